@@ -1,0 +1,99 @@
+// What a backend is to the frontend. A backend runs jobs on the memory that it reaches; it knows
+// layouts and addresses, and nothing of types, counts of calls, requests or hints.
+//
+// Thread safety: every function may be called by several threads at once, except that one Event and
+// one native stream belong to one thread at a time.
+#pragma once
+
+#include "job.h"
+#include "layout.h"
+#include "memory.h"
+#include "status.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ucd {
+
+// A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by threads.
+// The layout that it was made from lives longer.
+class Plan {
+public:
+    virtual ~Plan() = default;
+    virtual std::string describe() const = 0; // which kernel and why, one line
+    virtual std::size_t memory() const = 0;   // bytes held
+};
+
+// The completion of work that a backend has started.
+class Event {
+public:
+    virtual ~Event() = default; // releases it; waits for nothing
+    // Never waits. A failure of the work is reported here, and means that it is over.
+    virtual Status poll(bool &completed) = 0;
+};
+
+struct BackendState {
+    bool available = false;
+    uint32_t devices = 0;
+    std::string version;
+    std::string reason; // why it is not available, a sentence; empty if it is
+};
+
+// A caller's stream, in the backend's own terms.
+struct NativeStream {
+    int device = 0;
+    void *native = nullptr;
+    void *context = nullptr;
+};
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual const char *name() const = 0;
+
+    // Finds out what is there, without initialising any driver for the process's own use.
+    virtual BackendState probe() = 0;
+
+    // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
+    // the driver: while the process has not, no address is known.
+    virtual bool find(const void *address, Place &place) const = 0;
+
+    // Whether kernels on `device` can load from and store to `place`, which may be another backend's.
+    virtual bool reaches(int device, const Place &place) const = 0;
+
+    virtual bool supports(Op op, Element element) const = 0;
+
+    // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count above
+    // one (their layout is then one level deeper).
+    virtual Status plan(const Layout &layout, int64_t extent, bool repeated,
+                        std::unique_ptr<Plan> &plan) const = 0;
+
+    // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done` stays
+    // null if everything was complete on return. Plans and buffers live until completion; `jobs` need
+    // not. A failure starts nothing.
+    virtual Status launch(int device, std::span<const Job> jobs, std::unique_ptr<Event> &done) = 0;
+
+    // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
+    // elements need to live: the backend lets go of it, in any thread of the library's, once it needs
+    // them no more. (Work captured into a graph keeps nothing: there the type outlives the graph.)
+    virtual Status launch_in(const NativeStream &stream, std::span<const Job> jobs,
+                             std::shared_ptr<const void> keep) = 0;
+
+    // Does now whatever the first launch_in() of such a job would do before it starts: loads kernels,
+    // uploads tables, which then stay as long as the plan. May wait for the device. The job's
+    // buffers and range are not looked at.
+    virtual Status prepare(const NativeStream &stream, const Job &job) = 0;
+
+    // Copies consecutive bytes between places that `device` reaches. Otherwise like launch().
+    virtual Status copy(int device, void *to, const void *from, std::size_t bytes,
+                        std::unique_ptr<Event> &done) = 0;
+
+    // Staging memory, either pinned (reachable from host and device) or on the device. Slow: pooled by
+    // the frontend.
+    virtual Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) = 0;
+    virtual void release(int device, MemoryKind kind, void *memory) = 0;
+};
+
+} // namespace ucd

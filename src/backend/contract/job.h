@@ -1,0 +1,43 @@
+// One piece of work for a backend: a byte range of the packed stream of (count, layout), to or from
+// a packed buffer.
+#pragma once
+
+#include "direction.h"
+#include "element.h"
+#include "layout.h"
+
+#include <cstdint>
+
+namespace ucd {
+
+class Plan;
+
+// What a packed stream is made of, for reductions. `kind` is the one representation of all elements,
+// or Element::none where they differ: then `runs`, a layout over the packed stream itself whose
+// blocks carry their element, tells what stands where.
+struct Elements {
+    Element kind = Element::none;
+    Layout runs;
+    int64_t extent = 0; // of one repetition of `runs`: the packed size of the type
+};
+
+struct Limits {
+    uint32_t threads = 1;    // host threads for one call
+    uint32_t max_blocks = 0; // compute units; 0: no cap
+    bool copy_engines_only = false; // the range is consecutive in memory, and no kernel may move it
+};
+
+struct Job {
+    const Plan *plan = nullptr; // made by the backend that runs the job
+    char *laid_out = nullptr;   // the address that displacement 0 stands for; may be null
+    char *packed = nullptr;     // the byte of the packed buffer that stream byte `offset` goes to
+    uint64_t count = 0;         // repetitions of the layout
+    uint64_t offset = 0;        // first byte of the packed stream of all repetitions
+    uint64_t length = 0;        // bytes to move, > 0
+    Direction direction = Direction::pack;
+    Op op = Op::replace;                // destination = destination op source
+    const Elements *elements = nullptr; // set unless op is replace
+    Limits limits;
+};
+
+} // namespace ucd

@@ -1,0 +1,147 @@
+// The canonical layout: what every description of a noncontiguous buffer becomes before anything
+// moves. A directed acyclic graph of nodes, immutable once built.
+//
+// A node describes a sequence of bytes in packed order. Its origin is its first packed byte, so two
+// shapes that differ only in where they start are one node; where they start is known to whoever
+// refers to them.
+#pragma once
+
+#include "element.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ucd {
+
+using NodeId = uint32_t;
+
+enum class NodeKind : uint8_t {
+    block,    // `bytes` consecutive bytes
+    strided,  // `count` children, `stride` bytes apart
+    indexed,  // `count` equal children, each at its own displacement
+    runs,     // `count` runs of children: run r has its own displacement and number of children,
+              // which follow each other at `stride`
+    sequence, // `count` different children, each at its own displacement
+};
+
+// The maximal segments of a node: neighbours that touch in memory and packed order are one segment.
+// The first and the last are kept apart from those between, because they may grow into a
+// neighbour's when nodes follow each other.
+struct Segments {
+    uint64_t count = 0;
+    uint64_t first_bytes = 0, last_bytes = 0; // equal to the whole if count is 1
+    uint64_t inner_min = UINT64_MAX, inner_max = 0;
+    int64_t last_end = 0; // displacement just past the last segment; the first starts at 0
+};
+
+struct Node {
+    NodeKind kind = NodeKind::block;
+    Element element = Element::none; // block: what its bytes are, none in layouts for REPLACE
+    NodeId child = 0;                // strided, indexed, runs
+    uint32_t table = 0;              // indexed, runs, sequence: the index of its Table
+    uint64_t count = 1;
+    int64_t stride = 0;
+    uint64_t bytes = 0;        // packed size
+    int64_t low = 0, high = 0; // bytes touched: [low, high) around the origin
+    Segments segments;
+};
+
+struct Table {
+    std::vector<int64_t> displs; // bytes from the node's origin; displs[0] is 0
+    // runs: children before each run; sequence: packed bytes before each child. count + 1 entries.
+    std::vector<uint64_t> first;
+    std::vector<NodeId> children; // sequence
+    // Segments that start before entry i, where entries differ in that; count + 1 entries or none.
+    std::vector<uint64_t> segments_first;
+};
+
+struct Layout {
+    std::vector<Node> nodes; // children stand before their parents
+    std::vector<Table> tables;
+    NodeId root = 0;
+    int64_t start = 0;  // displacement of the root's origin from the buffer address
+    uint32_t depth = 0; // nodes on the longest path from the root to a block
+    bool empty() const { return nodes.empty(); }
+    const Node &top() const { return nodes[root]; }
+};
+
+// Whether the last segment of a node touches the first of the next one, `distance` bytes on.
+inline bool touches(const Segments &s, int64_t distance) { return s.last_end == distance; }
+
+// The segments of a node followed by those of another whose origin lies at `b_at`.
+inline Segments concatenate(const Segments &a, const Segments &b, int64_t b_at) {
+    Segments s;
+    const bool merged = touches(a, b_at);
+    s.count = a.count + b.count - merged;
+    s.last_end = b_at + b.last_end;
+    s.inner_min = a.inner_min < b.inner_min ? a.inner_min : b.inner_min;
+    s.inner_max = a.inner_max > b.inner_max ? a.inner_max : b.inner_max;
+    const auto inner = [&s](uint64_t bytes) {
+        if (bytes < s.inner_min) s.inner_min = bytes;
+        if (bytes > s.inner_max) s.inner_max = bytes;
+    };
+    const uint64_t joined = a.last_bytes + b.first_bytes;
+    s.first_bytes = merged && a.count == 1 ? joined : a.first_bytes;
+    s.last_bytes = merged && b.count == 1 ? joined : b.last_bytes;
+    if (merged) {
+        if (a.count > 1 && b.count > 1) inner(joined);
+    } else {
+        if (a.count > 1) inner(a.last_bytes);
+        if (b.count > 1) inner(b.first_bytes);
+    }
+    if (merged && a.count == 1 && b.count == 1) s.last_bytes = s.first_bytes = joined;
+    return s;
+}
+
+// The segments of `count` copies, `stride` bytes apart.
+inline Segments repeat_segments(const Segments &one, uint64_t count, int64_t stride) {
+    if (count == 1) return one;
+    // Two seams show every kind of segment there is; further copies add only to the count.
+    Segments s = concatenate(one, one, stride);
+    if (count == 2) return s;
+    const bool merged = touches(one, stride);
+    if (merged && one.count == 1) {
+        s.first_bytes = s.last_bytes = one.first_bytes * count;
+    } else {
+        s = concatenate(s, one, 2 * stride);
+        s.count = count * one.count - (merged ? count - 1 : 0);
+    }
+    s.last_end = static_cast<int64_t>(static_cast<uint64_t>(count - 1) *
+                                      static_cast<uint64_t>(stride)) + one.last_end;
+    return s;
+}
+
+// Whether a copy `distance` bytes on carries on the strided node's own steps.
+inline bool continues_steps(const Node &strided, int64_t distance) {
+    int64_t next;
+    return !__builtin_mul_overflow(static_cast<int64_t>(strided.count), strided.stride, &next) &&
+           next == distance;
+}
+
+// `count` copies of a node, `extent` bytes apart, as one node that stands outside Layout::nodes; `id`
+// is the id of that node. Used for the count of a call, which is known only there. Requires
+// count >= 1, and that neither sizes nor displacements overflow.
+inline Node repeat(const Node &node, NodeId id, uint64_t count, int64_t extent) {
+    if (count == 1) return node;
+    Node n = node;
+    n.bytes = node.bytes * count;
+    const int64_t shift = static_cast<int64_t>((count - 1) * static_cast<uint64_t>(extent));
+    n.low = node.low + (shift < 0 ? shift : 0);
+    n.high = node.high + (shift > 0 ? shift : 0);
+    n.segments = repeat_segments(node.segments, count, extent);
+    const bool dense = node.kind == NodeKind::block && extent == static_cast<int64_t>(node.bytes);
+    if (dense) return n;
+    if (node.kind == NodeKind::strided && continues_steps(node, extent)) {
+        n.count = node.count * count;
+    } else {
+        n.kind = NodeKind::strided;
+        n.element = Element::none;
+        n.child = id;
+        n.count = count;
+        n.stride = extent;
+        n.table = 0;
+    }
+    return n;
+}
+
+} // namespace ucd

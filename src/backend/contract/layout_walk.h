@@ -1,0 +1,188 @@
+// Walking a layout from any byte of its packed stream, without starting at its beginning and without
+// recursion: finding a byte costs O(depth * log entries).
+#pragma once
+
+#include "layout.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace ucd {
+
+// The entry of a prefix-sum table that holds `position`: first[i] <= position < first[i + 1].
+inline uint64_t entry_holding(const std::vector<uint64_t> &first, uint64_t position) {
+    return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), position) -
+                                 first.begin()) - 1;
+}
+
+// Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
+inline int64_t displace(int64_t base, int64_t by) {
+    return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
+}
+inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
+    return static_cast<int64_t>(static_cast<uint64_t>(base) + times * static_cast<uint64_t>(stride));
+}
+
+// A leaf that the walk arrives at: the bytes [begin, end) of a node placed at `origin`.
+struct Piece {
+    const Node *node;
+    int64_t origin;
+    uint64_t begin, end;
+};
+
+// Yields the leaves under `top` in packed order. What is a leaf is the caller's to say: a predicate
+// on nodes that holds for blocks and for whatever else the caller treats as a whole.
+template <class IsLeaf> class Walk {
+public:
+    // `top` may stand outside `layout` (see repeat()); `origin` is its displacement.
+    Walk(const Layout &layout, const Node &top, int64_t origin, IsLeaf is_leaf)
+        : layout_(layout), top_(top), origin_(origin), is_leaf_(is_leaf) {
+        if (layout.depth + 2 > inline_frames) {
+            heap_ = std::make_unique<Frame[]>(layout.depth + 2);
+            frames_ = heap_.get();
+        }
+    }
+    Walk(const Walk &) = delete;
+    Walk &operator=(const Walk &) = delete;
+
+    // Yields the leaves of the packed bytes [offset, offset + length), the first and the last cut to
+    // that range, one per call; false once none is left. start() comes first.
+    void start(uint64_t offset, uint64_t length) {
+        remaining_ = length;
+        used_ = 0;
+        if (length > 0) descend(&top_, origin_, offset);
+    }
+
+    bool next(Piece &piece) {
+        if (remaining_ == 0) return false;
+        if (leaf_ == nullptr) advance();
+        piece.node = leaf_;
+        piece.origin = leaf_origin_;
+        piece.begin = leaf_begin_;
+        const uint64_t rest = leaf_->bytes - leaf_begin_;
+        const uint64_t taken = std::min(rest, remaining_);
+        piece.end = leaf_begin_ + taken;
+        remaining_ -= taken;
+        leaf_ = nullptr;
+        return true;
+    }
+
+private:
+    struct Frame {
+        const Node *node;
+        int64_t origin;
+        uint64_t index;  // iteration, entry or run
+        uint64_t in_run; // runs: child in the run
+    };
+    static constexpr uint32_t inline_frames = 24;
+
+    void enter(Frame &f, const Node *&child, int64_t &origin) const {
+        const Node &n = *f.node;
+        switch (n.kind) {
+        case NodeKind::strided:
+            child = &layout_.nodes[n.child];
+            origin = displace(f.origin, f.index, n.stride);
+            return;
+        case NodeKind::indexed:
+            child = &layout_.nodes[n.child];
+            origin = displace(f.origin, layout_.tables[n.table].displs[f.index]);
+            return;
+        case NodeKind::runs:
+            child = &layout_.nodes[n.child];
+            origin = displace(displace(f.origin, layout_.tables[n.table].displs[f.index]), f.in_run,
+                              n.stride);
+            return;
+        case NodeKind::sequence:
+        case NodeKind::block: break;
+        }
+        const Table &t = layout_.tables[n.table];
+        child = &layout_.nodes[t.children[f.index]];
+        origin = displace(f.origin, t.displs[f.index]);
+    }
+
+    // From `node`, placed at `origin`, down to the leaf that holds its packed byte `offset`.
+    void descend(const Node *node, int64_t origin, uint64_t offset) {
+        while (!is_leaf_(*node)) {
+            Frame &f = frames_[used_++];
+            f = {node, origin, 0, 0};
+            if (offset > 0) {
+                switch (node->kind) {
+                case NodeKind::strided:
+                case NodeKind::indexed: {
+                    const uint64_t each = layout_.nodes[node->child].bytes;
+                    f.index = offset / each;
+                    offset %= each;
+                    break;
+                }
+                case NodeKind::runs: {
+                    const uint64_t each = layout_.nodes[node->child].bytes;
+                    const auto &first = layout_.tables[node->table].first;
+                    f.index = entry_holding(first, offset / each);
+                    f.in_run = offset / each - first[f.index];
+                    offset %= each;
+                    break;
+                }
+                case NodeKind::sequence: {
+                    const auto &first = layout_.tables[node->table].first;
+                    f.index = entry_holding(first, offset);
+                    offset -= first[f.index];
+                    break;
+                }
+                case NodeKind::block: break;
+                }
+            }
+            enter(f, node, origin);
+        }
+        leaf_ = node;
+        leaf_origin_ = origin;
+        leaf_begin_ = offset;
+    }
+
+    // To the leaf after the one yielded last. There is one: bytes remain.
+    void advance() {
+        for (;;) {
+            Frame &f = frames_[used_ - 1];
+            const Node &n = *f.node;
+            if (n.kind == NodeKind::runs) {
+                const auto &first = layout_.tables[n.table].first;
+                if (++f.in_run == first[f.index + 1] - first[f.index]) {
+                    f.in_run = 0;
+                    ++f.index;
+                }
+            } else {
+                ++f.index;
+            }
+            if (f.index < n.count) {
+                const Node *child;
+                int64_t origin;
+                enter(f, child, origin);
+                if (is_leaf_(*child)) {
+                    leaf_ = child;
+                    leaf_origin_ = origin;
+                    leaf_begin_ = 0;
+                } else {
+                    descend(child, origin, 0);
+                }
+                return;
+            }
+            --used_;
+        }
+    }
+
+    const Layout &layout_;
+    const Node &top_;
+    int64_t origin_;
+    IsLeaf is_leaf_;
+    Frame inline_[inline_frames];
+    std::unique_ptr<Frame[]> heap_;
+    Frame *frames_ = inline_;
+    uint32_t used_ = 0;
+    uint64_t remaining_ = 0;
+    const Node *leaf_ = nullptr;
+    int64_t leaf_origin_ = 0;
+    uint64_t leaf_begin_ = 0;
+};
+
+inline constexpr auto is_block = [](const Node &n) { return n.kind == NodeKind::block; };
+
+} // namespace ucd

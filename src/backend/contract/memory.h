@@ -1,0 +1,24 @@
+// Which memory an address is in.
+#pragma once
+
+#include <cstdint>
+
+namespace ucd {
+
+class Backend;
+
+enum class MemoryKind : uint8_t {
+    host,    // pageable host memory
+    pinned,  // host memory that devices reach directly
+    managed, // migrates between host and devices
+    device,
+};
+
+struct Place {
+    MemoryKind kind = MemoryKind::host;
+    int32_t device = 0;
+    const Backend *owner = nullptr; // whose driver knows the memory; null for pageable host memory
+    bool host_reachable() const { return kind != MemoryKind::device; }
+};
+
+} // namespace ucd

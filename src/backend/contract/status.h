@@ -1,0 +1,60 @@
+// The outcome of anything that can fail, and the sentence that explains the last failure.
+#pragma once
+
+#include <ucd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace ucd {
+
+class [[nodiscard]] Status {
+public:
+    constexpr Status() = default;
+    constexpr explicit Status(int code) : code_(code) {}
+    constexpr bool ok() const { return code_ == UCD_SUCCESS; }
+    constexpr int code() const { return code_; }
+
+private:
+    int code_ = UCD_SUCCESS;
+};
+
+inline constexpr Status success{};
+
+// One sentence per thread. Exported, so that a backend in a shared object of its own words its
+// failures in the same place.
+struct LastError {
+    char text[512];
+};
+__attribute__((visibility("default"))) inline thread_local LastError last_error{};
+
+// Whoever finds an error words it; the C boundary puts the function's name before it.
+[[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(last_error.text, sizeof last_error.text, format, args);
+    va_end(args);
+    return Status(code);
+}
+
+// Cuts the sentence's end off if it becomes too long.
+[[gnu::cold]] inline void prefix_last_error(const char *prefix) {
+    char (&text)[sizeof last_error.text] = last_error.text;
+    const std::size_t room = sizeof text - 1;
+    const std::size_t head = std::min(std::strlen(prefix) + 2, room);
+    const std::size_t tail = std::min(std::strlen(text), room - head);
+    std::memmove(text + head, text, tail);
+    std::memcpy(text, prefix, head - 2);
+    std::memcpy(text + head - 2, ": ", 2);
+    text[head + tail] = '\0';
+}
+
+#define UCD_TRY(expression)                                                                        \
+    do {                                                                                           \
+        if (const ::ucd::Status status_ = (expression); !status_.ok()) [[unlikely]]                \
+            return status_;                                                                        \
+    } while (0)
+
+} // namespace ucd

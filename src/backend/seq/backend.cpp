@@ -1,0 +1,69 @@
+// The backend for host memory. Everything it launches is complete on return.
+
+#include "backend.h"
+
+#include "execute.h"
+#include "plan.h"
+
+namespace ucd {
+namespace seq {
+namespace {
+
+class SeqBackend final : public Backend {
+public:
+    const char *name() const override { return "seq"; }
+
+    BackendState probe() override { return {.available = true, .devices = 1, .version = "1", .reason = {}}; }
+
+    bool find(const void *, Place &) const override { return false; }
+
+    bool reaches(int, const Place &place) const override { return place.host_reachable(); }
+
+    bool supports(Op op, Element element) const override {
+        return op == Op::replace || reduce_kernel(op, element) != nullptr;
+    }
+
+    Status plan(const Layout &layout, int64_t extent, bool repeated,
+                std::unique_ptr<Plan> &plan) const override {
+        plan = std::make_unique<SeqPlan>(layout, extent, repeated);
+        return success;
+    }
+
+    Status launch(int, std::span<const Job> jobs, std::unique_ptr<Event> &) override {
+        for (const Job &job : jobs) execute(job);
+        return success;
+    }
+
+    Status launch_in(const NativeStream &, std::span<const Job>,
+                     std::shared_ptr<const void>) override {
+        return no_streams();
+    }
+
+    Status prepare(const NativeStream &, const Job &) override { return no_streams(); }
+
+    Status copy(int, void *to, const void *from, std::size_t bytes,
+                std::unique_ptr<Event> &) override {
+        __builtin_memcpy(to, from, bytes);
+        return success;
+    }
+
+    Status allocate(int, MemoryKind, std::size_t bytes, void *&memory) override {
+        memory = ::operator new(bytes, std::nothrow);
+        if (memory == nullptr) return fail(UCD_ERR__OUT_OF_MEM, "no %zu bytes of host memory", bytes);
+        return success;
+    }
+
+    void release(int, MemoryKind, void *memory) override { ::operator delete(memory); }
+
+private:
+    static Status no_streams() {
+        return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend has no streams");
+    }
+};
+
+} // namespace
+} // namespace seq
+
+Backend *create_seq_backend() { return new seq::SeqBackend; }
+
+} // namespace ucd

@@ -1,0 +1,115 @@
+// The generated kernels, found by what they do. Their names follow docs/kernel-naming.md.
+#pragma once
+
+#include "direction.h"
+#include "element.h"
+#include "nest.h"
+
+#include <cstdint>
+#include <span>
+
+namespace ucd::seq {
+
+enum class LevelKind : uint8_t { strided, uniform, varying };
+
+// How one block, or one run of blocks, is copied.
+enum class Leaf : uint8_t {
+    // Blocks, if the innermost level is s or u.
+    w1, // exactly this many bytes: one access
+    w2,
+    w4,
+    w8,
+    w16,
+    o3, // more than the leaf before and up to this many bytes: one access at each end
+    o8,
+    o16,
+    o24,
+    o32,
+    o40,
+    o48,
+    o64,
+    o96,
+    o128,
+    p64, // up to 512 bytes: pieces of 64 bytes
+    m,   // any number of bytes: memcpy
+    // Runs, if the innermost level is v: a block is a multiple of this many bytes.
+    r1,
+    r2,
+    r4,
+    r8,
+    r16,
+    count_
+};
+
+constexpr Leaf leaf_for_block(uint64_t bytes) {
+    switch (bytes) {
+    case 0:
+        return Leaf::m;
+    case 1:
+        return Leaf::w1;
+    case 2:
+        return Leaf::w2;
+    case 4:
+        return Leaf::w4;
+    case 8:
+        return Leaf::w8;
+    case 16:
+        return Leaf::w16;
+    default:
+        break;
+    }
+    return bytes <= 3     ? Leaf::o3
+           : bytes <= 8   ? Leaf::o8
+           : bytes <= 16  ? Leaf::o16
+           : bytes <= 24  ? Leaf::o24
+           : bytes <= 32  ? Leaf::o32
+           : bytes <= 40  ? Leaf::o40
+           : bytes <= 48  ? Leaf::o48
+           : bytes <= 64  ? Leaf::o64
+           : bytes <= 96  ? Leaf::o96
+           : bytes <= 128 ? Leaf::o128
+           : bytes <= 512 ? Leaf::p64
+                          : Leaf::m;
+}
+
+constexpr Leaf leaf_for_runs(uint64_t unit) {
+    return unit % 16 == 0  ? Leaf::r16
+           : unit % 8 == 0 ? Leaf::r8
+           : unit % 4 == 0 ? Leaf::r4
+           : unit % 2 == 0 ? Leaf::r2
+                           : Leaf::r1;
+}
+
+struct MoveKernelInfo {
+    const char *name;
+    Direction direction;
+    uint8_t levels;
+    LevelKind kinds[max_levels]; // `levels` of them, the outermost first
+    Leaf leaf;
+    MoveKernel function;
+
+    constexpr std::span<const LevelKind> shape() const { return {kinds, levels}; }
+};
+
+// One entry for each pair of an op and an element. Elements that differ only in what the op does
+// not look at, such as signedness in a sum, share a kernel and its name.
+struct ReduceKernelInfo {
+    const char *name;
+    Op op;
+    Element element;
+    ReduceKernel function;
+};
+
+// The kernel for a nest of 1 to max_levels levels, the outermost first. Never null: a leaf that
+// does not fit the innermost level gives the kernel that moves blocks of any size.
+MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
+const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
+
+// Null where defined_ops() has no such reduction, and for Op::replace, which is a move.
+ReduceKernel reduce_kernel(Op op, Element element);
+const char *reduce_kernel_name(Op op, Element element);
+
+std::span<const MoveKernelInfo> all_move_kernels();
+std::span<const ReduceKernelInfo> all_reduce_kernels();
+
+} // namespace ucd::seq

@@ -1,0 +1,46 @@
+// What a generated move kernel works on: up to three loop levels around blocks of bytes.
+//
+// Levels are numbered from the outermost. Three kinds:
+//   s  strided:  iteration i lies at i * stride
+//   u  uniform:  iteration i lies at displs[i]
+//   v  varying:  run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a run
+//                at j * stride
+// The innermost level is around the block. An innermost v is dense: its children are the blocks, and
+// a run's blocks touch (stride == block), so a run is copied as one piece.
+#pragma once
+
+#include <cstdint>
+
+namespace ucd::seq {
+
+inline constexpr unsigned max_levels = 3;
+
+struct Level {
+    uint64_t count;        // iterations (s, u) or runs (v)
+    int64_t stride;        // s, v
+    const int64_t *displs; // u, v
+    const uint64_t *first; // v: count + 1 entries
+};
+
+struct Nest {
+    Level level[max_levels];
+    uint64_t block; // bytes of a block
+};
+
+// One block of a nest: its index in every level; for a v level the run and the child in that run.
+struct Position {
+    uint64_t at[max_levels];
+    uint64_t in_run[max_levels];
+};
+
+// Moves the blocks from `first` to `last`, both included, in packed order, between the layout whose
+// origin is at `laid_out` and the packed bytes that start at `packed`. `first` and `last` are valid
+// positions and `first` does not come after `last`. Reads and writes nothing outside those blocks.
+using MoveKernel = void (*)(const Nest &nest, char *laid_out, char *packed, const Position &first,
+                            const Position &last);
+
+// out[i] = out[i] op in[i] for `count` packed elements; both sides may be unaligned, and they do not
+// overlap.
+using ReduceKernel = void (*)(void *out, const void *in, uint64_t count);
+
+} // namespace ucd::seq

@@ -1,0 +1,166 @@
+// ucd_init, ucd_finalize, versions, messages, hints, backends.
+
+#include "boundary.h"
+#include "context.h"
+#include "ops.h"
+#include "predefined.h"
+#include "progress.h"
+
+#include <ucd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+using namespace ucd;
+
+namespace {
+
+std::mutex life_cycle;
+int initialisations = 0; // under life_cycle
+
+void copy_text(char *to, std::size_t room, std::string_view text) {
+    const std::size_t n = std::min(room - 1, text.size());
+    std::memcpy(to, text.data(), n);
+    to[n] = '\0';
+}
+
+} // namespace
+
+int ucd_init(ucd_info_t info) {
+    return guard("ucd_init", [&]() -> Status {
+        const std::lock_guard lock(life_cycle);
+        if (initialisations == 0) {
+            Info environment;
+            UCD_TRY(hints_from_environment(environment));
+            if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
+            auto context = std::make_unique<Context>(std::move(environment),
+                                                     reinterpret_cast<const Info *>(info));
+            ever_initialised.store(true, std::memory_order_release);
+            running_context.store(context.release(), std::memory_order_release);
+        }
+        ++initialisations;
+        return success;
+    });
+}
+
+int ucd_finalize(void) {
+    return guard("ucd_finalize", [&]() -> Status {
+        const std::lock_guard lock(life_cycle);
+        Context *context;
+        UCD_TRY(current(context));
+        if (--initialisations > 0) return success;
+        running_context.store(nullptr, std::memory_order_release);
+        delete context; // completes outstanding work
+        return success;
+    });
+}
+
+int ucd_version(int *major, int *minor, int *patch) {
+    return guard("ucd_version", [&]() -> Status {
+        UCD_TRY(require(major, "major"));
+        UCD_TRY(require(minor, "minor"));
+        UCD_TRY(require(patch, "patch"));
+        *major = UCD_VERSION_MAJOR;
+        *minor = UCD_VERSION_MINOR;
+        *patch = UCD_VERSION_PATCH;
+        return success;
+    });
+}
+
+const char *ucd_strerror(int rc) {
+    switch (rc) {
+    case UCD_SUCCESS: return "UCD_SUCCESS";
+    case UCD_ERR__INVALID_ARG: return "UCD_ERR__INVALID_ARG";
+    case UCD_ERR__OUT_OF_MEM: return "UCD_ERR__OUT_OF_MEM";
+    case UCD_ERR__NOT_SUPPORTED: return "UCD_ERR__NOT_SUPPORTED";
+    case UCD_ERR__NOT_INITIALIZED: return "UCD_ERR__NOT_INITIALIZED";
+    case UCD_ERR__OVERFLOW: return "UCD_ERR__OVERFLOW";
+    case UCD_ERR__CORRUPT: return "UCD_ERR__CORRUPT";
+    case UCD_ERR__TRUNCATED: return "UCD_ERR__TRUNCATED";
+    case UCD_ERR__DEVICE: return "UCD_ERR__DEVICE";
+    case UCD_ERR__INTERNAL: return "UCD_ERR__INTERNAL";
+    default: return "not a UCD status";
+    }
+}
+
+const char *ucd_last_error(void) { return last_error.text; }
+
+int ucd_info_create(ucd_info_t *info) {
+    return guard("ucd_info_create", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        *info = reinterpret_cast<ucd_info_t>(new Info);
+        return success;
+    });
+}
+
+int ucd_info_set(ucd_info_t info, const char *key, const char *value) {
+    return guard("ucd_info_set", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        UCD_TRY(require(key, "key"));
+        UCD_TRY(require(value, "value"));
+        return set_hint(*reinterpret_cast<Info *>(info), key, value);
+    });
+}
+
+int ucd_info_free(ucd_info_t *info) {
+    return guard("ucd_info_free", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        UCD_TRY(require(*info, "*info"));
+        delete reinterpret_cast<Info *>(*info);
+        *info = UCD_INFO__NULL;
+        return success;
+    });
+}
+
+int ucd_backend_count(int *count) {
+    return guard("ucd_backend_count", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(count, "count"));
+        *count = static_cast<int>(context->slots.size());
+        return success;
+    });
+}
+
+int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
+    return guard("ucd_backend_get", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(desc, "desc"));
+        if (index < 0 || static_cast<std::size_t>(index) >= context->slots.size())
+            return fail(UCD_ERR__INVALID_ARG, "index is %d; it must be in 0 .. %zu", index,
+                        context->slots.size() - 1);
+        const BackendSlot &slot = context->slots[static_cast<std::size_t>(index)];
+        ucd_backend_desc_t d = {};
+        d.available = slot.state.available;
+        d.devices = slot.state.devices;
+        copy_text(d.name, sizeof d.name, slot.name);
+        copy_text(d.version, sizeof d.version, slot.state.version);
+        copy_text(d.reason, sizeof d.reason, slot.state.reason);
+        return fill_sized(d, desc);
+    });
+}
+
+int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported) {
+    return guard("ucd_op_is_supported", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        const Type *t;
+        UCD_TRY(resolve(type, "type", t));
+        UCD_TRY(require(backend, "backend"));
+        UCD_TRY(require(supported, "supported"));
+        if (op < 0 || op >= static_cast<int>(Op::count_))
+            return fail(UCD_ERR__INVALID_ARG, "op is %d; no op has that value", op);
+        const int index = context->index_of(backend);
+        if (index < 0)
+            return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name", backend);
+        const Backend *b = context->slots[static_cast<std::size_t>(index)].backend.get();
+        const auto asked = static_cast<Op>(op);
+        bool yes = b != nullptr && (t->ops & op_bit(asked)) != 0;
+        if (yes && asked != Op::replace)
+            for_each_element_kind(*t, [&](Element e) { yes = yes && b->supports(asked, e); });
+        *supported = yes;
+        return success;
+    });
+}

@@ -1,0 +1,202 @@
+// Packing, unpacking, copying and their batches. Pack and unpack are one path with a direction, and
+// so are the calls that wait and those that hand out a request.
+
+#include "boundary.h"
+#include "device_copy.h"
+#include "element_match.h"
+#include "host_copy.h"
+#include "move_arguments.h"
+#include "request.h"
+#include "transfer.h"
+
+#include <ucd.h>
+
+#include <vector>
+
+using namespace ucd;
+
+namespace {
+
+// Where no memory but the host's can be involved: nothing to find out about the buffers.
+bool host_only(const Context &context, const Hints &hints) {
+    const auto on_host = [&](const PlaceHint *hint) {
+        return hint != nullptr ? hint->kind != MemoryKind::device : !context.devices;
+    };
+    return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
+}
+
+// Starts one checked transfer; waits for it if there is no request to hand out.
+Status run(Context &context, const Transfer &t, Direction direction, Op op, ucd_info_t info,
+           ucd_request_t *request) {
+    const Hints hints = hints_of(context, info);
+    std::unique_ptr<Operation> operation;
+    if (t.length > 0) {
+        if (host_only(context, hints)) [[likely]]
+            UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
+        else
+            UCD_TRY(start(context, {&t, 1}, direction, op, hints, operation));
+    }
+    if (request == nullptr) return operation ? finish(context, std::move(operation)) : success;
+    *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
+    return success;
+}
+
+int move(const char *function, const MoveArguments &arguments, Direction direction,
+         uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(actual, direction == Direction::pack ? "actual_pack_bytes"
+                                                             : "actual_unpack_bytes"));
+        Transfer t;
+        UCD_TRY(check_move(arguments, direction, t));
+        UCD_TRY(run(*context, t, direction, static_cast<Op>(arguments.op), info, request));
+        *actual = t.length;
+        return success;
+    });
+}
+
+// The nonblocking calls differ from the others only in that they must have a request.
+int check_request(const char *function, ucd_request_t *request) {
+    if (request != nullptr) [[likely]]
+        return UCD_SUCCESS;
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        return require(request, "request");
+    });
+}
+
+int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t intype,
+         void *outbuf, uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual, ucd_info_t info,
+         ucd_op_t op, ucd_request_t *request) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        Transfer from, to;
+        UCD_TRY(resolve(intype, "intype", from.type));
+        UCD_TRY(resolve(outtype, "outtype", to.type));
+        UCD_TRY(require(actual, "actual_bytes"));
+        UCD_TRY(check_op(op, *from.type));
+        uint64_t in_total, out_total;
+        UCD_TRY(check_count(incount, *from.type, "incount", in_total));
+        UCD_TRY(check_count(outcount, *to.type, "outcount", out_total));
+        if (in_total > out_total)
+            return fail(UCD_ERR__TRUNCATED, "the output has room for %ju bytes of the input's %ju",
+                        static_cast<uintmax_t>(out_total), static_cast<uintmax_t>(in_total));
+        if (op != UCD_OP__REPLACE &&
+            !same_elements(*from.type, incount, *to.type, outcount, in_total))
+            return fail(UCD_ERR__INVALID_ARG,
+                        "outtype has other elements than intype; they must be equal under a reduction");
+        from.count = incount;
+        to.count = outcount;
+        from.laid_out = static_cast<char *>(const_cast<void *>(inbuf));
+        to.laid_out = static_cast<char *>(outbuf);
+        from.length = to.length = in_total;
+        const Hints hints = hints_of(*context, info);
+        std::unique_ptr<Operation> operation;
+        if (in_total > 0) {
+            const auto reduction = static_cast<Op>(op);
+            if (host_only(*context, hints)) [[likely]]
+                UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
+            else
+                UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));
+        }
+        if (request != nullptr)
+            *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
+        else if (operation)
+            UCD_TRY(finish(*context, std::move(operation)));
+        *actual = in_total;
+        return success;
+    });
+}
+
+template <class Desc>
+int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+          ucd_info_t info, ucd_op_t op, Direction direction, ucd_request_t *request) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(request, "request"));
+        if (count > 0) UCD_TRY(require(descs, "descs"));
+        std::vector<Transfer> members(count);
+        for (uintptr_t i = 0; i < count; ++i)
+            UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));
+        std::vector<uintptr_t> lengths(count);
+        for (uintptr_t i = 0; i < count; ++i) lengths[i] = members[i].length;
+        std::erase_if(members, [](const Transfer &t) { return t.length == 0; });
+        const Hints hints = hints_of(*context, info);
+        std::unique_ptr<Operation> operation;
+        const auto reduction = static_cast<Op>(op);
+        if (host_only(*context, hints)) {
+            // What could fail comes before anything moves.
+            for (const Transfer &t : members) UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
+            for (const Transfer &t : members)
+                UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));
+        } else {
+            UCD_TRY(start(*context, members, direction, reduction, hints, operation));
+        }
+        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
+        for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = lengths[i];
+        return success;
+    });
+}
+
+} // namespace
+
+int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
+             void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
+             ucd_op_t op) {
+    return move("ucd_pack", {inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op},
+                Direction::pack, actual_pack_bytes, info, nullptr);
+}
+
+int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
+               ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
+               ucd_info_t info, ucd_op_t op) {
+    return move("ucd_unpack", {outbuf, outcount, type, outoffset, inbuf, insize, op},
+                Direction::unpack, actual_unpack_bytes, info, nullptr);
+}
+
+int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
+              void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
+              ucd_op_t op, ucd_request_t *request) {
+    if (const int rc = check_request("ucd_ipack", request); rc != UCD_SUCCESS) return rc;
+    return move("ucd_ipack", {inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op},
+                Direction::pack, actual_pack_bytes, info, request);
+}
+
+int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
+                ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
+                ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
+    if (const int rc = check_request("ucd_iunpack", request); rc != UCD_SUCCESS) return rc;
+    return move("ucd_iunpack", {outbuf, outcount, type, outoffset, inbuf, insize, op},
+                Direction::unpack, actual_unpack_bytes, info, request);
+}
+
+int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
+             uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes, ucd_info_t info,
+             ucd_op_t op) {
+    return copy("ucd_copy", inbuf, incount, intype, outbuf, outcount, outtype, actual_bytes, info,
+                op, nullptr);
+}
+
+int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
+              uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes, ucd_info_t info,
+              ucd_op_t op, ucd_request_t *request) {
+    if (const int rc = check_request("ucd_icopy", request); rc != UCD_SUCCESS) return rc;
+    return copy("ucd_icopy", inbuf, incount, intype, outbuf, outcount, outtype, actual_bytes, info,
+                op, request);
+}
+
+int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                    ucd_request_t *request) {
+    return batch("ucd_ipack_batch", descs, &ucd_pack_desc_t::actual_pack_bytes, count, info, op,
+                 Direction::pack, request);
+}
+
+int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                      ucd_request_t *request) {
+    return batch("ucd_iunpack_batch", descs, &ucd_unpack_desc_t::actual_unpack_bytes, count, info,
+                 op, Direction::unpack, request);
+}

@@ -1,0 +1,46 @@
+// The C boundary: statuses out, no exception across.
+#pragma once
+
+#include "status.h"
+
+#include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace ucd {
+
+// Runs `body`, which returns a Status; puts `function` before the message of a failure.
+template <class Body> int guard(const char *function, Body &&body) noexcept {
+    Status status;
+    try {
+        status = std::forward<Body>(body)();
+        if (status.ok()) [[likely]]
+            return UCD_SUCCESS;
+    } catch (const std::bad_alloc &) {
+        status = fail(UCD_ERR__OUT_OF_MEM, "out of memory");
+    } catch (const std::exception &e) {
+        status = fail(UCD_ERR__INTERNAL, "%s", e.what());
+    }
+    prefix_last_error(function);
+    return status.code();
+}
+
+template <class T> Status require(const T *pointer, const char *argument) {
+    if (pointer == nullptr) [[unlikely]]
+        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must not be", argument);
+    return success;
+}
+
+// Hands out a struct that says itself how much of it the caller knows.
+template <class Struct> Status fill_sized(Struct filled, Struct *out) {
+    filled.struct_size = out->struct_size;
+    if (filled.struct_size < sizeof filled.struct_size)
+        return fail(UCD_ERR__INVALID_ARG, "struct_size is %u; it must be the size of the struct",
+                    filled.struct_size);
+    const std::size_t known = filled.struct_size < sizeof filled ? filled.struct_size : sizeof filled;
+    std::memcpy(static_cast<void *>(out), &filled, known);
+    return success;
+}
+
+} // namespace ucd

@@ -1,0 +1,77 @@
+#include "bounds.h"
+
+#include <algorithm>
+
+namespace ucd {
+
+void Bounds::Range::include(__int128 from, __int128 to) {
+    low = any ? std::min(low, from) : from;
+    high = any ? std::max(high, to) : to;
+    any = true;
+}
+
+void Bounds::add(__int128 displacement, int64_t blocklength, const Type &child) {
+    add_many(displacement, displacement, 1, blocklength, child);
+}
+
+void Bounds::add_many(__int128 lowest, __int128 highest, int64_t count, int64_t blocklength,
+                      const Type &child) {
+    nested_ = std::max(nested_, child.nested_fields);
+    if (count == 0 || blocklength == 0) return;
+    // The last child of a block lies before the first if the extent is negative.
+    const __int128 reach = static_cast<__int128>(blocklength - 1) * child.extent();
+    lowest += std::min<__int128>(reach, 0);
+    highest += std::max<__int128>(reach, 0);
+    if (child.explicit_bounds) {
+        // lb and ub are a marker each: with a negative extent, ub lies below lb.
+        marked_.include(lowest + child.lb, highest + child.ub);
+    }
+    if (child.size == 0) return;
+    data_.include(lowest + child.true_lb, highest + child.true_ub);
+    const unsigned __int128 blocks = static_cast<unsigned __int128>(count) *
+                                     static_cast<unsigned __int128>(blocklength);
+    too_large_ = too_large_ || blocks > static_cast<unsigned __int128>(INT64_MAX);
+    if (!too_large_) size_ += blocks * child.size;
+    too_large_ = too_large_ || size_ > static_cast<unsigned __int128>(INT64_MAX);
+    alignment_ = std::max(alignment_, child.alignment);
+    ops_ &= child.ops;
+    element_ = !any_elements_ || element_ == child.element ? child.element : Element::none;
+    predefined_ = !any_elements_ || predefined_ == child.predefined ? child.predefined : 0;
+    any_elements_ = true;
+}
+
+void Bounds::set(__int128 lb, __int128 ub) { marked_ = {lb, ub, true}; }
+
+Status Bounds::settle(Type &type) const {
+    const auto fits = [](__int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };
+    __int128 lb = data_.low, ub = data_.high;
+    if (marked_.any) {
+        lb = marked_.low;
+        ub = marked_.high;
+    } else {
+        // The standard's epsilon; every alignment is a power of two.
+        const __int128 mask = alignment_ - 1;
+        ub = lb + ((ub - lb + mask) & ~mask);
+    }
+    if (too_large_)
+        return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
+                    static_cast<intmax_t>(INT64_MAX));
+    for (const __int128 v : {lb, ub, ub - lb, data_.low, data_.high, data_.high - data_.low})
+        if (!fits(v))
+            return fail(UCD_ERR__OVERFLOW, "the bounds of the type do not fit %jd bytes",
+                        static_cast<intmax_t>(INT64_MAX));
+    type.size = static_cast<uint64_t>(size_);
+    type.lb = static_cast<int64_t>(lb);
+    type.ub = static_cast<int64_t>(ub);
+    type.true_lb = static_cast<int64_t>(data_.low);
+    type.true_ub = static_cast<int64_t>(data_.high);
+    type.explicit_bounds = marked_.any;
+    type.alignment = alignment_;
+    type.ops = ops_;
+    type.element = element_;
+    type.predefined = predefined_;
+    type.nested_fields = nested_ + (type.form == Form::fields);
+    return success;
+}
+
+} // namespace ucd

@@ -1,0 +1,60 @@
+#include "device_copy.h"
+
+#include "host_copy.h"
+#include "progress.h"
+#include "route.h"
+#include "staging.h"
+
+namespace ucd {
+namespace {
+
+// A side in one piece is itself the packed buffer of the other: a copy is then a pack or an unpack.
+bool as_one_move(const Transfer &from, const Transfer &to, Transfer &move, Direction &direction) {
+    char *address;
+    if (is_contiguous(to, address)) {
+        move = from;
+        direction = Direction::pack;
+    } else if (is_contiguous(from, address)) {
+        move = to;
+        direction = Direction::unpack;
+    } else {
+        return false;
+    }
+    move.packed = address;
+    return true;
+}
+
+} // namespace
+
+Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op op,
+                  const Hints &hints, std::unique_ptr<Operation> &operation) {
+    Transfer move;
+    Direction direction;
+    if (as_one_move(from, to, move, direction))
+        return start(context, {&move, 1}, direction, op, hints, operation);
+
+    Place source, target;
+    UCD_TRY(find_place(context, hints, hints.inbuf, first_byte(*from.type, from.laid_out), source));
+    UCD_TRY(find_place(context, hints, hints.outbuf, first_byte(*to.type, to.laid_out), target));
+    const Route route = find_route(context, source, target);
+    if (route.way == Way::host) return copy_on_host(context, from, to, op, hints.limits);
+    if (hints.engine == Engine::dma) UCD_TRY(check_copy_engines(from, op));
+    // A device that reaches both sides does both halves, by way of chunks of its own.
+    const Executor &reader = route.laid_out, &writer = route.packed;
+    UCD_TRY(check_supported(writer, op, *to.type));
+    auto work = std::make_unique<Movement>();
+    work->keep(*from.type);
+    work->keep(*to.type);
+    Pipeline &pipeline =
+        work->pipeline(context.progress->staging(), reader, writer, op, hints.limits);
+    UCD_TRY(pipeline.add({.from = {from.type, from.count, from.laid_out},
+                          .to = {to.type, to.count, to.laid_out},
+                          .offset = 0,
+                          .length = from.length,
+                          .element_type = to.type,
+                          .element_count = to.count}));
+    UCD_TRY(work->reserve_chunks());
+    return Movement::conclude(std::move(work), false, operation);
+}
+
+} // namespace ucd

@@ -1,0 +1,31 @@
+// Both sides in host memory.
+
+#include "transfer.h"
+
+namespace ucd {
+
+Status prepare_on_host(Context &context, const Type &type, uint64_t count, Op op) {
+    const Plan *plan;
+    UCD_TRY(plan_of(type, context.host(), Context::host_index, count > 1, plan));
+    if (op != Op::replace) elements_of(type);
+    return success;
+}
+
+Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
+                   const Limits &limits) {
+    Job job;
+    UCD_TRY(plan_of(*t.type, context.host(), Context::host_index, t.count > 1, job.plan));
+    job.laid_out = t.laid_out;
+    job.packed = t.packed;
+    job.count = t.count;
+    job.offset = t.offset;
+    job.length = t.length;
+    job.direction = direction;
+    job.op = op;
+    if (op != Op::replace) job.elements = &elements_of(*t.type);
+    job.limits = limits;
+    std::unique_ptr<Event> done; // stays null: the host's backend has no work under way on return
+    return context.host().launch(0, {&job, 1}, done);
+}
+
+} // namespace ucd

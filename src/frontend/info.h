@@ -1,0 +1,51 @@
+// Hints: parsed and checked when they are set.
+#pragma once
+
+#include "job.h"
+#include "memory.h"
+#include "status.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ucd {
+
+// Where a hint says that a buffer is. Which backend that means is looked up per call.
+struct PlaceHint {
+    MemoryKind kind = MemoryKind::host;
+    std::string backend; // of device memory
+    int32_t device = 0;
+};
+
+enum class Engine : uint8_t { automatic, kernel, dma };
+
+struct Info {
+    std::optional<std::vector<std::string>> backends; // ucd.backends
+    std::optional<bool> host_only;                    // ucd.gpu=none
+    std::optional<PlaceHint> inbuf, outbuf;
+    std::optional<Engine> engine;
+    std::optional<uint32_t> max_blocks, threads;
+    std::optional<uint64_t> ze_context;
+};
+
+// Sets one hint. Keys that are not known are ignored; a bad value of a known one is INVALID_ARG.
+Status set_hint(Info &info, std::string_view key, std::string_view value);
+
+// The hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on.
+Status hints_from_environment(Info &info);
+
+// What a call goes by: its own info, and the environment's hints for what that leaves open.
+struct Hints {
+    bool host_only = false;
+    const PlaceHint *inbuf = nullptr, *outbuf = nullptr;
+    Engine engine = Engine::automatic;
+    Limits limits;
+};
+
+// What a call goes by. The environment's hints stand in for what `info`, which may be null, leaves
+// open.
+Hints hints_of(const Info &environment, const Info *info);
+
+} // namespace ucd

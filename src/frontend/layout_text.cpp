@@ -1,0 +1,103 @@
+#include "layout_text.h"
+
+#include <vector>
+
+namespace ucd {
+namespace {
+
+class Writer {
+public:
+    Writer(const Layout &layout, uint64_t most) : layout_(layout), most_(most) {}
+
+    std::string write() {
+        if (layout_.empty()) return "empty";
+        text_ = "@" + std::to_string(layout_.start);
+        pending_.push_back({layout_.root, "", 0});
+        while (!pending_.empty()) {
+            const Item item = pending_.back();
+            pending_.pop_back();
+            text_ += item.before;
+            if (item.node == none) continue;
+            if (item.depth > most_ + 8) {
+                text_ += " ...";
+                continue;
+            }
+            node(layout_.nodes[item.node], item.depth);
+        }
+        return text_;
+    }
+
+private:
+    static constexpr NodeId none = UINT32_MAX;
+    struct Item {
+        NodeId node;        // none: only the text
+        std::string before; // what goes before it
+        uint64_t depth;
+    };
+
+    // `write_entry(i)` for the entries, as many as are to be shown.
+    template <class WriteEntry> void list(uint64_t count, WriteEntry write_entry) {
+        text_ += std::to_string(count) + ";";
+        for (uint64_t i = 0; i < count; ++i) {
+            if (i == most_) {
+                text_ += " ...";
+                return;
+            }
+            text_ += i == 0 ? " " : ", ";
+            write_entry(i);
+        }
+    }
+
+    void node(const Node &n, uint64_t depth) {
+        switch (n.kind) {
+        case NodeKind::block:
+            text_ += " block(" + std::to_string(n.bytes) + ")";
+            if (n.element != Element::none)
+                text_ += ":" + std::to_string(static_cast<unsigned>(n.element));
+            return;
+        case NodeKind::strided:
+            text_ += " strided(" + std::to_string(n.count) + ", " + std::to_string(n.stride) + ")";
+            break;
+        case NodeKind::indexed: {
+            const Table &t = layout_.tables[n.table];
+            text_ += " indexed(";
+            list(n.count, [&](uint64_t i) { text_ += std::to_string(t.displs[i]); });
+            text_ += ")";
+            break;
+        }
+        case NodeKind::runs: {
+            const Table &t = layout_.tables[n.table];
+            text_ += " runs(stride " + std::to_string(n.stride) + ", ";
+            list(n.count, [&](uint64_t i) {
+                text_ += std::to_string(t.first[i + 1] - t.first[i]) + "@" +
+                         std::to_string(t.displs[i]);
+            });
+            text_ += ")";
+            break;
+        }
+        case NodeKind::sequence: {
+            const Table &t = layout_.tables[n.table];
+            const uint64_t shown = n.count < most_ ? n.count : most_;
+            pending_.push_back({none, shown < n.count ? " ...]" : "]", 0});
+            for (uint64_t i = shown; i-- > 0;)
+                pending_.push_back({t.children[i],
+                                    (i == 0 ? "@" : ", @") + std::to_string(t.displs[i]),
+                                    depth + 1});
+            text_ += " [";
+            return;
+        }
+        }
+        pending_.push_back({n.child, "", depth + 1});
+    }
+
+    const Layout &layout_;
+    uint64_t most_;
+    std::string text_;
+    std::vector<Item> pending_; // what is still to be written, the next last
+};
+
+} // namespace
+
+std::string to_text(const Layout &layout, uint64_t most) { return Writer(layout, most).write(); }
+
+} // namespace ucd

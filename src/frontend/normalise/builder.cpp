@@ -1,0 +1,246 @@
+// Nodes as they are: summaries, equal nodes kept once, and the finished layout.
+
+#include "builder.h"
+#include "layout_walk.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace ucd {
+namespace {
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    return hash * 0xff51afd7ed558ccdu;
+}
+
+bool equal(const Node &a, const Node &b) {
+    return a.kind == b.kind && a.element == b.element && a.child == b.child && a.table == b.table &&
+           a.count == b.count && a.stride == b.stride && a.bytes == b.bytes;
+}
+
+uint64_t hash_of(const Node &n) {
+    uint64_t h = mix(static_cast<uint64_t>(n.kind), static_cast<uint64_t>(n.element));
+    h = mix(mix(h, n.child), n.table);
+    return mix(mix(mix(h, n.count), static_cast<uint64_t>(n.stride)), n.bytes);
+}
+
+uint64_t hash_of(const Table &t) {
+    uint64_t h = t.displs.size();
+    for (int64_t d : t.displs) h = mix(h, static_cast<uint64_t>(d));
+    for (uint64_t f : t.first) h = mix(h, f);
+    for (NodeId c : t.children) h = mix(h, c);
+    return h;
+}
+
+bool equal(const Table &a, const Table &b) {
+    return a.displs == b.displs && a.first == b.first && a.children == b.children;
+}
+
+} // namespace
+
+uint32_t Builder::depth_above(const Node &n) const {
+    if (n.kind == NodeKind::block) return 1;
+    if (n.kind != NodeKind::sequence) return extra_[n.child].depth + 1;
+    uint32_t deepest = 0;
+    for (NodeId c : out_.tables[n.table].children) deepest = std::max(deepest, extra_[c].depth);
+    return deepest + 1;
+}
+
+NodeId Builder::intern(const Node &n) {
+    // A few nodes are searched faster than hashed; most layouts have no more.
+    constexpr std::size_t few = 16;
+    const std::size_t size = out_.nodes.size();
+    const uint64_t hash = size < few ? 0 : hash_of(n);
+    for (std::size_t i = 0; i < std::min(size, few); ++i)
+        if (equal(out_.nodes[i], n)) return static_cast<NodeId>(i);
+    if (size >= few) {
+        const auto [begin, end] = node_index_.equal_range(hash);
+        for (auto it = begin; it != end; ++it)
+            if (equal(out_.nodes[it->second], n)) return it->second;
+        node_index_.emplace(hash, static_cast<NodeId>(size));
+    }
+    const bool list = n.kind == NodeKind::block     ? false
+                      : n.kind == NodeKind::strided ? extra_[n.child].has_list
+                                                    : true;
+    extra_.push_back({list, depth_above(n)});
+    out_.nodes.push_back(n);
+    return static_cast<NodeId>(size);
+}
+
+uint32_t Builder::intern(Table t) {
+    const uint64_t hash = hash_of(t);
+    const auto [begin, end] = table_index_.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+        if (equal(out_.tables[it->second], t)) return it->second;
+    const auto id = static_cast<uint32_t>(out_.tables.size());
+    table_index_.emplace(hash, id);
+    out_.tables.push_back(std::move(t));
+    return id;
+}
+
+Placed Builder::block(int64_t at, uint64_t bytes, Element element) {
+    if (bytes == 0) return {};
+    Node n;
+    n.kind = NodeKind::block;
+    n.element = element;
+    n.bytes = bytes;
+    n.high = static_cast<int64_t>(bytes);
+    n.segments.count = 1;
+    n.segments.first_bytes = n.segments.last_bytes = bytes;
+    n.segments.last_end = n.high;
+    return {at, intern(n)};
+}
+
+Placed Builder::make_strided(uint64_t count, int64_t stride, Placed child) {
+    Node n = repeat(node(child.id), child.id, count, stride);
+    return {child.at, intern(n)};
+}
+
+template <class Entry> void Builder::summarise(Node &n, Table &t, Entry entry) const {
+    n.count = t.displs.size();
+    n.bytes = 0;
+    bool merges = false;
+    uint64_t previous_count = 0;
+    bool uniform = true;
+    for (std::size_t i = 0; i < t.displs.size(); ++i) {
+        const Node e = entry(i);
+        const int64_t at = t.displs[i];
+        n.bytes += e.bytes;
+        if (i == 0) {
+            n.segments = e.segments;
+            n.low = e.low;
+            n.high = e.high;
+        } else {
+            merges = merges || touches(n.segments, at);
+            uniform = uniform && e.segments.count == previous_count;
+            n.segments = concatenate(n.segments, e.segments, at);
+            n.low = std::min(n.low, at + e.low);
+            n.high = std::max(n.high, at + e.high);
+        }
+        previous_count = e.segments.count;
+    }
+    if (!merges && uniform) return;
+    t.segments_first.reserve(t.displs.size() + 1);
+    Segments so_far;
+    for (std::size_t i = 0; i < t.displs.size(); ++i) {
+        t.segments_first.push_back(so_far.count);
+        const Segments s = entry(i).segments;
+        so_far = i == 0 ? s : concatenate(so_far, s, t.displs[i]);
+    }
+    t.segments_first.push_back(so_far.count);
+}
+
+namespace {
+
+// Makes the displacements relative to the first and returns that.
+int64_t rebase(std::vector<int64_t> &displs) {
+    const int64_t base = displs[0];
+    for (int64_t &d : displs)
+        d = static_cast<int64_t>(static_cast<uint64_t>(d) - static_cast<uint64_t>(base));
+    return base;
+}
+
+} // namespace
+
+Placed Builder::make_indexed(std::vector<int64_t> displs, Placed child) {
+    const int64_t at = displace(child.at, rebase(displs));
+    Node n;
+    Table t;
+    n.kind = NodeKind::indexed;
+    n.child = child.id;
+    t.displs = std::move(displs);
+    summarise(n, t, [&](std::size_t) -> const Node & { return node(child.id); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Placed Builder::make_runs(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
+                          int64_t stride, Placed child) {
+    const int64_t at = displace(child.at, rebase(displs));
+    Node n;
+    Table t;
+    n.kind = NodeKind::runs;
+    n.child = child.id;
+    n.stride = stride;
+    t.displs = std::move(displs);
+    t.first.reserve(counts.size() + 1);
+    uint64_t sum = 0;
+    for (uint64_t c : counts) {
+        t.first.push_back(sum);
+        sum += c;
+    }
+    t.first.push_back(sum);
+    summarise(n, t, [&](std::size_t i) { return repeat(node(child.id), child.id, counts[i], stride); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Placed Builder::make_sequence(const std::vector<Placed> &entries) {
+    Node n;
+    Table t;
+    n.kind = NodeKind::sequence;
+    uint64_t bytes = 0;
+    for (const Placed &e : entries) {
+        t.displs.push_back(e.at);
+        t.children.push_back(e.id);
+        t.first.push_back(bytes);
+        bytes += node(e.id).bytes;
+    }
+    t.first.push_back(bytes);
+    const int64_t at = rebase(t.displs);
+    summarise(n, t, [&](std::size_t i) -> const Node & { return node(entries[i].id); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Layout Builder::finish(Placed root) {
+    Layout finished;
+    if (root.none()) return finished;
+    // Children have smaller ids than their parents.
+    const NodeId end = root.id + 1;
+    std::vector<bool> used(end, false);
+    used[root.id] = true;
+    NodeId used_count = 0;
+    for (NodeId id = end; id-- > 0;) {
+        if (!used[id]) continue;
+        ++used_count;
+        const Node &n = out_.nodes[id];
+        if (n.kind == NodeKind::block) continue;
+        if (n.kind != NodeKind::sequence) {
+            used[n.child] = true;
+            continue;
+        }
+        for (NodeId c : out_.tables[n.table].children) used[c] = true;
+    }
+    std::vector<NodeId> renamed(end, no_node);
+    finished.nodes.reserve(used_count);
+    std::vector<uint32_t> renamed_table(out_.tables.size(), UINT32_MAX);
+    for (NodeId id = 0; id < end; ++id) {
+        if (!used[id]) continue;
+        renamed[id] = static_cast<NodeId>(finished.nodes.size());
+        finished.nodes.push_back(out_.nodes[id]);
+        Node &n = finished.nodes.back();
+        if (n.kind == NodeKind::block) continue;
+        if (n.kind == NodeKind::strided) {
+            n.child = renamed[n.child];
+            continue;
+        }
+        // Two kinds of node never share a table's meaning, so renaming a table's children once is
+        // enough.
+        uint32_t &table = renamed_table[n.table];
+        if (table == UINT32_MAX) {
+            table = static_cast<uint32_t>(finished.tables.size());
+            finished.tables.push_back(std::move(out_.tables[n.table]));
+            for (NodeId &c : finished.tables.back().children) c = renamed[c];
+        }
+        n.table = table;
+        if (n.kind != NodeKind::sequence) n.child = renamed[n.child];
+    }
+    finished.root = renamed[root.id];
+    finished.start = root.at;
+    finished.depth = extra_[root.id].depth;
+    return finished;
+}
+
+} // namespace ucd

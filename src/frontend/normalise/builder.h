@@ -1,0 +1,120 @@
+// Builds layouts bottom-up. Each function takes children that are in normal form and returns its node
+// in normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal nodes
+// are one node, so equal shapes have equal ids.
+#pragma once
+
+#include "layout.h"
+
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd {
+
+inline constexpr NodeId no_node = UINT32_MAX;
+
+// A node whose origin lies at displacement `at`; nothing at all if id is no_node.
+struct Placed {
+    int64_t at = 0;
+    NodeId id = no_node;
+    bool none() const { return id == no_node; }
+    friend bool operator==(const Placed &, const Placed &) = default;
+};
+
+// Consecutive bytes of one element kind each, in packed order.
+struct BlockList {
+    std::vector<int64_t> displs;
+    std::vector<uint64_t> bytes;
+    Element element = Element::none;
+    std::size_t size() const { return displs.size(); }
+    void push(int64_t displ, uint64_t length) {
+        displs.push_back(displ);
+        bytes.push_back(length);
+    }
+};
+
+class Builder {
+public:
+    // `trace`, if given, receives the name of every rewrite that was applied, in order.
+    explicit Builder(std::vector<const char *> *trace = nullptr) : trace_(trace) {}
+
+    Placed block(int64_t at, uint64_t bytes, Element element);
+    // `count` children, `stride` bytes apart.
+    Placed strided(uint64_t count, int64_t stride, Placed child);
+    // Children at child.at + displs[i].
+    Placed indexed(std::vector<int64_t> displs, Placed child);
+    // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
+    Placed runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
+                Placed child);
+    Placed blocks(BlockList list);
+    Placed sequence(std::vector<Placed> entries);
+
+    const Node &node(NodeId id) const { return out_.nodes[id]; }
+
+    // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
+    Layout finish(Placed root);
+
+private:
+    // Layouts of up to this many segments are normalised from the list of their segments, so their
+    // form depends on nothing else.
+    static constexpr uint64_t small = 1024;
+    // In a sequence of different shapes, children of up to this many segments join their neighbours
+    // in one list.
+    static constexpr uint64_t tiny = 64;
+    // Runs of children that do not touch are kept as runs if they are this long on average; otherwise
+    // every child is an entry of its own.
+    static constexpr uint64_t min_run_for_runs = 4;
+
+    void applied(const char *rewrite) {
+        if (trace_ != nullptr) trace_->push_back(rewrite);
+    }
+
+    // strided(), but for the last rewrite there.
+    Placed strided_without_expansion(uint64_t count, int64_t stride, Placed child);
+
+    // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the node
+    // is placed at, with child.at added.
+    Placed make_strided(uint64_t count, int64_t stride, Placed child);
+    Placed make_indexed(std::vector<int64_t> displs, Placed child);
+    Placed make_runs(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
+                     int64_t stride, Placed child);
+    Placed make_sequence(const std::vector<Placed> &entries);
+    NodeId intern(const Node &node);
+    uint32_t intern(Table table);
+    uint32_t depth_above(const Node &node) const;
+    // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
+    // returns entry i as a node.
+    template <class Entry> void summarise(Node &node, Table &table, Entry entry) const;
+
+    // fold.cpp
+    Placed fold_blocks(BlockList list);
+    Placed fold_displs(std::vector<int64_t> displs, Placed child);
+    Placed fold_runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
+                     Placed child);
+
+    // rewrites.cpp
+    bool expand(Placed placed, BlockList &list);
+    bool expand_all(const std::vector<Placed> &entries, std::size_t begin, std::size_t end,
+                    BlockList &list);
+    Placed from_segments_if_small(Placed placed);
+    void splice_sequences(std::vector<Placed> &entries);
+    void merge_touching(std::vector<Placed> &entries);
+    bool all_blocks(const std::vector<Placed> &entries) const;
+    bool same_shape(const std::vector<Placed> &entries) const;
+    bool as_runs(const std::vector<Placed> &entries, Placed &result);
+    bool as_period(const std::vector<Placed> &entries, Placed &result);
+    bool group_neighbours(std::vector<Placed> &entries);
+    Placed fold_sequence(std::vector<Placed> entries);
+
+    Layout out_;
+    struct Extra {
+        bool has_list;  // something other than strides over a block
+        uint32_t depth; // nodes on the longest path down to a block
+    };
+    std::vector<Extra> extra_; // per node
+    std::unordered_multimap<uint64_t, NodeId> node_index_;
+    std::unordered_multimap<uint64_t, uint32_t> table_index_;
+    std::vector<const char *> *trace_;
+};
+
+} // namespace ucd

@@ -1,0 +1,198 @@
+#include "lower.h"
+
+#include "builder.h"
+#include "layout_walk.h"
+#include "predefined.h"
+
+#include <unordered_map>
+
+namespace ucd {
+namespace {
+
+// A type whose struct constructors nest deeper than this is lowered with its chains of structs
+// spliced into one list from the top; otherwise each level would copy the list of the level below.
+constexpr uint32_t deep = 32;
+
+// Visits the type tree in post-order on a stack of its own: a million levels are legal.
+class Lowering {
+public:
+    Lowering(Builder &builder, bool packed) : builder_(builder), packed_(packed) {}
+
+    Placed run(const Type &root) {
+        shared_ = root.nested_fields > 0;
+        if (root.nested_fields > deep) count_uses(root);
+        push(root);
+        while (!stack_.empty()) step();
+        return result_;
+    }
+
+private:
+    struct Frame {
+        const Type *type;
+        std::size_t owner; // the frame that the members belong to: this one, unless it is spliced
+        int64_t next = 0;  // fields: the member to visit next
+        int64_t shift = 0; // of a spliced struct
+        bool visited = false;
+        bool waiting = false; // for result_, as the value of member next - 1
+        std::vector<Placed> entries = {};
+        uint64_t packed_at = 0;
+    };
+
+    void push(const Type &t) { stack_.push_back({.type = &t, .owner = stack_.size()}); }
+
+    void finish(Placed p) {
+        // Only members of structs can be reached on several ways.
+        if (shared_) memo_.emplace(stack_.back().type, p);
+        result_ = p;
+        stack_.pop_back();
+    }
+
+    void step() {
+        Frame &f = stack_.back();
+        const Type &t = *f.type;
+        if (t.form == Form::fields && f.visited) return step_fields();
+        if (!f.visited) {
+            f.visited = true;
+            if (shared_) {
+                if (const auto known = memo_.find(&t); known != memo_.end()) {
+                    result_ = known->second;
+                    return stack_.pop_back();
+                }
+            }
+            if (t.size == 0) return finish({});
+            if (t.form == Form::element) return finish(element(t));
+            if (t.form != Form::fields) push(*t.child);
+            return;
+        }
+        finish(packed_ ? combine_packed(t, result_) : combine(t, result_));
+    }
+
+    Placed element(const Type &t) {
+        if (packed_) return builder_.block(0, t.size, t.element);
+        const Pieces p = pieces_of(t.element);
+        if (p.second_bytes == 0) return builder_.block(0, t.size, Element::none);
+        BlockList list;
+        list.push(0, p.first_bytes);
+        list.push(p.second_at, p.second_bytes);
+        return builder_.blocks(std::move(list));
+    }
+
+    // In the packed stream, elements follow each other whatever the constructor.
+    Placed combine_packed(const Type &t, Placed child) {
+        const uint64_t each = t.child->size;
+        return builder_.strided(t.size / each, static_cast<int64_t>(each), child);
+    }
+
+    Placed combine(const Type &t, Placed child) {
+        if (t.form == Form::wrap) return {displace(child.at, 1, t.stride), child.id};
+        const auto count = static_cast<uint64_t>(t.count);
+        const int64_t extent = t.child->extent();
+        if (t.form == Form::strided) {
+            const Placed run = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
+            return builder_.strided(count, t.stride, run);
+        }
+        std::vector<int64_t> displs(count);
+        for (uint64_t i = 0; i < count; ++i)
+            displs[i] = displace(0, static_cast<uint64_t>(t.displs[i]), t.unit);
+        if (t.form == Form::blocks)
+            return builder_.indexed(
+                std::move(displs),
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
+        std::vector<uint64_t> counts(t.blocklengths.get(), t.blocklengths.get() + count);
+        return builder_.runs(std::move(displs), std::move(counts), extent, child);
+    }
+
+    // The members' values come back one by one in result_; spliced structs add theirs to their owner.
+    void step_fields() {
+        Frame &f = stack_.back();
+        Frame &owner = stack_[f.owner];
+        const Type &t = *f.type;
+        if (f.waiting) {
+            f.waiting = false;
+            add(owner, f, f.next - 1, result_);
+        }
+        while (f.next < t.count) {
+            const int64_t i = f.next++;
+            const Type &child = *t.children[i];
+            if (t.blocklengths[i] == 0 || child.size == 0) continue;
+            int64_t shift = displace(f.shift, 1, t.displs[i]);
+            const Type *inner = t.blocklengths[i] == 1 ? splice_target(&child, shift) : nullptr;
+            if (inner != nullptr) {
+                stack_.push_back(
+                    {.type = inner, .owner = f.owner, .shift = shift, .visited = true});
+                return;
+            }
+            f.waiting = true;
+            return push(child);
+        }
+        if (&f == &owner)
+            finish(builder_.sequence(std::move(f.entries)));
+        else
+            stack_.pop_back();
+    }
+
+    void add(Frame &owner, const Frame &f, int64_t i, Placed child) {
+        const Type &t = *f.type;
+        const Type &c = *t.children[i];
+        const auto times = static_cast<uint64_t>(t.blocklengths[i]);
+        const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
+        Placed p = builder_.strided(times, extent, child);
+        if (p.none()) return;
+        const int64_t at = packed_ ? static_cast<int64_t>(owner.packed_at)
+                                   : displace(f.shift, 1, t.displs[i]);
+        owner.packed_at += times * c.size;
+        p.at = displace(p.at, 1, at);
+        owner.entries.push_back(p);
+    }
+
+    // The struct below constructors that only displace it, if nothing else refers to any of them.
+    const Type *splice_target(const Type *t, int64_t &shift) const {
+        for (;; t = t->child) {
+            const auto uses = uses_.find(t);
+            if (uses == uses_.end() || uses->second != 1) return nullptr;
+            if (t->form == Form::fields) return t;
+            const bool single = t->form == Form::strided && t->count == 1 && t->blocklength == 1;
+            if (t->form == Form::wrap)
+                shift = displace(shift, 1, t->stride);
+            else if (!single)
+                return nullptr;
+        }
+    }
+
+    // How often each type that holds a struct is referred to from within the tree.
+    void count_uses(const Type &root) {
+        std::vector<const Type *> pending{&root};
+        while (!pending.empty()) {
+            const Type *t = pending.back();
+            pending.pop_back();
+            if (t->nested_fields == 0 || ++uses_[t] > 1) continue;
+            if (t->form != Form::fields) {
+                pending.push_back(t->child);
+                continue;
+            }
+            for (int64_t i = 0; i < t->count; ++i) pending.push_back(t->children[i]);
+        }
+    }
+
+    Builder &builder_;
+    bool packed_;
+    bool shared_ = false;
+    std::vector<Frame> stack_;
+    Placed result_;
+    std::unordered_map<const Type *, Placed> memo_;
+    std::unordered_map<const Type *, uint32_t> uses_;
+};
+
+} // namespace
+
+Layout lower_to_layout(const Type &type, std::vector<const char *> *trace) {
+    Builder builder(trace);
+    return builder.finish(Lowering(builder, false).run(type));
+}
+
+Layout lower_to_elements(const Type &type) {
+    Builder builder;
+    return builder.finish(Lowering(builder, true).run(type));
+}
+
+} // namespace ucd

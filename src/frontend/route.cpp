@@ -1,0 +1,142 @@
+#include "route.h"
+
+#include "derived.h"
+#include "layout_walk.h"
+#include "ops.h"
+#include "predefined.h"
+
+namespace ucd {
+namespace {
+
+enum class By : uint8_t { nobody, host, laid_out, packed };
+
+// Who moves all of it in one go: the first of the two that reaches both sides. Host and managed
+// memory count as host here, since the CPU reaches them.
+struct Row {
+    By first, second;
+};
+constexpr Row rows[2][2] = {
+    // laid out on the host
+    {
+        {By::host, By::nobody},   // packed on the host
+        {By::packed, By::nobody}, // packed on a device
+    },
+    // laid out on a device
+    {
+        {By::laid_out, By::nobody}, // packed on the host
+        {By::laid_out, By::packed}, // packed on a device
+    },
+};
+
+Executor executor_of(const Context &context, const Place &place) {
+    if (place.host_reachable()) return {context.slots[0].backend.get(), Context::host_index, 0};
+    const auto index = static_cast<unsigned>(context.index_of(*place.owner));
+    return {context.slots[index].backend.get(), index, place.device};
+}
+
+Status hinted_place(const Context &context, const PlaceHint &hint, Place &place) {
+    place = {hint.kind, hint.device, nullptr};
+    if (hint.kind != MemoryKind::device) return success;
+    const int index = context.index_of(hint.backend);
+    if (index < 0)
+        return fail(UCD_ERR__NOT_SUPPORTED, "a hint names backend %s, which is not known",
+                    hint.backend.c_str());
+    const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
+    if (slot.backend == nullptr)
+        return fail(UCD_ERR__NOT_SUPPORTED, "a hint names backend %s, which is not available: %s",
+                    hint.backend.c_str(), slot.state.reason.c_str());
+    if (hint.device < 0 || static_cast<uint32_t>(hint.device) >= slot.state.devices)
+        return fail(UCD_ERR__NOT_SUPPORTED, "a hint names device %d of backend %s, which has %u",
+                    hint.device, hint.backend.c_str(), slot.state.devices);
+    if (index == static_cast<int>(Context::host_index))
+        place = {};
+    else
+        place.owner = slot.backend.get();
+    return success;
+}
+
+// Hints for pinned and managed memory do not tell whose it is: it is that of the other side's backend,
+// the only one for which that matters.
+void adopt_owner(Place &place, const Place &other) {
+    const bool shared = place.kind == MemoryKind::pinned || place.kind == MemoryKind::managed;
+    if (shared && place.owner == nullptr) {
+        place.owner = other.owner;
+        place.device = other.device;
+    }
+}
+
+} // namespace
+
+Status find_place(const Context &context, const Hints &hints, const PlaceHint *hint,
+                  const void *address, Place &place) {
+    place = {};
+    if (hints.host_only) return success;
+    if (hint != nullptr) return hinted_place(context, *hint, place);
+    if (!context.devices) return success;
+    for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
+        const Backend *backend = context.slots[i].backend.get();
+        if (backend != nullptr && backend->find(address, place)) return success;
+    }
+    return success;
+}
+
+Route find_route(const Context &context, Place laid_out, Place packed) {
+    adopt_owner(laid_out, packed);
+    adopt_owner(packed, laid_out);
+    const Row &row = rows[!laid_out.host_reachable()][!packed.host_reachable()];
+    for (const By by : {row.first, row.second}) {
+        if (by == By::nobody) continue;
+        const Executor e = executor_of(context, by == By::packed ? packed : laid_out);
+        if (by == By::host) return {Way::host, e, e};
+        if (e.backend->reaches(e.device, laid_out) && e.backend->reaches(e.device, packed))
+            return {Way::direct, e, e};
+    }
+    return {Way::staged, executor_of(context, laid_out), executor_of(context, packed)};
+}
+
+const char *first_byte(const Type &type, const char *laid_out) {
+    return displaced(const_cast<char *>(laid_out), static_cast<uint64_t>(layout_of(type).start));
+}
+
+bool is_contiguous(const Transfer &t, char *&address) {
+    const Layout &layout = layout_of(*t.type);
+    const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
+    Walk walk(layout, top, layout.start, is_block);
+    walk.start(t.offset, t.length);
+    int64_t first = 0, next = 0;
+    bool begun = false;
+    for (Piece piece; walk.next(piece);) {
+        const int64_t at = displace(piece.origin, static_cast<int64_t>(piece.begin));
+        if (begun && at != next) return false;
+        if (!begun) first = at;
+        begun = true;
+        next = displace(at, static_cast<int64_t>(piece.end - piece.begin));
+    }
+    address = displaced(t.laid_out, static_cast<uint64_t>(first));
+    return true;
+}
+
+Status check_copy_engines(const Transfer &t, Op op) {
+    char *address;
+    if (op == Op::replace && is_contiguous(t, address)) return success;
+    return fail(UCD_ERR__NOT_SUPPORTED,
+                "ucd.engine is dma; copy engines do no reductions and no noncontiguous layouts");
+}
+
+Status check_supported(const Executor &executor, Op op, const Type &type) {
+    if (op == Op::replace) return success;
+    const auto refuse = [&](Element element) {
+        const std::string_view name = predefined_name(predefined_with(element));
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no %s for %.*s", executor.backend->name(),
+                    op_name(op).data(), static_cast<int>(name.size()), name.data());
+    };
+    const Elements &elements = elements_of(type);
+    if (elements.kind != Element::none)
+        return executor.backend->supports(op, elements.kind) ? success : refuse(elements.kind);
+    for (const Node &node : elements.runs.nodes)
+        if (node.kind == NodeKind::block && !executor.backend->supports(op, node.element))
+            return refuse(node.element);
+    return success;
+}
+
+} // namespace ucd

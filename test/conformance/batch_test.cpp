@@ -1,0 +1,246 @@
+// Batches: many members, one call; all or nothing at the start.
+#include "support/catch.hpp"
+
+#include "support/calls.hpp"
+#include "support/guarded_buffer.hpp"
+#include "support/reducing.hpp"
+
+#include <string>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+// One member: a range of elements of a random layout, and the packed side. With REPLACE ranges are
+// of bytes, so that `first` and `last` are offsets instead.
+struct Member {
+    ReducedSubject what;
+    std::unique_ptr<GuardedBuffer> memory, packed;
+    std::size_t offset = 0, length = 0;
+    std::size_t first = 0, last = 0; // elements, for reductions
+};
+
+Member random_member(Case &one, ucd_op_t op, const RecipeOptions &options) {
+    Rng &rng = one.rng();
+    Member member;
+    member.what = with_elements(random_subject(one, options, 4, "member"));
+    const ReducedSubject &what = member.what;
+    member.memory = std::make_unique<GuardedBuffer>(rng, what.subject.range);
+    const TouchedRange stream = {0, static_cast<std::intptr_t>(what.subject.size())};
+    member.packed = std::make_unique<GuardedBuffer>(rng, stream);
+    if (op == UCD_OP__REPLACE) {
+        member.offset = rng.chance(50) ? 0 : rng.below(what.subject.size() + 1);
+        member.length = rng.below(what.subject.size() - member.offset + 1);
+        if (rng.chance(50)) member.length = what.subject.size() - member.offset;
+    } else {
+        const std::size_t elements = what.elements.size();
+        member.first = rng.below(elements + 1);
+        member.last = member.first == elements
+                          ? elements
+                          : member.first + 1 + rng.below(elements - member.first);
+        member.offset = what.offset_of(member.first);
+        member.length = what.offset_of(member.last) - member.offset;
+        set_laid_out_values(rng, what, place(what.subject, *member.memory));
+        set_packed_values(rng, what, member.first, member.last, *member.packed);
+    }
+    return member;
+}
+
+// The packed buffer as a layout: byte `offset` of the stream is its first.
+ByteMap packed_bytes(const Member &member) {
+    ByteMap bytes(member.what.subject.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::intptr_t>(i) - static_cast<std::intptr_t>(member.offset);
+    }
+    return bytes;
+}
+
+std::vector<std::byte> bytes_at(const Member &member, const Place &where) {
+    return gathered(where, member.offset, member.offset + member.length);
+}
+
+// What the destination should hold afterwards; `spare` values are taken from what it does hold, so
+// this is called after the batch with the destination's former content.
+void expect_result(const Member &member, ucd_op_t op, const Place &to,
+                   const std::vector<std::byte> &in, std::vector<std::byte> out) {
+    if (op == UCD_OP__REPLACE) {
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            *to.memory->expected((*to.bytes)[member.offset + i]) = in[i];
+        }
+        return;
+    }
+    reduce_stream(op, member.what.elements, member.first, member.last, out.data(), in.data());
+    expect_reduced(member.what, to, member.first, member.last, std::move(out));
+}
+
+struct Batch {
+    ucd_op_t op = UCD_OP__REPLACE;
+    std::vector<Member> members;
+};
+
+Batch random_batch(Case &one, std::size_t most) {
+    Rng &rng = one.rng();
+    Batch batch;
+    if (rng.chance(40)) batch.op = all_ops()[1 + rng.below(all_ops().size() - 1)].op;
+    RecipeOptions options;
+    options.max_bytes = 512;
+    options.max_span = 8192;
+    options.unpack_safe = true;
+    options.elements = types_supporting(batch.op);
+    for (std::size_t i = rng.below(most + 1); i > 0; --i) {
+        batch.members.push_back(random_member(one, batch.op, options));
+    }
+    return batch;
+}
+
+std::vector<ucd_pack_desc_t> pack_descs(const Batch &batch) {
+    std::vector<ucd_pack_desc_t> descs;
+    for (const Member &member : batch.members) {
+        ucd_pack_desc_t desc = {};
+        desc.inbuf = member.memory->base();
+        desc.incount = member.what.subject.count;
+        desc.type = member.what.subject.type();
+        desc.inoffset = member.offset;
+        desc.outbuf = member.packed->base();
+        desc.max_pack_bytes = member.length;
+        desc.actual_pack_bytes = untouched;
+        descs.push_back(desc);
+    }
+    return descs;
+}
+
+std::vector<ucd_unpack_desc_t> unpack_descs(const Batch &batch) {
+    std::vector<ucd_unpack_desc_t> descs;
+    for (const Member &member : batch.members) {
+        ucd_unpack_desc_t desc = {};
+        desc.inbuf = member.packed->base();
+        desc.insize = member.length;
+        desc.outbuf = member.memory->base();
+        desc.outcount = member.what.subject.count;
+        desc.type = member.what.subject.type();
+        desc.outoffset = member.offset;
+        desc.actual_unpack_bytes = untouched;
+        descs.push_back(desc);
+    }
+    return descs;
+}
+
+void require_all_intact(const Case &one, const Batch &batch) {
+    for (std::size_t i = 0; i < batch.members.size(); ++i) {
+        const std::string member = " of member " + std::to_string(i);
+        require_intact(one, *batch.members[i].memory, ("layout" + member).c_str());
+        require_intact(one, *batch.members[i].packed, ("packed buffer" + member).c_str());
+    }
+}
+
+// Runs one direction and checks every member.
+void check_batch(Case &one, Batch &batch, bool packing) {
+    std::vector<ByteMap> maps;
+    std::vector<std::vector<std::byte>> in, out;
+    for (const Member &member : batch.members) maps.push_back(packed_bytes(member));
+    const auto packed_place = [&](std::size_t i) {
+        return Place{batch.members[i].packed.get(), nullptr, UCD_TYPE__NULL, 0, &maps[i]};
+    };
+    const auto laid_out_place = [&](std::size_t i) {
+        return place(batch.members[i].what.subject, *batch.members[i].memory);
+    };
+    for (std::size_t i = 0; i < batch.members.size(); ++i) {
+        const Member &member = batch.members[i];
+        in.push_back(bytes_at(member, packing ? laid_out_place(i) : packed_place(i)));
+        out.push_back(bytes_at(member, packing ? packed_place(i) : laid_out_place(i)));
+    }
+
+    ucd_request_t request = UCD_REQUEST__NULL;
+    std::vector<std::uintptr_t> actual;
+    if (packing) {
+        std::vector<ucd_pack_desc_t> descs = pack_descs(batch);
+        one.succeed(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, batch.op, &request),
+                    "ucd_ipack_batch");
+        for (const auto &desc : descs) actual.push_back(desc.actual_pack_bytes);
+    } else {
+        std::vector<ucd_unpack_desc_t> descs = unpack_descs(batch);
+        one.succeed(
+            ucd_iunpack_batch(descs.data(), descs.size(), UCD_INFO__NULL, batch.op, &request),
+            "ucd_iunpack_batch");
+        for (const auto &desc : descs) actual.push_back(desc.actual_unpack_bytes);
+    } // the descriptors are gone before the work is known to be done
+    one.succeed(finish(one.rng(), request), "finishing a batch");
+    for (std::size_t i = 0; i < batch.members.size(); ++i) {
+        const Member &member = batch.members[i];
+        if (actual[i] != member.length) {
+            one.fail("member ", i, ": ", actual[i], " bytes, not ", member.length);
+        }
+        expect_result(member, batch.op, packing ? packed_place(i) : laid_out_place(i), in[i],
+                      std::move(out[i]));
+    }
+    require_all_intact(one, batch);
+}
+
+} // namespace
+
+TEST_CASE("batches of random members") {
+    run_cases("batch", 2500, [](Case &one) {
+        Batch batch = random_batch(one, one.rng().chance(5) ? 100 : 10);
+        check_batch(one, batch, true);
+        for (Member &member : batch.members) {
+            if (batch.op == UCD_OP__REPLACE) {
+                member.packed->randomise(one.rng());
+            } else {
+                set_packed_values(one.rng(), member.what, member.first, member.last,
+                                  *member.packed);
+            }
+        }
+        check_batch(one, batch, false);
+    });
+}
+
+TEST_CASE("a batch with one wrong member starts nothing and names it") {
+    run_cases("wrong batch", 2000, [](Case &one) {
+        Rng &rng = one.rng();
+        Batch batch = random_batch(one, 12);
+        if (batch.members.empty()) return;
+        const std::size_t victim = rng.below(batch.members.size());
+        std::vector<ucd_pack_desc_t> packs = pack_descs(batch);
+        std::vector<ucd_unpack_desc_t> unpacks = unpack_descs(batch);
+        switch (rng.below(3)) {
+        case 0:
+            packs[victim].inoffset = batch.members[victim].what.subject.size() + 1;
+            unpacks[victim].outoffset = packs[victim].inoffset;
+            break;
+        case 1:
+            packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL;
+            break;
+        default:
+            packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1;
+            break;
+        }
+        const auto check_refusal = [&](int rc) {
+            if (rc != UCD_ERR__INVALID_ARG) one.fail("the batch returned ", ucd_strerror(rc));
+            const std::string message = ucd_last_error();
+            if (message.find(std::to_string(victim)) == std::string::npos) {
+                one.fail("the message does not name member ", victim, ": ", message);
+            }
+            require_all_intact(one, batch);
+        };
+        ucd_request_t request = UCD_REQUEST__NULL;
+        check_refusal(
+            ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, batch.op, &request));
+        check_refusal(
+            ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, batch.op, &request));
+        for (std::size_t i = 0; i < packs.size(); ++i) {
+            if (packs[i].actual_pack_bytes != untouched ||
+                unpacks[i].actual_unpack_bytes != untouched) {
+                one.fail("member ", i, " of a refused batch has an actual size");
+            }
+        }
+    });
+}
+
+TEST_CASE("an empty batch is complete, with or without an array") {
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(nullptr, 0, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    REQUIRE(request == UCD_REQUEST__NULL);
+    REQUIRE(ucd_iunpack_batch(nullptr, 0, UCD_INFO__NULL, UCD_OP__SUM, &request) == UCD_SUCCESS);
+    REQUIRE(request == UCD_REQUEST__NULL);
+}

@@ -1,0 +1,220 @@
+// Copies from layout to layout.
+#include "support/catch.hpp"
+
+#include "support/calls.hpp"
+#include "support/guarded_buffer.hpp"
+#include "support/page_guard.hpp"
+#include "support/reducing.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+RecipeOptions target_options() {
+    RecipeOptions options;
+    options.unpack_safe = true;
+    return options;
+}
+
+// Moves all of `source` to `target` and checks everything.
+void check_copy(Case &one, const Place &source, const Place &target) {
+    const std::size_t moved = source.bytes->size();
+    for (std::size_t i = 0; i < moved; ++i) {
+        *target.memory->expected((*target.bytes)[i]) = *source.memory->actual((*source.bytes)[i]);
+    }
+    std::uintptr_t actual = untouched;
+    one.succeed(call_copy(one.rng(), source.address, source.count, source.type, target.address,
+                          target.count, target.type, &actual),
+                "copy");
+    if (actual != moved) one.fail("copied ", actual, " bytes, not ", moved);
+    require_intact(one, *target.memory, "target of the copy");
+    require_intact(one, *source.memory, "source of the copy");
+}
+
+void check_refused_copy(Case &one, const Place &source, const Place &target, int status,
+                        ucd_op_t op = UCD_OP__REPLACE) {
+    std::uintptr_t actual = untouched;
+    const int rc = call_copy(one.rng(), source.address, source.count, source.type, target.address,
+                             target.count, target.type, &actual, op);
+    if (rc != status) one.fail("copy returned ", ucd_strerror(rc), ", not ", ucd_strerror(status));
+    if (actual != untouched) one.fail("actual was set to ", actual);
+    require_intact(one, *target.memory, "target of a refused copy");
+}
+
+// Any two layouts: fits, fills a prefix, or is refused.
+void check_any_copy(Case &one, const Subject &source, const Subject &target) {
+    GuardedBuffer in(one.rng(), source.range), out(one.rng(), target.range);
+    const Place from = place(source, in), to = place(target, out);
+    if (source.size() <= target.size()) {
+        check_copy(one, from, to);
+    } else {
+        check_refused_copy(one, from, to, UCD_ERR__TRUNCATED);
+    }
+}
+
+RecipePtr bytes_of(std::size_t size) {
+    return contig(static_cast<std::intptr_t>(size), leaf(UCD_TYPE__BYTE));
+}
+
+// The same elements in the same order elsewhere: each element is placed by itself, at increasing or
+// shuffled positions, in a type that shares nothing with the original's shape.
+RecipePtr same_elements_elsewhere(Rng &rng, const TypeMap &map) {
+    const std::size_t elements = map.entries.size();
+    std::vector<std::size_t> order(elements);
+    for (std::size_t i = 0; i < elements; ++i) order[i] = i;
+    if (rng.chance(50)) rng.shuffle(order);
+    Ints displs(elements);
+    std::intptr_t cursor = rng.between(-100, 100);
+    for (const std::size_t i : order) {
+        displs[i] = cursor;
+        cursor += static_cast<std::intptr_t>(map.entries[i].type->extent);
+        if (rng.chance(40)) cursor += rng.between(0, 9);
+    }
+    std::vector<RecipePtr> types;
+    for (const Entry &entry : map.entries) types.push_back(leaf(entry.type->handle));
+    return structure(Ints(elements, 1), displs, types);
+}
+
+void check_reducing_copy(Case &one, ucd_op_t op, const ReducedSubject &source,
+                         const ReducedSubject &target) {
+    Rng &rng = one.rng();
+    GuardedBuffer in(rng, source.subject.range), out(rng, target.subject.range);
+    const Place from = place(source.subject, in), to = place(target.subject, out);
+    set_laid_out_values(rng, source, from);
+    set_laid_out_values(rng, target, to);
+    const std::size_t elements = source.elements.size(), bytes = source.subject.size();
+    std::vector<std::byte> result = gathered(to, 0, bytes);
+    reduce_stream(op, source.elements, 0, elements, result.data(), gathered(from, 0, bytes).data());
+    std::uintptr_t actual = untouched;
+    one.succeed(call_copy(rng, from.address, from.count, from.type, to.address, to.count, to.type,
+                          &actual, op),
+                "reducing copy");
+    if (actual != bytes) one.fail(op_name(op), " copied ", actual, " bytes, not ", bytes);
+    expect_reduced(target, to, 0, elements, std::move(result));
+    require_intact(one, out, op_name(op));
+    require_intact(one, in, "source of a reducing copy");
+}
+
+ucd_op_t random_reduction(Rng &rng) {
+    return all_ops()[1 + rng.below(all_ops().size() - 1)].op;
+}
+
+} // namespace
+
+TEST_CASE("copy between two random layouts of any sizes") {
+    run_cases("copy any", 8000, [](Case &one) {
+        const Subject source = random_subject(one, {}, 5, "source");
+        const Subject target = random_subject(one, target_options(), 5, "target");
+        check_any_copy(one, source, target);
+    });
+}
+
+TEST_CASE("copy between random layouts of equal size") {
+    run_cases("copy equal", 6000, [](Case &one) {
+        // So many of each that both are the same number of bytes, if that is not too many.
+        Rng &rng = one.rng();
+        RecipeOptions options = target_options();
+        options.max_bytes = 256;
+        options.max_span = 4096;
+        const RandomType a = random_type(rng, options), b = random_type(rng, options);
+        const std::size_t common = std::gcd(a.map->size, b.map->size);
+        if (common == 0) return;
+        const std::size_t of_a = b.map->size / common, of_b = a.map->size / common;
+        if (of_a > 40 || of_b > 40) return;
+        const Subject source = make_subject(one, a.recipe, of_a, "source");
+        const Subject target = make_subject(one, b.recipe, of_b, "target");
+        GuardedBuffer in(rng, source.range), out(rng, target.range);
+        if (overlaps(target.bytes)) return;
+        check_copy(one, place(source, in), place(target, out));
+    });
+}
+
+TEST_CASE("copy from and to plain bytes") {
+    run_cases("copy bytes", 5000, [](Case &one) {
+        Rng &rng = one.rng();
+        const Subject laid_out = random_subject(one, target_options());
+        const std::size_t more = rng.chance(50) ? 0 : rng.below(30);
+        const std::size_t less =
+            rng.chance(50) ? 0 : rng.below(std::min<std::size_t>(30, laid_out.size() + 1));
+        check_any_copy(one, laid_out, make_subject(one, bytes_of(laid_out.size() + more), 1, "to"));
+        check_any_copy(one, make_subject(one, bytes_of(laid_out.size() - less), 1, "from"),
+                       laid_out);
+        if (laid_out.size() != 0) {
+            const Subject short_by_one =
+                make_subject(one, bytes_of(1), laid_out.size() - 1, "short");
+            check_any_copy(one, laid_out, short_by_one);
+        }
+    });
+}
+
+TEST_CASE("copy between layouts whose other pages are forbidden") {
+    run_cases("copy guarded", 2000, [](Case &one) {
+        Rng &rng = one.rng();
+        const auto placement = [&] {
+            return rng.chance(50) ? Placement::first_byte_begins_page
+                                  : Placement::last_byte_ends_page;
+        };
+        const Subject source = random_nonempty_subject(one, {}, 5, "source");
+        const Subject target = random_nonempty_subject(one, target_options(), 5, "target");
+        if (source.size() > target.size()) return;
+        PageGuardedBuffer in(rng, source.bytes, 0, source.size(), placement());
+        PageGuardedBuffer out(rng, target.bytes, 0, source.size(), placement());
+        BuiltType shifted_in, shifted_out;
+        const bool absolute = rng.chance(30);
+        check_copy(one, absolute ? absolute_place(rng, source, in, shifted_in) : place(source, in),
+                   absolute ? absolute_place(rng, target, out, shifted_out) : place(target, out));
+    });
+}
+
+TEST_CASE("reducing copies between layouts of the same elements") {
+    run_cases("copy reduce", 5000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_reduction(rng);
+        RecipeOptions options = target_options();
+        options.max_bytes = 512;
+        options.elements = types_supporting(op);
+        const RandomType type = random_type(rng, options);
+        const RecipePtr elsewhere = same_elements_elsewhere(rng, *type.map);
+        const std::size_t count = random_count(rng, type, options, 3);
+        // `elsewhere` does not overlap itself from one element to the next: its extent covers it.
+        Subject a = make_subject(one, type.recipe, count, "one layout");
+        // More room than data: the elements need to agree as far as the input goes.
+        Subject b = make_subject(one, elsewhere, count + rng.below(2), "another");
+        const bool swap = a.size() == b.size() && rng.chance(50);
+        const ReducedSubject first = with_elements(std::move(a)),
+                             second = with_elements(std::move(b));
+        check_reducing_copy(one, op, swap ? second : first, swap ? first : second);
+    });
+}
+
+TEST_CASE("reducing copies between different elements are refused") {
+    run_cases("copy mismatch", 3000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = UCD_OP__SUM;
+        RecipeOptions options = target_options();
+        options.max_bytes = 512;
+        options.elements = {UCD_TYPE__INT32_T, UCD_TYPE__FLOAT, UCD_TYPE__DOUBLE,
+                            UCD_TYPE__UINT16_T};
+        const Subject source = random_nonempty_subject(one, options, 3, "source");
+        // One element is replaced by another of the same size, class or both unlike it.
+        RecipePtr other = same_elements_elsewhere(rng, *source.map);
+        Struct changed = std::get<Struct>(other->node);
+        const std::size_t victim = rng.below(changed.types.size());
+        const ucd_type_t old = source.map->entries[victim].type->handle;
+        const ucd_type_t replacement = old == UCD_TYPE__INT32_T  ? UCD_TYPE__FLOAT
+                                       : old == UCD_TYPE__FLOAT  ? UCD_TYPE__INT32_T
+                                       : old == UCD_TYPE__DOUBLE ? UCD_TYPE__INT64_T
+                                                                 : UCD_TYPE__FLOAT16;
+        changed.types[victim] = leaf(replacement);
+        other = structure(changed.blocklengths, changed.displs, changed.types);
+        const Subject target = make_subject(one, other, source.count, "target");
+        GuardedBuffer in(rng, source.range), out(rng, target.range);
+        check_refused_copy(one, place(source, in), place(target, out), UCD_ERR__INVALID_ARG, op);
+        // REPLACE does not mind.
+        check_copy(one, place(source, in), place(target, out));
+    });
+}

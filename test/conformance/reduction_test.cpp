@@ -1,0 +1,231 @@
+// Reductions: every op on every type that takes it, in contiguous and random layouts, in both
+// directions, whole and in part; and everything that must be refused.
+#include "support/catch.hpp"
+
+#include "support/calls.hpp"
+#include "support/guarded_buffer.hpp"
+#include "support/page_guard.hpp"
+#include "support/reducing.hpp"
+
+#include <string>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+// Less than the next element needs, so that the length is rounded down to what is asked for.
+std::size_t random_excess(Rng &rng, ucd_op_t op, const ReducedSubject &what, std::size_t last) {
+    if (op == UCD_OP__REPLACE && last < what.elements.size()) return 0; // it would not be rounded
+    if (last < what.elements.size()) return rng.below(what.elements[last].type->size);
+    return rng.below(20);
+}
+
+void check_both_directions(Case &one, ucd_op_t op, const ReducedSubject &what, ImageBuffer &memory,
+                           ImageBuffer &packed, std::size_t first, std::size_t last) {
+    Rng &rng = one.rng();
+    const Place where = place(what.subject, memory);
+    const std::size_t bytes = what.offset_of(last) - what.offset_of(first);
+    set_laid_out_values(rng, what, where);
+    set_packed_values(rng, what, first, last, packed);
+    check_reducing_pack(one, op, what, where, first, last,
+                        bytes + random_excess(rng, op, what, last), packed);
+    if (overlaps(*what.subject.map, what.subject.count)) return;
+    set_packed_values(rng, what, first, last, packed);
+    check_reducing_unpack(one, op, what, packed, bytes + random_excess(rng, op, what, last), where,
+                          first, last);
+}
+
+void check_ranges(Case &one, ucd_op_t op, Subject subject, int ranges) {
+    Rng &rng = one.rng();
+    const ReducedSubject what = with_elements(std::move(subject));
+    const std::size_t elements = what.elements.size();
+    GuardedBuffer memory(rng, what.subject.range);
+    GuardedBuffer packed = packed_buffer(rng, what.subject.size() + 64);
+    check_both_directions(one, op, what, memory, packed, 0, elements);
+    for (int i = 0; i < ranges && elements > 0; ++i) {
+        const std::size_t first = rng.below(elements);
+        const std::size_t last = first + 1 + rng.below(elements - first);
+        check_both_directions(one, op, what, memory, packed, first, last);
+    }
+}
+
+// Drawn until elements overlap only in ways that make sense to reduce.
+RandomType random_reducible_type(Rng &rng, const RecipeOptions &options) {
+    for (;;) {
+        RandomType type = random_type(rng, options);
+        if (has_consistent_overlap(*type.map, 1)) return type;
+    }
+}
+
+Subject random_reducible_subject(Case &one, RecipeOptions options) {
+    Rng &rng = one.rng();
+    options.unpack_safe = rng.chance(80);
+    const RandomType type = random_reducible_type(rng, options);
+    std::size_t count = random_count(rng, type, options);
+    if (!has_consistent_overlap(*type.map, count)) count = 1;
+    return make_subject(one, type.recipe, count);
+}
+
+ucd_op_t random_reduction(Rng &rng) {
+    return all_ops()[1 + rng.below(all_ops().size() - 1)].op;
+}
+
+} // namespace
+
+TEST_CASE("every op on every type that takes it, contiguous and strided") {
+    for (const OpName &op : all_ops()) {
+        const std::vector<ucd_type_t> types = types_supporting(op.op);
+        const std::string name = std::string("reduce ") + op.name;
+        run_cases(name.c_str(), 4 * types.size(), [&](Case &one) {
+            const RecipePtr element = leaf(types[one.number() % types.size()]);
+            // Long enough for vector loops and their remainders.
+            const auto length = static_cast<std::intptr_t>(1 + one.rng().below(90));
+            check_ranges(one, op.op, make_subject(one, element, static_cast<std::size_t>(length)),
+                         2);
+            check_ranges(one, op.op, make_subject(one, vector(length, 1, 2, element), 1), 1);
+            check_ranges(one, op.op, make_subject(one, hvector(2, length, 3001, element), 1), 1);
+        });
+    }
+}
+
+TEST_CASE("reductions in random layouts of one type") {
+    run_cases("reduce one type", 8000, [](Case &one) {
+        const ucd_op_t op = random_reduction(one.rng());
+        RecipeOptions options;
+        options.elements = {one.rng().pick(types_supporting(op))};
+        check_ranges(one, op, random_reducible_subject(one, options), 2);
+    });
+}
+
+TEST_CASE("reductions in random layouts of mixed types") {
+    run_cases("reduce mixed types", 8000, [](Case &one) {
+        const ucd_op_t op = random_reduction(one.rng());
+        RecipeOptions options;
+        options.elements = types_supporting(op);
+        check_ranges(one, op, random_reducible_subject(one, options), 2);
+    });
+}
+
+TEST_CASE("reductions touch only what is theirs") {
+    run_cases("reduce guarded", 2000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_reduction(rng);
+        RecipeOptions options;
+        options.elements = types_supporting(op);
+        options.unpack_safe = true;
+        const ReducedSubject what = with_elements(random_nonempty_subject(one, options));
+        const auto placement = [&] {
+            return rng.chance(50) ? Placement::first_byte_begins_page
+                                  : Placement::last_byte_ends_page;
+        };
+        const std::size_t size = what.subject.size();
+        PageGuardedBuffer memory(rng, what.subject.bytes, 0, size, placement());
+        PageGuardedBuffer packed(rng, contiguous_bytes(size), 0, size, placement());
+        const Place where = place(what.subject, memory);
+        set_laid_out_values(rng, what, where);
+        set_packed_values(rng, what, 0, what.elements.size(), packed);
+        check_reducing_pack(one, op, what, where, 0, what.elements.size(), size, packed);
+        check_reducing_unpack(one, op, what, packed, size, where, 0, what.elements.size());
+    });
+}
+
+TEST_CASE("ucd_op_is_supported and the calls agree with the table") {
+    for (const OpName &op : all_ops()) {
+        for (const Predefined &type : all_predefined()) {
+            INFO(op.name << " on " << type.name);
+            int supported = -1;
+            REQUIRE(ucd_op_is_supported(op.op, type.handle, "seq", &supported) == UCD_SUCCESS);
+            REQUIRE(supported == (is_supported(op.op, type) ? 1 : 0));
+            if (supported) continue;
+            const std::byte in[64] = {};
+            std::byte out[64] = {};
+            std::uintptr_t actual = untouched;
+            const auto names_the_pair = [&] {
+                const std::string message = ucd_last_error();
+                INFO(message);
+                REQUIRE(message.find(op.name) != std::string::npos);
+                REQUIRE(message.find(type.name) != std::string::npos);
+            };
+            REQUIRE(ucd_pack(in, 1, type.handle, 0, out, sizeof out, &actual, UCD_INFO__NULL,
+                             op.op) == UCD_ERR__NOT_SUPPORTED);
+            names_the_pair();
+            REQUIRE(ucd_unpack(in, type.size, out, 1, type.handle, 0, &actual, UCD_INFO__NULL,
+                               op.op) == UCD_ERR__NOT_SUPPORTED);
+            names_the_pair();
+            REQUIRE(ucd_copy(in, 1, type.handle, out, 1, type.handle, &actual, UCD_INFO__NULL,
+                             op.op) == UCD_ERR__NOT_SUPPORTED);
+            names_the_pair();
+            REQUIRE(actual == untouched);
+        }
+    }
+}
+
+TEST_CASE("a derived type takes an op if each of its elements does") {
+    run_cases("derived support", 4000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_reduction(rng);
+        RecipeOptions options;
+        // Two types, so that all, some and none of the elements may be good.
+        for (int i = 0; i < 2; ++i) {
+            options.elements.push_back(all_predefined()[rng.below(all_predefined().size())].handle);
+        }
+        options.max_bytes = 512;
+        const Subject subject = random_nonempty_subject(one, options);
+        const bool expected = is_supported(op, *subject.map);
+        int supported = -1;
+        one.succeed(ucd_op_is_supported(op, subject.type(), "seq", &supported),
+                    "ucd_op_is_supported");
+        if (supported != (expected ? 1 : 0)) one.fail(op_name(op), ": supported is ", supported);
+        if (expected) return;
+        GuardedBuffer memory(rng, subject.range);
+        GuardedBuffer packed = packed_buffer(rng, subject.size());
+        std::uintptr_t actual = untouched;
+        const int rc = call_pack(rng, memory.base(), subject.count, subject.type(), 0,
+                                 packed.base(), subject.size(), &actual, op);
+        if (rc != UCD_ERR__NOT_SUPPORTED) one.fail(op_name(op), " returned ", ucd_strerror(rc));
+        if (actual != untouched) one.fail("actual was set");
+        require_intact(one, packed, "packed buffer of a refused reduction");
+    });
+}
+
+TEST_CASE("reductions start and end at element boundaries") {
+    run_cases("element boundaries", 4000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_reduction(rng);
+        RecipeOptions options;
+        options.elements = types_supporting(op);
+        options.unpack_safe = true;
+        const ReducedSubject what = with_elements(random_nonempty_subject(one, options));
+        const Subject &subject = what.subject;
+        const StreamElement &element = what.elements[rng.below(what.elements.size())];
+        GuardedBuffer memory(rng, subject.range);
+        GuardedBuffer packed = packed_buffer(rng, subject.size());
+        const auto require_refused = [&](std::size_t offset, std::size_t length, int status) {
+            std::uintptr_t actual = untouched;
+            int rc = call_pack(rng, memory.base(), subject.count, subject.type(), offset,
+                               packed.base(), length, &actual, op);
+            if (rc != status) one.fail("pack from ", offset, " returned ", ucd_strerror(rc));
+            rc = call_unpack(rng, packed.base(), length, memory.base(), subject.count,
+                             subject.type(), offset, &actual, op);
+            if (rc != status) one.fail("unpack from ", offset, " returned ", ucd_strerror(rc));
+            if (actual != untouched) one.fail("actual was set to ", actual);
+            require_intact(one, memory, "layout of a refused reduction");
+            require_intact(one, packed, "packed buffer of a refused reduction");
+        };
+        if (element.type->size > 1) {
+            const std::size_t inside = 1 + rng.below(element.type->size - 1);
+            const std::size_t offset = element.offset + inside;
+            require_refused(offset, subject.size() - offset, UCD_ERR__INVALID_ARG);
+            require_refused(element.offset, inside, UCD_ERR__TRUNCATED);
+        }
+        require_refused(subject.size() + 1, 0, UCD_ERR__INVALID_ARG);
+        // At the end nothing remains, so nothing is too short.
+        std::uintptr_t actual = untouched;
+        one.succeed(call_pack(rng, memory.base(), subject.count, subject.type(), subject.size(),
+                              packed.base(), rng.below(9), &actual, op),
+                    "pack at the end");
+        if (actual != 0) one.fail("packed ", actual, " bytes at the end");
+        require_intact(one, packed, "packed buffer");
+    });
+}

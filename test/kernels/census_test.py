@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Counts the kernels and the generated lines, and checks what holds for the whole kernel space."""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+CODEGEN = Path(__file__).resolve().parents[2] / "codegen"
+sys.path.insert(0, str(CODEGEN))
+
+# pylint: disable=wrong-import-position
+import generate
+from kernel_space import BACKENDS, ELEMENTS, LEAVES, OPS, MoveKernel, ReduceKernel
+from naming import format_name, parse_name
+
+# The whole library may have 60,000 generated lines. The kernels of one backend stay well below, so
+# that an axis that multiplies them is a decision and not an accident.
+LIBRARY_LINES = 60_000
+BACKEND_LINES = {"seq": 36_000}
+
+MOVE_KERNELS = {"seq": 702}
+
+
+def definitions(text):
+    """The names of the functions that a generated file defines."""
+    return re.findall(r"^void (\w+)\([^;{]*\) \{$", text, re.MULTILINE)
+
+
+class Census(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.texts = {name: generate.render(backend) for name, backend in BACKENDS.items()}
+
+    def each(self):
+        for name, backend in BACKENDS.items():
+            with self.subTest(backend=name):
+                yield backend, self.texts[name]
+
+    def test_lines(self):
+        total = 0
+        for backend, texts in self.each():
+            lines = {name: text.count("\n") for name, text in texts.items()}
+            total += sum(lines.values())
+            kernels = list(backend.moves()) + backend.reduce_kernels()
+            print(f"{backend.name}: {len(kernels)} kernels, {sum(lines.values())} lines", lines)
+            self.assertLessEqual(sum(lines.values()), BACKEND_LINES[backend.name])
+        self.assertLessEqual(total, LIBRARY_LINES)
+
+    def test_space(self):
+        for backend, _ in self.each():
+            shapes = list(backend.shapes())
+            self.assertEqual(len(shapes), sum(3**n for n in range(1, backend.max_levels + 1)))
+            self.assertEqual(len(list(backend.moves())), MOVE_KERNELS[backend.name])
+            for kernel in backend.moves():
+                self.assertEqual(LEAVES[kernel.leaf].form == "run", kernel.shape.endswith("v"))
+
+    def test_names(self):
+        for backend, _ in self.each():
+            kernels = list(backend.moves()) + backend.reduce_kernels()
+            names = [format_name(kernel) for kernel in kernels]
+            self.assertEqual(len(names), len(set(names)))
+            for kernel, name in zip(kernels, names):
+                self.assertEqual(parse_name(name), kernel)
+        # Names with a "_" inside, whatever the backends have of them.
+        for op in OPS:
+            for element in ELEMENTS:
+                kernel = ReduceKernel(op, element)
+                self.assertEqual(parse_name(format_name(kernel)), kernel)
+        self.assertEqual(parse_name("pack_su_w8"), MoveKernel("pack", "su", "w8"))
+        self.assertEqual(parse_name("reduce_sum_float32"), ReduceKernel("sum", "float32"))
+        for name in ("", "pack", "pack__w8", "pack_x_w8", "pack_s_w3", "move_s_w8", "pack_s_w8_",
+                     "reduce_sum", "reduce_replace_int8", "reduce_sum_int9", "xpack_s_w8"):
+            with self.assertRaises(ValueError, msg=name):
+                parse_name(name)
+
+    def test_every_kernel_is_defined_once_and_in_a_table(self):
+        for backend, texts in self.each():
+            defined = [name for text in texts.values() for name in definitions(text)]
+            kernels = list(backend.moves()) + backend.reduce_kernels()
+            self.assertCountEqual(defined, map(format_name, kernels))
+            table = texts["kernel_tables.cpp"]
+            listed = re.findall(r'^    \{"(\w+)",.*?(\w+)\},$', table, re.MULTILINE | re.DOTALL)
+            for name, function in listed:
+                self.assertEqual(name, function)
+            self.assertEqual({name for name, _ in listed}, set(defined))
+            reductions = re.findall(r'"reduce_\w+",\s*Op::(\w+),\s*Element::(\w+)', table)
+            self.assertCountEqual(
+                reductions, [(reduction.op, reduction.element) for reduction in backend.reductions()]
+            )
+
+    def test_generation_is_deterministic(self):
+        for backend, texts in self.each():
+            for seed in ("1", "2"):
+                with tempfile.TemporaryDirectory() as directory:
+                    subprocess.run(
+                        [sys.executable, CODEGEN / "generate.py", backend.name, directory],
+                        env={"PYTHONHASHSEED": seed},
+                        check=True,
+                    )
+                    written = {path.name: path.read_text("utf-8")
+                               for path in Path(directory).iterdir()}
+                self.assertEqual(written, texts)
+
+    def test_files_are_readable(self):
+        for _, texts in self.each():
+            for name, text in texts.items():
+                with self.subTest(file=name):
+                    banner = re.match(
+                        r"// Generated from codegen/templates/(\S+) by\n"
+                        r"//     codegen/generate.py \w+ OUTPUT_DIRECTORY\n", text)
+                    self.assertIsNotNone(banner)
+                    self.assertTrue((CODEGEN / "templates" / banner[1]).is_file())
+                    self.assertNotIn(str(CODEGEN), text)
+                    for number, line in enumerate(text.splitlines(), 1):
+                        self.assertLessEqual(len(line), 100, f"line {number}")
+                        self.assertEqual(line, line.rstrip(), f"line {number}")
+                    self.assertNotIn("\n\n\n", text)
+                    self.assertTrue(text.endswith("\n") and not text.endswith("\n\n"))
+                    self.assertNotRegex(text, r"\n\n *\}")
+
+
+if __name__ == "__main__":
+    unittest.main()
