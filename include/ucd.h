@@ -237,8 +237,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * failure: ucd_backend_get tells why.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
  * UCD_OUTBUF, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a call wins.
- * UCD_LOG_LEVEL: what UCD prints to stderr (unset: nothing). UCD_PLUGIN_PATH: where backend plugins
- * are looked for.
+ * UCD_LOG_LEVEL: what UCD prints to stderr: off (as when unset), error (every failure) or plan (also
+ * which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH: where backend plugins are
+ * looked for.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -378,7 +379,8 @@ UCD_API int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, cons
 /* The part of subsizes[i] elements from starts[i] on, in each of ndims >= 1 dimensions, of an array
  * of sizes[i] elements. Bounds are those of the whole array, lb 0. The arrays have ndims entries;
  * order is a UCD_ORDER__*. MPI 5.1.3.
- * INVALID_ARG also: ndims < 1; subsizes[i] < 1 or > sizes[i]; starts[i] < 0 or
+ * Sizes of 0, which MPI does not allow, give an empty type with the bounds of the array.
+ * INVALID_ARG also: ndims < 1; sizes[i] < 0; subsizes[i] < 0 or > sizes[i]; starts[i] < 0 or
  * > sizes[i] - subsizes[i]. */
 UCD_API int ucd_create_subarray(int ndims, const intptr_t *sizes, const intptr_t *subsizes,
                                 const intptr_t *starts, int order, ucd_type_t oldtype,
@@ -389,7 +391,7 @@ UCD_API int ucd_create_subarray(int ndims, const intptr_t *sizes, const intptr_t
  * dargs its block size or UCD_DISTRIBUTE__DFLT_DARG. Bounds are those of the global array, lb 0; a
  * process that owns nothing gets an empty type. The arrays have ndims entries; order, of storage,
  * is a UCD_ORDER__*. MPI 5.1.4.
- * INVALID_ARG also: ndims < 1; size < 1; rank outside 0 to size - 1; gsizes[i] or psizes[i] < 1;
+ * INVALID_ARG also: ndims < 1; size < 1; rank outside 0 to size - 1; gsizes[i] < 0; psizes[i] < 1;
  * the product of psizes is not size; NONE with psizes[i] not 1; dargs[i] < 1 and not the default
  * (not looked at for NONE); BLOCK with dargs[i] * psizes[i] < gsizes[i]. */
 UCD_API int ucd_create_darray(int size, int rank, int ndims, const intptr_t *gsizes,

@@ -32,6 +32,7 @@ int ucd_init(ucd_info_t info) {
         const std::lock_guard lock(life_cycle);
         if (initialisations == 0) {
             Info environment;
+            UCD_TRY(read_log_level());
             UCD_TRY(hints_from_environment(environment));
             if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
             auto context = std::make_unique<Context>(std::move(environment),
@@ -84,7 +85,9 @@ const char *ucd_strerror(int rc) {
     }
 }
 
-const char *ucd_last_error(void) { return last_error.text; }
+const char *ucd_last_error(void) {
+    return last_error.text;
+}
 
 int ucd_info_create(ucd_info_t *info) {
     return guard("ucd_info_create", [&]() -> Status {
@@ -154,7 +157,8 @@ int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *
             return fail(UCD_ERR__INVALID_ARG, "op is %d; no op has that value", op);
         const int index = context->index_of(backend);
         if (index < 0)
-            return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name", backend);
+            return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name",
+                        backend);
         const Backend *b = context->slots[static_cast<std::size_t>(index)].backend.get();
         const auto asked = static_cast<Op>(op);
         bool yes = b != nullptr && (t->ops & op_bit(asked)) != 0;

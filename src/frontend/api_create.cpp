@@ -15,7 +15,9 @@ static_assert(sizeof(intptr_t) == sizeof(int64_t), "UCD is for 64-bit machines")
 namespace {
 
 // intptr_t and int64_t are the same numbers under two names.
-const int64_t *as_int64(const intptr_t *array) { return reinterpret_cast<const int64_t *>(array); }
+const int64_t *as_int64(const intptr_t *array) {
+    return reinterpret_cast<const int64_t *>(array);
+}
 
 // What all constructors do: `create` makes the type on a checked child.
 template <class Create>
@@ -37,8 +39,9 @@ int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Cre
 
 // info: no constructor has hints yet; it is accepted for those that may come.
 int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_contig", oldtype, newtype,
-                     [&](const Type &child, TypeOwner &t) { return create_contig(count, child, t); });
+    return construct("ucd_create_contig", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_contig(count, child, t);
+    });
 }
 
 int ucd_create_dup(ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
@@ -89,7 +92,8 @@ int ucd_create_indexed(intptr_t count, const intptr_t *blocklengths, const intpt
 int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                         ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
     return construct("ucd_create_hindexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::bytes, child, t);
+        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::bytes, child,
+                              t);
     });
 }
 
@@ -117,7 +121,8 @@ int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr
             }
         }
         TypeOwner type;
-        UCD_TRY(create_struct(count, as_int64(blocklengths), as_int64(displs), children.data(), type));
+        UCD_TRY(
+            create_struct(count, as_int64(blocklengths), as_int64(displs), children.data(), type));
         *newtype = handle_of(std::move(type));
         return success;
     });

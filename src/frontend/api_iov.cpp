@@ -92,8 +92,8 @@ int ucd_iov(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t iov_off
         uint64_t listed = 0;
         if (iov_offset < whole.segments() && max_iov_len > 0) {
             const uint64_t start = segment_start(*whole.layout, whole.top, iov_offset);
-            listed = list_segments(*whole.layout, whole.top, start, whole.bytes - start, max_iov_len,
-                                   store_into(buf, iov, nullptr));
+            listed = list_segments(*whole.layout, whole.top, start, whole.bytes - start,
+                                   max_iov_len, store_into(buf, iov, nullptr));
         }
         *actual_iov_len = listed;
         return success;
@@ -110,7 +110,8 @@ int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t o
         UCD_TRY(require(actual_bytes, "actual_bytes"));
         UCD_TRY(array_present(iov, max_iov_len));
         if (offset > whole.bytes)
-            return fail(UCD_ERR__INVALID_ARG, "offset is %ju; it must be at most the packed size, %ju",
+            return fail(UCD_ERR__INVALID_ARG,
+                        "offset is %ju; it must be at most the packed size, %ju",
                         static_cast<uintmax_t>(offset), static_cast<uintmax_t>(whole.bytes));
         uint64_t listed = 0, bytes = 0;
         if (whole.bytes > 0)

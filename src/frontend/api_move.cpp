@@ -7,6 +7,7 @@
 #include "host_copy.h"
 #include "move_arguments.h"
 #include "request.h"
+#include "route.h"
 #include "transfer.h"
 
 #include <ucd.h>
@@ -17,21 +18,13 @@ using namespace ucd;
 
 namespace {
 
-// Where no memory but the host's can be involved: nothing to find out about the buffers.
-bool host_only(const Context &context, const Hints &hints) {
-    const auto on_host = [&](const PlaceHint *hint) {
-        return hint != nullptr ? hint->kind != MemoryKind::device : !context.devices;
-    };
-    return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
-}
-
 // Starts one checked transfer; waits for it if there is no request to hand out.
 Status run(Context &context, const Transfer &t, Direction direction, Op op, ucd_info_t info,
            ucd_request_t *request) {
     const Hints hints = hints_of(context, info);
     std::unique_ptr<Operation> operation;
     if (t.length > 0) {
-        if (host_only(context, hints)) [[likely]]
+        if (all_on_host(context, hints)) [[likely]]
             UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
         else
             UCD_TRY(start(context, {&t, 1}, direction, op, hints, operation));
@@ -86,8 +79,9 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
                         static_cast<uintmax_t>(out_total), static_cast<uintmax_t>(in_total));
         if (op != UCD_OP__REPLACE &&
             !same_elements(*from.type, incount, *to.type, outcount, in_total))
-            return fail(UCD_ERR__INVALID_ARG,
-                        "outtype has other elements than intype; they must be equal under a reduction");
+            return fail(
+                UCD_ERR__INVALID_ARG,
+                "outtype has other elements than intype; they must be equal under a reduction");
         from.count = incount;
         to.count = outcount;
         from.laid_out = static_cast<char *>(const_cast<void *>(inbuf));
@@ -97,7 +91,7 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         std::unique_ptr<Operation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
-            if (host_only(*context, hints)) [[likely]]
+            if (all_on_host(*context, hints)) [[likely]]
                 UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
             else
                 UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));
@@ -128,9 +122,10 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         const Hints hints = hints_of(*context, info);
         std::unique_ptr<Operation> operation;
         const auto reduction = static_cast<Op>(op);
-        if (host_only(*context, hints)) {
+        if (all_on_host(*context, hints)) {
             // What could fail comes before anything moves.
-            for (const Transfer &t : members) UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
+            for (const Transfer &t : members)
+                UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
             for (const Transfer &t : members)
                 UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));
         } else {

@@ -1,6 +1,7 @@
 // The C boundary: statuses out, no exception across.
 #pragma once
 
+#include "log.h"
 #include "status.h"
 
 #include <cstring>
@@ -11,7 +12,8 @@
 namespace ucd {
 
 // Runs `body`, which returns a Status; puts `function` before the message of a failure.
-template <class Body> int guard(const char *function, Body &&body) noexcept {
+template <class Body>
+int guard(const char *function, Body &&body) noexcept {
     Status status;
     try {
         status = std::forward<Body>(body)();
@@ -23,22 +25,26 @@ template <class Body> int guard(const char *function, Body &&body) noexcept {
         status = fail(UCD_ERR__INTERNAL, "%s", e.what());
     }
     prefix_last_error(function);
+    if (logs(LogLevel::error)) log_line("%s", last_error.text);
     return status.code();
 }
 
-template <class T> Status require(const T *pointer, const char *argument) {
+template <class T>
+Status require(const T *pointer, const char *argument) {
     if (pointer == nullptr) [[unlikely]]
         return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must not be", argument);
     return success;
 }
 
 // Hands out a struct that says itself how much of it the caller knows.
-template <class Struct> Status fill_sized(Struct filled, Struct *out) {
+template <class Struct>
+Status fill_sized(Struct filled, Struct *out) {
     filled.struct_size = out->struct_size;
     if (filled.struct_size < sizeof filled.struct_size)
         return fail(UCD_ERR__INVALID_ARG, "struct_size is %u; it must be the size of the struct",
                     filled.struct_size);
-    const std::size_t known = filled.struct_size < sizeof filled ? filled.struct_size : sizeof filled;
+    const std::size_t known =
+        filled.struct_size < sizeof filled ? filled.struct_size : sizeof filled;
     std::memcpy(static_cast<void *>(out), &filled, known);
     return success;
 }

@@ -28,8 +28,8 @@ void Bounds::add_many(__int128 lowest, __int128 highest, int64_t count, int64_t 
     }
     if (child.size == 0) return;
     data_.include(lowest + child.true_lb, highest + child.true_ub);
-    const unsigned __int128 blocks = static_cast<unsigned __int128>(count) *
-                                     static_cast<unsigned __int128>(blocklength);
+    const unsigned __int128 blocks =
+        static_cast<unsigned __int128>(count) * static_cast<unsigned __int128>(blocklength);
     too_large_ = too_large_ || blocks > static_cast<unsigned __int128>(INT64_MAX);
     if (!too_large_) size_ += blocks * child.size;
     too_large_ = too_large_ || size_ > static_cast<unsigned __int128>(INT64_MAX);
@@ -40,7 +40,9 @@ void Bounds::add_many(__int128 lowest, __int128 highest, int64_t count, int64_t 
     any_elements_ = true;
 }
 
-void Bounds::set(__int128 lb, __int128 ub) { marked_ = {lb, ub, true}; }
+void Bounds::set(__int128 lb, __int128 ub) {
+    marked_ = {lb, ub, true};
+}
 
 Status Bounds::settle(Type &type) const {
     const auto fits = [](__int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };

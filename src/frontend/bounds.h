@@ -1,4 +1,5 @@
-// Size, bounds and true bounds by MPI-4.1 5.1.6 and 5.1.7, from the blocks that a constructor places.
+// Size, bounds and true bounds by MPI-4.1 5.1.6 and 5.1.7, from the blocks that a constructor
+// places.
 #pragma once
 
 #include "status.h"

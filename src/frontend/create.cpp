@@ -92,8 +92,8 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     if (far && count > 1 && blocklength > 0)
         return fail(UCD_ERR__OVERFLOW, "stride %jd times the extent %jd does not fit",
                     static_cast<intmax_t>(stride), static_cast<intmax_t>(each));
-    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hvector : Combiner::vector,
-                           Form::strided, &child);
+    TypeOwner t =
+        new_type(unit == Unit::bytes ? Combiner::hvector : Combiner::vector, Form::strided, &child);
     t->count = count;
     t->blocklength = blocklength;
     t->stride = far ? 0 : bytes;
@@ -104,8 +104,8 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     Bounds bounds;
     if (count > 0) {
         const __int128 last = static_cast<__int128>(count - 1) * t->stride;
-        bounds.add_many(std::min<__int128>(last, 0), std::max<__int128>(last, 0), count, blocklength,
-                        child);
+        bounds.add_many(std::min<__int128>(last, 0), std::max<__int128>(last, 0), count,
+                        blocklength, child);
     }
     return finish(bounds, std::move(t), type);
 }
@@ -141,8 +141,8 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     UCD_TRY(array_present(blocklengths, count, "blocklengths"));
     UCD_TRY(array_present(displs, count, "displs"));
     UCD_TRY(lengths_valid(count, blocklengths));
-    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed, Form::runs,
-                           &child);
+    TypeOwner t =
+        new_type(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed, Form::runs, &child);
     t->count = count;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
     t->displs = copy_of(displs, count);

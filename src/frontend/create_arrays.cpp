@@ -65,7 +65,9 @@ Status wrap(TypeOwner nest, const Type &child, Combiner combiner, __int128 shift
 
 // The dimension that varies fastest is the last one in C order and the first one in Fortran order:
 // dimension k of `order`, counted from the fastest.
-int dimension(int order, int ndims, int k) { return order == UCD_ORDER__C ? ndims - 1 - k : k; }
+int dimension(int order, int ndims, int k) {
+    return order == UCD_ORDER__C ? ndims - 1 - k : k;
+}
 
 // `size` times as many bytes, unless that overflows.
 Status grow(__int128 &bytes, int64_t size) {
@@ -101,15 +103,17 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
         UCD_TRY(grow(bytes, sizes[d]));
     }
     std::vector<int64_t> arguments{ndims};
-    for (const int64_t *a : {sizes, subsizes, starts}) arguments.insert(arguments.end(), a, a + ndims);
+    for (const int64_t *a : {sizes, subsizes, starts})
+        arguments.insert(arguments.end(), a, a + ndims);
     arguments.push_back(order);
-    return wrap(std::move(nest), child, Combiner::subarray, shift, &bytes, std::move(arguments), type);
+    return wrap(std::move(nest), child, Combiner::subarray, shift, &bytes, std::move(arguments),
+                type);
 }
 
 namespace {
 
-// What one process owns of one dimension: full blocks, `block` elements each and `period` apart, then
-// a shorter one; all of it `first` elements into the dimension.
+// What one process owns of one dimension: full blocks, `block` elements each and `period` apart,
+// then a shorter one; all of it `first` elements into the dimension.
 struct Share {
     int64_t first = 0, full_blocks = 0, block = 1, period = 1, rest = 0;
 };
@@ -129,7 +133,8 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
         const int64_t even = gsize / procs + (gsize % procs != 0);
         const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? std::max<int64_t>(even, 1) : darg;
         if (static_cast<__int128>(block) * procs < gsize)
-            return bad("dargs", i, darg, "blocks of that length on psizes[i] processes must cover gsizes[i]");
+            return bad("dargs", i, darg,
+                       "blocks of that length on psizes[i] processes must cover gsizes[i]");
         const __int128 first = static_cast<__int128>(block) * coord;
         if (first >= gsize) {
             s = {0, 0, block, block, 0};
@@ -163,8 +168,8 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
 
 // Puts one dimension around the nest; `bytes` is the distance of neighbours in that dimension.
 Status distribute(TypeOwner &nest, const Type &child, const Share &s, int64_t bytes) {
-    const int64_t period = static_cast<int64_t>(static_cast<uint64_t>(s.period) *
-                                                static_cast<uint64_t>(bytes));
+    const int64_t period =
+        static_cast<int64_t>(static_cast<uint64_t>(s.period) * static_cast<uint64_t>(bytes));
     if (s.rest == 0) {
         UCD_TRY(around(nest, child, s.block, bytes));
         return around(nest, child, s.full_blocks, period);
@@ -228,7 +233,8 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
     arguments.insert(arguments.end(), dargs, dargs + ndims);
     arguments.insert(arguments.end(), psizes, psizes + ndims);
     arguments.push_back(order);
-    return wrap(std::move(nest), child, Combiner::darray, shift, &bytes, std::move(arguments), type);
+    return wrap(std::move(nest), child, Combiner::darray, shift, &bytes, std::move(arguments),
+                type);
 }
 
 Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strides,

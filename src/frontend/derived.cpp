@@ -1,5 +1,7 @@
 #include "derived.h"
 
+#include "layout_text.h"
+#include "log.h"
 #include "normalise/lower.h"
 
 namespace ucd {
@@ -13,7 +15,8 @@ Derived::~Derived() {
 namespace {
 
 // Publishes what a thread has made, unless another thread was first; its work then goes unused.
-template <class T> const T &publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> made) {
+template <class T>
+const T &publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> made) {
     T *expected = nullptr;
     if (slot.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel))
         return *made.release();
@@ -40,6 +43,9 @@ Status plan_of(const Type &type, const Backend &backend, unsigned backend_index,
         return success;
     std::unique_ptr<Plan> made;
     UCD_TRY(backend.plan(d.layout, type.extent(), repeated, made));
+    if (logs(LogLevel::plan))
+        log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
+                 to_text(d.layout).c_str(), made->describe().c_str());
     plan = &publish(slot, std::move(made));
     return success;
 }

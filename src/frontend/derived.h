@@ -21,7 +21,9 @@ struct Derived {
 // The type's layout; OUT_OF_MEM is thrown as std::bad_alloc.
 const Derived &derived(const Type &type);
 
-inline const Layout &layout_of(const Type &type) { return derived(type).layout; }
+inline const Layout &layout_of(const Type &type) {
+    return derived(type).layout;
+}
 
 // The plan of a backend, given by its index in the context.
 Status plan_of(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,

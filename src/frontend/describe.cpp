@@ -23,19 +23,20 @@ std::string list(const int64_t *values, int64_t count) {
 
 std::string_view name_of(Combiner combiner) {
     constexpr std::string_view names[] = {
-        "predefined",     "contig",  "dup",       "vector", "hvector",  "indexed_block",
-        "hindexed_block", "indexed", "hindexed",  "struct", "subarray", "darray",
-        "ndarray",        "resized"};
+        "predefined",    "contig",         "dup",     "vector",   "hvector",
+        "indexed_block", "hindexed_block", "indexed", "hindexed", "struct",
+        "subarray",      "darray",         "ndarray", "resized"};
     return names[static_cast<unsigned>(combiner)];
 }
 
-std::string order_name(int64_t order) { return order == UCD_ORDER__C ? "C" : "FORTRAN"; }
+std::string order_name(int64_t order) {
+    return order == UCD_ORDER__C ? "C" : "FORTRAN";
+}
 
 std::string distributions(const int64_t *values, int64_t count) {
     constexpr std::string_view names[] = {"BLOCK", "CYCLIC", "NONE"};
     std::string text = "[";
-    for (int64_t i = 0; i < count; ++i)
-        text += (i == 0 ? "" : ",") + std::string(names[values[i]]);
+    for (int64_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(names[values[i]]);
     return text + "]";
 }
 
@@ -88,7 +89,8 @@ const Type *user_child(const Type &t) {
         return c;
     }
     // A dimension is a block within a stride, or a struct of such and a shorter rest.
-    for (; dims > 0; --dims) c = c->form == Form::fields ? c->children[0]->child->child : c->child->child;
+    for (; dims > 0; --dims)
+        c = c->form == Form::fields ? c->children[0]->child->child : c->child->child;
     return c;
 }
 
@@ -160,8 +162,10 @@ std::string describe(const Type &type, const Context &context) {
         if (!slot.backend) continue;
         for (const bool repeated : {false, true}) {
             const Plan *plan;
-            if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok()) continue;
-            text += "  " + slot.name + (repeated ? ", several: " : ", one: ") + plan->describe() + "\n";
+            if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
+                continue;
+            text +=
+                "  " + slot.name + (repeated ? ", several: " : ", one: ") + plan->describe() + "\n";
         }
     }
     return text;

@@ -12,9 +12,9 @@ class Runs {
 public:
     Runs(const Elements &elements, uint64_t count, uint64_t length)
         : kind_(elements.kind), left_(length),
-          top_(kind_ == Element::none ? repeat(elements.runs.top(), elements.runs.root, count,
-                                               elements.extent)
-                                      : Node{}),
+          top_(kind_ == Element::none
+                   ? repeat(elements.runs.top(), elements.runs.root, count, elements.extent)
+                   : Node{}),
           walk_(elements.runs, top_, 0, is_block) {
         if (kind_ == Element::none) walk_.start(0, length);
     }

@@ -9,7 +9,8 @@
 namespace ucd {
 namespace {
 
-template <class Number> bool parse(std::string_view text, Number &number) {
+template <class Number>
+bool parse(std::string_view text, Number &number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size();
 }
@@ -47,9 +48,7 @@ bool parse_place(std::string_view text, PlaceHint &hint) {
 
 bool parse_engine(std::string_view text, Engine &engine) {
     if (text != "auto" && text != "kernel" && text != "dma") return false;
-    engine = text == "auto"     ? Engine::automatic
-             : text == "kernel" ? Engine::kernel
-                                : Engine::dma;
+    engine = text == "auto" ? Engine::automatic : text == "kernel" ? Engine::kernel : Engine::dma;
     return true;
 }
 
@@ -63,18 +62,24 @@ struct Key {
     bool (*set)(Info &, std::string_view);
 };
 
-template <auto Member, auto Parse> bool set_member(Info &info, std::string_view text) {
+template <auto Member, auto Parse>
+bool set_member(Info &info, std::string_view text) {
     typename std::decay_t<decltype(info.*Member)>::value_type value{};
     if (!Parse(text, value)) return false;
     info.*Member = std::move(value);
     return true;
 }
 
-bool parse_gpu(std::string_view text, bool &host_only) { return host_only = text == "none"; }
-bool parse_address(std::string_view text, uint64_t &address) { return parse(text, address); }
+bool parse_gpu(std::string_view text, bool &host_only) {
+    return host_only = text == "none";
+}
+bool parse_address(std::string_view text, uint64_t &address) {
+    return parse(text, address);
+}
 
-constexpr const char *place_rule = "it must be host, pinned, managed or a backend's name, a colon and "
-                                   "a device number";
+constexpr const char *place_rule =
+    "it must be host, pinned, managed or a backend's name, a colon and "
+    "a device number";
 constexpr Key keys[] = {
     {"ucd.backends", "UCD_BACKENDS", "it must be a comma-separated list of backend names",
      set_member<&Info::backends, parse_backends>},

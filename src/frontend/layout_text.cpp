@@ -36,7 +36,8 @@ private:
     };
 
     // `write_entry(i)` for the entries, as many as are to be shown.
-    template <class WriteEntry> void list(uint64_t count, WriteEntry write_entry) {
+    template <class WriteEntry>
+    void list(uint64_t count, WriteEntry write_entry) {
         text_ += std::to_string(count) + ";";
         for (uint64_t i = 0; i < count; ++i) {
             if (i == most_) {
@@ -69,8 +70,8 @@ private:
             const Table &t = layout_.tables[n.table];
             text_ += " runs(stride " + std::to_string(n.stride) + ", ";
             list(n.count, [&](uint64_t i) {
-                text_ += std::to_string(t.first[i + 1] - t.first[i]) + "@" +
-                         std::to_string(t.displs[i]);
+                text_ +=
+                    std::to_string(t.first[i + 1] - t.first[i]) + "@" + std::to_string(t.displs[i]);
             });
             text_ += ")";
             break;
@@ -98,6 +99,8 @@ private:
 
 } // namespace
 
-std::string to_text(const Layout &layout, uint64_t most) { return Writer(layout, most).write(); }
+std::string to_text(const Layout &layout, uint64_t most) {
+    return Writer(layout, most).write();
+}
 
 } // namespace ucd

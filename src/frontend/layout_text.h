@@ -9,8 +9,8 @@ namespace ucd {
 
 // One line, e.g. `@8 strided(3, 64) indexed(4; 0, 24, 32, 80) block(8)`: where the first byte lies,
 // then the nodes from the outermost. A sequence lists its children in brackets. Lists of more than
-// `most` entries and nesting beyond that are cut short by `...`. Two layouts are equal exactly if their
-// uncut texts are.
+// `most` entries and nesting beyond that are cut short by `...`. Two layouts are equal exactly if
+// their uncut texts are.
 std::string to_text(const Layout &layout, uint64_t most = 8);
 
 } // namespace ucd

@@ -24,8 +24,8 @@ Status check_count(uintptr_t count, const Type &type, const char *argument, uint
         __builtin_add_overflow(reach, reach < 0 ? type.true_lb : type.true_ub, &edge);
     if (far) [[unlikely]]
         return fail(UCD_ERR__OVERFLOW,
-                    "%s is %ju; that many of a type of size %ju and extent %jd do not fit", argument,
-                    static_cast<uintmax_t>(count), static_cast<uintmax_t>(type.size),
+                    "%s is %ju; that many of a type of size %ju and extent %jd do not fit",
+                    argument, static_cast<uintmax_t>(count), static_cast<uintmax_t>(type.size),
                     static_cast<intmax_t>(type.extent()));
     return success;
 }

@@ -8,8 +8,8 @@
 
 namespace ucd {
 
-// What a pack or an unpack call amounts to. On success with transfer.length == 0 there is nothing to
-// do. Both directions have the same arguments but for who is called what.
+// What a pack or an unpack call amounts to. On success with transfer.length == 0 there is nothing
+// to do. Both directions have the same arguments but for who is called what.
 struct MoveArguments {
     const void *laid_out;
     uintptr_t count;
@@ -24,8 +24,8 @@ Status check_move(const MoveArguments &arguments, Direction direction, Transfer 
 
 inline Status check_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
                          void *outbuf, uintptr_t max_pack_bytes, ucd_op_t op, Transfer &transfer) {
-    return check_move({inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op},
-                      Direction::pack, transfer);
+    return check_move({inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op}, Direction::pack,
+                      transfer);
 }
 
 inline Status check_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,

@@ -4,12 +4,12 @@
 
 #include <string>
 
-
 namespace ucd {
 
 std::string_view op_name(Op op) {
-    constexpr std::string_view names[] = {"REPLACE", "MAX",  "MIN",  "SUM", "PROD",   "LAND",  "LOR",
-                                          "LXOR",    "BAND", "BOR",  "BXOR", "MAXLOC", "MINLOC"};
+    constexpr std::string_view names[] = {"REPLACE", "MAX",    "MIN",   "SUM",  "PROD",
+                                          "LAND",    "LOR",    "LXOR",  "BAND", "BOR",
+                                          "BXOR",    "MAXLOC", "MINLOC"};
     return names[static_cast<unsigned>(op)];
 }
 
@@ -31,7 +31,8 @@ Status fail_unsupported(Op op, const Type &type) {
     std::string name(predefined_name(t->predefined));
     for (char &c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     if (name.empty()) name = "a type that this machine lacks";
-    return fail(UCD_ERR__NOT_SUPPORTED, "%s is not defined on %s", op_name(op).data(), name.c_str());
+    return fail(UCD_ERR__NOT_SUPPORTED, "%s is not defined on %s", op_name(op).data(),
+                name.c_str());
 }
 
 } // namespace ucd

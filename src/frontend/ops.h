@@ -15,7 +15,8 @@ std::string_view op_name(Op op);
 Status fail_unsupported(Op op, const Type &type);
 
 // Calls visit(element) for every representation that the type is made of, more than once for some.
-template <class Visit> void for_each_element_kind(const Type &type, Visit visit) {
+template <class Visit>
+void for_each_element_kind(const Type &type, Visit visit) {
     if (type.size == 0) return;
     const Elements &elements = elements_of(type);
     if (elements.kind != Element::none) return visit(elements.kind);

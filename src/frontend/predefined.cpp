@@ -10,7 +10,8 @@
 namespace ucd {
 namespace {
 
-template <class V, class I> struct Pair {
+template <class V, class I>
+struct Pair {
     V value;
     I index;
 };
@@ -21,7 +22,8 @@ struct Entry {
     uint32_t extent, alignment, size, true_extent;
 };
 
-template <class T> constexpr Element integer_element() {
+template <class T>
+constexpr Element integer_element() {
     constexpr bool is_signed = std::is_signed_v<T>;
     switch (sizeof(T)) {
     case 1: return is_signed ? Element::int8 : Element::uint8;
@@ -31,17 +33,23 @@ template <class T> constexpr Element integer_element() {
     }
 }
 
-template <class T> constexpr Entry scalar(std::string_view name, Element element) {
+template <class T>
+constexpr Entry scalar(std::string_view name, Element element) {
     return {name, element, sizeof(T), alignof(T), sizeof(T), sizeof(T)};
 }
-template <class T> constexpr Entry integer(std::string_view name) {
+template <class T>
+constexpr Entry integer(std::string_view name) {
     return scalar<T>(name, integer_element<T>());
 }
-template <class V, class I> constexpr Entry pair(std::string_view name, Element element) {
+template <class V, class I>
+constexpr Entry pair(std::string_view name, Element element) {
     using P = Pair<V, I>;
-    return {name,           element,
-            sizeof(P),      alignof(P),
-            sizeof(V) + sizeof(I), offsetof(P, index) + sizeof(I)};
+    return {name,
+            element,
+            sizeof(P),
+            alignof(P),
+            sizeof(V) + sizeof(I),
+            offsetof(P, index) + sizeof(I)};
 }
 
 constexpr Element of_long_double(Element x87, Element quad, Element plain) {
@@ -106,17 +114,16 @@ constexpr Entry table[predefined_count + 1] = {
     scalar<ld>("long_double", native_long_double),
     scalar<float _Complex>("c_complex", Element::complex32),
     scalar<double _Complex>("c_double_complex", Element::complex64),
-    scalar<long double _Complex>("c_long_double_complex",
-                                 of_long_double(Element::complex_x87_80, Element::complex_binary128,
-                                                Element::complex64)),
+    scalar<long double _Complex>(
+        "c_long_double_complex",
+        of_long_double(Element::complex_x87_80, Element::complex_binary128, Element::complex64)),
     pair<float, int>("float_int", Element::float32_int32),
     pair<double, int>("double_int", Element::float64_int32),
     pair<long, int>("long_int", sizeof(long) == 8 ? Element::int64_int32 : Element::int32_int32),
     pair<int, int>("2int", Element::int32_int32),
     pair<short, int>("short_int", Element::int16_int32),
-    pair<ld, int>("long_double_int",
-                  of_long_double(Element::x87_80_int32, Element::binary128_int32,
-                                 Element::float64_int32)),
+    pair<ld, int>("long_double_int", of_long_double(Element::x87_80_int32, Element::binary128_int32,
+                                                    Element::float64_int32)),
     pair<float, float>("2float", Element::float32_float32),
     pair<double, double>("2double", Element::float64_float64),
 };
@@ -124,7 +131,9 @@ constexpr Entry table[predefined_count + 1] = {
 // Storage without a destructor: types stay usable whatever the order of tear-down at exit.
 alignas(Type) std::byte storage[sizeof(Type) * (predefined_count + 1)];
 
-Type *types() { return std::launder(reinterpret_cast<Type *>(storage)); }
+Type *types() {
+    return std::launder(reinterpret_cast<Type *>(storage));
+}
 
 } // namespace
 
@@ -143,9 +152,13 @@ void make_predefined_types() {
     }
 }
 
-const Type &predefined_type(unsigned value) { return types()[value]; }
+const Type &predefined_type(unsigned value) {
+    return types()[value];
+}
 
-std::string_view predefined_name(unsigned value) { return table[value].name; }
+std::string_view predefined_name(unsigned value) {
+    return table[value].name;
+}
 
 unsigned predefined_with(Element element) {
     // Fixed-width names first: they say what the representation is.

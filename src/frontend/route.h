@@ -31,8 +31,10 @@ struct Route {
 
 // Whether it is clear without looking at the buffers that all of them are in host memory.
 inline bool all_on_host(const Context &context, const Hints &hints) {
-    return hints.host_only ||
-           (!context.devices && hints.inbuf == nullptr && hints.outbuf == nullptr);
+    const auto on_host = [&](const PlaceHint *hint) {
+        return hint != nullptr ? hint->kind != MemoryKind::device : !context.devices;
+    };
+    return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
 }
 
 // Where an address is: as the hint says, if there is one, else as the backends know it.

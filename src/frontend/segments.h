@@ -70,13 +70,14 @@ struct Segment {
 };
 
 // Collects blocks into maximal segments, up to a number of them.
-template <class Store> class SegmentCollector {
+template <class Store>
+class SegmentCollector {
 public:
     SegmentCollector(uint64_t room, Store store) : room_(room), store_(store) {}
 
     // False once a block starts a segment for which there is no room.
     bool add(int64_t displ, uint64_t bytes) {
-        if (started_ && displace(current_.displ, 1, static_cast<int64_t>(current_.bytes)) == displ) {
+        if (started_ && displace(current_.displ, static_cast<int64_t>(current_.bytes)) == displ) {
             current_.bytes += bytes;
             return true;
         }
@@ -100,7 +101,8 @@ private:
     bool started_ = false;
 };
 
-// Whether the segments of a node are listed by a loop of its own: a block, or blocks one level down.
+// Whether the segments of a node are listed by a loop of its own: a block, or blocks one level
+// down.
 struct IsBlockLoop {
     const Layout &layout;
     bool operator()(const Node &n) const {
@@ -114,12 +116,14 @@ template <class Collector>
 bool add_piece(const Layout &layout, const Piece &piece, Collector &collector) {
     const Node &n = *piece.node;
     if (n.kind == NodeKind::block)
-        return collector.add(displace(piece.origin, piece.begin, 1), piece.end - piece.begin);
+        return collector.add(displace(piece.origin, static_cast<int64_t>(piece.begin)),
+                             piece.end - piece.begin);
     const uint64_t block = layout.nodes[n.child].bytes;
     uint64_t i = piece.begin / block, begin = piece.begin % block, left = piece.end - piece.begin;
     const auto add = [&](int64_t at) {
         const uint64_t bytes = std::min(block - begin, left);
-        const bool room = collector.add(displace(displace(piece.origin, begin, 1), 1, at), bytes);
+        const bool room =
+            collector.add(displace(displace(piece.origin, static_cast<int64_t>(begin)), at), bytes);
         left -= bytes;
         begin = 0;
         return room;
@@ -142,7 +146,9 @@ bool add_piece(const Layout &layout, const Piece &piece, Collector &collector) {
         const int64_t at = displace(t.displs[run], in_run, n.stride);
         if (dense) {
             const uint64_t bytes = std::min(children * block - begin, left);
-            if (!collector.add(displace(displace(piece.origin, begin, 1), 1, at), bytes)) return false;
+            if (!collector.add(displace(displace(piece.origin, static_cast<int64_t>(begin)), at),
+                               bytes))
+                return false;
             left -= bytes;
             begin = 0;
         } else {
@@ -154,8 +160,9 @@ bool add_piece(const Layout &layout, const Piece &piece, Collector &collector) {
     return true;
 }
 
-// Stores the maximal segments of the packed bytes [offset, offset + length) of `top`, at most `room` of
-// them, as store(i, segment); the first and the last are cut to the range. Returns how many.
+// Stores the maximal segments of the packed bytes [offset, offset + length) of `top`, at most
+// `room` of them, as store(i, segment); the first and the last are cut to the range. Returns how
+// many.
 template <class Store>
 uint64_t list_segments(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
                        uint64_t room, Store store) {

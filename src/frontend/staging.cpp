@@ -255,8 +255,7 @@ Status Pipeline::run(Lane &lane, const Executor &executor, End Move::*side, Dire
             const bool out = direction == Direction::unpack;
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
                                            out ? inside : outside, part.length, done));
-            started_ = true;
-            if (done != nullptr) lane.events.push_back(std::move(done));
+            note(lane, direction, done);
         }
         return success;
     }
@@ -283,9 +282,14 @@ Status Pipeline::run(Lane &lane, const Executor &executor, End Move::*side, Dire
         jobs_.push_back(job);
     }
     UCD_TRY(executor.backend->launch(executor.device, jobs_, done));
-    started_ = true;
-    if (done != nullptr) lane.events.push_back(std::move(done));
+    note(lane, direction, done);
     return success;
+}
+
+void Pipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &done) {
+    // A chunk that the host has filled can still be forgotten.
+    started_ = started_ || direction == Direction::unpack || done != nullptr;
+    if (done != nullptr) lane.events.push_back(std::move(done));
 }
 
 // Movement -----------------------------------------------------------------------------------------
@@ -293,7 +297,7 @@ Status Pipeline::run(Lane &lane, const Executor &executor, End Move::*side, Dire
 Status Movement::launch(const Executor &executor, std::span<const Job> jobs) {
     std::unique_ptr<Event> done;
     UCD_TRY(executor.backend->launch(executor.device, jobs, done));
-    launched_ = true;
+    started_ = true;
     if (done != nullptr) launches_.push_back(std::move(done));
     return success;
 }
@@ -311,22 +315,20 @@ Status Movement::reserve_chunks() {
     return success;
 }
 
-bool Movement::started() const {
-    return launched_ || std::any_of(pipelines_.begin(), pipelines_.end(),
-                                    [](const auto &pipeline) { return pipeline->started(); });
-}
-
 Status Movement::conclude(std::unique_ptr<Movement> work, bool started,
                           std::unique_ptr<Operation> &operation) {
     const bool completed = work->progress();
-    if (work->failed() && !started && !work->started()) return work->outcome();
+    if (work->failed() && !started && !work->started_) return work->outcome();
     if (!completed || work->failed()) operation = std::move(work);
     return success;
 }
 
 bool Movement::progress() noexcept {
     attempt([this] { return poll(launches_); });
-    for (auto &pipeline : pipelines_) attempt([&] { return pipeline->advance(); });
+    for (auto &pipeline : pipelines_) {
+        attempt([&] { return pipeline->advance(); });
+        started_ = started_ || pipeline->started();
+    }
     if (failed())
         for (auto &pipeline : pipelines_) pipeline->stop();
     const bool completed =

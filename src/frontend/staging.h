@@ -143,6 +143,7 @@ private:
     void load(Lane &lane); // with the next bytes of the moves
     Status run(Lane &lane, const Executor &executor, End Move::*end, Direction direction, Op op,
                char *chunk);
+    void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
     bool all_loaded() const { return next_ == moves_.size(); }
 
     const Executor from_, to_;
@@ -182,12 +183,11 @@ public:
                            std::unique_ptr<Operation> &operation);
 
 private:
-    bool started() const;
-
     KeptTypes types_;
     std::vector<std::unique_ptr<Event>> launches_;
     std::vector<std::unique_ptr<Pipeline>> pipelines_;
-    bool staged_ = false, launched_ = false;
+    bool staged_ = false;
+    bool started_ = false; // something has been set in motion
 };
 
 } // namespace ucd

@@ -1,6 +1,6 @@
 // A datatype as the user built it: constructor, arguments, children and bounds. Immutable once
-// published and reference counted. What a call needs to move data (layout, plans) is derived at first
-// use and cached here.
+// published and reference counted. What a call needs to move data (layout, plans) is derived at
+// first use and cached here.
 #pragma once
 
 #include "element.h"
@@ -49,13 +49,13 @@ struct Type {
     std::atomic<uint32_t> references{1};
     Combiner combiner = Combiner::predefined;
     Form form = Form::element;
-    bool permanent = false;       // a predefined type of the table: not counted, never freed
-    bool explicit_bounds = false; // lb and ub were set by a constructor, here or further down
+    bool permanent = false;          // a predefined type of the table: not counted, never freed
+    bool explicit_bounds = false;    // lb and ub were set by a constructor, here or further down
     Element element = Element::none; // the one representation of all elements, if there is one
     uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
     uint32_t alignment = 1;
-    uint32_t ops = ~uint32_t{0};  // op_bit()s that every element supports
-    uint32_t nested_fields = 0;   // struct constructors on the deepest path
+    uint32_t ops = ~uint32_t{0}; // op_bit()s that every element supports
+    uint32_t nested_fields = 0;  // struct constructors on the deepest path
 
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;

@@ -124,7 +124,7 @@ void check_named(const RecipePtr &recipe, std::size_t count) {
 } // namespace
 
 TEST_CASE("bounds and layout of random types") {
-    run_cases("bounds", 40000, [](Case &one) {
+    run_cases("bounds", 80000, [](Case &one) {
         Subject subject = random_subject(one);
         check_bounds(one, subject);
         check_layout(one, subject);

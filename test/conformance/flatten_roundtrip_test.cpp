@@ -121,7 +121,7 @@ void check_moves(Case &one, const Subject &subject, ucd_type_t type) {
 } // namespace
 
 TEST_CASE("flatten and unflatten random types") {
-    run_cases("flatten", 10000, [](Case &one) {
+    run_cases("flatten", 20000, [](Case &one) {
         const Subject subject = random_subject(one);
         const std::vector<std::byte> bytes = flattened(one, subject.type());
         if (flattened(one, subject.type()) != bytes) one.fail("flattening is not deterministic");

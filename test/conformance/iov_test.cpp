@@ -110,7 +110,7 @@ std::uintptr_t random_limit(Rng &rng, std::size_t total) {
 } // namespace
 
 TEST_CASE("I/O vectors of random layouts") {
-    run_cases("iov", 15000, [](Case &one) {
+    run_cases("iov", 20000, [](Case &one) {
         Rng &rng = one.rng();
         const Subject subject = random_subject(one);
         const std::vector<Segment> pieces = segments(subject.bytes);

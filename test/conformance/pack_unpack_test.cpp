@@ -43,7 +43,7 @@ std::vector<Range> random_fragments(Rng &rng, std::size_t total) {
 } // namespace
 
 TEST_CASE("pack random layouts, whole and in parts") {
-    run_cases("pack", 30000, [](Case &one) {
+    run_cases("pack", 60000, [](Case &one) {
         Rng &rng = one.rng();
         const Subject subject = random_subject(one);
         GuardedBuffer source(rng, subject.range);
@@ -59,7 +59,7 @@ TEST_CASE("pack random layouts, whole and in parts") {
 }
 
 TEST_CASE("unpack to random layouts, whole and in parts") {
-    run_cases("unpack", 30000, [](Case &one) {
+    run_cases("unpack", 60000, [](Case &one) {
         Rng &rng = one.rng();
         RecipeOptions options;
         options.unpack_safe = !rng.chance(15);
@@ -77,7 +77,7 @@ TEST_CASE("unpack to random layouts, whole and in parts") {
 }
 
 TEST_CASE("every offset and every length of small types") {
-    run_cases("every range", 3000, [](Case &one) {
+    run_cases("every range", 6000, [](Case &one) {
         Rng &rng = one.rng();
         RecipeOptions options;
         options.max_bytes = rng.chance(50) ? 32 : 16;

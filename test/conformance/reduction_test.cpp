@@ -90,7 +90,7 @@ TEST_CASE("every op on every type that takes it, contiguous and strided") {
 }
 
 TEST_CASE("reductions in random layouts of one type") {
-    run_cases("reduce one type", 8000, [](Case &one) {
+    run_cases("reduce one type", 15000, [](Case &one) {
         const ucd_op_t op = random_reduction(one.rng());
         RecipeOptions options;
         options.elements = {one.rng().pick(types_supporting(op))};
@@ -99,7 +99,7 @@ TEST_CASE("reductions in random layouts of one type") {
 }
 
 TEST_CASE("reductions in random layouts of mixed types") {
-    run_cases("reduce mixed types", 8000, [](Case &one) {
+    run_cases("reduce mixed types", 15000, [](Case &one) {
         const ucd_op_t op = random_reduction(one.rng());
         RecipeOptions options;
         options.elements = types_supporting(op);

@@ -17,8 +17,8 @@
 
 namespace ucd {
 
-// A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by threads.
-// The layout that it was made from lives longer.
+// A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by
+// threads. The layout that it was made from lives longer.
 class Plan {
 public:
     virtual ~Plan() = default;
@@ -60,38 +60,40 @@ public:
     // the driver: while the process has not, no address is known.
     virtual bool find(const void *address, Place &place) const = 0;
 
-    // Whether kernels on `device` can load from and store to `place`, which may be another backend's.
+    // Whether kernels on `device` can load from and store to `place`, which may be another
+    // backend's.
     virtual bool reaches(int device, const Place &place) const = 0;
 
     virtual bool supports(Op op, Element element) const = 0;
 
-    // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count above
-    // one (their layout is then one level deeper).
+    // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count
+    // above one (their layout is then one level deeper).
     virtual Status plan(const Layout &layout, int64_t extent, bool repeated,
                         std::unique_ptr<Plan> &plan) const = 0;
 
-    // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done` stays
-    // null if everything was complete on return. Plans and buffers live until completion; `jobs` need
-    // not. A failure starts nothing.
+    // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
+    // stays null if everything was complete on return. Plans and buffers live until completion;
+    // `jobs` need not. A failure starts nothing.
     virtual Status launch(int device, std::span<const Job> jobs, std::unique_ptr<Event> &done) = 0;
 
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
-    // elements need to live: the backend lets go of it, in any thread of the library's, once it needs
-    // them no more. (Work captured into a graph keeps nothing: there the type outlives the graph.)
+    // elements need to live: the backend lets go of it, in any thread of the library's, once it
+    // needs them no more. (Work captured into a graph keeps nothing: there the type outlives the
+    // graph.)
     virtual Status launch_in(const NativeStream &stream, std::span<const Job> jobs,
                              std::shared_ptr<const void> keep) = 0;
 
-    // Does now whatever the first launch_in() of such a job would do before it starts: loads kernels,
-    // uploads tables, which then stay as long as the plan. May wait for the device. The job's
-    // buffers and range are not looked at.
+    // Does now whatever the first launch_in() of such a job would do before it starts: loads
+    // kernels, uploads tables, which then stay as long as the plan. May wait for the device. The
+    // job's buffers and range are not looked at.
     virtual Status prepare(const NativeStream &stream, const Job &job) = 0;
 
     // Copies consecutive bytes between places that `device` reaches. Otherwise like launch().
     virtual Status copy(int device, void *to, const void *from, std::size_t bytes,
                         std::unique_ptr<Event> &done) = 0;
 
-    // Staging memory, either pinned (reachable from host and device) or on the device. Slow: pooled by
-    // the frontend.
+    // Staging memory, either pinned (reachable from host and device) or on the device. Slow: pooled
+    // by the frontend.
     virtual Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) = 0;
     virtual void release(int device, MemoryKind kind, void *memory) = 0;
 };

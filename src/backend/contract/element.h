@@ -107,7 +107,9 @@ enum class Op : uint8_t {
     count_
 };
 
-constexpr uint32_t op_bit(Op op) { return uint32_t{1} << static_cast<unsigned>(op); }
+constexpr uint32_t op_bit(Op op) {
+    return uint32_t{1} << static_cast<unsigned>(op);
+}
 
 // The reductions that the public contract defines on a representation, as a set of op_bit()s.
 // x87 and binary128 count only where the machine computes in them.

@@ -6,12 +6,12 @@
 
 namespace ucd {
 
-// Calls run(element, begin, bytes) for stretches of one element kind, in order, that make up the stream
-// bytes [offset, offset + length) of `count` repetitions. A stretch may start `begin` bytes behind an
-// element boundary, and stop within an element. run() returns false to stop.
+// Calls run(element, begin, bytes) for stretches of one element kind, in order, that make up the
+// stream bytes [offset, offset + length) of `count` repetitions. A stretch may start `begin` bytes
+// behind an element boundary, and stop within an element. run() returns false to stop.
 template <class Run>
-void for_each_element_run(const Elements &elements, uint64_t count, uint64_t offset, uint64_t length,
-                          Run run) {
+void for_each_element_run(const Elements &elements, uint64_t count, uint64_t offset,
+                          uint64_t length, Run run) {
     if (length == 0) return;
     if (elements.kind != Element::none) {
         run(elements.kind, offset, length);

@@ -12,9 +12,9 @@ namespace ucd {
 
 class Plan;
 
-// What a packed stream is made of, for reductions. `kind` is the one representation of all elements,
-// or Element::none where they differ: then `runs`, a layout over the packed stream itself whose
-// blocks carry their element, tells what stands where.
+// What a packed stream is made of, for reductions. `kind` is the one representation of all
+// elements, or Element::none where they differ: then `runs`, a layout over the packed stream itself
+// whose blocks carry their element, tells what stands where.
 struct Elements {
     Element kind = Element::none;
     Layout runs;
@@ -22,8 +22,8 @@ struct Elements {
 };
 
 struct Limits {
-    uint32_t threads = 1;    // host threads for one call
-    uint32_t max_blocks = 0; // compute units; 0: no cap
+    uint32_t threads = 1;           // host threads for one call
+    uint32_t max_blocks = 0;        // compute units; 0: no cap
     bool copy_engines_only = false; // the range is consecutive in memory, and no kernel may move it
 };
 

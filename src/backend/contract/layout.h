@@ -66,7 +66,9 @@ struct Layout {
 };
 
 // Whether the last segment of a node touches the first of the next one, `distance` bytes on.
-inline bool touches(const Segments &s, int64_t distance) { return s.last_end == distance; }
+inline bool touches(const Segments &s, int64_t distance) {
+    return s.last_end == distance;
+}
 
 // The segments of a node followed by those of another whose origin lies at `b_at`.
 inline Segments concatenate(const Segments &a, const Segments &b, int64_t b_at) {
@@ -106,8 +108,9 @@ inline Segments repeat_segments(const Segments &one, uint64_t count, int64_t str
         s = concatenate(s, one, 2 * stride);
         s.count = count * one.count - (merged ? count - 1 : 0);
     }
-    s.last_end = static_cast<int64_t>(static_cast<uint64_t>(count - 1) *
-                                      static_cast<uint64_t>(stride)) + one.last_end;
+    s.last_end =
+        static_cast<int64_t>(static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(stride)) +
+        one.last_end;
     return s;
 }
 
@@ -118,8 +121,8 @@ inline bool continues_steps(const Node &strided, int64_t distance) {
            next == distance;
 }
 
-// `count` copies of a node, `extent` bytes apart, as one node that stands outside Layout::nodes; `id`
-// is the id of that node. Used for the count of a call, which is known only there. Requires
+// `count` copies of a node, `extent` bytes apart, as one node that stands outside Layout::nodes;
+// `id` is the id of that node. Used for the count of a call, which is known only there. Requires
 // count >= 1, and that neither sizes nor displacements overflow.
 inline Node repeat(const Node &node, NodeId id, uint64_t count, int64_t extent) {
     if (count == 1) return node;

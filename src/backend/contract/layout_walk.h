@@ -1,5 +1,5 @@
-// Walking a layout from any byte of its packed stream, without starting at its beginning and without
-// recursion: finding a byte costs O(depth * log entries).
+// Walking a layout from any byte of its packed stream, without starting at its beginning and
+// without recursion: finding a byte costs O(depth * log entries).
 #pragma once
 
 #include "layout.h"
@@ -12,7 +12,8 @@ namespace ucd {
 // The entry of a prefix-sum table that holds `position`: first[i] <= position < first[i + 1].
 inline uint64_t entry_holding(const std::vector<uint64_t> &first, uint64_t position) {
     return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), position) -
-                                 first.begin()) - 1;
+                                 first.begin()) -
+           1;
 }
 
 // Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
@@ -20,7 +21,8 @@ inline int64_t displace(int64_t base, int64_t by) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
 }
 inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
-    return static_cast<int64_t>(static_cast<uint64_t>(base) + times * static_cast<uint64_t>(stride));
+    return static_cast<int64_t>(static_cast<uint64_t>(base) +
+                                times * static_cast<uint64_t>(stride));
 }
 
 // A leaf that the walk arrives at: the bytes [begin, end) of a node placed at `origin`.
@@ -32,7 +34,8 @@ struct Piece {
 
 // Yields the leaves under `top` in packed order. What is a leaf is the caller's to say: a predicate
 // on nodes that holds for blocks and for whatever else the caller treats as a whole.
-template <class IsLeaf> class Walk {
+template <class IsLeaf>
+class Walk {
 public:
     // `top` may stand outside `layout` (see repeat()); `origin` is its displacement.
     Walk(const Layout &layout, const Node &top, int64_t origin, IsLeaf is_leaf)
@@ -45,8 +48,8 @@ public:
     Walk(const Walk &) = delete;
     Walk &operator=(const Walk &) = delete;
 
-    // Yields the leaves of the packed bytes [offset, offset + length), the first and the last cut to
-    // that range, one per call; false once none is left. start() comes first.
+    // Yields the leaves of the packed bytes [offset, offset + length), the first and the last cut
+    // to that range, one per call; false once none is left. start() comes first.
     void start(uint64_t offset, uint64_t length) {
         remaining_ = length;
         used_ = 0;

@@ -41,7 +41,7 @@ __attribute__((visibility("default"))) inline thread_local LastError last_error{
 
 // Cuts the sentence's end off if it becomes too long.
 [[gnu::cold]] inline void prefix_last_error(const char *prefix) {
-    char (&text)[sizeof last_error.text] = last_error.text;
+    char(&text)[sizeof last_error.text] = last_error.text;
     const std::size_t room = sizeof text - 1;
     const std::size_t head = std::min(std::strlen(prefix) + 2, room);
     const std::size_t tail = std::min(std::strlen(text), room - head);

@@ -13,7 +13,9 @@ class SeqBackend final : public Backend {
 public:
     const char *name() const override { return "seq"; }
 
-    BackendState probe() override { return {.available = true, .devices = 1, .version = "1", .reason = {}}; }
+    BackendState probe() override {
+        return {.available = true, .devices = 1, .version = "1", .reason = {}};
+    }
 
     bool find(const void *, Place &) const override { return false; }
 
@@ -49,7 +51,8 @@ public:
 
     Status allocate(int, MemoryKind, std::size_t bytes, void *&memory) override {
         memory = ::operator new(bytes, std::nothrow);
-        if (memory == nullptr) return fail(UCD_ERR__OUT_OF_MEM, "no %zu bytes of host memory", bytes);
+        if (memory == nullptr)
+            return fail(UCD_ERR__OUT_OF_MEM, "no %zu bytes of host memory", bytes);
         return success;
     }
 
@@ -64,6 +67,8 @@ private:
 } // namespace
 } // namespace seq
 
-Backend *create_seq_backend() { return new seq::SeqBackend; }
+Backend *create_seq_backend() {
+    return new seq::SeqBackend;
+}
 
 } // namespace ucd

@@ -25,7 +25,8 @@ struct Range {
     uint64_t offset, length;
 };
 
-void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed, Direction direction) {
+void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
+               Direction direction) {
     const Layout &layout = plan.layout;
     const Node top = repeat(layout.top(), layout.root, job.count, plan.extent);
     const Node *nodes = layout.nodes.data();
@@ -70,13 +71,14 @@ void reduce(const Job &job, Range range, char *out, const char *in) {
                          });
 }
 
-// destination = destination op source, by way of a chunk that stays in the cache: the layout's bytes
-// are gathered there, reduced in packed form and, when unpacking, put back.
+// destination = destination op source, by way of a chunk that stays in the cache: the layout's
+// bytes are gathered there, reduced in packed form and, when unpacking, put back.
 void move_and_reduce(const Job &job, Range range, char *packed) {
     const SeqPlan &plan = static_cast<const SeqPlan &>(*job.plan);
     const bool pack = job.direction == Direction::pack;
     if (plan.form == SeqPlan::Form::contiguous) {
-        char *laid_out = at(job.laid_out, displace(plan.layout.start, range.offset, 1));
+        char *laid_out =
+            at(job.laid_out, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
         return pack ? reduce(job, range, packed, laid_out) : reduce(job, range, laid_out, packed);
     }
     alignas(64) char chunk[8192];

@@ -16,8 +16,8 @@ bool dense_run(const Layout &layout, const Node &n) {
            n.stride == static_cast<int64_t>(child.bytes);
 }
 
-// The levels of the nest that a node is, or too_deep if no kernel moves it as a whole. `below` gives
-// the levels of its child.
+// The levels of the nest that a node is, or too_deep if no kernel moves it as a whole. `below`
+// gives the levels of its child.
 unsigned levels_of(const Layout &layout, const Node &n, unsigned below) {
     switch (n.kind) {
     case NodeKind::block: return 0;
@@ -32,6 +32,15 @@ unsigned levels_of(const Layout &layout, const Node &n, unsigned below) {
     case NodeKind::sequence: return too_deep;
     }
     return std::min(below + 1, too_deep);
+}
+
+Matrix matrix_of(const NestPlan &p) {
+    if (p.levels < 2) return {};
+    const unsigned row = p.levels - 2u, column = p.levels - 1u;
+    if (p.kinds[row] != LevelKind::strided || p.kinds[column] != LevelKind::strided) return {};
+    const Level &rows = p.nest.level[row], &columns = p.nest.level[column];
+    const Matrix m{rows.count, columns.count, rows.stride, columns.stride};
+    return is_transposed(m, p.nest.block) ? m : Matrix{};
 }
 
 NestPlan nest_of(const Layout &layout, const Node &top) {
@@ -69,6 +78,7 @@ NestPlan nest_of(const Layout &layout, const Node &top) {
                                                          : leaf_for_block(n->bytes);
     for (const Direction d : {Direction::pack, Direction::unpack})
         p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
+    p.matrix = matrix_of(p);
     return p;
 }
 
@@ -119,9 +129,10 @@ std::string SeqPlan::describe() const {
     if (form == Form::contiguous) return "memcpy: one block";
     if (form == Form::nest)
         return std::string(move_kernel_name(Direction::pack, {top.kinds, top.levels}, top.leaf)) +
-               ": the whole layout is one nest";
+               (top.matrix.rows > 0 ? ": one nest, transposed in tiles" : ": one nest");
     char text[96];
-    std::snprintf(text, sizeof text, "a walk over the upper levels, %zu nests below it:", parts_.size());
+    std::snprintf(text, sizeof text,
+                  "a walk over the upper levels, %zu nests below it:", parts_.size());
     std::string all = text;
     constexpr std::size_t most = 4;
     for (std::size_t i = 0; i < std::min(parts_.size(), most); ++i) {
@@ -173,7 +184,7 @@ int64_t displacement_of(const NestPlan &p, const Position &position) {
             displacement = displace(displacement, position.at[k], level.stride);
             continue;
         }
-        displacement = displace(displacement, 1, level.displs[position.at[k]]);
+        displacement = displace(displacement, level.displs[position.at[k]]);
         if (p.kinds[k] == LevelKind::varying)
             displacement = displace(displacement, position.in_run[k], level.stride);
     }
@@ -187,31 +198,64 @@ void copy(char *laid_out, char *packed, uint64_t bytes, Direction direction) {
         __builtin_memcpy(laid_out, packed, bytes);
 }
 
+// Whole blocks, by the kernel for nests.
+void run_kernel(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                Direction direction) {
+    if (begin == end) return;
+    p.kernel[static_cast<unsigned>(direction)](p.nest, origin, packed, locate(p, begin),
+                                               locate(p, end - p.nest.block));
+}
+
+// Whole blocks: in tiles where there are several whole rows to tile.
+void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                Direction direction) {
+    constexpr uint64_t worth_tiling = 4;
+    if (p.matrix.rows == 0) return run_kernel(p, origin, begin, end, packed, direction);
+    const unsigned level = p.levels - 2u;
+    const uint64_t row = p.each[level];
+    const uint64_t first_row = (begin + row - 1) / row, last_row = end / row;
+    if (last_row < first_row + worth_tiling)
+        return run_kernel(p, origin, begin, end, packed, direction);
+    run_kernel(p, origin, begin, first_row * row, packed, direction);
+    packed += first_row * row - begin;
+    // The outermost level goes on for as many rows as the call has.
+    const uint64_t rows_each = level == 0 ? last_row : p.matrix.rows;
+    for (uint64_t i = first_row; i < last_row;) {
+        Matrix m = p.matrix;
+        m.rows = std::min(rows_each - i % rows_each, last_row - i);
+        const int64_t from = displacement_of(p, locate(p, i * row));
+        move_transposed(m, p.nest.block, at(origin, from), packed, direction);
+        packed += m.rows * row;
+        i += m.rows;
+    }
+    run_kernel(p, origin, last_row * row, end, packed, direction);
+}
+
 } // namespace
 
 void run_nest(const NestPlan &p, uint64_t count, uint64_t total, char *origin, uint64_t begin,
               uint64_t end, char *packed, Direction direction) {
-    if (p.levels == 0) return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
-    const MoveKernel kernel = p.kernel[static_cast<unsigned>(direction)];
+    if (p.levels == 0)
+        return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
     const uint64_t block = p.nest.block;
     // The whole node: no search for where it starts and ends.
-    if (begin == 0 && end == total) [[likely]] {
+    if (begin == 0 && end == total && p.matrix.rows == 0) [[likely]] {
         Position last = p.last;
         last.at[0] = count - 1;
-        return kernel(p.nest, origin, packed, Position{}, last);
+        return p.kernel[static_cast<unsigned>(direction)](p.nest, origin, packed, Position{}, last);
     }
     // A block cut off at the start, whole blocks, a block cut off at the end.
     if (const uint64_t skipped = begin % block; skipped != 0) {
         const uint64_t bytes = std::min(block - skipped, end - begin);
         const int64_t from = displacement_of(p, locate(p, begin - skipped));
-        copy(at(origin, displace(from, skipped, 1)), packed, bytes, direction);
+        copy(at(origin, displace(from, static_cast<int64_t>(skipped))), packed, bytes, direction);
         begin += bytes;
         packed += bytes;
     }
     const uint64_t rest = (end - begin) % block;
     const uint64_t body = end - begin - rest;
     if (body > 0) {
-        kernel(p.nest, origin, packed, locate(p, begin), locate(p, begin + body - block));
+        run_blocks(p, origin, begin, begin + body, packed, direction);
         packed += body;
         begin += body;
     }

@@ -4,6 +4,7 @@
 #include "backend.h"
 #include "kernel_tables.h"
 #include "nest.h"
+#include "transpose.h"
 
 #include <vector>
 
@@ -12,12 +13,14 @@ namespace ucd::seq {
 // A node that one kernel moves.
 struct NestPlan {
     Nest nest;
-    MoveKernel kernel[2] = {};       // by Direction
-    uint8_t levels = 0;              // 0: a block, which needs no kernel
+    MoveKernel kernel[2] = {}; // by Direction
+    uint8_t levels = 0;        // 0: a block, which needs no kernel
     LevelKind kinds[max_levels] = {};
-    uint64_t each[max_levels] = {};  // packed bytes of one child, per level
-    Position last = {};              // the last block; its at[0] depends on the count of the call
+    uint64_t each[max_levels] = {}; // packed bytes of one child, per level
+    Position last = {};             // the last block; its at[0] depends on the count of the call
     Leaf leaf = Leaf::m;
+    // The two innermost levels, if they are better moved in tiles; no rows otherwise.
+    Matrix matrix = {};
 };
 
 class SeqPlan final : public Plan {
@@ -35,9 +38,9 @@ public:
     Form form;
     const Layout &layout;
     int64_t extent;
-    uint64_t size; // packed bytes of one repetition
-    NestPlan top;             // form nest
-    uint64_t iterations = 0;  // of its outermost level, per repetition
+    uint64_t size;           // packed bytes of one repetition
+    NestPlan top;            // form nest
+    uint64_t iterations = 0; // of its outermost level, per repetition
 
     // Whether a node under a tree's walk is moved as a whole, and how.
     bool is_leaf(NodeId id) const { return part_[id] != no_part; }
@@ -49,8 +52,8 @@ private:
     std::vector<NestPlan> parts_;
 };
 
-// Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin` is
-// or goes. The node has `total` packed bytes and its outermost level `count` iterations.
+// Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin`
+// is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
 void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin, uint64_t begin,
               uint64_t end, char *packed, Direction direction);
 

@@ -97,7 +97,8 @@ Placed Builder::make_strided(uint64_t count, int64_t stride, Placed child) {
     return {child.at, intern(n)};
 }
 
-template <class Entry> void Builder::summarise(Node &n, Table &t, Entry entry) const {
+template <class Entry>
+void Builder::summarise(Node &n, Table &t, Entry entry) const {
     n.count = t.displs.size();
     n.bytes = 0;
     bool merges = false;
@@ -171,7 +172,8 @@ Placed Builder::make_runs(std::vector<int64_t> displs, const std::vector<uint64_
         sum += c;
     }
     t.first.push_back(sum);
-    summarise(n, t, [&](std::size_t i) { return repeat(node(child.id), child.id, counts[i], stride); });
+    summarise(n, t,
+              [&](std::size_t i) { return repeat(node(child.id), child.id, counts[i], stride); });
     n.table = intern(std::move(t));
     return {at, intern(n)};
 }

@@ -1,6 +1,6 @@
-// Builds layouts bottom-up. Each function takes children that are in normal form and returns its node
-// in normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal nodes
-// are one node, so equal shapes have equal ids.
+// Builds layouts bottom-up. Each function takes children that are in normal form and returns its
+// node in normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal
+// nodes are one node, so equal shapes have equal ids.
 #pragma once
 
 #include "layout.h"
@@ -61,8 +61,8 @@ private:
     // In a sequence of different shapes, children of up to this many segments join their neighbours
     // in one list.
     static constexpr uint64_t tiny = 64;
-    // Runs of children that do not touch are kept as runs if they are this long on average; otherwise
-    // every child is an entry of its own.
+    // Runs of children that do not touch are kept as runs if they are this long on average;
+    // otherwise every child is an entry of its own.
     static constexpr uint64_t min_run_for_runs = 4;
 
     void applied(const char *rewrite) {
@@ -72,8 +72,8 @@ private:
     // strided(), but for the last rewrite there.
     Placed strided_without_expansion(uint64_t count, int64_t stride, Placed child);
 
-    // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the node
-    // is placed at, with child.at added.
+    // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the
+    // node is placed at, with child.at added.
     Placed make_strided(uint64_t count, int64_t stride, Placed child);
     Placed make_indexed(std::vector<int64_t> displs, Placed child);
     Placed make_runs(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
@@ -84,7 +84,8 @@ private:
     uint32_t depth_above(const Node &node) const;
     // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
     // returns entry i as a node.
-    template <class Entry> void summarise(Node &node, Table &table, Entry entry) const;
+    template <class Entry>
+    void summarise(Node &node, Table &table, Entry entry) const;
 
     // fold.cpp
     Placed fold_blocks(BlockList list);

@@ -1,4 +1,5 @@
-// Lists of displacements: regular ones become strides. What a list becomes depends on the list alone.
+// Lists of displacements: regular ones become strides. What a list becomes depends on the list
+// alone.
 
 #include "builder.h"
 #include "layout_walk.h"
@@ -42,7 +43,8 @@ int64_t majority_step(const std::vector<int64_t> &displs) {
     return candidate;
 }
 
-template <class T> void truncate(std::vector<T> &v, std::size_t n) {
+template <class T>
+void truncate(std::vector<T> &v, std::size_t n) {
     v.resize(n);
     v.shrink_to_fit();
 }
@@ -60,9 +62,9 @@ Placed Builder::fold_blocks(BlockList list) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < list.size(); ++i) {
         if (list.bytes[i] == 0) continue;
-        const bool merge = n > 0 && displace(list.displs[n - 1], 1, static_cast<int64_t>(
-                                                                        list.bytes[n - 1])) ==
-                                        list.displs[i];
+        const bool merge =
+            n > 0 &&
+            displace(list.displs[n - 1], static_cast<int64_t>(list.bytes[n - 1])) == list.displs[i];
         if (merge) {
             list.bytes[n - 1] += list.bytes[i];
         } else {
@@ -143,8 +145,8 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child) {
     }
 }
 
-Placed Builder::fold_runs(std::vector<int64_t> displs, std::vector<uint64_t> counts,
-                          int64_t stride, Placed child) {
+Placed Builder::fold_runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
+                          Placed child) {
     std::size_t n = 0;
     uint64_t total = 0, divisor = 0;
     for (std::size_t i = 0; i < displs.size(); ++i) {

@@ -84,11 +84,12 @@ private:
     }
 
     Placed combine(const Type &t, Placed child) {
-        if (t.form == Form::wrap) return {displace(child.at, 1, t.stride), child.id};
+        if (t.form == Form::wrap) return {displace(child.at, t.stride), child.id};
         const auto count = static_cast<uint64_t>(t.count);
         const int64_t extent = t.child->extent();
         if (t.form == Form::strided) {
-            const Placed run = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
+            const Placed run =
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
             return builder_.strided(count, t.stride, run);
         }
         std::vector<int64_t> displs(count);
@@ -102,7 +103,8 @@ private:
         return builder_.runs(std::move(displs), std::move(counts), extent, child);
     }
 
-    // The members' values come back one by one in result_; spliced structs add theirs to their owner.
+    // The members' values come back one by one in result_; spliced structs add theirs to their
+    // owner.
     void step_fields() {
         Frame &f = stack_.back();
         Frame &owner = stack_[f.owner];
@@ -115,7 +117,7 @@ private:
             const int64_t i = f.next++;
             const Type &child = *t.children[i];
             if (t.blocklengths[i] == 0 || child.size == 0) continue;
-            int64_t shift = displace(f.shift, 1, t.displs[i]);
+            int64_t shift = displace(f.shift, t.displs[i]);
             const Type *inner = t.blocklengths[i] == 1 ? splice_target(&child, shift) : nullptr;
             if (inner != nullptr) {
                 stack_.push_back(
@@ -138,10 +140,10 @@ private:
         const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
         Placed p = builder_.strided(times, extent, child);
         if (p.none()) return;
-        const int64_t at = packed_ ? static_cast<int64_t>(owner.packed_at)
-                                   : displace(f.shift, 1, t.displs[i]);
+        const int64_t at =
+            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.displs[i]);
         owner.packed_at += times * c.size;
-        p.at = displace(p.at, 1, at);
+        p.at = displace(p.at, at);
         owner.entries.push_back(p);
     }
 
@@ -153,7 +155,7 @@ private:
             if (t->form == Form::fields) return t;
             const bool single = t->form == Form::strided && t->count == 1 && t->blocklength == 1;
             if (t->form == Form::wrap)
-                shift = displace(shift, 1, t->stride);
+                shift = displace(shift, t->stride);
             else if (!single)
                 return nullptr;
         }

@@ -12,8 +12,8 @@ namespace ucd {
 // the rewrites that led there.
 Layout lower_to_layout(const Type &type, std::vector<const char *> *trace = nullptr);
 
-// What the type's packed stream is made of: the layout of that stream over itself, its blocks marked
-// with their element.
+// What the type's packed stream is made of: the layout of that stream over itself, its blocks
+// marked with their element.
 Layout lower_to_elements(const Type &type);
 
 } // namespace ucd

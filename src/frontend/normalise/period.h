@@ -8,8 +8,8 @@
 namespace ucd {
 
 // The shortest p <= n / 2 that divides n, such that entries p apart are equal and so are the steps
-// that lead to them; n if there is none. `same_step(i, j)`: the steps from i - 1 to i and from j - 1 to
-// j are equal, i, j >= 1; `same_entry(i, j)`: the entries are equal, but for where they lie.
+// that lead to them; n if there is none. `same_step(i, j)`: the steps from i - 1 to i and from j -
+// 1 to j are equal, i, j >= 1; `same_entry(i, j)`: the entries are equal, but for where they lie.
 // Linear in n (Knuth, Morris, Pratt: the borders of a sequence give its periods).
 template <class SameStep, class SameEntry>
 std::size_t shortest_period(std::size_t n, SameStep same_step, SameEntry same_entry) {

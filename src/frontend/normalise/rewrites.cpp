@@ -24,7 +24,8 @@ Placed Builder::strided_without_expansion(uint64_t count, int64_t stride, Placed
         applied("merge-touching");
         return block(child.at, c.bytes * count, c.element);
     }
-    if (c.kind == NodeKind::strided && continues_steps(c, stride)) applied("collapse-nested-strides");
+    if (c.kind == NodeKind::strided && continues_steps(c, stride))
+        applied("collapse-nested-strides");
     return make_strided(count, stride, child);
 }
 
@@ -33,7 +34,9 @@ Placed Builder::strided(uint64_t count, int64_t stride, Placed child) {
     return s.id == child.id ? s : from_segments_if_small(s);
 }
 
-Placed Builder::blocks(BlockList list) { return fold_blocks(std::move(list)); }
+Placed Builder::blocks(BlockList list) {
+    return fold_blocks(std::move(list));
+}
 
 Placed Builder::indexed(std::vector<int64_t> displs, Placed child) {
     if (displs.empty() || child.none()) {
@@ -46,7 +49,7 @@ Placed Builder::indexed(std::vector<int64_t> displs, Placed child) {
         list.element = c.element;
         list.bytes.assign(displs.size(), c.bytes);
         list.displs = std::move(displs);
-        for (int64_t &d : list.displs) d = displace(d, 1, child.at);
+        for (int64_t &d : list.displs) d = displace(d, child.at);
         return fold_blocks(std::move(list));
     }
     return from_segments_if_small(fold_displs(std::move(displs), child));
@@ -66,7 +69,7 @@ Placed Builder::runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, 
         list.bytes = std::move(counts);
         for (uint64_t &b : list.bytes) b *= c.bytes;
         list.displs = std::move(displs);
-        for (int64_t &d : list.displs) d = displace(d, 1, child.at);
+        for (int64_t &d : list.displs) d = displace(d, child.at);
         return fold_blocks(std::move(list));
     }
     return from_segments_if_small(fold_runs(std::move(displs), std::move(counts), stride, child));
@@ -123,7 +126,8 @@ void Builder::splice_sequences(std::vector<Placed> &entries) {
         any = any || n.kind == NodeKind::sequence;
         total += n.kind == NodeKind::sequence ? n.count : 1;
     }
-    if (!any || total > std::max<uint64_t>(small, 2 * entries.size()) || same_shape(entries)) return;
+    if (!any || total > std::max<uint64_t>(small, 2 * entries.size()) || same_shape(entries))
+        return;
     applied("splice-sequences");
     std::vector<Placed> spliced;
     spliced.reserve(total);
@@ -135,7 +139,7 @@ void Builder::splice_sequences(std::vector<Placed> &entries) {
         }
         const Table &t = out_.tables[n.table];
         for (uint64_t i = 0; i < n.count; ++i)
-            spliced.push_back({displace(e.at, t.displs[i], 1), t.children[i]});
+            spliced.push_back({displace(e.at, t.displs[i]), t.children[i]});
     }
     entries = std::move(spliced);
 }
@@ -151,7 +155,7 @@ void Builder::merge_touching(std::vector<Placed> &entries) {
             for (; j < entries.size(); ++j) {
                 const Node &next = node(entries[j].id);
                 if (next.kind != NodeKind::block || next.element != first.element ||
-                    displace(entries[i].at, 1, static_cast<int64_t>(bytes)) != entries[j].at)
+                    displace(entries[i].at, static_cast<int64_t>(bytes)) != entries[j].at)
                     break;
                 bytes += next.bytes;
             }

@@ -1,0 +1,170 @@
+// Batches whose members lie in many memories: what is moved, and with how many launches.
+#include "support/catch.hpp"
+
+#include "support/calls.hpp"
+#include "support/mock_fixture.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using enum ucdtest::Memory;
+
+namespace {
+
+using Moves = std::vector<std::unique_ptr<StridedMove>>;
+
+std::vector<ucd_pack_desc_t> pack_descs(const Moves &moves) {
+    std::vector<ucd_pack_desc_t> descs;
+    for (const auto &m : moves)
+        descs.push_back({m->laid_out.real_base(), 1, m->type(), 0, m->packed.real_base(),
+                         m->bytes(), 0, {0, 0}});
+    return descs;
+}
+
+// Packs all in one batch, and checks.
+void check_batch(const Moves &moves) {
+    for (const auto &m : moves) set_up_pack(m->move());
+    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                            &request) == UCD_SUCCESS);
+    for (std::size_t i = 0; i < descs.size(); ++i)
+        CHECK(descs[i].actual_pack_bytes == moves[i]->bytes());
+    descs.clear();
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    for (const auto &m : moves) m->check();
+}
+
+void add(Moves &moves, int members, Memory a, Memory b) {
+    for (int i = 0; i < members; ++i)
+        moves.push_back(std::make_unique<StridedMove>("batch", 1 + moves.size() % 20, a, b));
+}
+
+} // namespace
+
+TEST_CASE("the members on one device are one launch") {
+    MockSession session;
+    Moves moves;
+    add(moves, 20, device0, pinned);
+    check_batch(moves);
+    CHECK(mock::counts.launches == 1);
+    CHECK(mock::counts.jobs == 20);
+    add(moves, 20, device1, device1);
+    check_batch(moves);
+    CHECK(mock::counts.launches == 1 + 2);
+    add(moves, 20, pageable, managed); // the host's
+    check_batch(moves);
+    CHECK(mock::counts.launches == 1 + 2 + 2);
+    CHECK(mock::counts.allocations == 0);
+}
+
+TEST_CASE("small staged members share chunks and launches") {
+    MockSession session;
+    use_staging(4096, 2);
+    Moves moves;
+    add(moves, 20, device0, pageable);
+    check_batch(moves);
+    CHECK(mock::counts.launches == 1);
+    CHECK(mock::counts.jobs == 20);
+    CHECK(mock::counts.copies == 0);
+    CHECK(mock::counts.allocations == 1);
+    moves.clear();
+    add(moves, 20, pageable, device0); // from the chunk, in one launch too
+    check_batch(moves);
+    CHECK(mock::counts.launches == 2);
+    CHECK(mock::counts.copies == 0);
+}
+
+TEST_CASE("random batches in all memories") {
+    MockSession session;
+    run_cases("mock batches", 300, [](Case &one) {
+        Rng &rng = one.rng();
+        mock::knobs.peers = rng.chance(30);
+        mock::knobs.private_pinned = rng.chance(30);
+        use_staging(64 + rng.below(2000), 1 + static_cast<unsigned>(rng.below(4)));
+        struct Member {
+            ReducedSubject what;
+            MockBuffer laid_out, packed;
+            std::size_t offset, length;
+        };
+        const ucd_op_t op = random_mock_op(rng);
+        const bool pack = rng.chance(50);
+        std::vector<std::unique_ptr<Member>> members;
+        std::vector<ucd_pack_desc_t> packs;
+        std::vector<ucd_unpack_desc_t> unpacks;
+        for (std::size_t i = rng.below(12); i-- > 0;) {
+            ReducedSubject what = with_elements(random_subject(one, mock_options(op), 3));
+            const std::size_t elements = what.elements.size();
+            const std::size_t first = elements == 0 ? 0 : rng.below(elements);
+            const std::size_t last = first + (elements == 0 ? 0 : rng.below(elements - first) + 1);
+            const std::size_t offset = what.offset_of(first), end = what.offset_of(last);
+            const TouchedRange range = what.subject.range;
+            members.push_back(std::unique_ptr<Member>(
+                new Member{std::move(what),
+                           {rng, range, random_memory(rng)},
+                           {rng, {0, static_cast<std::intptr_t>(end - offset)}, random_memory(rng)},
+                           offset,
+                           end - offset}));
+            Member &m = *members.back();
+            const MockMove move{one, op, m.what, m.laid_out, m.packed, m.offset, m.length};
+            const Subject &s = m.what.subject;
+            pack ? set_up_pack(move) : set_up_unpack(move);
+            packs.push_back({m.laid_out.real_base(), s.count, s.type(), m.offset,
+                             m.packed.real_base(), m.length, untouched, {0, 0}});
+            unpacks.push_back({m.packed.real_base(), m.length, m.laid_out.real_base(), s.count,
+                               s.type(), m.offset, untouched, {0, 0}});
+        }
+        ucd_request_t request = UCD_REQUEST__NULL;
+        one.succeed(pack ? ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request)
+                         : ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op,
+                                             &request),
+                    "batch");
+        one.succeed(finish(rng, request), "request of a batch");
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            Member &m = *members[i];
+            check_result({one, op, m.what, m.laid_out, m.packed, m.offset, m.length});
+            if ((pack ? packs[i].actual_pack_bytes : unpacks[i].actual_unpack_bytes) != m.length)
+                one.fail("member ", i, " says that it moved another number of bytes");
+        }
+    });
+}
+
+TEST_CASE("one wrong member, and nothing starts") {
+    MockSession session;
+    Moves moves;
+    add(moves, 6, device0, pinned);
+    add(moves, 6, device0, pageable);
+    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    descs[4].inoffset = 1000000;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(std::string(ucd_last_error()).find("descs[4]") != std::string::npos);
+    descs = pack_descs(moves);
+    descs[7].type = UCD_TYPE__LONG_DOUBLE; // no device reduces that
+    descs[7].max_pack_bytes = 0;
+    descs[5].type = UCD_TYPE__LONG_DOUBLE;
+    descs[5].max_pack_bytes = 16;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) !=
+          UCD_SUCCESS);
+    CHECK(mock::counts.launches == 0);
+    CHECK(mock::counts.allocations == 0);
+    for (const ucd_pack_desc_t &desc : descs) CHECK(desc.actual_pack_bytes == 0);
+}
+
+TEST_CASE("a member that fails late fails the batch") {
+    MockSession session;
+    Moves moves;
+    add(moves, 3, device0, pinned);
+    add(moves, 3, device1, pinned);
+    for (const auto &m : moves) set_up_pack(m->move());
+    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    ucd_request_t request = UCD_REQUEST__NULL;
+    mock::knobs.failing_launch = 2; // the one for the second device; the first is under way
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                            &request) == UCD_SUCCESS);
+    CHECK(ucd_wait(&request) == UCD_ERR__DEVICE);
+    check_batch(moves);
+}

@@ -1,0 +1,251 @@
+// Devices that refuse, fail and have no memory: the right status, nothing lost, and life goes on.
+#include "support/catch.hpp"
+
+#include "support/mock_fixture.hpp"
+
+#include <string>
+
+using namespace ucdtest;
+using enum ucdtest::Memory;
+
+namespace {
+
+struct Ends {
+    Memory laid_out, packed;
+};
+constexpr Ends direct_ends[] = {{device0, pinned}, {device1, device1}, {managed, device0}};
+constexpr Ends staged_ends[] = {{device0, pageable}, {pageable, device0}, {device0, device1}};
+
+void require_works(const Ends &ends) {
+    StridedMove again("after a fault", 500, ends.laid_out, ends.packed);
+    REQUIRE(again.start_pack() == UCD_SUCCESS);
+    REQUIRE(again.wait() == UCD_SUCCESS);
+    again.check();
+    REQUIRE(again.start_unpack() == UCD_SUCCESS);
+    REQUIRE(again.wait() == UCD_SUCCESS);
+    again.check();
+}
+
+// A call that failed to start anything changes nothing.
+void require_untouched(StridedMove &move) {
+    CHECK(move.actual == 0);
+    CHECK(move.request == UCD_REQUEST__NULL);
+    move.laid_out.fetch();
+    move.packed.fetch();
+    move.laid_out.accept();
+}
+
+bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a launch that is refused fails the call") {
+    for (const Ends &ends : direct_ends) {
+        MockSession session;
+        StridedMove move("refused", 500, ends.laid_out, ends.packed);
+        set_up_pack(move.move());
+        const auto before = std::vector<std::byte>(move.packed.actual(0),
+                                                   move.packed.actual(2000));
+        mock::knobs.failing_launch = 1;
+        CHECK(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+                        move.bytes(), &move.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                        &move.request) == UCD_ERR__DEVICE);
+        CHECK(last_error_says("ucd_ipack: mock: the launch failed"));
+        require_untouched(move);
+        CHECK(std::equal(before.begin(), before.end(), move.packed.actual(0)));
+        require_works(ends);
+    }
+    for (const Ends &ends : staged_ends) {
+        MockSession session;
+        StridedMove move("refused", 500, ends.laid_out, ends.packed);
+        mock::knobs.failing_launch = 1;
+        CHECK(move.start_pack() == UCD_ERR__DEVICE);
+        require_untouched(move);
+        require_works(ends);
+    }
+}
+
+TEST_CASE("a launch that is refused later fails the request") {
+    for (const Ends &ends : staged_ends) {
+        for (int n = 2; n <= 6; ++n) {
+            MockSession session;
+            use_staging(256, 3);
+            StridedMove move("refused later", 500, ends.laid_out, ends.packed);
+            mock::knobs.failing_launch = n;
+            REQUIRE(move.start_pack() == UCD_SUCCESS);
+            REQUIRE(move.request != UCD_REQUEST__NULL);
+            CHECK(move.wait() == UCD_ERR__DEVICE);
+            CHECK(last_error_says("ucd_wait: mock: the launch failed"));
+            CHECK(move.request == UCD_REQUEST__NULL);
+            require_works(ends);
+        }
+    }
+}
+
+TEST_CASE("work that fails fails the request, and the blocking call") {
+    for (const bool staged : {false, true}) {
+        for (const Ends &ends : staged ? staged_ends : direct_ends) {
+            for (int n = 1; n <= (staged ? 5 : 1); ++n) {
+                MockSession session;
+                use_staging(256, 3);
+                StridedMove move("fails", 500, ends.laid_out, ends.packed);
+                mock::knobs.failing_work = n;
+                REQUIRE(move.start_pack() == UCD_SUCCESS);
+                int completed = 0, rc = UCD_SUCCESS;
+                while (rc == UCD_SUCCESS && !completed) rc = ucd_test(&move.request, &completed);
+                CHECK(rc == UCD_ERR__DEVICE);
+                CHECK(completed == 1);
+                CHECK(last_error_says("ucd_test: mock: the work failed"));
+                CHECK(move.request == UCD_REQUEST__NULL);
+
+                mock::knobs.failing_work = n;
+                std::uintptr_t actual = 7;
+                CHECK(ucd_unpack(move.packed.real_base(), move.bytes(), move.laid_out.real_base(),
+                                 1, move.type(), 0, &actual, UCD_INFO__NULL,
+                                 UCD_OP__REPLACE) == UCD_ERR__DEVICE);
+                CHECK(last_error_says("ucd_unpack: mock: the work failed"));
+                CHECK(actual == 7);
+                require_works(ends);
+            }
+        }
+    }
+}
+
+TEST_CASE("waitall tells of the first failure, and ends all") {
+    MockSession session;
+    StridedMove a("a", 100, device0, pinned), b("b", 100, device0, pinned),
+        c("c", 100, device1, pinned);
+    mock::hold();
+    REQUIRE(a.start_pack() == UCD_SUCCESS);
+    REQUIRE(b.start_pack() == UCD_SUCCESS);
+    REQUIRE(c.start_pack() == UCD_SUCCESS);
+    mock::knobs.failing_work = 1;
+    mock::let_go();
+    ucd_request_t requests[] = {a.request, UCD_REQUEST__NULL, b.request, c.request};
+    CHECK(ucd_waitall(4, requests) == UCD_ERR__DEVICE);
+    CHECK(last_error_says("ucd_waitall: mock: the work failed"));
+    for (const ucd_request_t request : requests) CHECK(request == UCD_REQUEST__NULL);
+}
+
+TEST_CASE("a failure is told to the request's owner, whoever finds it") {
+    MockSession session;
+    use_staging(256, 2);
+    StridedMove failing("failing", 500, device0, pageable), other("other", 500, device0, pageable);
+    mock::hold();
+    REQUIRE(failing.start_pack() == UCD_SUCCESS);
+    REQUIRE(other.start_pack() == UCD_SUCCESS);
+    mock::knobs.failing_work = 1;
+    mock::let_go();
+    REQUIRE(other.wait() == UCD_SUCCESS); // comes upon the failure of the first
+    other.check();
+    CHECK(ucd_free(nullptr) == UCD_ERR__INVALID_ARG); // another last error
+    CHECK(failing.wait() == UCD_ERR__DEVICE);
+    CHECK(last_error_says("ucd_wait: mock: the work failed"));
+}
+
+TEST_CASE("no memory for a single chunk") {
+    for (const Ends &ends : staged_ends) {
+        MockSession session;
+        StridedMove move("no memory", 500, ends.laid_out, ends.packed);
+        mock::knobs.out_of_memory = true;
+        CHECK(move.start_pack() == UCD_ERR__OUT_OF_MEM);
+        CHECK(last_error_says("ucd_ipack: mock: no 512 bytes"));
+        require_untouched(move);
+        CHECK(mock::counts.launches == 0);
+        CHECK(mock::counts.copies == 0);
+        mock::knobs.out_of_memory = false;
+        require_works(ends);
+    }
+}
+
+TEST_CASE("memory for one chunk only") {
+    for (const Ends &ends : staged_ends) {
+        MockSession session;
+        use_staging(256, 4);
+        StridedMove first("one chunk", 500, ends.laid_out, ends.packed),
+            second("none", 500, ends.laid_out, ends.packed);
+        mock::knobs.failing_allocation = 2;
+        mock::hold();
+        REQUIRE(first.start_pack() == UCD_SUCCESS);
+        REQUIRE(second.start_pack() == UCD_SUCCESS);
+        CHECK(mock::counts.live_allocations == 1);
+        mock::let_go();
+        REQUIRE(second.wait() == UCD_SUCCESS);
+        second.check();
+        REQUIRE(first.wait() == UCD_SUCCESS);
+        first.check();
+    }
+}
+
+TEST_CASE("no memory for the second chunk of a pair") {
+    MockSession session;
+    mock::knobs.private_pinned = true;
+    StridedMove move("relay", 500, device0, device1);
+    mock::knobs.failing_allocation = 2;
+    CHECK(move.start_pack() == UCD_ERR__OUT_OF_MEM);
+    CHECK(mock::counts.launches == 0);
+    require_works({device0, device1});
+}
+
+TEST_CASE("hints that name what is not there") {
+    MockSession session;
+    StridedMove move("hints", 10, device0, pinned);
+    set_up_pack(move.move());
+    for (const char *place : {"cuda:0", "mock:2"}) {
+        for (const char *key : {"ucd.inbuf", "ucd.outbuf"}) {
+            ucd_info_t info = UCD_INFO__NULL;
+            REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+            REQUIRE(ucd_info_set(info, key, place) == UCD_SUCCESS);
+            CHECK(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+                            move.bytes(), &move.actual, info, UCD_OP__REPLACE,
+                            &move.request) == UCD_ERR__NOT_SUPPORTED);
+            CHECK(last_error_says("a hint names"));
+            ucd_info_free(&info);
+        }
+    }
+}
+
+TEST_CASE("reductions that a device does not have") {
+    MockSession session;
+    MockBuffer in = {*std::make_unique<Rng>(1), {0, 64}, device0},
+               out = {*std::make_unique<Rng>(2), {0, 64}, device0};
+    std::uintptr_t actual = 0;
+    CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
+                   UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("SUM"));
+    CHECK(last_error_says("long_double"));
+    CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
+                   UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK(actual == 32);
+}
+
+TEST_CASE("copy engines") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    Rng rng(3);
+    std::uintptr_t actual = 0;
+    for (const auto &[a, b] : {Ends{device0, pinned}, Ends{device0, pageable},
+                               Ends{pageable, device1}, Ends{device0, device1}}) {
+        MockBuffer in(rng, {0, 4000}, a), out(rng, {0, 4000}, b);
+        for (std::intptr_t i = 0; i < 4000; ++i) *out.expected(i) = *in.actual(i);
+        in.send();
+        out.send();
+        REQUIRE(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual,
+                         info, UCD_OP__REPLACE) == UCD_SUCCESS);
+        out.fetch();
+        CHECK_FALSE(out.first_difference());
+        CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual,
+                       info, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+        const BuiltType strided(recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)));
+        CHECK(ucd_pack(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, &actual, info,
+                       UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+        // One block of it is consecutive.
+        CHECK(ucd_pack(in.real_base(), 1, strided.get(), 4, out.real_base(), 4, &actual, info,
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    }
+    ucd_info_free(&info);
+}

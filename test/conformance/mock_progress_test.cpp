@@ -1,0 +1,251 @@
+// What happens between the call that starts work and the one that ends its request.
+#include "support/catch.hpp"
+
+#include "support/mock_fixture.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace ucdtest;
+using enum ucdtest::Memory;
+
+namespace {
+
+bool is_complete(ucd_request_t &request) {
+    int completed = -1;
+    REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+    REQUIRE((completed == 0 || completed == 1));
+    REQUIRE((request == UCD_REQUEST__NULL) == (completed == 1));
+    return completed == 1;
+}
+
+} // namespace
+
+TEST_CASE("a call with a request does not wait for the device") {
+    for (const auto &[a, b] : {std::pair{device0, pinned}, std::pair{device0, device0},
+                               std::pair{device0, pageable}, std::pair{pageable, device0},
+                               std::pair{device0, device1}}) {
+        INFO(name_of(a) << " to " << name_of(b));
+        MockSession session;
+        StridedMove pack("held pack", 300, a, b), unpack("held unpack", 300, a, b);
+        mock::hold();
+        REQUIRE(pack.start_pack() == UCD_SUCCESS);
+        CHECK(pack.actual == pack.bytes());
+        REQUIRE(unpack.start_unpack() == UCD_SUCCESS);
+        CHECK(unpack.actual == unpack.bytes());
+        for (int i = 0; i < 5; ++i) {
+            CHECK_FALSE(is_complete(pack.request));
+            CHECK_FALSE(is_complete(unpack.request));
+        }
+        mock::let_go();
+        while (!is_complete(pack.request)) {}
+        REQUIRE(unpack.wait() == UCD_SUCCESS);
+        pack.check();
+        unpack.check();
+        CHECK(is_complete(pack.request)); // it is null
+    }
+}
+
+TEST_CASE("work on the host is complete on return, whatever the devices do") {
+    MockSession session;
+    StridedMove away("away", 10, device0, pinned), here("here", 300, pageable, pinned);
+    mock::hold();
+    REQUIRE(away.start_pack() == UCD_SUCCESS);
+    REQUIRE(here.start_pack() == UCD_SUCCESS);
+    CHECK(here.request == UCD_REQUEST__NULL);
+    here.check();
+    mock::let_go();
+    REQUIRE(away.wait() == UCD_SUCCESS);
+}
+
+TEST_CASE("types may be freed while requests use them") {
+    MockSession session;
+    for (const Memory b : {pinned, pageable, device1}) {
+        const int plans = mock::counts.live_plans;
+        StridedMove pack("freed", 1000, device0, b);
+        pack.op = UCD_OP__SUM;
+        mock::hold();
+        REQUIRE(pack.start_pack() == UCD_SUCCESS);
+        pack.free_type();
+        CHECK(mock::counts.live_plans > plans);
+        mock::let_go();
+        REQUIRE(pack.wait() == UCD_SUCCESS);
+        pack.check();
+        CHECK(mock::counts.live_plans == plans);
+    }
+}
+
+TEST_CASE("more data than the pool holds, and waiting for the second request first") {
+    for (const auto &[a, b] : {std::pair{device0, pageable}, std::pair{pageable, device0},
+                               std::pair{device0, device1}}) {
+        INFO(name_of(a) << " and " << name_of(b));
+        MockSession session;
+        use_staging(256, 2);
+        StridedMove first("first", 3000, a, b), second("second", 2000, a, b),
+            third("third", 100, a, b);
+        mock::hold();
+        REQUIRE(first.start_pack() == UCD_SUCCESS);
+        // Neither finds a chunk.
+        REQUIRE(second.start_pack() == UCD_SUCCESS);
+        REQUIRE(third.start_pack() == UCD_SUCCESS);
+        CHECK(mock::counts.allocations == 2);
+        CHECK_FALSE(is_complete(second.request));
+        mock::let_go();
+        REQUIRE(third.wait() == UCD_SUCCESS);
+        REQUIRE(second.wait() == UCD_SUCCESS);
+        second.check();
+        third.check();
+        REQUIRE(first.wait() == UCD_SUCCESS);
+        first.check();
+        CHECK(mock::counts.allocations == 2);
+    }
+}
+
+TEST_CASE("several chunks are under way at the same time") {
+    MockSession session;
+    use_staging(256, 4);
+    StridedMove pack("chunks", 1000, device0, pageable);
+    mock::hold();
+    REQUIRE(pack.start_pack() == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 4);
+    mock::allow(1);
+    mock::wait_until_begun(1);
+    // The chunk that has arrived is used again.
+    while (mock::counts.launches < 5) CHECK_FALSE(is_complete(pack.request));
+    mock::let_go();
+    REQUIRE(pack.wait() == UCD_SUCCESS);
+    pack.check();
+    CHECK(mock::counts.launches == (4000 + 255) / 256);
+    CHECK(mock::counts.allocations == 4);
+}
+
+TEST_CASE("chunks are kept for later calls") {
+    MockSession session;
+    for (int i = 0; i < 5; ++i) {
+        StridedMove pack("again", 100, device0, pageable);
+        REQUIRE(pack.start_pack() == UCD_SUCCESS);
+        REQUIRE(pack.wait() == UCD_SUCCESS);
+    }
+    CHECK(mock::counts.allocations == 1);
+}
+
+TEST_CASE("a test of a direct request moves staged ones forward") {
+    MockSession session;
+    use_staging(256, 1);
+    StridedMove direct("direct", 10, device1, pinned), staged("staged", 1000, device0, pageable);
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    mock::hold();
+    REQUIRE(direct.start_pack() == UCD_SUCCESS);
+    mock::let_go();
+    const int launches = (4000 + 255) / 256;
+    ucd_request_t null = UCD_REQUEST__NULL;
+    CHECK(is_complete(null));
+    mock::hold();
+    StridedMove watched("watched", 10, device1, pinned);
+    REQUIRE(watched.start_pack() == UCD_SUCCESS);
+    while (mock::counts.launches < launches + 2) {
+        mock::allow(1);
+        (void)is_complete(watched.request);
+        if (watched.request == UCD_REQUEST__NULL) REQUIRE(watched.start_pack() == UCD_SUCCESS);
+    }
+    mock::let_go();
+    REQUIRE(watched.wait() == UCD_SUCCESS);
+    REQUIRE(direct.wait() == UCD_SUCCESS);
+    REQUIRE(staged.wait() == UCD_SUCCESS);
+    staged.check();
+}
+
+TEST_CASE("waitall ends requests of all kinds") {
+    MockSession session;
+    use_staging(256, 2);
+    std::vector<std::unique_ptr<StridedMove>> moves;
+    std::vector<ucd_request_t> requests{UCD_REQUEST__NULL};
+    mock::knobs.delay_us = 50;
+    for (const Memory a : all_memories) {
+        for (const Memory b : all_memories) {
+            moves.push_back(std::make_unique<StridedMove>("waitall", 200, a, b));
+            REQUIRE(moves.back()->start_unpack() == UCD_SUCCESS);
+            requests.push_back(moves.back()->request);
+        }
+    }
+    REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
+    for (const ucd_request_t request : requests) CHECK(request == UCD_REQUEST__NULL);
+    for (const auto &move : moves) move->check();
+    CHECK(ucd_waitall(0, nullptr) == UCD_SUCCESS);
+}
+
+TEST_CASE("many threads, each with requests of its own") {
+    MockSession session;
+    use_staging(256, 3);
+    std::atomic<int> failures{0};
+    // Catch's assertions are for one thread, so the threads only count.
+    const auto work = [&](unsigned id) {
+        constexpr Memory memories[] = {pageable, pinned, device0, device1};
+        std::vector<std::unique_ptr<StridedMove>> moves;
+        for (unsigned i = 0; i < 12; ++i)
+            moves.push_back(std::make_unique<StridedMove>("threads", 50 + 40 * (i + id),
+                                                          memories[(i + id) % 4],
+                                                          memories[i / 4]));
+        for (int round = 0; round < 5; ++round) {
+            for (auto &move : moves)
+                failures += (round % 2 ? move->start_pack() : move->start_unpack()) != UCD_SUCCESS;
+            for (std::size_t i = moves.size(); i-- > 0;)
+                failures += moves[i]->wait() != UCD_SUCCESS;
+            for (auto &move : moves) {
+                move->laid_out.fetch();
+                move->packed.fetch();
+                failures += move->laid_out.first_difference().has_value();
+                failures += move->packed.first_difference().has_value();
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned id = 0; id < 4; ++id) threads.emplace_back(work, id);
+    for (std::thread &thread : threads) thread.join();
+    CHECK(failures == 0);
+}
+
+TEST_CASE("the last ucd_finalize completes what is outstanding") {
+    MockSession session;
+    StridedMove direct("direct", 100, device0, pinned), staged("staged", 3000, device0, pageable),
+        failing("failing", 100, device1, device1);
+    mock::hold();
+    REQUIRE(direct.start_pack() == UCD_SUCCESS);
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    mock::knobs.failing_launch = 2; // the first chunk has been launched; a later one is refused
+    std::thread later([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        mock::let_go();
+    });
+    mock::knobs.failing_launch = 0;
+    REQUIRE(failing.start_pack() == UCD_SUCCESS);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    later.join();
+    // Everything of the library's is gone, but for the requests, which tell how it went.
+    CHECK(mock::counts.live_events == 0);
+    CHECK(mock::counts.live_allocations == 0);
+    CHECK(is_complete(direct.request));
+    REQUIRE(staged.wait() == UCD_SUCCESS);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    // A request of an earlier life is complete in a later one too.
+    CHECK(is_complete(failing.request));
+    direct.check();
+    staged.check();
+    failing.check();
+}
+
+TEST_CASE("requests: wrong arguments") {
+    int completed = -1;
+    CHECK(ucd_test(nullptr, &completed) == UCD_ERR__INVALID_ARG);
+    CHECK(completed == -1);
+    ucd_request_t request = UCD_REQUEST__NULL;
+    CHECK(ucd_test(&request, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_wait(nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_waitall(1, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(ucd_test(&request, &completed) == UCD_SUCCESS);
+    CHECK(completed == 1);
+}

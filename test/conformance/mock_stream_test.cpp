@@ -1,0 +1,244 @@
+// Calls that put work into a stream of the user's.
+#include "support/catch.hpp"
+
+#include "support/mock_fixture.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using enum ucdtest::Memory;
+
+namespace {
+
+ucd_stream_t native(mock::Stream &stream) {
+    return {"mock", stream.device(), &stream, nullptr};
+}
+
+int pack_in(mock::Stream &stream, StridedMove &m) {
+    return ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
+                           &m.actual, UCD_INFO__NULL, m.op, native(stream));
+}
+
+int unpack_in(mock::Stream &stream, StridedMove &m) {
+    return ucd_unpack_stream(m.packed.real_base(), m.bytes(), m.laid_out.real_base(), 1, m.type(),
+                             0, &m.actual, UCD_INFO__NULL, m.op, native(stream));
+}
+
+bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("work in a stream is done in its order, without waiting") {
+    MockSession session;
+    mock::Stream stream(1);
+    StridedMove first("pack", 200, device1, pinned), second("unpack", 200, device1, pinned);
+    first.op = second.op = UCD_OP__SUM;
+    set_up_pack(first.move());
+    set_up_unpack(second.move());
+    // What the second one unpacks is what the first one has packed.
+    mock::hold();
+    REQUIRE(pack_in(stream, first) == UCD_SUCCESS);
+    CHECK(first.actual == first.bytes());
+    std::uintptr_t actual = 0;
+    REQUIRE(ucd_unpack_stream(first.packed.real_base(), first.bytes(), second.laid_out.real_base(),
+                              1, second.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                              native(stream)) == UCD_SUCCESS);
+    CHECK(actual == first.bytes());
+    for (std::size_t i = 0; i < second.bytes(); ++i)
+        *second.laid_out.expected(second.what.subject.bytes[i]) =
+            *first.packed.expected(static_cast<std::intptr_t>(i));
+    mock::let_go();
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    first.check();
+    second.check();
+    CHECK(mock::counts.stream_launches == 2);
+    CHECK(mock::counts.launches == 0);
+}
+
+TEST_CASE("types may be freed once a call with a stream has returned") {
+    MockSession session;
+    mock::Stream stream(0);
+    const int plans = mock::counts.live_plans;
+    StridedMove pack("freed", 100, device0, device0);
+    set_up_pack(pack.move());
+    mock::hold();
+    REQUIRE(pack_in(stream, pack) == UCD_SUCCESS);
+    pack.free_type();
+    CHECK(mock::counts.live_plans == plans + 1);
+    mock::let_go();
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    pack.check();
+    CHECK(mock::counts.live_plans == plans);
+}
+
+TEST_CASE("random moves in streams") {
+    MockSession session;
+    mock::Stream streams[] = {mock::Stream(0), mock::Stream(1)};
+    run_cases("mock streams", 300, [&](Case &one) {
+        Rng &rng = one.rng();
+        mock::Stream &stream = streams[rng.below(2)];
+        const Memory memories[] = {pinned, managed, stream.device() == 0 ? device0 : device1};
+        const ucd_op_t op = random_mock_op(rng);
+        const ReducedSubject what = with_elements(random_subject(one, mock_options(op)));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(rng, s.range, memories[rng.below(3)]);
+        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(s.size())}, memories[rng.below(3)]);
+        const MockMove move{one, op, what, laid_out, packed, 0, s.size()};
+        std::uintptr_t actual = 0;
+        set_up_pack(move);
+        one.succeed(ucd_pack_stream(laid_out.real_base(), s.count, s.type(), 0, packed.real_base(),
+                                    s.size(), &actual, UCD_INFO__NULL, op, native(stream)),
+                    "ucd_pack_stream");
+        stream.synchronise();
+        if (!stream.failure().empty()) one.fail(stream.failure());
+        check_result(move);
+        set_up_unpack(move);
+        one.succeed(ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), s.count,
+                                      s.type(), 0, &actual, UCD_INFO__NULL, op, native(stream)),
+                    "ucd_unpack_stream");
+        stream.synchronise();
+        if (!stream.failure().empty()) one.fail(stream.failure());
+        check_result(move);
+    });
+}
+
+TEST_CASE("a batch in a stream is one launch") {
+    MockSession session;
+    mock::Stream stream(0);
+    std::vector<std::unique_ptr<StridedMove>> moves;
+    std::vector<ucd_pack_desc_t> packs;
+    std::vector<ucd_unpack_desc_t> unpacks;
+    for (std::size_t i = 0; i < 10; ++i) {
+        moves.push_back(std::make_unique<StridedMove>("batch", 1 + i, device0, pinned));
+        StridedMove &m = *moves.back();
+        set_up_pack(m.move());
+        // One of them has nothing to move.
+        const std::size_t length = i == 3 ? 0 : m.bytes();
+        if (length == 0) std::copy_n(m.packed.actual(0), m.bytes(), m.packed.expected(0));
+        packs.push_back({m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(), length, 77,
+                         {0, 0}});
+        unpacks.push_back({m.packed.real_base(), m.bytes(), m.laid_out.real_base(), 1, m.type(), 0,
+                           77, {0, 0}});
+    }
+    REQUIRE(ucd_pack_batch_stream(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                  native(stream)) == UCD_SUCCESS);
+    for (std::size_t i = 0; i < packs.size(); ++i)
+        CHECK(packs[i].actual_pack_bytes == packs[i].max_pack_bytes);
+    stream.synchronise();
+    CHECK(mock::counts.stream_launches == 1);
+    CHECK(mock::counts.jobs == 9);
+    for (const auto &m : moves) m->check();
+    for (const auto &m : moves) set_up_unpack(m->move());
+    REQUIRE(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL,
+                                    UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    stream.synchronise();
+    CHECK(mock::counts.stream_launches == 2);
+    for (const auto &m : moves) m->check();
+    // A wrong member, and nothing starts.
+    unpacks[6].reserved[1] = 1;
+    CHECK(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                  native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("ucd_unpack_batch_stream: descs[6]: reserved"));
+    unpacks[6].reserved[1] = 0;
+    const std::vector<std::byte> host(1000);
+    unpacks[5].inbuf = host.data();
+    CHECK(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                  native(stream)) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("descs[5]: inbuf is in memory that device 0 of backend mock"));
+    CHECK(mock::counts.stream_launches == 2);
+    CHECK(ucd_pack_batch_stream(nullptr, 0, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) ==
+          UCD_SUCCESS);
+}
+
+TEST_CASE("buffers must be reachable from the stream's device") {
+    MockSession session;
+    mock::Stream stream(0);
+    for (const Memory memory : {pageable, device1}) {
+        StridedMove outside("outside", 10, memory, pinned), target("target", 10, device0, memory);
+        CHECK(pack_in(stream, outside) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("inbuf"));
+        CHECK(unpack_in(stream, outside) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("outbuf"));
+        CHECK(pack_in(stream, target) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("outbuf"));
+        CHECK(outside.actual == 0);
+    }
+    mock::knobs.peers = true;
+    StridedMove peer("peer", 10, device1, device0);
+    set_up_pack(peer.move());
+    CHECK(pack_in(stream, peer) == UCD_SUCCESS);
+    stream.synchronise();
+    peer.check();
+    CHECK(mock::counts.stream_launches == 1);
+}
+
+TEST_CASE("streams that are none") {
+    MockSession session;
+    mock::Stream stream(0);
+    StridedMove m("wrong stream", 10, device0, pinned);
+    const auto pack = [&](ucd_stream_t s) {
+        return ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(),
+                               m.bytes(), &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE, s);
+    };
+    CHECK(pack({nullptr, 0, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"mock", 2, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"mock", -1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"mock", 1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"mock", 0, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"nonesuch", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"cuda", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("cuda, which is not available"));
+    CHECK(pack({"seq", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(m.actual == 0);
+    // The other arguments are checked as without a stream.
+    std::uintptr_t actual = 5;
+    CHECK(ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), m.bytes() + 1, m.packed.real_base(),
+                          1, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                          native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, nullptr, 1, &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(actual == 5);
+    CHECK(ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, nullptr, 0, &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    CHECK(actual == 0);
+    CHECK(mock::counts.stream_launches == 0);
+}
+
+TEST_CASE("a launch in a stream that is refused") {
+    MockSession session;
+    mock::Stream stream(0);
+    StridedMove m("refused", 10, device0, pinned);
+    mock::knobs.failing_launch = 1;
+    CHECK(pack_in(stream, m) == UCD_ERR__DEVICE);
+    CHECK(m.actual == 0);
+}
+
+TEST_CASE("ucd_prepare makes the plan that calls then use") {
+    MockSession session;
+    mock::Stream stream(0);
+    StridedMove m("prepare", 10, device0, pinned);
+    const int plans = mock::counts.live_plans;
+    REQUIRE(ucd_prepare(1, m.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) == UCD_SUCCESS);
+    CHECK(mock::counts.prepared == 1);
+    CHECK(mock::counts.live_plans == plans + 1);
+    set_up_pack(m.move());
+    REQUIRE(pack_in(stream, m) == UCD_SUCCESS);
+    stream.synchronise();
+    CHECK(mock::counts.live_plans == plans + 1);
+    m.check();
+    CHECK(ucd_prepare(0, m.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) == UCD_SUCCESS);
+    CHECK(ucd_prepare(1, UCD_TYPE__NULL, UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(ucd_prepare(1, m.type(), 99, native(stream), UCD_INFO__NULL) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_prepare(1, UCD_TYPE__LONG_DOUBLE, UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
+          UCD_ERR__NOT_SUPPORTED);
+    CHECK(ucd_prepare(1, m.type(), UCD_OP__SUM, {"mock", 9, &stream, nullptr}, UCD_INFO__NULL) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(ucd_prepare(1, m.type(), UCD_OP__SUM, {"hip", 0, &stream, nullptr}, UCD_INFO__NULL) ==
+          UCD_ERR__NOT_SUPPORTED);
+}

@@ -1,0 +1,81 @@
+"""The house rules that the compiler does not see: who includes whom, and what stays out of a room."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+
+
+def sources(folder):
+    return sorted(p for p in (ROOT / folder).rglob('*') if p.suffix in {'.h', '.hpp', '.cpp', '.c'})
+
+
+def included(path):
+    return INCLUDE.findall(path.read_text())
+
+
+def names(folder):
+    return {p.name for p in sources(folder)}
+
+
+class Structure(unittest.TestCase):
+    def check(self, folder, forbidden, reason):
+        files = sources(folder)
+        self.assertTrue(files, folder)
+        for path in files:
+            for name in included(path):
+                self.assertNotIn(pathlib.PurePath(name).name, forbidden, f'{path}: {reason}')
+
+    def backends(self):
+        rooms = (ROOT / 'src/backend').iterdir()
+        return [p.name for p in rooms if p.is_dir() and p.name not in ('contract', 'registry')]
+
+    def test_frontend_includes_no_backend(self):
+        for backend in self.backends():
+            self.check('src/frontend', names(f'src/backend/{backend}'),
+                       'the frontend knows backends by the contract only')
+
+    def test_backends_include_neither_the_frontend_nor_each_other(self):
+        for backend in self.backends():
+            self.check(f'src/backend/{backend}', names('src/frontend'),
+                       'a backend knows the contract only')
+            for other in set(self.backends()) - {backend}:
+                only_there = names(f'src/backend/{other}') - names(f'src/backend/{backend}')
+                self.check(f'src/backend/{backend}', only_there, 'no backend includes another')
+
+    def test_contract_includes_only_itself_and_the_public_header(self):
+        allowed = names('src/backend/contract') | {'ucd.h'}
+        for path in sources('src/backend/contract'):
+            for name in included(path):
+                if '.' in name:
+                    self.assertIn(name, allowed, str(path))
+
+    def test_frontend_speaks_of_no_device(self):
+        word = re.compile(r'\b(cuda|hip|rocm|level zero|avx\d*|sse\d*)\b', re.I)
+        for path in sources('src/frontend'):
+            found = word.search(path.read_text())
+            self.assertIsNone(found, f'{path}: {found and found.group()}')
+
+    def test_public_header_needs_nothing_of_ours(self):
+        self.assertEqual(set(included(ROOT / 'include/ucd.h')), {'stddef.h', 'stdint.h', 'sys/uio.h'})
+
+    def test_core_depends_on_the_standard_library_only(self):
+        known = names('src') | {'ucd.h', 'kernels.h', 'registry.def', 'dlfcn.h', 'unistd.h', 'sys/uio.h',
+                                 'emmintrin.h'}
+        for path in sources('src'):
+            for name in included(path):
+                if '.' in name:
+                    self.assertIn(pathlib.PurePath(name).name, {pathlib.PurePath(k).name for k in known},
+                                  str(path))
+
+    def test_files_have_one_responsibility(self):
+        for folder in ('src', 'codegen', 'test', 'include'):
+            limit = 800 if folder == 'include' else 500
+            for path in sources(folder):
+                self.assertLessEqual(len(path.read_text().splitlines()), limit, str(path))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,304 @@
+#include "support/mock_buffer.hpp"
+
+#include "support/calls.hpp"
+#include "support/catch.hpp"
+
+#include "context.h"
+#include "progress.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace ucdtest {
+
+const char *name_of(Memory memory) {
+    constexpr const char *names[] = {"pageable", "pinned", "managed", "device 0", "device 1"};
+    return names[static_cast<int>(memory)];
+}
+
+bool on_device(Memory memory) {
+    return memory == Memory::device0 || memory == Memory::device1;
+}
+
+Memory random_memory(Rng &rng) {
+    return all_memories[rng.below(std::size(all_memories))];
+}
+
+// Buffers -----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t guard_bytes = 96;
+
+std::byte *allocate(Memory memory, std::size_t bytes) {
+    void *address = nullptr;
+    switch (memory) {
+    case Memory::pageable: return new std::byte[bytes];
+    case Memory::pinned: address = mock::allocate(ucd::MemoryKind::pinned, 0, bytes); break;
+    case Memory::managed: address = mock::allocate(ucd::MemoryKind::managed, 0, bytes); break;
+    case Memory::device0: address = mock::allocate(ucd::MemoryKind::device, 0, bytes); break;
+    case Memory::device1: address = mock::allocate(ucd::MemoryKind::device, 1, bytes); break;
+    }
+    if (address == nullptr) throw std::runtime_error("no memory for a mock buffer");
+    return static_cast<std::byte *>(address);
+}
+
+} // namespace
+
+MockBuffer::MockBuffer(Rng &rng, TouchedRange range, Memory memory) : kind_(memory) {
+    const std::size_t bytes = range.length() + 2 * guard_bytes;
+    const std::size_t before = guard_bytes - rng.below(64); // any alignment
+    mirror_.resize(bytes);
+    real_ = allocate(memory, bytes);
+    const auto base_in = [&](const std::byte *start) {
+        return reinterpret_cast<std::uintptr_t>(start) + before -
+               static_cast<std::uintptr_t>(range.low);
+    };
+    real_base_ = reinterpret_cast<void *>(base_in(real_));
+    set_region(mirror_.data(), bytes, base_in(mirror_.data()));
+    add_accessible(mirror_.data(), bytes);
+    randomise(rng);
+}
+
+MockBuffer::~MockBuffer() {
+    if (kind_ == Memory::pageable)
+        delete[] real_;
+    else
+        mock::release(real_);
+}
+
+void MockBuffer::send() {
+    mock::write(real_, mirror_.data(), mirror_.size());
+}
+
+void MockBuffer::fetch() {
+    mock::read(mirror_.data(), real_, mirror_.size());
+}
+
+// Moves -------------------------------------------------------------------------------------------
+
+namespace {
+
+// The hint that is true of a buffer, or none.
+class Hints {
+public:
+    Hints(Rng &rng, Memory in, Memory out) {
+        if (rng.chance(50)) return;
+        if (ucd_info_create(&info_) != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
+        if (rng.chance(70)) set("ucd.inbuf", in);
+        if (rng.chance(70)) set("ucd.outbuf", out);
+    }
+    ~Hints() {
+        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+    }
+    Hints(const Hints &) = delete;
+    Hints &operator=(const Hints &) = delete;
+    ucd_info_t get() const { return info_; }
+
+private:
+    void set(const char *key, Memory memory) {
+        // The hint says that the device which executes reaches the memory.
+        if (memory == Memory::pinned && mock::knobs.private_pinned) return;
+        constexpr const char *values[] = {"host", "pinned", "managed", "mock:0", "mock:1"};
+        if (ucd_info_set(info_, key, values[static_cast<int>(memory)]) != UCD_SUCCESS)
+            throw std::runtime_error(ucd_last_error());
+    }
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+std::size_t element_at(const ReducedSubject &what, std::size_t offset) {
+    std::size_t low = 0, high = what.elements.size();
+    while (low < high) {
+        const std::size_t middle = (low + high) / 2;
+        (what.elements[middle].offset < offset ? low = middle + 1 : high = middle);
+    }
+    return low;
+}
+
+// `out op in` over bytes [offset, offset + out.size()) of the stream.
+void combine(ucd_op_t op, const ReducedSubject &what, std::size_t offset,
+             std::vector<std::byte> &out, const std::vector<std::byte> &in) {
+    if (op == UCD_OP__REPLACE)
+        out = in;
+    else
+        reduce_stream(op, what.elements, element_at(what, offset),
+                      element_at(what, offset + out.size()), out.data(), in.data());
+}
+
+std::vector<std::byte> packed_bytes(const MockMove &m) {
+    return {m.packed.actual(0), m.packed.actual(static_cast<std::intptr_t>(m.length))};
+}
+
+std::string text_of(const MockMove &m) {
+    return std::string(" (") + op_name(m.op) + ", bytes from " + std::to_string(m.offset) + ", " +
+           std::to_string(m.length) + " of them, laid out in " + name_of(m.laid_out.memory()) +
+           ", packed in " + name_of(m.packed.memory()) + ")";
+}
+
+void set_values(const MockMove &m) {
+    Rng &rng = m.one.rng();
+    if (m.op == UCD_OP__REPLACE) {
+        m.laid_out.randomise(rng);
+        m.packed.randomise(rng);
+        return;
+    }
+    set_laid_out_values(rng, m.what, place(m.what.subject, m.laid_out));
+    set_packed_values(rng, m.what, element_at(m.what, m.offset),
+                      element_at(m.what, m.offset + m.length), m.packed);
+}
+
+void require_moved(const MockMove &m, int rc, std::uintptr_t actual, const char *call) {
+    m.one.succeed(rc, (call + text_of(m)).c_str());
+    if (actual != m.length) m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
+}
+
+} // namespace
+
+void set_up_pack(const MockMove &m) {
+    set_values(m);
+    const Place source = place(m.what.subject, m.laid_out);
+    std::vector<std::byte> out = packed_bytes(m);
+    combine(m.op, m.what, m.offset, out, gathered(source, m.offset, m.offset + m.length));
+    std::copy(out.begin(), out.end(), m.packed.expected(0));
+    m.laid_out.send();
+    m.packed.send();
+}
+
+void set_up_unpack(const MockMove &m) {
+    set_values(m);
+    const Place target = place(m.what.subject, m.laid_out);
+    std::vector<std::byte> out = gathered(target, m.offset, m.offset + m.length);
+    combine(m.op, m.what, m.offset, out, packed_bytes(m));
+    for (std::size_t i = 0; i < m.length; ++i)
+        *m.laid_out.expected(m.what.subject.bytes[m.offset + i]) = out[i];
+    m.laid_out.send();
+    m.packed.send();
+}
+
+void check_result(const MockMove &m) {
+    m.laid_out.fetch();
+    m.packed.fetch();
+    require_intact(m.one, m.laid_out, ("laid-out buffer" + text_of(m)).c_str());
+    require_intact(m.one, m.packed, ("packed buffer" + text_of(m)).c_str());
+}
+
+void check_mock_pack(const MockMove &m) {
+    Rng &rng = m.one.rng();
+    set_up_pack(m);
+    const Hints hints(rng, m.laid_out.memory(), m.packed.memory());
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_pack(m.laid_out.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
+                      m.length, &actual, hints.get(), m.op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_ipack(m.laid_out.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
+                       m.length, &actual, hints.get(), m.op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    require_moved(m, rc, actual, "pack");
+    check_result(m);
+}
+
+void check_mock_unpack(const MockMove &m) {
+    Rng &rng = m.one.rng();
+    set_up_unpack(m);
+    const Hints hints(rng, m.packed.memory(), m.laid_out.memory());
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_unpack(m.packed.real_base(), m.length, m.laid_out.real_base(), s.count, s.type(),
+                        m.offset, &actual, hints.get(), m.op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_iunpack(m.packed.real_base(), m.length, m.laid_out.real_base(), s.count, s.type(),
+                         m.offset, &actual, hints.get(), m.op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    require_moved(m, rc, actual, "unpack");
+    check_result(m);
+}
+
+void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockBuffer &in,
+                     const ReducedSubject &target, MockBuffer &out) {
+    Rng &rng = one.rng();
+    const Place from = place(source.subject, in), to = place(target.subject, out);
+    if (op == UCD_OP__REPLACE) {
+        in.randomise(rng);
+        out.randomise(rng);
+    } else {
+        set_laid_out_values(rng, source, from);
+        set_laid_out_values(rng, target, to);
+    }
+    const std::size_t bytes = source.subject.size();
+    std::vector<std::byte> result = gathered(to, 0, bytes);
+    combine(op, source, 0, result, gathered(from, 0, bytes));
+    for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
+    in.send();
+    out.send();
+    const Hints hints(rng, in.memory(), out.memory());
+    const Subject &a = source.subject, &b = target.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_copy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
+                      &actual, hints.get(), op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_icopy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
+                       &actual, hints.get(), op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    const std::string text = std::string("copy (") + op_name(op) + ") from " +
+                             name_of(in.memory()) + " to " + name_of(out.memory());
+    one.succeed(rc, text.c_str());
+    if (actual != bytes) one.fail(text, " moved ", actual, " bytes, not ", bytes);
+    in.fetch();
+    out.fetch();
+    require_intact(one, in, ("source of a " + text).c_str());
+    require_intact(one, out, ("target of a " + text).c_str());
+}
+
+RecipeOptions mock_options(ucd_op_t op) {
+    RecipeOptions options;
+    options.max_bytes = 1024;
+    options.max_span = 16384;
+    options.unpack_safe = true;
+    if (op == UCD_OP__REPLACE) return options;
+    for (const ucd_type_t type : types_supporting(op)) {
+        int supported = 0;
+        if (ucd_op_is_supported(op, type, "mock", &supported) == UCD_SUCCESS && supported)
+            options.elements.push_back(type);
+    }
+    return options;
+}
+
+ucd_op_t random_mock_op(Rng &rng) {
+    return rng.chance(50) ? static_cast<ucd_op_t>(UCD_OP__REPLACE)
+                          : all_ops()[1 + rng.below(all_ops().size() - 1)].op;
+}
+
+// Sessions ----------------------------------------------------------------------------------------
+
+void use_staging(std::size_t chunk_bytes, unsigned chunks) {
+    ucd::running_context.load()->progress =
+        std::make_unique<ucd::Progress>(ucd::StagingSizes{chunk_bytes, chunks});
+}
+
+MockSession::MockSession() {
+    mock::reset();
+    use_staging(512, 3);
+}
+
+MockSession::~MockSession() {
+    mock::let_go();
+    mock::reset();
+    use_staging(ucd::StagingSizes{}.chunk_bytes, ucd::StagingSizes{}.chunks);
+    CHECK(mock::counts.live_events == 0);
+    CHECK(mock::counts.live_allocations == 0);
+}
+
+} // namespace ucdtest
