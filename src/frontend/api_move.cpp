@@ -116,23 +116,22 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));
-        std::vector<uintptr_t> lengths(count);
-        for (uintptr_t i = 0; i < count; ++i) lengths[i] = members[i].length;
-        std::erase_if(members, [](const Transfer &t) { return t.length == 0; });
         const Hints hints = hints_of(*context, info);
         std::unique_ptr<Operation> operation;
         const auto reduction = static_cast<Op>(op);
         if (all_on_host(*context, hints)) {
             // What could fail comes before anything moves.
             for (const Transfer &t : members)
-                UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
+                if (t.length > 0)
+                    UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
             for (const Transfer &t : members)
-                UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));
+                if (t.length > 0)
+                    UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));
         } else {
             UCD_TRY(start(*context, members, direction, reduction, hints, operation));
         }
         *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
-        for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = lengths[i];
+        for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = members[i].length;
         return success;
     });
 }

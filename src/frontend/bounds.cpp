@@ -4,35 +4,35 @@
 
 namespace ucd {
 
-void Bounds::Range::include(__int128 from, __int128 to) {
+void Bounds::Range::include(int128 from, int128 to) {
     low = any ? std::min(low, from) : from;
     high = any ? std::max(high, to) : to;
     any = true;
 }
 
-void Bounds::add(__int128 displacement, int64_t blocklength, const Type &child) {
+void Bounds::add(int128 displacement, int64_t blocklength, const Type &child) {
     add_many(displacement, displacement, 1, blocklength, child);
 }
 
-void Bounds::add_many(__int128 lowest, __int128 highest, int64_t count, int64_t blocklength,
+void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                       const Type &child) {
     nested_ = std::max(nested_, child.nested_fields);
     if (count == 0 || blocklength == 0) return;
     // The last child of a block lies before the first if the extent is negative.
-    const __int128 reach = static_cast<__int128>(blocklength - 1) * child.extent();
-    lowest += std::min<__int128>(reach, 0);
-    highest += std::max<__int128>(reach, 0);
+    const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
+    lowest += std::min<int128>(reach, 0);
+    highest += std::max<int128>(reach, 0);
     if (child.explicit_bounds) {
         // lb and ub are a marker each: with a negative extent, ub lies below lb.
         marked_.include(lowest + child.lb, highest + child.ub);
     }
     if (child.size == 0) return;
     data_.include(lowest + child.true_lb, highest + child.true_ub);
-    const unsigned __int128 blocks =
-        static_cast<unsigned __int128>(count) * static_cast<unsigned __int128>(blocklength);
-    too_large_ = too_large_ || blocks > static_cast<unsigned __int128>(INT64_MAX);
+    const uint128 blocks =
+        static_cast<uint128>(count) * static_cast<uint128>(blocklength);
+    too_large_ = too_large_ || blocks > static_cast<uint128>(INT64_MAX);
     if (!too_large_) size_ += blocks * child.size;
-    too_large_ = too_large_ || size_ > static_cast<unsigned __int128>(INT64_MAX);
+    too_large_ = too_large_ || size_ > static_cast<uint128>(INT64_MAX);
     alignment_ = std::max(alignment_, child.alignment);
     ops_ &= child.ops;
     element_ = !any_elements_ || element_ == child.element ? child.element : Element::none;
@@ -40,25 +40,25 @@ void Bounds::add_many(__int128 lowest, __int128 highest, int64_t count, int64_t 
     any_elements_ = true;
 }
 
-void Bounds::set(__int128 lb, __int128 ub) {
+void Bounds::set(int128 lb, int128 ub) {
     marked_ = {lb, ub, true};
 }
 
 Status Bounds::settle(Type &type) const {
-    const auto fits = [](__int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };
-    __int128 lb = data_.low, ub = data_.high;
+    const auto fits = [](int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };
+    int128 lb = data_.low, ub = data_.high;
     if (marked_.any) {
         lb = marked_.low;
         ub = marked_.high;
     } else {
         // The standard's epsilon; every alignment is a power of two.
-        const __int128 mask = alignment_ - 1;
+        const int128 mask = alignment_ - 1;
         ub = lb + ((ub - lb + mask) & ~mask);
     }
     if (too_large_)
         return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
-    for (const __int128 v : {lb, ub, ub - lb, data_.low, data_.high, data_.high - data_.low})
+    for (const int128 v : {lb, ub, ub - lb, data_.low, data_.high, data_.high - data_.low})
         if (!fits(v))
             return fail(UCD_ERR__OVERFLOW, "the bounds of the type do not fit %jd bytes",
                         static_cast<intmax_t>(INT64_MAX));

@@ -103,8 +103,8 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     }
     Bounds bounds;
     if (count > 0) {
-        const __int128 last = static_cast<__int128>(count - 1) * t->stride;
-        bounds.add_many(std::min<__int128>(last, 0), std::max<__int128>(last, 0), count,
+        const int128 last = static_cast<int128>(count - 1) * t->stride;
+        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count,
                         blocklength, child);
     }
     return finish(bounds, std::move(t), type);
@@ -128,8 +128,8 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
             least = std::min(least, displs[i]);
             most = std::max(most, displs[i]);
         }
-        const __int128 a = static_cast<__int128>(least) * t->unit;
-        const __int128 b = static_cast<__int128>(most) * t->unit;
+        const int128 a = static_cast<int128>(least) * t->unit;
+        const int128 b = static_cast<int128>(most) * t->unit;
         bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     }
     return finish(bounds, std::move(t), type);
@@ -149,7 +149,7 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     t->blocklengths = copy_of(blocklengths, count);
     Bounds bounds;
     for (int64_t i = 0; i < count; ++i)
-        bounds.add(static_cast<__int128>(displs[i]) * t->unit, blocklengths[i], child);
+        bounds.add(static_cast<int128>(displs[i]) * t->unit, blocklengths[i], child);
     return finish(bounds, std::move(t), type);
 }
 
@@ -174,7 +174,7 @@ Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &
     TypeOwner t = new_type(Combiner::resized, Form::wrap, &child);
     Bounds bounds;
     bounds.add(0, 1, child);
-    bounds.set(lb, static_cast<__int128>(lb) + extent);
+    bounds.set(lb, static_cast<int128>(lb) + extent);
     return finish(bounds, std::move(t), type);
 }
 

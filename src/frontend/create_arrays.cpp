@@ -44,8 +44,8 @@ Status around(TypeOwner &nest, const Type &child, int64_t count, int64_t stride)
 
 // The nest displaced, with the bounds of the whole array if `whole` says so, as one type that keeps
 // the user's arguments.
-Status wrap(TypeOwner nest, const Type &child, Combiner combiner, __int128 shift,
-            const __int128 *extent, std::vector<int64_t> arguments, TypeOwner &type) {
+Status wrap(TypeOwner nest, const Type &child, Combiner combiner, int128 shift,
+            const int128 *extent, std::vector<int64_t> arguments, TypeOwner &type) {
     TypeOwner t(new Type);
     t->combiner = combiner;
     t->form = Form::wrap;
@@ -70,7 +70,7 @@ int dimension(int order, int ndims, int k) {
 }
 
 // `size` times as many bytes, unless that overflows.
-Status grow(__int128 &bytes, int64_t size) {
+Status grow(int128 &bytes, int64_t size) {
     bytes *= size;
     if (bytes > INT64_MAX || bytes < -INT64_MAX)
         return fail(UCD_ERR__OVERFLOW, "the extent of the array exceeds %jd bytes",
@@ -95,7 +95,7 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
             return bad("starts", i, starts[i], "it must be in 0 .. sizes[i] - subsizes[i]");
     }
     TypeOwner nest;
-    __int128 bytes = child.extent(), shift = 0;
+    int128 bytes = child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         shift += bytes * starts[d];
@@ -132,10 +132,10 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     if (distrib == UCD_DISTRIBUTE__BLOCK) {
         const int64_t even = gsize / procs + (gsize % procs != 0);
         const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? std::max<int64_t>(even, 1) : darg;
-        if (static_cast<__int128>(block) * procs < gsize)
+        if (static_cast<int128>(block) * procs < gsize)
             return bad("dargs", i, darg,
                        "blocks of that length on psizes[i] processes must cover gsizes[i]");
-        const __int128 first = static_cast<__int128>(block) * coord;
+        const int128 first = static_cast<int128>(block) * coord;
         if (first >= gsize) {
             s = {0, 0, block, block, 0};
             return success;
@@ -147,17 +147,17 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
         return success;
     }
     const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? 1 : darg;
-    const __int128 first = static_cast<__int128>(block) * coord;
-    const __int128 period = static_cast<__int128>(block) * procs;
+    const int128 first = static_cast<int128>(block) * coord;
+    const int128 period = static_cast<int128>(block) * procs;
     if (first >= gsize) {
         s = {0, 0, block, block, 0};
         return success;
     }
-    const __int128 beyond = gsize - first; // from the first owned element to the end
+    const int128 beyond = gsize - first; // from the first owned element to the end
     s.first = static_cast<int64_t>(first);
     s.block = block;
     s.full_blocks = static_cast<int64_t>(beyond / period);
-    const __int128 last = beyond - s.full_blocks * period;
+    const int128 last = beyond - s.full_blocks * period;
     if (last >= block)
         ++s.full_blocks;
     else
@@ -219,7 +219,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
         coordinates /= psizes[i];
     }
     TypeOwner nest;
-    __int128 bytes = child.extent(), shift = 0;
+    int128 bytes = child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         const Share &s = shares[static_cast<std::size_t>(d)];

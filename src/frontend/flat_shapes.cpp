@@ -235,18 +235,27 @@ std::span<const ShapeId> Shapes::written_children(const Shape &s) const {
     return children_of(s);
 }
 
+// In post-order, children as they are listed: the order follows from the shapes alone, not from the
+// type that they were found in.
 uint32_t Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
-    std::vector<bool> needed(std::size_t{root} + 1);
-    needed[root] = true;
-    for (ShapeId id = root + 1; id-- > 0;)
-        if (needed[id])
-            for (const ShapeId child : written_children(shapes_[id])) needed[child] = true;
-    std::vector<uint32_t> renamed(needed.size());
+    struct Frame {
+        ShapeId id;
+        std::size_t next; // the child to visit next
+    };
+    std::vector<uint32_t> renamed(std::size_t{root} + 1, no_shape);
+    std::vector<Frame> stack{{root, 0}};
     uint32_t nodes = 0;
-    for (ShapeId id = 0; id <= root; ++id) {
-        if (!needed[id]) continue;
-        write_node(shapes_[id], renamed, bytes);
-        renamed[id] = nodes++;
+    while (!stack.empty()) {
+        Frame &f = stack.back();
+        const std::span<const ShapeId> children = written_children(shapes_[f.id]);
+        while (f.next < children.size() && renamed[children[f.next]] != no_shape) ++f.next;
+        if (f.next < children.size()) {
+            stack.push_back({children[f.next], 0});
+            continue;
+        }
+        write_node(shapes_[f.id], renamed, bytes);
+        renamed[f.id] = nodes++;
+        stack.pop_back();
     }
     return nodes;
 }

@@ -1,6 +1,7 @@
 #include "transfer.h"
 
 #include "derived.h"
+#include "move_arguments.h"
 #include "progress.h"
 #include "route.h"
 #include "staging.h"
@@ -117,33 +118,30 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
     return success;
 }
 
-// Kept apart, so that calls on host memory pay nothing for it.
-[[gnu::noinline]] Status start_anywhere(Context &context, std::span<const Transfer> members,
-                                        Direction direction, Op op, const Hints &hints,
-                                        std::unique_ptr<Operation> &operation) {
-    if (members.empty()) return success;
-    Route route;
-    UCD_TRY(route_of(context, members[0], direction, hints, route));
-    if (members.size() == 1 && route.way == Way::host)
-        return run_on_host(context, members[0], direction, op, hints.limits);
-    Call call(context, direction, op, hints);
-    UCD_TRY(call.add(members[0], route));
-    for (const Transfer &t : members.subspan(1)) {
-        UCD_TRY(route_of(context, t, direction, hints, route));
-        UCD_TRY(call.add(t, route));
-    }
-    return call.start(operation);
-}
-
 } // namespace
 
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation) {
-    if (!all_on_host(context, hints))
-        return start_anywhere(context, members, direction, op, hints, operation);
-    for (const Transfer &t : members)
-        UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
-    return success;
+    Route route;
+    if (members.size() == 1 && members[0].length > 0) {
+        // The common case, which needs nothing of what follows if it is the host's.
+        UCD_TRY(route_of(context, members[0], direction, hints, route));
+        if (route.way == Way::host)
+            return run_on_host(context, members[0], direction, op, hints.limits);
+        Call call(context, direction, op, hints);
+        UCD_TRY(call.add(members[0], route));
+        return call.start(operation);
+    }
+    Call call(context, direction, op, hints);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        if (members[i].length == 0) continue;
+        const auto add = [&]() -> Status {
+            UCD_TRY(route_of(context, members[i], direction, hints, route));
+            return call.add(members[i], route);
+        };
+        UCD_TRY(at_member(i, add()));
+    }
+    return call.start(operation);
 }
 
 } // namespace ucd

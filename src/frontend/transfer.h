@@ -12,7 +12,7 @@
 
 namespace ucd {
 
-// One validated member of a call, length > 0.
+// One validated member of a call.
 struct Transfer {
     const Type *type = nullptr;
     uint64_t count = 0;
@@ -21,8 +21,9 @@ struct Transfer {
     uint64_t offset = 0, length = 0;
 };
 
-// Starts all members; `operation` stays null if everything was complete on return. Host-to-host
-// members run inside the call; nothing waits for a device. A failure starts nothing.
+// Starts all members but those of length 0; `operation` stays null if everything was complete on
+// return. Host-to-host members run inside the call; nothing waits for a device. A failure starts
+// nothing; what several members fail with has the member's index before it.
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation);
 

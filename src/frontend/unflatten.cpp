@@ -194,7 +194,7 @@ Status Reader::nest(Widths w, TypeOwner &type) {
     if (dims == 0 || dims > max_dims) return corrupt("a nest of a depth that is not defined");
     const uint8_t *levels = cursor_.take(2 * dims, w.scalars), *id = cursor_.take(1, w.ids);
     if (cursor_.beyond_end()) return success;
-    Type *child;
+    Type *child = nullptr;
     UCD_TRY(refer(id, w.ids, child));
     const auto number = [&](unsigned i) {
         return load_signed(levels + (std::size_t{i} << w.scalars), w.scalars);
@@ -239,7 +239,9 @@ Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
     if (n < 2) return corrupt("a list of fewer than two entries");
     const bool progression = (flags & progression_flag) != 0,
                one_length = (flags & one_length_flag) != 0;
-    List l{.count = static_cast<uint64_t>(n), .widths = w};
+    List l;
+    l.count = static_cast<uint64_t>(n);
+    l.widths = w;
     l.ids = cursor_.take(kind == Kind::fields ? l.count : 1, w.ids);
     const uint8_t *steps = progression ? nullptr : cursor_.take(l.count - 1, w.steps);
     if (kind == Kind::runs) l.lengths = cursor_.take(one_length ? 1 : l.count, w.lengths);
@@ -262,7 +264,7 @@ Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
 }
 
 Status Reader::blocks(List l, TypeOwner &type) {
-    Type *child;
+    Type *child = nullptr;
     UCD_TRY(refer(l.ids, l.widths.ids, child));
     TypeOwner t = new_type(Combiner::hindexed_block, Form::blocks, child);
     const auto [least, most] = std::minmax_element(l.displs.get(), l.displs.get() + l.count);
@@ -288,7 +290,7 @@ Status with_extent(int64_t stride, Type *child, TypeOwner &type) {
 }
 
 Status Reader::runs(List l, int64_t stride, bool one_length, TypeOwner &type) {
-    Type *child;
+    Type *child = nullptr;
     UCD_TRY(refer(l.ids, l.widths.ids, child));
     TypeOwner resized;
     if (child->extent() != stride) {
@@ -320,7 +322,7 @@ Status Reader::fields(List l, TypeOwner &type) {
     t->blocklengths = std::make_unique_for_overwrite<int64_t[]>(l.count);
     Bounds bounds;
     for (uint64_t i = 0; i < l.count; ++i) {
-        Type *child;
+        Type *child = nullptr;
         UCD_TRY(refer(l.ids + (i << l.widths.ids), l.widths.ids, child));
         retain(*child);
         t->children[i] = child;
@@ -357,7 +359,7 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
     Bounds bounds;
     bounds.add(0, 1, *placed);
     bounds.set(lb, static_cast<__int128>(lb) + extent);
-    if (!bounds.settle(*t).ok() || lb == INT64_MIN) return corrupt("bounds that do not fit");
+    if (!bounds.settle(*t).ok()) return corrupt("bounds that do not fit");
     type = std::move(t);
     return success;
 }

@@ -143,12 +143,21 @@ TEST_CASE("one wrong member, and nothing starts") {
           UCD_ERR__INVALID_ARG);
     CHECK(std::string(ucd_last_error()).find("descs[4]") != std::string::npos);
     descs = pack_descs(moves);
-    descs[7].type = UCD_TYPE__LONG_DOUBLE; // no device reduces that
-    descs[7].max_pack_bytes = 0;
-    descs[5].type = UCD_TYPE__LONG_DOUBLE;
-    descs[5].max_pack_bytes = 16;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) !=
+    descs[7].max_pack_bytes = 0; // nothing to do is no mistake
+    descs[8].type = UCD_TYPE__LONG_DOUBLE; // no device reduces that
+    descs[8].max_pack_bytes = 16;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
           UCD_SUCCESS);
+    CHECK(ucd_wait(&request) == UCD_SUCCESS); // the host can, and the packed buffer is its own
+    mock::reset();
+    use_staging(512, 3);
+    descs[2].type = UCD_TYPE__LONG_DOUBLE;
+    descs[2].max_pack_bytes = 16;
+    for (ucd_pack_desc_t &desc : descs) desc.actual_pack_bytes = 0;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
+          UCD_ERR__NOT_SUPPORTED);
+    CHECK(std::string(ucd_last_error()).find("descs[2]: backend mock has no SUM") !=
+          std::string::npos);
     CHECK(mock::counts.launches == 0);
     CHECK(mock::counts.allocations == 0);
     for (const ucd_pack_desc_t &desc : descs) CHECK(desc.actual_pack_bytes == 0);

@@ -165,6 +165,50 @@ TEST_CASE("the shortest way is taken") {
     require_effort(device0, device1, {1, 1, 2}, false, true);
 }
 
+TEST_CASE("hints spare the look at the buffers, and lead the same way") {
+    using enum Memory;
+    constexpr const char *hints[] = {"host", "pinned", "managed", "mock:0", "mock:1"};
+    const BuiltType type(vector(8, 4, 8, leaf(UCD_TYPE__INT)));
+    Rng rng(1);
+    for (const Memory a : all_memories) {
+        for (const Memory b : all_memories) {
+            MockSession session;
+            const Effort unhinted = effort_of_pack(a, b);
+            CHECK(mock::counts.queries == 2);
+            mock::reset();
+            use_staging(512, 3);
+            MockBuffer laid_out(rng, {0, 256}, a), packed(rng, {0, 128}, b);
+            ucd_info_t info = UCD_INFO__NULL;
+            REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+            REQUIRE(ucd_info_set(info, "ucd.outbuf", hints[static_cast<int>(a)]) == UCD_SUCCESS);
+            REQUIRE(ucd_info_set(info, "ucd.inbuf", hints[static_cast<int>(b)]) == UCD_SUCCESS);
+            std::uintptr_t actual = 0;
+            REQUIRE(ucd_unpack(packed.real_base(), 128, laid_out.real_base(), 1, type.get(), 0,
+                               &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
+            ucd_info_free(&info);
+            CHECK(mock::counts.queries == 0);
+            const int steps = unhinted.launches + unhinted.copies;
+            CHECK(mock::counts.launches + mock::counts.copies == steps);
+            CHECK(mock::counts.allocations == unhinted.allocations);
+        }
+    }
+}
+
+TEST_CASE("ucd.gpu=none looks at nothing") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.gpu", "none") == UCD_SUCCESS);
+    const int in[4] = {1, 2, 3, 4};
+    int out[4] = {};
+    std::uintptr_t actual = 0;
+    CHECK(ucd_pack(in, 4, UCD_TYPE__INT, 0, out, 16, &actual, info, UCD_OP__REPLACE) ==
+          UCD_SUCCESS);
+    ucd_info_free(&info);
+    CHECK(out[3] == 4);
+    CHECK(mock::counts.queries == 0);
+}
+
 TEST_CASE("copies on one device stay on it") {
     MockSession session;
     const BuiltType in_type(vector(8, 1, 2, leaf(UCD_TYPE__INT))),

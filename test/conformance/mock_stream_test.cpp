@@ -180,7 +180,7 @@ TEST_CASE("buffers must be reachable from the stream's device") {
 TEST_CASE("streams that are none") {
     MockSession session;
     mock::Stream stream(0);
-    StridedMove m("wrong stream", 10, device0, pinned);
+    StridedMove m("wrong stream", 10, pinned, pinned);
     const auto pack = [&](ucd_stream_t s) {
         return ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(),
                                m.bytes(), &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE, s);

@@ -20,9 +20,9 @@ from naming import format_name, parse_name
 # The whole library may have 60,000 generated lines. The kernels of one backend stay well below, so
 # that an axis that multiplies them is a decision and not an accident.
 LIBRARY_LINES = 60_000
-BACKEND_LINES = {"seq": 36_000}
+BACKEND_LINES = {"seq": 15_000}
 
-MOVE_KERNELS = {"seq": 702}
+MOVE_KERNELS = {"seq": 1066}
 
 
 def definitions(text):
@@ -36,9 +36,7 @@ class Census(unittest.TestCase):
         cls.texts = {name: generate.render(backend) for name, backend in BACKENDS.items()}
 
     def each(self):
-        for name, backend in BACKENDS.items():
-            with self.subTest(backend=name):
-                yield backend, self.texts[name]
+        return [(backend, self.texts[name]) for name, backend in BACKENDS.items()]
 
     def test_lines(self):
         total = 0
@@ -120,7 +118,7 @@ class Census(unittest.TestCase):
                         self.assertEqual(line, line.rstrip(), f"line {number}")
                     self.assertNotIn("\n\n\n", text)
                     self.assertTrue(text.endswith("\n") and not text.endswith("\n\n"))
-                    self.assertNotRegex(text, r"\n\n *\}")
+                    self.assertNotRegex(text, r"\n\n +\}|\n .*\{\n\n")
 
 
 if __name__ == "__main__":

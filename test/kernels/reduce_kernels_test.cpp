@@ -1,7 +1,7 @@
 // Every reduction, element by element, against a scalar formulation; and the conversions of the
 // small floating types, against exact searches for the nearest value.
 #include "half.h"
-#include "kernel_tables.h"
+#include "kernel_set.h"
 
 #include "support/catch.hpp"
 #include "support/rng.hpp"
@@ -119,28 +119,17 @@ constexpr Model integer_model = {
         const T a = load<T>(out), b = load<T>(in), r = load<T>(result);
         const auto wide_a = static_cast<uint64_t>(a), wide_b = static_cast<uint64_t>(b);
         switch (op) {
-        case Op::max:
-            return r == std::max(a, b);
-        case Op::min:
-            return r == std::min(a, b);
-        case Op::sum:
-            return r == static_cast<T>(wide_a + wide_b);
-        case Op::prod:
-            return r == static_cast<T>(wide_a * wide_b);
-        case Op::land:
-            return r == (a && b ? 1 : 0);
-        case Op::lor:
-            return r == (a || b ? 1 : 0);
-        case Op::lxor:
-            return r == (!a == !b ? 0 : 1);
-        case Op::band:
-            return r == static_cast<T>(wide_a & wide_b);
-        case Op::bor:
-            return r == static_cast<T>(wide_a | wide_b);
-        case Op::bxor:
-            return r == static_cast<T>(wide_a ^ wide_b);
-        default:
-            return false;
+        case Op::max: return r == std::max(a, b);
+        case Op::min: return r == std::min(a, b);
+        case Op::sum: return r == static_cast<T>(wide_a + wide_b);
+        case Op::prod: return r == static_cast<T>(wide_a * wide_b);
+        case Op::land: return r == (a && b ? 1 : 0);
+        case Op::lor: return r == (a || b ? 1 : 0);
+        case Op::lxor: return r == (!a == !b ? 0 : 1);
+        case Op::band: return r == static_cast<T>(wide_a & wide_b);
+        case Op::bor: return r == static_cast<T>(wide_a | wide_b);
+        case Op::bxor: return r == static_cast<T>(wide_a ^ wide_b);
+        default: return false;
         }
     }};
 
@@ -164,16 +153,11 @@ T times(T a, T b) {
 template <class T>
 bool float_holds(Op op, T a, T b, T r) {
     switch (op) {
-    case Op::max:
-        return same(r, b > a ? b : a);
-    case Op::min:
-        return same(r, b < a ? b : a);
-    case Op::sum:
-        return same(r, a + b);
-    case Op::prod:
-        return same(r, a * b);
-    default:
-        return false;
+    case Op::max: return same(r, b > a ? b : a);
+    case Op::min: return same(r, b < a ? b : a);
+    case Op::sum: return same(r, a + b);
+    case Op::prod: return same(r, a * b);
+    default: return false;
     }
 }
 
@@ -235,59 +219,34 @@ const Model *model_of(Element element) {
     switch (element) {
     case Element::byte:
     case Element::bool8:
-    case Element::uint8:
-        return &integer_model<uint8_t>;
-    case Element::uint16:
-        return &integer_model<uint16_t>;
-    case Element::uint32:
-        return &integer_model<uint32_t>;
-    case Element::uint64:
-        return &integer_model<uint64_t>;
-    case Element::int8:
-        return &integer_model<int8_t>;
-    case Element::int16:
-        return &integer_model<int16_t>;
-    case Element::int32:
-        return &integer_model<int32_t>;
-    case Element::int64:
-        return &integer_model<int64_t>;
-    case Element::float16:
-        return &half_model<Float16Format>;
-    case Element::bfloat16:
-        return &half_model<BFloat16Format>;
-    case Element::float32:
-        return &float_model<float>;
-    case Element::float64:
-        return &float_model<double>;
+    case Element::uint8: return &integer_model<uint8_t>;
+    case Element::uint16: return &integer_model<uint16_t>;
+    case Element::uint32: return &integer_model<uint32_t>;
+    case Element::uint64: return &integer_model<uint64_t>;
+    case Element::int8: return &integer_model<int8_t>;
+    case Element::int16: return &integer_model<int16_t>;
+    case Element::int32: return &integer_model<int32_t>;
+    case Element::int64: return &integer_model<int64_t>;
+    case Element::float16: return &half_model<Float16Format>;
+    case Element::bfloat16: return &half_model<BFloat16Format>;
+    case Element::float32: return &float_model<float>;
+    case Element::float64: return &float_model<double>;
     case Element::x87_80:
-    case Element::binary128:
-        return &float_model<long double>;
-    case Element::complex32:
-        return &complex_model<float>;
-    case Element::complex64:
-        return &complex_model<double>;
+    case Element::binary128: return &float_model<long double>;
+    case Element::complex32: return &complex_model<float>;
+    case Element::complex64: return &complex_model<double>;
     case Element::complex_x87_80:
-    case Element::complex_binary128:
-        return &complex_model<long double>;
-    case Element::float32_int32:
-        return &pair_model<float, int32_t>;
-    case Element::float64_int32:
-        return &pair_model<double, int32_t>;
-    case Element::int64_int32:
-        return &pair_model<int64_t, int32_t>;
-    case Element::int32_int32:
-        return &pair_model<int32_t, int32_t>;
-    case Element::int16_int32:
-        return &pair_model<int16_t, int32_t>;
+    case Element::complex_binary128: return &complex_model<long double>;
+    case Element::float32_int32: return &pair_model<float, int32_t>;
+    case Element::float64_int32: return &pair_model<double, int32_t>;
+    case Element::int64_int32: return &pair_model<int64_t, int32_t>;
+    case Element::int32_int32: return &pair_model<int32_t, int32_t>;
+    case Element::int16_int32: return &pair_model<int16_t, int32_t>;
     case Element::x87_80_int32:
-    case Element::binary128_int32:
-        return &pair_model<long double, int32_t>;
-    case Element::float32_float32:
-        return &pair_model<float, float>;
-    case Element::float64_float64:
-        return &pair_model<double, double>;
-    default:
-        return nullptr;
+    case Element::binary128_int32: return &pair_model<long double, int32_t>;
+    case Element::float32_float32: return &pair_model<float, float>;
+    case Element::float64_float64: return &pair_model<double, double>;
+    default: return nullptr;
     }
 }
 
@@ -318,28 +277,31 @@ private:
 } // namespace
 
 TEST_CASE("reduce kernels combine each element with its partner") {
-    for (const ReduceKernelInfo &kernel : all_reduce_kernels()) {
-        const std::size_t size = packed_size(kernel.element);
-        const Model *const model = model_of(kernel.element);
-        REQUIRE(model != nullptr);
-        Rng rng(ucdtest::mix_seed(static_cast<uint64_t>(kernel.element), kernel.name));
-        for (const std::size_t count : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1001})
-            for (int trial = 0; trial < 3; ++trial) {
-                INFO(kernel.name << ", " << count << " elements, trial " << trial);
-                const Operand in(rng, *model, size, count);
-                const Operand before(rng, *model, size, count);
-                Operand out = before;
-                const Operand in_before = in;
-                kernel.function(out.data(), in.data(), count);
-                std::size_t wrong = 0;
-                for (std::size_t i = 0; i < count * size; i += size)
-                    wrong +=
-                        !model->holds(kernel.op, before.data() + i, in.data() + i, out.data() + i);
-                CHECK(wrong == 0);
-                CHECK(out.guards_hold());
-                CHECK(std::equal(in.data(), in.data() + count * size, in_before.data()));
-            }
-    }
+    for (const KernelSet *set : kernel_sets())
+        for (const ReduceKernelInfo &kernel : set->reductions) {
+            const std::size_t size = packed_size(kernel.element);
+            const Model *const model = model_of(kernel.element);
+            REQUIRE(model != nullptr);
+            Rng rng(ucdtest::mix_seed(static_cast<uint64_t>(kernel.element), kernel.name));
+            for (const std::size_t count :
+                 {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1001})
+                for (int trial = 0; trial < 3; ++trial) {
+                    INFO(set->instructions << ' ' << kernel.name << ", " << count
+                                           << " elements, trial " << trial);
+                    const Operand in(rng, *model, size, count);
+                    const Operand before(rng, *model, size, count);
+                    Operand out = before;
+                    const Operand in_before = in;
+                    kernel.function(out.data(), in.data(), count);
+                    std::size_t wrong = 0;
+                    for (std::size_t i = 0; i < count * size; i += size)
+                        wrong += !model->holds(kernel.op, before.data() + i, in.data() + i,
+                                               out.data() + i);
+                    CHECK(wrong == 0);
+                    CHECK(out.guards_hold());
+                    CHECK(std::equal(in.data(), in.data() + count * size, in_before.data()));
+                }
+        }
 }
 
 TEST_CASE("the reduce table has what the contract defines") {
@@ -354,6 +316,7 @@ TEST_CASE("the reduce table has what the contract defines") {
             CHECK((reduce_kernel_name(op, element) != nullptr) == defined);
             found += defined;
         }
+    for (const KernelSet *set : kernel_sets()) CHECK(set->reductions.size() == found);
     CHECK(all_reduce_kernels().size() == found);
     for (const ReduceKernelInfo &kernel : all_reduce_kernels()) {
         INFO(kernel.name);

@@ -220,6 +220,7 @@ public:
     }
 
     bool find(const void *address, Place &place) const override {
+        ++mock::counts.queries;
         mock::Allocation a;
         if (!mock::find(address, a)) return false;
         place = {a.kind, a.device, this};

@@ -19,7 +19,7 @@ void reset() {
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.delay_us = 0;
     counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
-    counts.allocations = 0;
+    counts.queries = counts.allocations = 0;
 }
 
 // The gate that work passes before it begins ------------------------------------------------------

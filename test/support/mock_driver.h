@@ -37,7 +37,7 @@ extern Knobs knobs;
 
 // What has happened.
 struct Counts {
-    std::atomic<int> launches, jobs, copies, stream_launches, prepared;
+    std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries;
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
     std::atomic<int> live_plans, live_events;
 };

@@ -1,4 +1,5 @@
-// The generated kernels, found by what they do. Their names follow docs/kernel-naming.md.
+// The generated kernels for the best instruction set of this machine, found by what they do. Their
+// names follow docs/kernel-naming.md.
 #pragma once
 
 #include "direction.h"
@@ -28,6 +29,7 @@ enum class Leaf : uint8_t {
     o40,
     o48,
     o64,
+    o80,
     o96,
     o128,
     p64, // up to 512 bytes: pieces of 64 bytes
@@ -43,20 +45,13 @@ enum class Leaf : uint8_t {
 
 constexpr Leaf leaf_for_block(uint64_t bytes) {
     switch (bytes) {
-    case 0:
-        return Leaf::m;
-    case 1:
-        return Leaf::w1;
-    case 2:
-        return Leaf::w2;
-    case 4:
-        return Leaf::w4;
-    case 8:
-        return Leaf::w8;
-    case 16:
-        return Leaf::w16;
-    default:
-        break;
+    case 0: return Leaf::m;
+    case 1: return Leaf::w1;
+    case 2: return Leaf::w2;
+    case 4: return Leaf::w4;
+    case 8: return Leaf::w8;
+    case 16: return Leaf::w16;
+    default: break;
     }
     return bytes <= 3     ? Leaf::o3
            : bytes <= 8   ? Leaf::o8
@@ -66,6 +61,7 @@ constexpr Leaf leaf_for_block(uint64_t bytes) {
            : bytes <= 40  ? Leaf::o40
            : bytes <= 48  ? Leaf::o48
            : bytes <= 64  ? Leaf::o64
+           : bytes <= 80  ? Leaf::o80
            : bytes <= 96  ? Leaf::o96
            : bytes <= 128 ? Leaf::o128
            : bytes <= 512 ? Leaf::p64

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Generates the kernels of a backend from templates/ into a directory.
+
+    generate.py BACKEND OUTPUT_DIRECTORY
+    generate.py BACKEND --list              the names of the files that it would write
+"""
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+import jinja2
+
+sys.dont_write_bytecode = True  # nothing is written beside the sources
+
+from kernel_space import BACKENDS, ELEMENTS, KINDS, LEAVES
+from naming import format_name
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+# LDBL_MANT_DIG of the long double that an element may need.
+_MANTISSA = {"x87": 64, "binary128": 113}
+
+
+def _needs(reduction):
+    return ELEMENTS[reduction.element].needs
+
+
+def _groupby_needs(reductions):
+    """(needs, reductions) for each long double that reductions need, none first."""
+    ordered = sorted(reductions, key=_needs)
+    return [(needs, list(group)) for needs, group in itertools.groupby(ordered, key=_needs)]
+
+
+def _leaf_type(kernel):
+    """The class in src/backend/seq/leaves.h."""
+    leaf = LEAVES[kernel.leaf]
+    direction = f"Direction::{kernel.direction}"
+    if leaf.form == "exact":
+        return f"Exact<{direction}, {leaf.size}>"
+    if leaf.form == "ends":
+        return f"Ends<{direction}, {leaf.ends[0]}, {leaf.ends[1]}>"
+    if leaf.form == "pieces":
+        return f"Pieces<{direction}, {leaf.size}>"
+    if leaf.form == "any":
+        return f"Any<{direction}>"
+    return f"Run<{direction}, {leaf.size}>"
+
+
+def _environment(backend):
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    env.filters.update(
+        name=format_name,
+        leaf_type=_leaf_type,
+        groupby_needs=_groupby_needs,
+        kernel_of=backend.reduce_kernel,
+    )
+    env.globals.update(
+        backend=backend,
+        elements=ELEMENTS,
+        kinds=KINDS,
+        leaves=LEAVES,
+        moves=list(backend.moves()),
+        reductions=backend.reduce_kernels(),
+        reduction_pairs=list(backend.reductions()),
+        mantissa=_MANTISSA,
+    )
+    return env
+
+
+def _move_files(backend):
+    """File name to kernels, in files of similar size, so that a build can spread them over cores."""
+
+    def file_of(kernel):
+        shape = kernel.shape
+        return f"move_3{shape[-1]}.cpp" if len(shape) == 3 else "move_1_2.cpp"
+
+    kernels = sorted(backend.moves(), key=file_of)
+    return {name: list(group) for name, group in itertools.groupby(kernels, key=file_of)}
+
+
+def files(backend):
+    """File name to (template, its variables)."""
+    compiled = {
+        **{name: ("move.cpp.j2", {"kernels": kernels})
+           for name, kernels in _move_files(backend).items()},
+        "reduce.cpp": ("reduce.cpp.j2", {}),
+        "kernel_tables.cpp": ("kernel_tables.cpp.j2", {}),
+    }
+    result = {
+        "kernels.h": ("kernels.h.j2", {}),
+        "kernel_sets.cpp": ("kernel_sets.cpp.j2", {}),
+        **compiled,
+    }
+    for instructions in backend.instructions:
+        for name in compiled:
+            result[f"{instructions.name}_{name}"] = (
+                "instructions.cpp.j2",
+                {"instructions": instructions, "file": name},
+            )
+    return result
+
+
+def render(backend):
+    """File name to text."""
+    env = _environment(backend)
+    texts = {}
+    for name, (template, variables) in files(backend).items():
+        banner = (
+            f"// Generated from codegen/templates/{template} by\n"
+            f"//     codegen/generate.py {backend.name} OUTPUT_DIRECTORY\n"
+            "// Edit the template, not this file."
+        )
+        texts[name] = env.get_template(template).render(banner=banner, **variables)
+    return texts
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("backend", choices=sorted(BACKENDS))
+    parser.add_argument("output", nargs="?", type=Path)
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    backend = BACKENDS[arguments.backend]
+    if arguments.list:
+        print("\n".join(files(backend)))
+        return
+    if arguments.output is None:
+        parser.error("an output directory is needed")
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name, text in render(backend).items():
+        (arguments.output / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The kernel space: every axis as data, and what each backend takes of it."""
+
+import itertools
+from dataclasses import dataclass
+
+DIRECTIONS = ("pack", "unpack")
+
+# Level kinds by their letter, with the name that the C++ code has for them.
+KINDS = {"s": "strided", "u": "uniform", "v": "varying"}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """How a block, or a run of blocks, is copied.
+
+    exact    the block is `size` bytes: one access
+    ends     the block has up to `size` bytes: one access at each end, which may overlap
+    pieces   the block has at least `size` bytes: pieces of that size, the last two may overlap
+    any      the block has any length: memcpy
+    run      the block is a multiple of `size`, and a run of blocks is one piece
+    """
+
+    name: str
+    form: str
+    size: int = 1
+
+    @property
+    def ends(self):
+        """The widths of the two accesses, the first one the wider."""
+        head = 1 << (self.size - 1).bit_length() - 1
+        return head, self.size - head
+
+
+LEAVES = {
+    leaf.name: leaf
+    for leaf in (
+        *(Leaf(f"w{size}", "exact", size) for size in (1, 2, 4, 8, 16)),
+        *(Leaf(f"o{size}", "ends", size) for size in (3, 8, 16, 24, 32, 40, 48, 64, 80, 96, 128)),
+        Leaf("p64", "pieces", 64),
+        Leaf("m", "any"),
+        *(Leaf(f"r{size}", "run", size) for size in (1, 2, 4, 8, 16)),
+    )
+}
+
+BLOCK_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form != "run")
+RUN_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form == "run")
+
+OPS = ("max", "min", "sum", "prod", "land", "lor", "lxor", "band", "bor", "bxor", "maxloc", "minloc")
+ORDER = ("max", "min")
+SUMS = ("sum", "prod")
+LOGICAL = ("land", "lor", "lxor")
+BITWISE = ("band", "bor", "bxor")
+LOC = ("maxloc", "minloc")
+
+
+@dataclass(frozen=True)
+class Element:
+    """A representation, as in src/backend/contract/element.h.
+
+    form     unsigned, signed, bytes, bool, half, float, complex, pair
+    ctype    what the kernels compute with; of a pair: of its value
+    index    the C type of a pair's index
+    needs    the long double that a machine must have, if any: x87 or binary128
+    """
+
+    name: str
+    form: str
+    ctype: str
+    ops: tuple
+    index: str = ""
+    needs: str = ""
+
+
+def _elements():
+    for bits in (8, 16, 32, 64):
+        every = ORDER + SUMS + LOGICAL + BITWISE
+        yield Element(f"uint{bits}", "unsigned", f"uint{bits}_t", every)
+        yield Element(f"int{bits}", "signed", f"int{bits}_t", every)
+    yield Element("byte", "bytes", "uint8_t", BITWISE)
+    yield Element("bool8", "bool", "uint8_t", LOGICAL)
+    yield Element("float16", "half", "Float16", ORDER + SUMS)
+    yield Element("bfloat16", "half", "BFloat16", ORDER + SUMS)
+    real = (("float32", "float", ""), ("float64", "double", ""))
+    extended = (("x87_80", "long double", "x87"), ("binary128", "long double", "binary128"))
+    for name, ctype, needs in real + extended:
+        yield Element(name, "float", ctype, ORDER + SUMS, needs=needs)
+    for name, ctype, needs in (("complex32", "float", ""), ("complex64", "double", "")):
+        yield Element(name, "complex", ctype, SUMS)
+    for name, ctype, needs in extended:
+        yield Element(f"complex_{name}", "complex", ctype, SUMS, needs=needs)
+    integers = tuple((f"int{bits}", f"int{bits}_t", "") for bits in (64, 32, 16))
+    for name, ctype, needs in real + integers + extended:
+        yield Element(f"{name}_int32", "pair", ctype, LOC, index="int32_t", needs=needs)
+    for name, ctype, needs in real:
+        yield Element(f"{name}_{name}", "pair", ctype, LOC, index=ctype)
+
+
+ELEMENTS = {element.name: element for element in _elements()}
+
+
+@dataclass(frozen=True)
+class MoveKernel:
+    direction: str
+    shape: str  # letters of KINDS, the outermost level first
+    leaf: str
+
+
+@dataclass(frozen=True)
+class ReduceKernel:
+    op: str
+    element: str
+
+
+def shared_element(op, element):
+    """The element whose kernel does this reduction: width decides, where signedness does not."""
+    form = ELEMENTS[element].form
+    if form == "signed" and op not in ORDER:
+        return "u" + element
+    if form in ("bytes", "bool"):
+        return "uint8"
+    return element
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """An instruction set that the kernels are compiled for besides the compiler's default."""
+
+    name: str
+    features: tuple  # what a processor must have
+    machine: str = "defined(__x86_64__)"
+    gcc_options: tuple = ()
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What a backend takes of the space."""
+
+    name: str
+    max_levels: int
+    directions: tuple
+    block_leaves: tuple  # around an innermost s or u
+    run_leaves: tuple  # around an innermost v
+    elements: tuple
+    instructions: tuple = ()  # the fastest first
+
+    def shapes(self):
+        for levels in range(1, self.max_levels + 1):
+            yield from map("".join, itertools.product(KINDS, repeat=levels))
+
+    def leaves(self, shape):
+        return self.run_leaves if shape.endswith("v") else self.block_leaves
+
+    def moves(self):
+        for shape in self.shapes():
+            for leaf in self.leaves(shape):
+                for direction in self.directions:
+                    yield MoveKernel(direction, shape, leaf)
+
+    def reductions(self):
+        """Every (op, element) that is defined."""
+        for name in self.elements:
+            for op in ELEMENTS[name].ops:
+                yield ReduceKernel(op, name)
+
+    def reduce_kernel(self, reduction):
+        """The kernel of a reduction."""
+        return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
+
+    def reduce_kernels(self):
+        """Every kernel that a reduction needs, once."""
+        return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend(
+            name="seq",
+            max_levels=3,
+            directions=DIRECTIONS,
+            block_leaves=BLOCK_LEAVES,
+            run_leaves=RUN_LEAVES,
+            elements=tuple(ELEMENTS),
+            instructions=(
+                Instructions(
+                    "avx512",
+                    ("avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+                    gcc_options=("prefer-vector-width=512",),
+                ),
+                Instructions("avx2", ("avx2", "bmi2")),
+            ),
+        ),
+    )
+}

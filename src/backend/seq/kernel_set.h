@@ -1,0 +1,105 @@
+// All kernels as compiled for one instruction set, and how they are found. Everything but the
+// functions themselves is computed by the compiler.
+#pragma once
+
+#include "kernel_tables.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ucd::seq {
+
+constexpr bool is_portable(Leaf leaf) { return leaf == Leaf::m || leaf == Leaf::r1; }
+
+// Places in a list of move kernels: first the portable kernel for all leaves of a shape, then each
+// its own.
+class MoveIndex {
+public:
+    constexpr explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {
+        for (uint16_t &entry : at_) entry = none;
+        for (size_t i = 0; i < kernels.size(); ++i) {
+            if (!is_portable(kernels[i].leaf)) continue;
+            const size_t row = place(kernels[i].direction, kernels[i].shape(), Leaf{});
+            for (size_t leaf = 0; leaf < leaves; ++leaf)
+                at_[row + leaf] = static_cast<uint16_t>(i);
+        }
+        for (size_t i = 0; i < kernels.size(); ++i)
+            at_[place(kernels[i].direction, kernels[i].shape(), kernels[i].leaf)] =
+                static_cast<uint16_t>(i);
+    }
+
+    constexpr bool complete() const {
+        for (const uint16_t entry : at_)
+            if (entry == none) return false;
+        return true;
+    }
+
+    constexpr size_t find(Direction direction, std::span<const LevelKind> shape, Leaf leaf) const {
+        return at_[place(direction, shape, leaf)];
+    }
+
+private:
+    static constexpr uint16_t none = UINT16_MAX;
+    static constexpr size_t kinds = 3, directions = 2, leaves = static_cast<size_t>(Leaf::count_);
+    static constexpr size_t shapes = kinds + kinds * kinds + kinds * kinds * kinds;
+    static_assert(max_levels == 3);
+
+    // Shapes in order of length, those of one length as numbers to base 3.
+    static constexpr size_t place(Direction direction, std::span<const LevelKind> shape,
+                                  Leaf leaf) {
+        size_t index = 0;
+        for (const LevelKind kind : shape) index = index * kinds + static_cast<size_t>(kind) + 1;
+        return (static_cast<size_t>(direction) * shapes + index - 1) * leaves +
+               static_cast<size_t>(leaf);
+    }
+
+    uint16_t at_[directions * shapes * leaves];
+};
+
+class ReduceIndex {
+public:
+    static constexpr size_t none = UINT16_MAX;
+
+    constexpr explicit ReduceIndex(std::span<const ReduceKernelInfo> kernels) : at_{} {
+        for (auto &op : at_)
+            for (uint16_t &entry : op) entry = none;
+        for (size_t i = 0; i < kernels.size(); ++i)
+            at_[static_cast<size_t>(kernels[i].op)][static_cast<size_t>(kernels[i].element)] =
+                static_cast<uint16_t>(i);
+    }
+
+    // The generator and the contract agree on what is defined.
+    constexpr bool matches_contract() const {
+        for (size_t op = 0; op < ops; ++op)
+            for (size_t element = 0; element < elements; ++element) {
+                const bool defined = (defined_ops(static_cast<Element>(element)) &
+                                      ~op_bit(Op::replace) & op_bit(static_cast<Op>(op))) != 0;
+                if (defined != (at_[op][element] != none)) return false;
+            }
+        return true;
+    }
+
+    constexpr size_t find(Op op, Element element) const {
+        return at_[static_cast<size_t>(op)][static_cast<size_t>(element)];
+    }
+
+private:
+    static constexpr size_t ops = static_cast<size_t>(Op::count_);
+    static constexpr size_t elements = static_cast<size_t>(Element::count_);
+
+    uint16_t at_[ops][elements];
+};
+
+struct KernelSet {
+    const char *instructions;
+    std::span<const MoveKernelInfo> moves;
+    std::span<const ReduceKernelInfo> reductions;
+    const MoveIndex &move_index;
+    const ReduceIndex &reduce_index;
+};
+
+// The sets that this machine can run, the fastest first; the last is the baseline.
+std::span<const KernelSet *const> kernel_sets();
+
+} // namespace ucd::seq

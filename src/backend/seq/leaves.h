@@ -1,0 +1,388 @@
+// The innermost part of the move kernels: how a block or a run is copied, and the rows of blocks at
+// equal or listed distances. The loops around them are generated.
+//
+// Addresses on the laid-out side are integers, because an origin of NULL with absolute displacements
+// is legal and pointer arithmetic does not go that way.
+#pragma once
+
+#include "direction.h"
+
+#include <cstdint>
+#include <utility>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ucd::seq {
+
+// Without linkage: the kernels are compiled for several instruction sets, and a shared copy of an
+// inline function could be the one for a machine that is not there.
+namespace {
+
+#define UCD_SEQ_INLINE [[gnu::always_inline]] inline
+
+UCD_SEQ_INLINE char *pointer(uintptr_t address) { return reinterpret_cast<char *>(address); }
+
+template <unsigned width>
+UCD_SEQ_INLINE void copy(char *__restrict to, const char *__restrict from) {
+    __builtin_memcpy(to, from, width);
+}
+
+// At least `width` bytes in pieces of that many, the last of which may overlap the one before.
+template <unsigned width>
+UCD_SEQ_INLINE void copy_pieces(char *__restrict to, const char *__restrict from, uint64_t bytes) {
+    const uint64_t last = bytes - width;
+    for (uint64_t done = 0; done < last; done += width) copy<width>(to + done, from + done);
+    copy<width>(to + last, from + last);
+}
+
+// From `width` to twice as many bytes.
+template <unsigned width>
+UCD_SEQ_INLINE void copy_ends(char *__restrict to, const char *__restrict from, uint64_t bytes) {
+    copy<width>(to, from);
+    copy<width>(to + (bytes - width), from + (bytes - width));
+}
+
+// A number of bytes that changes from run to run: few branches, and none for each unit. `unit`, a
+// power of two, divides `bytes`.
+template <unsigned unit>
+UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, uint64_t bytes) {
+    if (bytes > 256)
+        __builtin_memcpy(to, from, bytes);
+    else if (bytes > 32)
+        copy_pieces<16>(to, from, bytes);
+    else if (unit >= 16 || bytes >= 16)
+        copy_ends<16>(to, from, bytes);
+    else if (unit == 8)
+        copy<8>(to, from);
+    else if (bytes >= 8)
+        copy_ends<8>(to, from, bytes);
+    else if (unit == 4)
+        copy<4>(to, from);
+    else if (bytes >= 4)
+        copy_ends<4>(to, from, bytes);
+    else if (unit == 2)
+        copy<2>(to, from);
+    else if (bytes >= 2)
+        copy_ends<2>(to, from, bytes);
+    else
+        copy<1>(to, from);
+}
+
+// What a register holds.
+template <unsigned width> struct Word;
+template <> struct Word<1> { using type = uint8_t; };
+template <> struct Word<2> { using type = uint16_t; };
+template <> struct Word<4> { using type = uint32_t; };
+template <> struct Word<8> { using type = uint64_t; };
+template <> struct Word<16> { typedef uint64_t type __attribute__((vector_size(16))); };
+
+// Leaves: move() moves one block. `small` ones are cheaper than the end of a row.
+
+// A block of exactly this width.
+template <Direction direction_, unsigned width_>
+struct Exact {
+    static constexpr Direction direction = direction_;
+    static constexpr unsigned width = width_;
+    static constexpr bool small = true, exact = true;
+    using Value = typename Word<width>::type;
+
+    explicit Exact(uint64_t) {}
+    static constexpr uint64_t bytes() { return width; }
+    UCD_SEQ_INLINE static Value load(uintptr_t at, const char *packed) {
+        Value value;
+        __builtin_memcpy(&value, direction == Direction::pack ? pointer(at) : packed, width);
+        return value;
+    }
+    UCD_SEQ_INLINE static void store(Value value, uintptr_t at, char *packed) {
+        __builtin_memcpy(direction == Direction::pack ? packed : pointer(at), &value, width);
+    }
+    UCD_SEQ_INLINE static void move(uintptr_t at, char *packed) {
+        store(load(at, packed), at, packed);
+    }
+};
+
+// Two accesses, one at each end.
+template <Direction direction, unsigned head, unsigned tail>
+struct Ends {
+    static constexpr bool small = head <= 16, exact = false;
+    uint64_t block;
+
+    explicit Ends(uint64_t bytes) : block(bytes) {}
+    uint64_t bytes() const { return block; }
+    UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
+        const uint64_t end = block - tail;
+        if constexpr (head <= 16) {
+            const auto first = Exact<direction, head>::load(at, packed);
+            const auto last = Exact<direction, tail>::load(at + end, packed + end);
+            Exact<direction, head>::store(first, at, packed);
+            Exact<direction, tail>::store(last, at + end, packed + end);
+        } else if constexpr (direction == Direction::pack) {
+            copy<head>(packed, pointer(at));
+            copy<tail>(packed + end, pointer(at + end));
+        } else {
+            copy<head>(pointer(at), packed);
+            copy<tail>(pointer(at + end), packed + end);
+        }
+    }
+};
+
+template <Direction direction, unsigned width>
+struct Pieces {
+    static constexpr bool small = false, exact = false;
+    uint64_t block;
+
+    explicit Pieces(uint64_t bytes) : block(bytes) {}
+    uint64_t bytes() const { return block; }
+    UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
+        if constexpr (direction == Direction::pack)
+            copy_pieces<width>(packed, pointer(at), block);
+        else
+            copy_pieces<width>(pointer(at), packed, block);
+    }
+};
+
+template <Direction direction>
+struct Any {
+    static constexpr bool small = false, exact = false;
+    uint64_t block;
+
+    explicit Any(uint64_t bytes) : block(bytes) {}
+    uint64_t bytes() const { return block; }
+    UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
+        if constexpr (direction == Direction::pack)
+            __builtin_memcpy(packed, pointer(at), block);
+        else
+            __builtin_memcpy(pointer(at), packed, block);
+    }
+};
+
+// A run of `children` blocks that touch.
+template <Direction direction, unsigned unit>
+struct Run {
+    uint64_t block;
+
+    explicit Run(uint64_t bytes) : block(bytes) {}
+    uint64_t bytes(uint64_t children) const { return children * block; }
+    UCD_SEQ_INLINE void move(uintptr_t at, char *packed, uint64_t children) const {
+        if constexpr (direction == Direction::pack)
+            copy_run<unit>(packed, pointer(at), bytes(children));
+        else
+            copy_run<unit>(pointer(at), packed, bytes(children));
+    }
+};
+
+// Hides how a value was computed. Compilers rewrite `a + k * b` for successive k as a chain of
+// additions, each waiting for the one before.
+UCD_SEQ_INLINE uintptr_t opaque(uintptr_t value) {
+    asm("" : "+r"(value));
+    return value;
+}
+
+// The addresses of eight blocks at equal distances.
+struct Eight {
+    uintptr_t one, two, three, four;
+
+    UCD_SEQ_INLINE explicit Eight(uintptr_t stride)
+        : one(stride), two(opaque(2 * stride)), three(opaque(3 * stride)),
+          four(opaque(4 * stride)) {}
+    UCD_SEQ_INLINE auto from(uintptr_t at) const {
+        return [this, at, half = opaque(at + four)](unsigned k) {
+            const unsigned rest = k % 4;
+            return (k < 4 ? at : half) +
+                   (rest == 0 ? 0 : rest == 1 ? one : rest == 2 ? two : three);
+        };
+    }
+};
+
+// Eight blocks, all loaded before one is stored: that takes half the time of moving one after the
+// other. Block k lies at at(k).
+template <class Leaf, class At, unsigned... k>
+UCD_SEQ_INLINE void move_eight(const Leaf &leaf, const At &at, char *packed,
+                               std::integer_sequence<unsigned, k...>) {
+    const typename Leaf::Value values[] = {leaf.load(at(k), packed + k * leaf.bytes())...};
+    (leaf.store(values[k], at(k), packed + k * leaf.bytes()), ...);
+}
+
+template <class Leaf, class At>
+UCD_SEQ_INLINE void move_eight(const Leaf &leaf, const At &at, char *packed) {
+    move_eight(leaf, at, packed, std::make_integer_sequence<unsigned, 8>());
+}
+
+// Every step-th element. The step is a constant, so that the compiler loads all elements and sorts
+// out those wanted. It does not load what follows the last.
+template <unsigned width, unsigned step>
+inline void pack_every(char *__restrict packed, uintptr_t at, uint64_t count) {
+    typedef typename Word<width>::type Element __attribute__((aligned(1), may_alias));
+    Element *__restrict const to = reinterpret_cast<Element *>(packed);
+    const Element *__restrict const from = reinterpret_cast<const Element *>(at);
+    for (uint64_t i = 0; i < count; ++i) to[i] = from[i * step];
+}
+
+// Distances of two, three or four blocks, where shuffles pay.
+template <unsigned width>
+UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
+    if (count < 16) return false;
+    if (stride == 2 * width) return true;
+    if (width == 8) return false;
+#if defined(UCD_SEQ_HAS_AVX2)
+    if (stride == 3 * width) return true;
+#endif
+    return stride == 4 * width;
+}
+
+template <unsigned width>
+[[gnu::noinline]] void pack_small_step(char *packed, uintptr_t at, uintptr_t stride,
+                                       uint64_t count) {
+    if (stride == 2 * width) return pack_every<width, 2>(packed, at, count);
+    if constexpr (width < 8) {
+        if (stride == 3 * width) return pack_every<width, 3>(packed, at, count);
+        pack_every<width, 4>(packed, at, count);
+    }
+}
+
+#if defined(__SSE2__)
+
+// Whether a row of so many blocks exceeds the caches of the machines there are.
+UCD_SEQ_INLINE bool is_far(uintptr_t stride, uint64_t count) {
+    constexpr uint64_t caches = uint64_t{32} << 20;
+    if (count < 4096) return false;
+    const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
+    return distance >= caches / 4096 || distance * count >= caches;
+}
+
+// A row that exceeds every cache: the next blocks are asked for early, and the packed bytes go past
+// the caches, which saves reading their lines. Both need eight blocks that fill whole vectors.
+template <unsigned width>
+[[gnu::noinline]] uint64_t pack_far(char *packed, uintptr_t at, uintptr_t stride, uint64_t count) {
+    typedef typename Word<width>::type Values __attribute__((vector_size(16)));
+    constexpr unsigned per_vector = 16 / width;
+    using Leaf = Exact<Direction::pack, width>;
+    uint64_t done = 0;
+    if (reinterpret_cast<uintptr_t>(packed) % width != 0) return done;
+    for (; reinterpret_cast<uintptr_t>(packed + done * width) % 64 != 0; ++done)
+        Leaf::move(at + done * stride, packed + done * width);
+    const Eight eight(stride);
+    for (; done + 8 <= count; done += 8) {
+        const auto block = eight.from(at + done * stride);
+        const auto ahead = eight.from(at + (done + 64) * stride);
+        for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)));
+        for (unsigned k = 0; k < 8; k += per_vector) {
+            Values values{};
+            for (unsigned j = 0; j < per_vector; ++j)
+                values[j] = Leaf::load(block(k + j), nullptr);
+            _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width),
+                             reinterpret_cast<__m128i &>(values));
+        }
+    }
+    _mm_sfence();
+    return done;
+}
+
+#endif
+
+// Rows of blocks. Each function returns where the packed bytes go on.
+
+template <class Leaf>
+UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride, uint64_t count,
+                                 char *packed) {
+    if constexpr (Leaf::exact) {
+        constexpr unsigned width = Leaf::width;
+        constexpr bool pack = Leaf::direction == Direction::pack;
+#if defined(__SSE2__)
+        if constexpr (pack && (width == 4 || width == 8))
+            if (is_far(stride, count)) {
+                const uint64_t done = pack_far<width>(packed, at, stride, count);
+                at += done * stride;
+                packed += done * width;
+                count -= done;
+            }
+#endif
+        if constexpr (pack && width <= 8)
+            if (has_small_step<width>(stride, count)) {
+                pack_small_step<width>(packed, at, stride, count);
+                return packed + count * width;
+            }
+        // Blocks a multiple of 512 bytes apart compete for few places in the caches. As long as
+        // those hold the row, one block after the other is faster.
+        const bool compete = pack && stride % 512 == 0 && count <= 8192;
+        if (!compete) {
+            const Eight eight(stride);
+            for (; count >= 8; count -= 8) {
+                const auto block = eight.from(at);
+                move_eight(leaf, block, packed);
+                at = block(4) + eight.four;
+                packed += 8 * width;
+            }
+        }
+    }
+    for (; count > 0; --count) {
+        leaf.move(at, packed);
+        at += stride;
+        packed += leaf.bytes();
+    }
+    return packed;
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
+                                 uint64_t count, char *packed) {
+    if constexpr (Leaf::exact) {
+        for (; count >= 8; count -= 8) {
+            const auto block = [at, displs](unsigned k) {
+                return at + static_cast<uintptr_t>(displs[k]);
+            };
+            move_eight(leaf, block, packed);
+            displs += 8;
+            packed += 8 * Leaf::width;
+        }
+    }
+    for (; count > 0; --count) {
+        leaf.move(at + static_cast<uintptr_t>(*displs++), packed);
+        packed += leaf.bytes();
+    }
+    return packed;
+}
+
+// Rows of fewer small blocks than this are taken four at a time, because the end of a row costs as
+// much as several blocks.
+constexpr uint64_t short_row = 8;
+
+// Block i of the rows is at a + block(i) to d + block(i).
+template <class Leaf, class Block>
+UCD_SEQ_INLINE char *four_rows(const Leaf &leaf, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                               Block block, uint64_t count, char *packed) {
+    const uint64_t row = count * leaf.bytes();
+    for (; count > 0; --count) {
+        const uintptr_t at = block();
+        leaf.move(a + at, packed);
+        leaf.move(b + at, packed + row);
+        leaf.move(c + at, packed + 2 * row);
+        leaf.move(d + at, packed + 3 * row);
+        packed += leaf.bytes();
+    }
+    return packed + 3 * row;
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *four_strided_rows(const Leaf leaf, uintptr_t a, uintptr_t b, uintptr_t c,
+                                       uintptr_t d, uintptr_t stride, uint64_t count,
+                                       char *packed) {
+    uintptr_t at = 0 - stride;
+    return four_rows(leaf, a, b, c, d, [&] { return at += stride; }, count, packed);
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *four_uniform_rows(const Leaf leaf, uintptr_t a, uintptr_t b, uintptr_t c,
+                                       uintptr_t d, const int64_t *displs, uint64_t count,
+                                       char *packed) {
+    return four_rows(
+        leaf, a, b, c, d, [&] { return static_cast<uintptr_t>(*displs++); }, count, packed);
+}
+
+#undef UCD_SEQ_INLINE
+
+} // namespace
+
+} // namespace ucd::seq
