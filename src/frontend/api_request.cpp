@@ -9,7 +9,9 @@
 namespace ucd {
 namespace {
 
-Operation &operation_of(ucd_request_t request) { return *reinterpret_cast<Operation *>(request); }
+Operation &operation_of(ucd_request_t request) {
+    return *reinterpret_cast<Operation *>(request);
+}
 
 // Requests stay valid after the last ucd_finalize, which has completed them.
 Status check_initialised() {

@@ -1,5 +1,5 @@
-// Packing and unpacking in the order of a caller's stream. Pack and unpack, single and batch, are one
-// path.
+// Packing and unpacking in the order of a caller's stream. Pack and unpack, single and batch, are
+// one path.
 
 #include "boundary.h"
 #include "context.h"
@@ -59,8 +59,9 @@ Status check_reached(const Context &context, const Executor &executor, const Hin
         place.device = executor.device;
     }
     if (executor.backend->reaches(executor.device, place)) return success;
-    return fail(UCD_ERR__NOT_SUPPORTED, "%s is in memory that device %d of backend %s does not reach",
-                argument, executor.device, executor.backend->name());
+    return fail(UCD_ERR__NOT_SUPPORTED,
+                "%s is in memory that device %d of backend %s does not reach", argument,
+                executor.device, executor.backend->name());
 }
 
 Status make_job(const Context &context, const Executor &executor, const Transfer &t,
@@ -170,8 +171,8 @@ int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t in
                  op, Direction::pack, stream);
 }
 
-int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
-                            ucd_op_t op, ucd_stream_t stream) {
+int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_stream_t stream) {
     return batch("ucd_unpack_batch_stream", descs, &ucd_unpack_desc_t::actual_unpack_bytes, count,
                  info, op, Direction::unpack, stream);
 }

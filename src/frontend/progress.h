@@ -46,13 +46,13 @@ private:
 
     Staging staging_;
 
-    // Work without chunks is nobody's business but its owner's, who moves it forward without a lock.
-    // It is listed for the end of the context only.
+    // Work without chunks is nobody's business but its owner's, who moves it forward without a
+    // lock. It is listed for the end of the context only.
     std::mutex direct_mutex_;
     OperationList direct_;
 
-    // Work with chunks is moved forward by whoever comes by, oldest first. The pass may copy data; so
-    // new work is handed over through a list of its own, that nobody holds for long.
+    // Work with chunks is moved forward by whoever comes by, oldest first. The pass may copy data;
+    // so new work is handed over through a list of its own, that nobody holds for long.
     std::mutex pass_mutex_;
     OperationList staged_;
     std::mutex incoming_mutex_;

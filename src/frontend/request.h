@@ -22,9 +22,9 @@ public:
     Operation &operator=(const Operation &) = delete;
     virtual ~Operation() = default;
 
-    // Moves the work forward without waiting for a device; true once nothing is left to do. A failure
-    // is recorded and ends it as soon as nothing of it is under way any more. Complete work has given
-    // back all that it held: types, chunks, events.
+    // Moves the work forward without waiting for a device; true once nothing is left to do. A
+    // failure is recorded and ends it as soon as nothing of it is under way any more. Complete work
+    // has given back all that it held: types, chunks, events.
     virtual bool progress() noexcept = 0;
 
     // Whether it takes staging chunks: then other work may have to wait for this one's progress.
@@ -41,7 +41,8 @@ public:
     bool done() const noexcept { return done_.load(std::memory_order_acquire); }
 
     // Does a part of the work: body() returns a Status. Records its failure, exceptions included.
-    template <class Body> void attempt(Body &&body) noexcept {
+    template <class Body>
+    void attempt(Body &&body) noexcept {
         try {
             record(body());
         } catch (const std::bad_alloc &) {

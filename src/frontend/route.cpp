@@ -55,8 +55,8 @@ Status hinted_place(const Context &context, const PlaceHint &hint, Place &place)
     return success;
 }
 
-// Hints for pinned and managed memory do not tell whose it is: it is that of the other side's backend,
-// the only one for which that matters.
+// Hints for pinned and managed memory do not tell whose it is: it is that of the other side's
+// backend, the only one for which that matters.
 void adopt_owner(Place &place, const Place &other) {
     const bool shared = place.kind == MemoryKind::pinned || place.kind == MemoryKind::managed;
     if (shared && place.owner == nullptr) {
@@ -127,8 +127,9 @@ Status check_supported(const Executor &executor, Op op, const Type &type) {
     if (op == Op::replace) return success;
     const auto refuse = [&](Element element) {
         const std::string_view name = predefined_name(predefined_with(element));
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no %s for %.*s", executor.backend->name(),
-                    op_name(op).data(), static_cast<int>(name.size()), name.data());
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no %s for %.*s",
+                    executor.backend->name(), op_name(op).data(), static_cast<int>(name.size()),
+                    name.data());
     };
     const Elements &elements = elements_of(type);
     if (elements.kind != Element::none)

@@ -48,7 +48,8 @@ Route find_route(const Context &context, Place laid_out, Place packed);
 // The address of the first byte that a non-empty type touches.
 const char *first_byte(const Type &type, const char *laid_out);
 
-// Whether the range is consecutive in memory too; `address` is then where. Does not look at `packed`.
+// Whether the range is consecutive in memory too; `address` is then where. Does not look at
+// `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
 // Whether copy engines can do it: consecutive bytes are all that they are asked to move.

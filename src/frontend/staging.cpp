@@ -10,7 +10,7 @@
 
 namespace ucd {
 
-// Chunks -------------------------------------------------------------------------------------------
+// Chunks --------------------------------------------------------------
 
 void ReturnChunk::operator()(char *memory) const noexcept {
     const std::lock_guard lock(pool->mutex_);
@@ -66,7 +66,8 @@ ChunkPool &Staging::pool(const Executor &owner, MemoryKind kind) {
 
 namespace {
 
-// Chunks stay on the device if one device does both halves of the work, else the host sees them too.
+// Chunks stay on the device if one device does both halves of the work, else the host sees them
+// too.
 ChunkPool &pool_between(Staging &staging, const Executor &from, const Executor &to) {
     if (from == to) return staging.pool(from, MemoryKind::device);
     return staging.pool(from.on_host() ? to : from, MemoryKind::pinned);
@@ -104,7 +105,7 @@ Layout packed_layout(uint64_t bytes) {
 
 } // namespace
 
-// Pipeline -----------------------------------------------------------------------------------------
+// Pipeline --------------------------------------------------------------
 
 Pipeline::Pipeline(Staging &staging, const Executor &from, const Executor &to, Op op,
                    const Limits &limits)
@@ -119,8 +120,8 @@ Status Pipeline::plan_side(const StagedSide &side, const Executor &executor, End
     return plan_of(*side.type, *executor.backend, executor.index, side.count > 1, end.plan);
 }
 
-// A packed destination of a reduction is a layout like any other: as many blocks as there are types,
-// so that the executor finds the elements where it would find them in the type.
+// A packed destination of a reduction is a layout like any other: as many blocks as there are
+// types, so that the executor finds the elements where it would find them in the type.
 Status Pipeline::plan_packed_reduction(const StagedMove &move, End &end) {
     auto packed = std::make_unique<PackedPlan>();
     const uint64_t size = move.element_type->size;
@@ -292,7 +293,7 @@ void Pipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &don
     if (done != nullptr) lane.events.push_back(std::move(done));
 }
 
-// Movement -----------------------------------------------------------------------------------------
+// Movement --------------------------------------------------------------
 
 Status Movement::launch(const Executor &executor, std::span<const Job> jobs) {
     std::unique_ptr<Event> done;
@@ -331,9 +332,9 @@ bool Movement::progress() noexcept {
     }
     if (failed())
         for (auto &pipeline : pipelines_) pipeline->stop();
-    const bool completed =
-        launches_.empty() && std::all_of(pipelines_.begin(), pipelines_.end(),
-                                         [](const auto &pipeline) { return pipeline->completed(); });
+    const bool completed = launches_.empty() &&
+                           std::all_of(pipelines_.begin(), pipelines_.end(),
+                                       [](const auto &pipeline) { return pipeline->completed(); });
     if (completed) {
         pipelines_.clear(); // before the types whose plans they use
         types_.clear();

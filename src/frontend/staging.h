@@ -86,7 +86,9 @@ public:
     Pipeline(Staging &staging, const Executor &from, const Executor &to, Op op,
              const Limits &limits);
 
-    bool joins(const Executor &from, const Executor &to) const { return from_ == from && to_ == to; }
+    bool joins(const Executor &from, const Executor &to) const {
+        return from_ == from && to_ == to;
+    }
 
     // All of a pipeline's moves have bytes on the same sides. Types live as long as the pipeline.
     Status add(const StagedMove &move);
@@ -153,8 +155,8 @@ private:
     ChunkPool *relay_pool_ = nullptr;
     std::vector<std::unique_ptr<PackedPlan>> packed_plans_; // plans refer to their layouts
     std::vector<Move> moves_;
-    std::size_t next_ = 0;   // the move that is being loaded into chunks
-    uint64_t loaded_ = 0;    // how many of its bytes are
+    std::size_t next_ = 0; // the move that is being loaded into chunks
+    uint64_t loaded_ = 0;  // how many of its bytes are
     std::vector<Lane> lanes_;
     std::vector<Job> jobs_; // of the launch being made; kept for its memory
     bool started_ = false, stopped_ = false;
@@ -176,9 +178,9 @@ public:
                        const Limits &limits);
     Status reserve_chunks();
 
-    // The end of the call that started the work, which moves it forward once. `operation` stays null
-    // if it is complete. A failure is the call's if it came before anything was `started`, here or
-    // by the caller; else it is reported when everything has come to its end.
+    // The end of the call that started the work, which moves it forward once. `operation` stays
+    // null if it is complete. A failure is the call's if it came before anything was `started`,
+    // here or by the caller; else it is reported when everything has come to its end.
     static Status conclude(std::unique_ptr<Movement> work, bool started,
                            std::unique_ptr<Operation> &operation);
 

@@ -51,7 +51,8 @@ private:
     };
 
     // Unless something has failed already.
-    template <class Body> void begin(Body &&body) {
+    template <class Body>
+    void begin(Body &&body) {
         if (!work_->failed()) work_->attempt(body);
     }
 

@@ -18,8 +18,14 @@ using Moves = std::vector<std::unique_ptr<StridedMove>>;
 std::vector<ucd_pack_desc_t> pack_descs(const Moves &moves) {
     std::vector<ucd_pack_desc_t> descs;
     for (const auto &m : moves)
-        descs.push_back({m->laid_out.real_base(), 1, m->type(), 0, m->packed.real_base(),
-                         m->bytes(), 0, {0, 0}});
+        descs.push_back({m->laid_out.real_base(),
+                         1,
+                         m->type(),
+                         0,
+                         m->packed.real_base(),
+                         m->bytes(),
+                         0,
+                         {0, 0}});
     return descs;
 }
 
@@ -111,16 +117,28 @@ TEST_CASE("random batches in all memories") {
             const MockMove move{one, op, m.what, m.laid_out, m.packed, m.offset, m.length};
             const Subject &s = m.what.subject;
             pack ? set_up_pack(move) : set_up_unpack(move);
-            packs.push_back({m.laid_out.real_base(), s.count, s.type(), m.offset,
-                             m.packed.real_base(), m.length, untouched, {0, 0}});
-            unpacks.push_back({m.packed.real_base(), m.length, m.laid_out.real_base(), s.count,
-                               s.type(), m.offset, untouched, {0, 0}});
+            packs.push_back({m.laid_out.real_base(),
+                             s.count,
+                             s.type(),
+                             m.offset,
+                             m.packed.real_base(),
+                             m.length,
+                             untouched,
+                             {0, 0}});
+            unpacks.push_back({m.packed.real_base(),
+                               m.length,
+                               m.laid_out.real_base(),
+                               s.count,
+                               s.type(),
+                               m.offset,
+                               untouched,
+                               {0, 0}});
         }
         ucd_request_t request = UCD_REQUEST__NULL;
-        one.succeed(pack ? ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request)
-                         : ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op,
-                                             &request),
-                    "batch");
+        one.succeed(
+            pack ? ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request)
+                 : ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op, &request),
+            "batch");
         one.succeed(finish(rng, request), "request of a batch");
         for (std::size_t i = 0; i < members.size(); ++i) {
             Member &m = *members[i];
@@ -143,7 +161,7 @@ TEST_CASE("one wrong member, and nothing starts") {
           UCD_ERR__INVALID_ARG);
     CHECK(std::string(ucd_last_error()).find("descs[4]") != std::string::npos);
     descs = pack_descs(moves);
-    descs[7].max_pack_bytes = 0; // nothing to do is no mistake
+    descs[7].incount = 0;                  // nothing to do is no mistake
     descs[8].type = UCD_TYPE__LONG_DOUBLE; // no device reduces that
     descs[8].max_pack_bytes = 16;
     CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==

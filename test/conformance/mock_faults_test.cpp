@@ -46,8 +46,7 @@ TEST_CASE("a launch that is refused fails the call") {
         MockSession session;
         StridedMove move("refused", 500, ends.laid_out, ends.packed);
         set_up_pack(move.move());
-        const auto before = std::vector<std::byte>(move.packed.actual(0),
-                                                   move.packed.actual(2000));
+        const auto before = std::vector<std::byte>(move.packed.actual(0), move.packed.actual(2000));
         mock::knobs.failing_launch = 1;
         CHECK(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
                         move.bytes(), &move.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
@@ -238,8 +237,8 @@ TEST_CASE("copy engines") {
                          info, UCD_OP__REPLACE) == UCD_SUCCESS);
         out.fetch();
         CHECK_FALSE(out.first_difference());
-        CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual,
-                       info, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual, info,
+                       UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
         const BuiltType strided(recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)));
         CHECK(ucd_pack(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, &actual, info,
                        UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);

@@ -25,9 +25,9 @@ bool is_complete(ucd_request_t &request) {
 } // namespace
 
 TEST_CASE("a call with a request does not wait for the device") {
-    for (const auto &[a, b] : {std::pair{device0, pinned}, std::pair{device0, device0},
-                               std::pair{device0, pageable}, std::pair{pageable, device0},
-                               std::pair{device0, device1}}) {
+    for (const auto &[a, b] :
+         {std::pair{device0, pinned}, std::pair{device0, device0}, std::pair{device0, pageable},
+          std::pair{pageable, device0}, std::pair{device0, device1}}) {
         INFO(name_of(a) << " to " << name_of(b));
         MockSession session;
         StridedMove pack("held pack", 300, a, b), unpack("held unpack", 300, a, b);
@@ -41,7 +41,8 @@ TEST_CASE("a call with a request does not wait for the device") {
             CHECK_FALSE(is_complete(unpack.request));
         }
         mock::let_go();
-        while (!is_complete(pack.request)) {}
+        while (!is_complete(pack.request)) {
+        }
         REQUIRE(unpack.wait() == UCD_SUCCESS);
         pack.check();
         unpack.check();
@@ -132,28 +133,20 @@ TEST_CASE("chunks are kept for later calls") {
     CHECK(mock::counts.allocations == 1);
 }
 
-TEST_CASE("a test of a direct request moves staged ones forward") {
+TEST_CASE("waiting for any request moves all staged work forward") {
     MockSession session;
     use_staging(256, 1);
-    StridedMove direct("direct", 10, device1, pinned), staged("staged", 1000, device0, pageable);
+    constexpr int chunks = (4000 + 255) / 256;
+    StridedMove staged("staged", 1000, device0, pageable);
     REQUIRE(staged.start_pack() == UCD_SUCCESS);
-    mock::hold();
-    REQUIRE(direct.start_pack() == UCD_SUCCESS);
-    mock::let_go();
-    const int launches = (4000 + 255) / 256;
-    ucd_request_t null = UCD_REQUEST__NULL;
-    CHECK(is_complete(null));
-    mock::hold();
-    StridedMove watched("watched", 10, device1, pinned);
-    REQUIRE(watched.start_pack() == UCD_SUCCESS);
-    while (mock::counts.launches < launches + 2) {
-        mock::allow(1);
-        (void)is_complete(watched.request);
-        if (watched.request == UCD_REQUEST__NULL) REQUIRE(watched.start_pack() == UCD_SUCCESS);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (int others = 1;; ++others) {
+        StridedMove other("other", 10, device1, pinned);
+        REQUIRE(other.start_pack() == UCD_SUCCESS);
+        REQUIRE(other.wait() == UCD_SUCCESS);
+        if (mock::counts.launches - others == chunks) break;
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
     }
-    mock::let_go();
-    REQUIRE(watched.wait() == UCD_SUCCESS);
-    REQUIRE(direct.wait() == UCD_SUCCESS);
     REQUIRE(staged.wait() == UCD_SUCCESS);
     staged.check();
 }
@@ -187,8 +180,7 @@ TEST_CASE("many threads, each with requests of its own") {
         std::vector<std::unique_ptr<StridedMove>> moves;
         for (unsigned i = 0; i < 12; ++i)
             moves.push_back(std::make_unique<StridedMove>("threads", 50 + 40 * (i + id),
-                                                          memories[(i + id) % 4],
-                                                          memories[i / 4]));
+                                                          memories[(i + id) % 4], memories[i / 4]));
         for (int round = 0; round < 5; ++round) {
             for (auto &move : moves)
                 failures += (round % 2 ? move->start_pack() : move->start_unpack()) != UCD_SUCCESS;
@@ -208,33 +200,54 @@ TEST_CASE("many threads, each with requests of its own") {
     CHECK(failures == 0);
 }
 
-TEST_CASE("the last ucd_finalize completes what is outstanding") {
-    MockSession session;
-    StridedMove direct("direct", 100, device0, pinned), staged("staged", 3000, device0, pageable),
-        failing("failing", 100, device1, device1);
-    mock::hold();
-    REQUIRE(direct.start_pack() == UCD_SUCCESS);
-    REQUIRE(staged.start_pack() == UCD_SUCCESS);
-    mock::knobs.failing_launch = 2; // the first chunk has been launched; a later one is refused
+namespace {
+
+// The last ucd_finalize, made while work is held that another thread will let go.
+void finalize_with_held_work() {
     std::thread later([] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         mock::let_go();
     });
-    mock::knobs.failing_launch = 0;
-    REQUIRE(failing.start_pack() == UCD_SUCCESS);
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    const int rc = ucd_finalize();
     later.join();
+    REQUIRE(rc == UCD_SUCCESS);
     // Everything of the library's is gone, but for the requests, which tell how it went.
     CHECK(mock::counts.live_events == 0);
     CHECK(mock::counts.live_allocations == 0);
+}
+
+} // namespace
+
+TEST_CASE("the last ucd_finalize completes what is outstanding") {
+    MockSession session;
+    StridedMove direct("direct", 100, device0, pinned), staged("staged", 3000, device0, pageable),
+        later("later", 100, device1, device1);
+    mock::hold();
+    REQUIRE(direct.start_pack() == UCD_SUCCESS);
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    REQUIRE(later.start_pack() == UCD_SUCCESS);
+    finalize_with_held_work();
     CHECK(is_complete(direct.request));
     REQUIRE(staged.wait() == UCD_SUCCESS);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     // A request of an earlier life is complete in a later one too.
-    CHECK(is_complete(failing.request));
+    CHECK(is_complete(later.request));
     direct.check();
     staged.check();
-    failing.check();
+    later.check();
+}
+
+TEST_CASE("how work failed is told after the last ucd_finalize too") {
+    MockSession session;
+    use_staging(256, 2);
+    StridedMove staged("staged", 3000, device0, pageable);
+    mock::hold();
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    mock::knobs.failing_work = 3;
+    finalize_with_held_work();
+    CHECK(staged.wait() == UCD_ERR__DEVICE);
+    CHECK(staged.request == UCD_REQUEST__NULL);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
 TEST_CASE("requests: wrong arguments") {

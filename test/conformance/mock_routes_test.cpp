@@ -1,8 +1,12 @@
 // Every route: random types between every two kinds of memory, with a mock backend for the devices.
 #include "support/catch.hpp"
 
-#include "support/mock_buffer.hpp"
+#include "support/mock_fixture.hpp"
 
+#include "staging.h"
+
+#include <cerrno>
+#include <unistd.h>
 #include <utility>
 
 using namespace ucdtest;
@@ -11,7 +15,8 @@ using namespace ucdtest::recipes;
 namespace {
 
 // Some range of the subject's stream, of whole elements if it is to be reduced.
-std::pair<std::size_t, std::size_t> random_range(Rng &rng, ucd_op_t op, const ReducedSubject &what) {
+std::pair<std::size_t, std::size_t> random_range(Rng &rng, ucd_op_t op,
+                                                 const ReducedSubject &what) {
     const bool replace = op == UCD_OP__REPLACE;
     const std::size_t units = replace ? what.subject.size() : what.elements.size();
     std::size_t first = 0, last = units;
@@ -144,6 +149,36 @@ void require_effort(Memory a, Memory b, const Effort &expected, bool peers = fal
 
 } // namespace
 
+TEST_CASE("much data, through chunks of their usual size") {
+    MockSession session;
+    const ucd::StagingSizes usual;
+    use_staging(usual.chunk_bytes, usual.chunks);
+    for (const auto &[a, b] : {std::pair{Memory::device0, Memory::pageable},
+                               std::pair{Memory::pageable, Memory::device1},
+                               std::pair{Memory::device1, Memory::device0}}) {
+        StridedMove move("much", usual.chunk_bytes * 5 / 8, a, b); // two chunks and a half
+        move.op = UCD_OP__SUM;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        REQUIRE(move.start_unpack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+    }
+}
+
+TEST_CASE("the mock's device memory is out of the host's reach") {
+    Rng rng(4);
+    const MockBuffer device(rng, {0, 64}, Memory::device0), pinned(rng, {0, 64}, Memory::pinned);
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    CHECK(::write(ends[1], pinned.real_base(), 1) == 1);
+    CHECK(::write(ends[1], device.real_base(), 1) == -1);
+    CHECK(errno == EFAULT);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
 TEST_CASE("the shortest way is taken") {
     using enum Memory;
     constexpr Effort host{0, 0, 0}, direct{1, 0, 0};
@@ -230,8 +265,7 @@ TEST_CASE("buffers without an address of their own: absolute displacements") {
         Rng &rng = one.rng();
         const Subject subject = random_nonempty_subject(one, mock_options(UCD_OP__REPLACE));
         MockBuffer laid_out(rng, subject.range, random_memory(rng));
-        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(subject.size())},
-                          random_memory(rng));
+        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(subject.size())}, random_memory(rng));
         for (std::size_t i = 0; i < subject.size(); ++i)
             *packed.expected(static_cast<std::intptr_t>(i)) = *laid_out.actual(subject.bytes[i]);
         laid_out.send();

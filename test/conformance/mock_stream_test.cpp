@@ -120,10 +120,10 @@ TEST_CASE("a batch in a stream is one launch") {
         // One of them has nothing to move.
         const std::size_t length = i == 3 ? 0 : m.bytes();
         if (length == 0) std::copy_n(m.packed.actual(0), m.bytes(), m.packed.expected(0));
-        packs.push_back({m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(), length, 77,
-                         {0, 0}});
-        unpacks.push_back({m.packed.real_base(), m.bytes(), m.laid_out.real_base(), 1, m.type(), 0,
-                           77, {0, 0}});
+        packs.push_back(
+            {m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(), length, 77, {0, 0}});
+        unpacks.push_back(
+            {m.packed.real_base(), m.bytes(), m.laid_out.real_base(), 1, m.type(), 0, 77, {0, 0}});
     }
     REQUIRE(ucd_pack_batch_stream(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
                                   native(stream)) == UCD_SUCCESS);
@@ -134,8 +134,8 @@ TEST_CASE("a batch in a stream is one launch") {
     CHECK(mock::counts.jobs == 9);
     for (const auto &m : moves) m->check();
     for (const auto &m : moves) set_up_unpack(m->move());
-    REQUIRE(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL,
-                                    UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    REQUIRE(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                    native(stream)) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 2);
     for (const auto &m : moves) m->check();

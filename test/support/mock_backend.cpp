@@ -43,7 +43,7 @@ ucd_type_t public_type(Element e) {
     }
 }
 
-// Plans -------------------------------------------------------------------------------------------
+// Plans --------------------------------------------------------------
 
 // Plans that exist, so that work which outlives its plan is found out.
 struct LivePlans {
@@ -80,12 +80,11 @@ const MockPlan &plan_of(const Job &job) {
     if (!live().plans.contains(job.plan))
         throw std::runtime_error("the plan is gone, or another backend's");
     const auto &plan = static_cast<const MockPlan &>(*job.plan);
-    if (job.count > 1 && !plan.repeated)
-        throw std::runtime_error("the plan is for one repetition");
+    if (job.count > 1 && !plan.repeated) throw std::runtime_error("the plan is for one repetition");
     return plan;
 }
 
-// Execution ---------------------------------------------------------------------------------------
+// Execution --------------------------------------------------------------
 
 // One job on the thread of a device.
 class Execution {
@@ -161,7 +160,7 @@ private:
     mock::DeviceView laid_out_, packed_;
 };
 
-// Events ------------------------------------------------------------------------------------------
+// Events --------------------------------------------------------------
 
 struct Completion {
     std::string failure; // set before `done`
@@ -195,7 +194,8 @@ bool is_failing_one(std::atomic<int> &knob) {
 }
 
 // What goes wrong, or "".
-template <class Body> std::string failure_of(Body &&body) {
+template <class Body>
+std::string failure_of(Body &&body) {
     try {
         if (is_failing_one(mock::knobs.failing_work)) return "the work failed, as it was told to";
         body();
@@ -209,7 +209,7 @@ void run_all(int device, const std::vector<Job> &jobs) {
     for (const Job &job : jobs) Execution(device, job).run();
 }
 
-// The backend -------------------------------------------------------------------------------------
+// The backend --------------------------------------------------------------
 
 class MockBackend final : public Backend {
 public:
@@ -319,7 +319,8 @@ private:
         return success;
     }
 
-    template <class Work> void start(int device, std::unique_ptr<Event> &done, Work work) {
+    template <class Work>
+    void start(int device, std::unique_ptr<Event> &done, Work work) {
         const auto completion = std::make_shared<Completion>();
         done = std::make_unique<MockEvent>(completion);
         queues_[static_cast<std::size_t>(device)].add([completion, work = std::move(work)] {
@@ -334,6 +335,8 @@ private:
 
 } // namespace
 
-Backend *create_mock_backend() { return new MockBackend; }
+Backend *create_mock_backend() {
+    return new MockBackend;
+}
 
 } // namespace ucd

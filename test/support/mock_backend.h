@@ -1,5 +1,6 @@
-// A backend "mock", which plays a GPU's: see mock_driver.h for its devices and for what tests can make
-// them do. It is made like any other, by its line in the registry, and serves as an example of one.
+// A backend "mock", which plays a GPU's: see mock_driver.h for its devices and for what tests can
+// make them do. It is made like any other, by its line in the registry, and serves as an example of
+// one.
 #pragma once
 
 #include "backend.h"

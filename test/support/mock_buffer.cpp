@@ -24,7 +24,7 @@ Memory random_memory(Rng &rng) {
     return all_memories[rng.below(std::size(all_memories))];
 }
 
-// Buffers -----------------------------------------------------------------------------------------
+// Buffers --------------------------------------------------------------
 
 namespace {
 
@@ -75,7 +75,7 @@ void MockBuffer::fetch() {
     mock::read(mirror_.data(), real_, mirror_.size());
 }
 
-// Moves -------------------------------------------------------------------------------------------
+// Moves --------------------------------------------------------------
 
 namespace {
 
@@ -149,7 +149,8 @@ void set_values(const MockMove &m) {
 
 void require_moved(const MockMove &m, int rc, std::uintptr_t actual, const char *call) {
     m.one.succeed(rc, (call + text_of(m)).c_str());
-    if (actual != m.length) m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
+    if (actual != m.length)
+        m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
 }
 
 } // namespace
@@ -281,7 +282,7 @@ ucd_op_t random_mock_op(Rng &rng) {
                           : all_ops()[1 + rng.below(all_ops().size() - 1)].op;
 }
 
-// Sessions ----------------------------------------------------------------------------------------
+// Sessions --------------------------------------------------------------
 
 void use_staging(std::size_t chunk_bytes, unsigned chunks) {
     ucd::running_context.load()->progress =

@@ -1,5 +1,6 @@
-// Buffers in the memories that the mock backend adds, and the moves between them, checked against the
-// oracle. The test sees a mirror: set up there, sent to the memory, and fetched back to be compared.
+// Buffers in the memories that the mock backend adds, and the moves between them, checked against
+// the oracle. The test sees a mirror: set up there, sent to the memory, and fetched back to be
+// compared.
 #pragma once
 
 #include "support/mock_driver.h"

@@ -22,7 +22,8 @@ void reset() {
     counts.queries = counts.allocations = 0;
 }
 
-// The gate that work passes before it begins ------------------------------------------------------
+// The gate that work passes before it begins
+// --------------------------------------------------------------
 
 namespace {
 
@@ -75,7 +76,7 @@ void wait_until_begun(int pieces) {
     gate.changed.wait(lock, [pieces] { return gate.begun >= pieces; });
 }
 
-// Memory ------------------------------------------------------------------------------------------
+// Memory --------------------------------------------------------------
 
 namespace {
 
@@ -173,7 +174,8 @@ char *secret_address(const void *address, std::size_t bytes) {
     Allocation a;
     if (!find(address, a)) return static_cast<char *>(const_cast<void *>(address));
     const auto into = static_cast<std::size_t>(static_cast<const char *>(address) - a.address);
-    if (bytes > a.bytes - into) throw std::logic_error("mock: copy beyond the end of an allocation");
+    if (bytes > a.bytes - into)
+        throw std::logic_error("mock: copy beyond the end of an allocation");
     return a.memory + into;
 }
 
@@ -197,7 +199,8 @@ char *DeviceView::at(const char *address, std::size_t bytes) {
         char text[128];
         std::snprintf(text, sizeof text, "device %d does not reach %zu bytes at %p", device_, bytes,
                       static_cast<const void *>(address));
-        if (!find(address, last_) || !within(last_) || !reaches(device_, last_.kind, last_.device)) {
+        if (!find(address, last_) || !within(last_) ||
+            !reaches(device_, last_.kind, last_.device)) {
             last_ = {};
             throw std::runtime_error(text);
         }
@@ -205,7 +208,7 @@ char *DeviceView::at(const char *address, std::size_t bytes) {
     return last_.memory + (address - last_.address);
 }
 
-// Queues ------------------------------------------------------------------------------------------
+// Queues --------------------------------------------------------------
 
 Queue::Queue(unsigned workers) {
     for (unsigned i = 0; i < workers; ++i) workers_.emplace_back([this] { serve(); });

@@ -2,9 +2,9 @@
 // pinned and managed memory, and queues of work that is done later by other threads.
 //
 // Device memory is strict. It is mapped twice: at the address that users get, where every access
-// faults, and at a secret one, for the devices' threads. So the host, and whatever runs on the wrong
-// device, is found out; and since the size of each allocation is known to the byte, so is what reaches
-// beyond it.
+// faults, and at a secret one, for the devices' threads. So the host, and whatever runs on the
+// wrong device, is found out; and since the size of each allocation is known to the byte, so is
+// what reaches beyond it.
 #pragma once
 
 #include "memory.h"
@@ -25,13 +25,13 @@ inline constexpr int device_count = 2;
 
 // Set by tests; read by driver and backend. All zero: everything works, at once.
 struct Knobs {
-    std::atomic<bool> peers;            // each device reaches the memory of the other
-    std::atomic<bool> private_pinned;   // pinned memory is reached by the device it is for only
-    std::atomic<bool> out_of_memory;    // the backend's allocations fail
-    std::atomic<int> failing_launch;    // n: the n-th launch or copy from now on is refused
-    std::atomic<int> failing_work;      // n: the n-th one is accepted, but its work fails
+    std::atomic<bool> peers;             // each device reaches the memory of the other
+    std::atomic<bool> private_pinned;    // pinned memory is reached by the device it is for only
+    std::atomic<bool> out_of_memory;     // the backend's allocations fail
+    std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused
+    std::atomic<int> failing_work;       // n: the n-th one is accepted, but its work fails
     std::atomic<int> failing_allocation; // n: the n-th allocation of the backend from now on
-    std::atomic<unsigned> delay_us;     // before each piece of work
+    std::atomic<unsigned> delay_us;      // before each piece of work
 };
 extern Knobs knobs;
 

@@ -19,11 +19,11 @@ struct StridedMove {
 
     // `ints` of them, every other one of an array.
     StridedMove(const char *test, std::size_t ints, Memory a, Memory b)
-        : one(test, 0), what(with_elements(make_subject(
-                            one,
-                            recipes::vector(static_cast<std::intptr_t>(ints), 1, 2,
-                                            recipes::leaf(UCD_TYPE__INT)),
-                            1))),
+        : one(test, 0),
+          what(with_elements(make_subject(
+              one,
+              recipes::vector(static_cast<std::intptr_t>(ints), 1, 2, recipes::leaf(UCD_TYPE__INT)),
+              1))),
           laid_out(one.rng(), what.subject.range, a),
           packed(one.rng(), {0, static_cast<std::intptr_t>(bytes())}, b) {}
 
@@ -39,8 +39,8 @@ struct StridedMove {
     }
     int start_unpack() {
         set_up_unpack(move());
-        return ucd_iunpack(packed.real_base(), bytes(), laid_out.real_base(), 1, type(), 0,
-                           &actual, UCD_INFO__NULL, op, &request);
+        return ucd_iunpack(packed.real_base(), bytes(), laid_out.real_base(), 1, type(), 0, &actual,
+                           UCD_INFO__NULL, op, &request);
     }
     int wait() { return ucd_wait(&request); }
     void check() { check_result(move()); }

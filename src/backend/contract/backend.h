@@ -18,7 +18,8 @@
 namespace ucd {
 
 // A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by
-// threads. The layout that it was made from lives longer.
+// threads. The layout that it was made from lives longer. The backend may not: types, and plans with
+// them, may be freed after the last ucd_finalize, or be used again after another ucd_init.
 class Plan {
 public:
     virtual ~Plan() = default;

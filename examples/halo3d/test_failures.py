@@ -1,0 +1,142 @@
+"""Checks that halo3d fails as it should: wrong input, wrong usage, a process that dies."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import check_trace
+import numpy
+
+
+def children_of(parent: int) -> list[int]:
+    children = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            status = (entry / "stat").read_text()
+        except OSError:
+            continue  # it has ended
+        if int(status.rpartition(")")[2].split()[1]) == parent:
+            children.append(int(entry.name))
+    return children
+
+
+class Checks:
+    def __init__(self, program: str, work: pathlib.Path) -> None:
+        self.program = program
+        self.work = work
+        self.failures = 0
+
+    def file(self, name: str, array: numpy.ndarray) -> str:
+        path = self.work / name
+        numpy.save(path, array)
+        return str(path)
+
+    def report(self, what: str, good: bool, got: str) -> None:
+        print(f"{'ok' if good else 'FAILED'}: {what}: {got.strip()}", flush=True)
+        self.failures += not good
+
+    def fails(self, what: str, status: int, message: str, *arguments: str) -> None:
+        """halo3d with these arguments must end with this status and say this."""
+        done = subprocess.run(
+            [self.program, *arguments], capture_output=True, text=True, timeout=60, check=False
+        )
+        good = done.returncode == status and message in done.stderr
+        self.report(what, good, f"status {done.returncode}: {done.stderr.splitlines()[:1]}")
+
+    def dies(self, good_field: str) -> None:
+        """One process is killed: the others must not wait for it for ever, nor stay behind."""
+        arguments = ["--processes", "3", "--iterations", "1000000", good_field, self.out()]
+        with subprocess.Popen(
+            [self.program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as run:
+            started = time.monotonic()
+            assert run.stdout
+            while not run.stdout.readline().startswith("+z"):  # what is printed before the exchange
+                if time.monotonic() - started > 30 or run.poll() is not None:
+                    break
+            time.sleep(0.2)
+            children = children_of(run.pid)
+            if len(children) == 3:
+                os.kill(children[1], signal.SIGKILL)
+            killed = time.monotonic()
+            try:
+                _, message = run.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
+                run.kill()
+                _, message = run.communicate()
+            took = time.monotonic() - killed
+        left = [child for child in children if pathlib.Path(f"/proc/{child}").exists()]
+        good = run.returncode == 1 and "ended by signal 9" in message and took < 10 and not left
+        self.report(
+            "a process is killed", good and len(children) == 3, f"{message} after {took:.2f} s"
+        )
+
+    def nothing_overlaps(self, good_field: str) -> None:
+        """With one piece on the wire at a time none can overlap, and check_trace must say so."""
+        trace = str(self.work / "trace.txt")
+        command = [self.program, "--method", "pack", "--window", "1", "--iterations", "2"]
+        subprocess.run(
+            [*command, "--trace", trace, good_field, self.out()],
+            stdout=subprocess.DEVNULL,
+            timeout=60,
+            check=True,
+        )
+        try:
+            got = check_trace.check(trace)
+        except check_trace.Wrong as wrong:
+            got = str(wrong)
+        self.report("a trace without overlap", "packed no piece between" in got, got)
+
+    def out(self) -> str:
+        return str(self.work / "out.npy")
+
+    def run(self) -> None:
+        out = self.out()
+        cube = numpy.arange(512, dtype=numpy.float64).reshape(8, 8, 8)
+        good = self.file("good.npy", cube)
+        text = self.work / "text.npy"
+        text.write_text("no field")
+        cut = self.work / "cut.npy"
+        cut.write_bytes(pathlib.Path(good).read_bytes()[:-8])
+        float32 = self.file("float32.npy", cube.astype(numpy.float32))
+        fortran = self.file("fortran.npy", numpy.asfortranarray(cube))
+        flat = self.file("flat.npy", cube.reshape(64, 8))
+        empty = self.file("empty.npy", cube[:0])
+
+        self.fails("no arguments", 2, "usage:")
+        self.fails("unknown option", 2, "unrecognized option", "--nonsense", good, out)
+        self.fails("bad number", 2, "--processes is '0'", "--processes", "0", good, out)
+        self.fails("bad method", 2, "--method is 'guess'", "--method", "guess", good, out)
+        self.fails("bad grid", 2, "--grid is '2x1'", "--grid", "2x1", good, out)
+        self.fails("no such input", 1, "cannot open it", str(self.work / "none.npy"), out)
+        self.fails("no .npy file", 1, "is not a .npy file", str(text), out)
+        self.fails("a cut file", 1, "its shape needs", str(cut), out)
+        self.fails("float32", 1, "float64", float32, out)
+        self.fails("Fortran order", 1, "C order", fortran, out)
+        self.fails("two dimensions", 1, "three dimensions", flat, out)
+        self.fails("no cells", 1, "at least 1", empty, out)
+        self.fails("the same file", 1, "are the same file", good, good)
+        self.fails("no such folder", 1, "cannot make it", good, str(self.work / "none" / "out.npy"))
+        self.fails("too many blocks", 1, "cannot be divided", "--processes", "11", good, out)
+        self.fails("wrong grid", 1, "--grid has 4 blocks", "--grid", "2x2x1", good, out)
+        self.fails("time is up", 1, "after 1 s", "--timeout", "1", "--iterations", "1000000", good, out)
+        larger = self.file("larger.npy", numpy.zeros((64, 64, 64)))
+        self.dies(larger)
+        self.nothing_overlaps(larger)
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="halo3d-test.") as folder:
+        checks = Checks(sys.argv[1], pathlib.Path(folder))
+        checks.run()
+        return 1 if checks.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

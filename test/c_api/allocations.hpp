@@ -1,0 +1,17 @@
+// What goes through operator new in a test program that links allocations.cpp: how much of it lives,
+// and a way to let it fail.
+#pragma once
+
+#include <cstddef>
+
+namespace ucdtest {
+
+// Allocations that were made and not given back.
+std::ptrdiff_t live_allocations();
+
+// Lets the n-th allocation from now on, counted from 1, throw std::bad_alloc; once.
+void fail_allocation(std::size_t n);
+// Lets no allocation fail any longer; whether none has failed since fail_allocation().
+bool end_failing();
+
+} // namespace ucdtest

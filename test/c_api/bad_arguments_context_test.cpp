@@ -1,0 +1,152 @@
+// Bad arguments of the life cycle, of hints and of the backend list; and what is valid when.
+#include "c_api/refusal.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+using namespace ucdtest;
+
+TEST_CASE("ucd_version refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_version";
+    r.invalid(f, "major is NULL", [&] { return ucd_version(nullptr, &o.number, &o.other_number); });
+    r.invalid(f, "minor is NULL", [&] { return ucd_version(&o.number, nullptr, &o.other_number); });
+    r.invalid(f, "patch is NULL", [&] { return ucd_version(&o.number, &o.other_number, nullptr); });
+}
+
+TEST_CASE("Statuses have names, and numbers that are none a text") {
+    CHECK(std::string(ucd_strerror(UCD_SUCCESS)) == "UCD_SUCCESS");
+    CHECK(std::string(ucd_strerror(UCD_ERR__INTERNAL)) == "UCD_ERR__INTERNAL");
+    for (const int rc : {-1, 10, INT32_MAX, INT32_MIN}) {
+        REQUIRE(ucd_strerror(rc) != nullptr);
+        CHECK(std::string(ucd_strerror(rc)).find("UCD_ERR__") == std::string::npos);
+    }
+}
+
+TEST_CASE("A success does not clear the last error") {
+    std::uintptr_t size;
+    REQUIRE(ucd_get_size(UCD_TYPE__INT, nullptr) == UCD_ERR__INVALID_ARG);
+    const std::string message = ucd_last_error();
+    REQUIRE(ucd_get_size(UCD_TYPE__INT, &size) == UCD_SUCCESS);
+    CHECK(ucd_last_error() == message);
+}
+
+TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
+    Refusals r;
+    r.invalid("ucd_info_create", "info is NULL", [&] { return ucd_info_create(nullptr); });
+    ucd_info_t info = nullptr;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    const char *const f = "ucd_info_set";
+    r.invalid(f, "info is NULL", [&] { return ucd_info_set(nullptr, "ucd.threads", "1"); });
+    r.invalid(f, "key is NULL", [&] { return ucd_info_set(info, nullptr, "1"); });
+    r.invalid(f, "value is NULL", [&] { return ucd_info_set(info, "ucd.threads", nullptr); });
+    const std::pair<const char *, std::vector<const char *>> bad[] = {
+        {"ucd.backends", {"", "seq,", ",seq", "nope", "seq,nope", "seq cuda", "Seq"}},
+        {"ucd.gpu", {"", "None", "all", "0"}},
+        {"ucd.inbuf", {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
+                       "nope:0", ":0", "cuda:99999999999"}},
+        {"ucd.outbuf", {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
+                        "nope:0", ":0", "cuda:99999999999"}},
+        {"ucd.engine", {"", "dma ", "DMA", "copy"}},
+        {"ucd.max_blocks", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
+        {"ucd.threads", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
+        {"ucd.ze.context", {"", "-1", "x", "12 "}},
+    };
+    for (const auto &[key, values] : bad)
+        for (const char *value : values)
+            r.invalid(f, key, [&, k = key] { return ucd_info_set(info, k, value); });
+    // Values of any length are quoted without harm.
+    const std::string endless(100000, 'x');
+    r.invalid(f, "ucd.engine", [&] { return ucd_info_set(info, "ucd.engine", endless.c_str()); });
+
+    r.invalid("ucd_info_free", "info is NULL", [&] { return ucd_info_free(nullptr); });
+    ucd_info_t none = UCD_INFO__NULL;
+    r.invalid("ucd_info_free", "*info is NULL", [&] { return ucd_info_free(&none); });
+    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
+    CHECK(info == UCD_INFO__NULL);
+}
+
+TEST_CASE("Good values and unknown keys are accepted; after a bad value the earlier one stands") {
+    ucd_info_t info = nullptr;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    const std::pair<const char *, const char *> good[] = {
+        {"ucd.backends", "seq"}, {"ucd.backends", "cuda,seq,hip,ze"}, {"ucd.gpu", "none"},
+        {"ucd.inbuf", "pinned"}, {"ucd.inbuf", "managed"}, {"ucd.inbuf", "cuda:0"},
+        {"ucd.outbuf", "hip:12"}, {"ucd.outbuf", "ze:3"}, {"ucd.inbuf", "host"},
+        {"ucd.outbuf", "host"}, {"ucd.engine", "auto"}, {"ucd.engine", "dma"},
+        {"ucd.engine", "kernel"}, {"ucd.max_blocks", "4294967295"}, {"ucd.threads", "1"},
+        {"ucd.ze.context", "18446744073709551615"}, {"nobody.knows", "this"}, {"", ""},
+        {"ucd.threads.", "x"}, {"UCD.THREADS", "x"},
+    };
+    for (const auto &[key, value] : good) {
+        INFO(key << "=" << value);
+        CHECK(ucd_info_set(info, key, value) == UCD_SUCCESS);
+    }
+    CHECK(ucd_info_set(info, "ucd.outbuf", "nowhere") == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_info_set(info, "ucd.threads", "0") == UCD_ERR__INVALID_ARG);
+    char in[4] = {1, 2, 3, 4}, out[4] = {};
+    std::uintptr_t bytes = 0;
+    CHECK(ucd_pack(in, 1, UCD_TYPE__INT, 0, out, 4, &bytes, info, UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK((bytes == 4 && out[3] == 4));
+    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
+}
+
+TEST_CASE("ucd_backend_count and ucd_backend_get refuse") {
+    Refusals r;
+    auto &o = r.out;
+    r.invalid("ucd_backend_count", "count is NULL", [&] { return ucd_backend_count(nullptr); });
+    int count = 0;
+    REQUIRE(ucd_backend_count(&count) == UCD_SUCCESS);
+    const char *const f = "ucd_backend_get";
+    for (const int index : {-1, count, INT32_MAX, INT32_MIN})
+        r.invalid(f, "index is " + std::to_string(index), [&] { return ucd_backend_get(index, &o.backend); });
+    r.invalid(f, "desc is NULL", [&] { return ucd_backend_get(0, nullptr); });
+    for (std::uint32_t n = 0; n < 4; ++n)
+        for (int index = 0; index < count; ++index) {
+            ucd_backend_desc_t desc, before;
+            std::memset(static_cast<void *>(&desc), pattern, sizeof desc);
+            desc.struct_size = n;
+            before = desc;
+            r.invalid(f, "struct_size is " + std::to_string(n), [&] { return ucd_backend_get(index, &desc); });
+            CHECK(std::memcmp(&desc, &before, sizeof desc) == 0);
+        }
+}
+
+TEST_CASE("ucd_op_is_supported refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_op_is_supported";
+    r.bad_ops(f, [&](ucd_op_t op) { return ucd_op_is_supported(op, UCD_TYPE__INT, "seq", &o.number); });
+    r.bad_handles(f, "type",
+                  [&](ucd_type_t t) { return ucd_op_is_supported(UCD_OP__MAX, t, "seq", &o.number); });
+    r.invalid(f, "backend is NULL",
+              [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, nullptr, &o.number); });
+    for (const char *name : {"", "nope", "SEQ", "seq "})
+        r.invalid(f, "backend is \"" + std::string(name) + "\"",
+                  [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, name, &o.number); });
+    r.invalid(f, "supported is NULL",
+              [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, "seq", nullptr); });
+}
+
+TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
+    Refusals r;
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    const std::pair<const char *, const char *> bad[] = {
+        {"UCD_BACKENDS", "nope"}, {"UCD_GPU", "all"},       {"UCD_INBUF", "moon"},
+        {"UCD_OUTBUF", "cuda:"},  {"UCD_ENGINE", "steam"},  {"UCD_MAX_BLOCKS", "0"},
+        {"UCD_THREADS", "no"},    {"UCD_ZE_CONTEXT", "-1"}, {"UCD_LOG_LEVEL", "loud"},
+    };
+    for (const auto &[name, value] : bad) {
+        setenv(name, value, 1);
+        r.invalid("ucd_init", name, [] { return ucd_init(UCD_INFO__NULL); });
+        unsetenv(name);
+        CHECK(ucd_finalize() == UCD_ERR__NOT_INITIALIZED);
+    }
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    // Only the first one reads it.
+    setenv("UCD_ENGINE", "steam", 1);
+    CHECK(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    unsetenv("UCD_ENGINE");
+    CHECK(ucd_finalize() == UCD_SUCCESS);
+}

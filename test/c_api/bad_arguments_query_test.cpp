@@ -1,0 +1,222 @@
+// Bad arguments of what asks about types, lists their segments, and flattens them.
+#include "c_api/refusal.hpp"
+
+#include <cstring>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+int make_vector(ucd_type_t *type) {
+    return ucd_create_vector(3, 2, 4, UCD_TYPE__INT, nullptr, type);
+}
+const std::uintptr_t packed = 24, segments = 3;
+const std::uintptr_t too_many = UINTPTR_MAX / 8;
+
+} // namespace
+
+TEST_CASE("ucd_get_size, ucd_get_extent and ucd_get_true_extent refuse") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    r.bad_handles("ucd_get_size", "type", [&](ucd_type_t t) { return ucd_get_size(t, &o.size); });
+    r.invalid("ucd_get_size", "size is NULL", [&] { return ucd_get_size(v, nullptr); });
+    for (const auto &[f, get] : {std::pair("ucd_get_extent", &ucd_get_extent),
+                                 std::pair("ucd_get_true_extent", &ucd_get_true_extent)}) {
+        const auto ask = get;
+        r.bad_handles(f, "type", [&](ucd_type_t t) { return ask(t, &o.lb, &o.extent); });
+        r.invalid(f, "lb is NULL", [&] { return ask(v, nullptr, &o.extent); });
+        r.invalid(f, "extent is NULL", [&] { return ask(v, &o.lb, nullptr); });
+    }
+}
+
+TEST_CASE("ucd_get_layout refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_get_layout";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_get_layout(1, t, &o.layout); });
+    r.invalid(f, "layout is NULL", [&] { return ucd_get_layout(1, v, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is 2305843009213693951",
+              [&] { return ucd_get_layout(too_many, v, &o.layout); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is",
+              [&] { return ucd_get_layout(UINTPTR_MAX, v, &o.layout); });
+    for (std::uint32_t n = 0; n < 4; ++n) {
+        ucd_layout_t layout, before;
+        std::memset(static_cast<void *>(&layout), pattern, sizeof layout);
+        layout.struct_size = n;
+        before = layout;
+        r.invalid(f, "struct_size is " + std::to_string(n), [&] { return ucd_get_layout(1, v, &layout); });
+        CHECK(std::memcmp(&layout, &before, sizeof layout) == 0);
+    }
+}
+
+TEST_CASE("No byte beyond struct_size is written") {
+    const Handle v(make_vector);
+    ucd_layout_t whole = {}, part, before;
+    whole.struct_size = sizeof whole;
+    REQUIRE(ucd_get_layout(2, v, &whole) == UCD_SUCCESS);
+    ucd_backend_desc_t desc = {}, short_desc, desc_before;
+    desc.struct_size = sizeof desc;
+    REQUIRE(ucd_backend_get(0, &desc) == UCD_SUCCESS);
+    for (std::uint32_t n = 4; n <= sizeof whole; ++n) {
+        std::memset(static_cast<void *>(&part), pattern, sizeof part);
+        part.struct_size = n;
+        before = part;
+        REQUIRE(ucd_get_layout(2, v, &part) == UCD_SUCCESS);
+        REQUIRE(part.struct_size == n);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + 4, reinterpret_cast<char *>(&whole) + 4,
+                            n - 4) == 0);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + n, reinterpret_cast<char *>(&before) + n,
+                            sizeof part - n) == 0);
+    }
+    for (std::uint32_t n = 4; n <= sizeof desc; ++n) {
+        std::memset(static_cast<void *>(&short_desc), pattern, sizeof short_desc);
+        short_desc.struct_size = n;
+        desc_before = short_desc;
+        REQUIRE(ucd_backend_get(0, &short_desc) == UCD_SUCCESS);
+        REQUIRE(short_desc.struct_size == n);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + 4, reinterpret_cast<char *>(&desc) + 4,
+                            n - 4) == 0);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + n,
+                            reinterpret_cast<char *>(&desc_before) + n, sizeof short_desc - n) == 0);
+    }
+    // A caller from the future has a longer struct.
+    struct Longer {
+        ucd_layout_t known;
+        std::uint64_t unknown;
+    } longer = {{}, 7};
+    longer.known.struct_size = sizeof longer;
+    REQUIRE(ucd_get_layout(2, v, &longer.known) == UCD_SUCCESS);
+    CHECK(longer.known.bytes == 2 * packed);
+    CHECK(longer.unknown == 7);
+}
+
+TEST_CASE("ucd_describe refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_describe";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
+    r.invalid(f, "needed is NULL", [&] { return ucd_describe(v, o.text, sizeof o.text, nullptr); });
+    r.invalid(f, "text is NULL", [&] { return ucd_describe(v, nullptr, 1, &o.size); });
+    // TRUNCATED tells how much is needed, and writes no text.
+    std::uintptr_t needed = 0;
+    r.refused(f, UCD_ERR__TRUNCATED, "text_size is 0", [&] { return ucd_describe(v, nullptr, 0, &needed); });
+    REQUIRE(needed > 1);
+    std::vector<char> text(needed, 'x');
+    std::uintptr_t again = 0;
+    r.refused(f, UCD_ERR__TRUNCATED, "text_size is " + std::to_string(needed - 1),
+              [&] { return ucd_describe(v, text.data(), needed - 1, &again); });
+    CHECK(again == needed);
+    CHECK(text == std::vector<char>(needed, 'x'));
+    CHECK(ucd_describe(v, text.data(), needed, &again) == UCD_SUCCESS);
+    CHECK(std::strlen(text.data()) + 1 == needed);
+}
+
+TEST_CASE("ucd_iov_len and ucd_iov_len_max refuse") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *f = "ucd_iov_len";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_iov_len(1, t, &o.size); });
+    r.invalid(f, "iov_len is NULL", [&] { return ucd_iov_len(1, v, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return ucd_iov_len(too_many, v, &o.size); });
+    f = "ucd_iov_len_max";
+    r.bad_handles(f, "type",
+                  [&](ucd_type_t t) { return ucd_iov_len_max(1, t, 9, &o.size, &o.other_size); });
+    r.invalid(f, "iov_len is NULL", [&] { return ucd_iov_len_max(1, v, 9, nullptr, &o.size); });
+    r.invalid(f, "actual_iov_bytes is NULL", [&] { return ucd_iov_len_max(1, v, 9, &o.size, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is",
+              [&] { return ucd_iov_len_max(too_many, v, 9, &o.size, &o.other_size); });
+}
+
+TEST_CASE("ucd_iov refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_iov";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_iov(o.data, 1, t, 0, o.entries, 4, &o.size); });
+    r.invalid(f, "iov is NULL", [&] { return ucd_iov(o.data, 1, v, 0, nullptr, 1, &o.size); });
+    r.invalid(f, "actual_iov_len is NULL", [&] { return ucd_iov(o.data, 1, v, 0, o.entries, 4, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is",
+              [&] { return ucd_iov(o.data, too_many, v, 0, o.entries, 4, &o.size); });
+    for (const std::uintptr_t offset : {segments + 1, UINTPTR_MAX})
+        r.invalid(f, "iov_offset is " + std::to_string(offset),
+                  [&] { return ucd_iov(o.data, 1, v, offset, o.entries, 4, &o.size); });
+    r.invalid(f, "iov_offset is 1", [&] { return ucd_iov(o.data, 0, v, 1, o.entries, 4, &o.size); });
+    CHECK((ucd_iov(o.data, 1, v, segments, nullptr, 0, &o.size) == UCD_SUCCESS && o.size == 0));
+}
+
+TEST_CASE("ucd_iov_bytes refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_iov_bytes";
+    const auto call = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t offset) {
+        return ucd_iov_bytes(o.data, count, t, offset, 9, o.entries, 4, &o.size, &o.other_size);
+    };
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return call(1, t, 0); });
+    r.invalid(f, "iov is NULL", [&] {
+        return ucd_iov_bytes(o.data, 1, v, 0, 9, nullptr, 1, &o.size, &o.other_size);
+    });
+    r.invalid(f, "actual_iov_len is NULL", [&] {
+        return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, nullptr, &o.size);
+    });
+    r.invalid(f, "actual_bytes is NULL", [&] {
+        return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, &o.size, nullptr);
+    });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return call(too_many, v, 0); });
+    for (const std::uintptr_t offset : {packed + 1, UINTPTR_MAX})
+        r.invalid(f, "offset is " + std::to_string(offset), [&] { return call(1, v, offset); });
+    r.invalid(f, "offset is 1", [&] { return call(0, v, 1); });
+    CHECK((call(1, v, packed) == UCD_SUCCESS && o.size == 0 && o.other_size == 0));
+}
+
+TEST_CASE("ucd_flatten_size and ucd_flatten refuse") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *f = "ucd_flatten_size";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_flatten_size(t, &o.size); });
+    r.invalid(f, "size is NULL", [&] { return ucd_flatten_size(v, nullptr); });
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(v, &size) == UCD_SUCCESS);
+    REQUIRE(size < sizeof o.data);
+    f = "ucd_flatten";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_flatten(t, o.data, sizeof o.data); });
+    r.invalid(f, "flattened is NULL", [&] { return ucd_flatten(v, nullptr, size); });
+    for (std::uintptr_t n = 0; n < size; ++n)
+        r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is " + std::to_string(n),
+                  [&] { return ucd_flatten(v, o.data, n); });
+    r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is 0", [&] { return ucd_flatten(v, nullptr, 0); });
+}
+
+TEST_CASE("ucd_unflatten refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(v, &size) == UCD_SUCCESS);
+    std::vector<unsigned char> good(size + 8, 0);
+    REQUIRE(ucd_flatten(v, good.data(), size) == UCD_SUCCESS);
+    const char *const f = "ucd_unflatten";
+    r.invalid(f, "newtype is NULL", [&] { return ucd_unflatten(nullptr, good.data(), size); });
+    r.invalid(f, "flattened is NULL", [&] { return ucd_unflatten(&o.type, nullptr, size); });
+    r.refused(f, UCD_ERR__CORRUPT, "", [&] { return ucd_unflatten(&o.type, nullptr, 0); });
+    for (std::uintptr_t n = 0; n < good.size(); ++n)
+        if (n != size)
+            r.refused(f, UCD_ERR__CORRUPT, "", [&] { return ucd_unflatten(&o.type, good.data(), n); });
+    for (std::uintptr_t at = 0; at < size; ++at) {
+        std::vector<unsigned char> bad(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+        bad[at] ^= 0x10;
+        std::memset(static_cast<void *>(&o.type), pattern, sizeof o.type);
+        const ucd_type_t before = o.type;
+        const std::ptrdiff_t live = live_allocations();
+        const int rc = ucd_unflatten(&o.type, bad.data(), size);
+        CHECK(live_allocations() == live);
+        CHECK((rc == UCD_ERR__CORRUPT || rc == UCD_ERR__NOT_SUPPORTED)); // a newer version
+        CHECK(o.type == before);
+    }
+}
