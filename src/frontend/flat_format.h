@@ -44,8 +44,8 @@ inline constexpr unsigned max_dims = 63; // each doubles the size at least
 
 // Representations by class and packed bytes.
 struct Representation {
-    Element element;
-    uint8_t element_class, bytes;
+    Element element = Element::none;
+    uint8_t element_class = 0, bytes = 0;
 };
 inline constexpr Representation representations[] = {
     {Element::byte, 1, 1},             {Element::char8, 2, 1},
@@ -66,23 +66,24 @@ inline constexpr Representation representations[] = {
     {Element::float32_float32, 15, 8}, {Element::float64_float64, 15, 16},
 };
 
-constexpr const Representation *representation_of(Element element) {
+// Element::none if there is no such thing.
+constexpr Representation representation_of(Element element) {
     for (const Representation &r : representations)
-        if (r.element == element) return &r;
-    return nullptr;
+        if (r.element == element) return r;
+    return {};
 }
-
-constexpr const Representation *representation_with(uint8_t element_class, uint8_t bytes) {
+constexpr Representation representation_with(uint8_t element_class, uint8_t bytes) {
     for (const Representation &r : representations)
-        if (r.element_class == element_class && r.bytes == bytes) return &r;
-    return nullptr;
+        if (r.element_class == element_class && r.bytes == bytes) return r;
+    return {};
 }
 
 static_assert([] {
     for (unsigned e = 1; e < static_cast<unsigned>(Element::count_); ++e) {
-        const Representation *r = representation_of(static_cast<Element>(e));
-        if (r == nullptr || r->bytes != packed_size(r->element) ||
-            representation_with(r->element_class, r->bytes) != r)
+        const auto element = static_cast<Element>(e);
+        const Representation r = representation_of(element);
+        if (r.element != element || r.bytes != packed_size(element) ||
+            representation_with(r.element_class, r.bytes).element != element)
             return false;
     }
     return true;

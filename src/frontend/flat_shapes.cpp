@@ -57,7 +57,7 @@ Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
 }
 
 ShapeId Shapes::element(const Type &t) {
-    const Representation &r = *representation_of(t.element);
+    const Representation r = representation_of(t.element);
     Shape s;
     s.element_class = r.element_class;
     s.element_bytes = r.bytes;

@@ -159,21 +159,21 @@ Status Reader::node(TypeOwner &type) {
 Status Reader::element(TypeOwner &type) {
     const uint8_t element_class = cursor_.byte(), bytes = cursor_.byte(),
                   alignment_log = cursor_.byte();
-    const Representation *r = representation_with(element_class, bytes);
-    if (r == nullptr) return corrupt("an element that is not defined");
+    const Element element = representation_with(element_class, bytes).element;
+    if (element == Element::none) return corrupt("an element that is not defined");
     if (alignment_log > max_alignment_log) return corrupt("an alignment that no type has");
     const uint32_t alignment = uint32_t{1} << alignment_log;
-    const unsigned here = predefined_with(r->element);
+    const unsigned here = predefined_with(element);
     if (here != 0 && predefined_type(here).alignment == alignment) {
         type.reset(const_cast<Type *>(&predefined_type(here)));
         return success;
     }
     TypeOwner t(new Type);
-    const Pieces pieces = pieces_of(r->element);
-    t->element = r->element;
+    const Pieces pieces = pieces_of(element);
+    t->element = element;
     t->predefined = static_cast<uint8_t>(here);
     t->alignment = alignment;
-    t->ops = defined_ops(r->element);
+    t->ops = defined_ops(element);
     t->size = bytes;
     t->true_ub = pieces.second_bytes == 0 ? bytes : pieces.second_at + pieces.second_bytes;
     t->ub = t->true_ub;

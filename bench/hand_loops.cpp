@@ -1,0 +1,339 @@
+#include "hand_loops.hpp"
+
+#include "hand_copy.hpp"
+#include "shapes.hpp"
+
+#include <algorithm>
+
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+namespace bench::hand {
+namespace {
+
+using namespace shapes;
+
+// As many loops in each other as the nest has levels, all constants.
+template <auto nest, To to, std::size_t level = 0>
+[[gnu::always_inline]] inline void loops(char *__restrict laid_out, char *__restrict packed) {
+    if constexpr (level == nest.depth)
+        copy<to, nest.block>(laid_out, packed);
+    else
+        for (std::int64_t i = 0; i < nest.levels[level].count; ++i)
+            loops<nest, to, level + 1>(laid_out + i * nest.levels[level].stride,
+                                       packed + i * nest.bytes(level + 1));
+}
+
+template <auto nest, To to>
+void move_nest(const Lists &, char *laid_out, char *packed) {
+    loops<nest, to>(laid_out, packed);
+}
+
+template <auto nest>
+std::span<const HandLoop> nest_loops() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_nest<nest, To::packed>, move_nest<nest, To::laid_out>},
+    };
+    return ways;
+}
+
+template <To to>
+void move_contiguous(const Lists &, char *laid_out, char *packed) {
+    copy<to, contiguous_bytes>(laid_out, packed);
+}
+
+// Runs of 1 to 4 units.
+template <std::int64_t unit, To to>
+void move_runs(const Lists &lists, char *__restrict laid_out, char *__restrict packed) {
+    const std::size_t runs = lists.displs.size();
+    const std::int32_t *const displs = lists.displs.data(), *const lengths = lists.lengths.data();
+    for (std::size_t r = 0; r < runs; ++r) {
+        char *at = laid_out + displs[r] * unit;
+        for (std::int32_t i = 0; i < lengths[r]; ++i, at += unit, packed += unit)
+            copy<to, unit>(at, packed);
+    }
+}
+
+// A branch on the length instead of a loop.
+template <std::int64_t unit, To to>
+void move_runs_by_case(const Lists &lists, char *__restrict laid_out, char *__restrict packed) {
+    const std::size_t runs = lists.displs.size();
+    const std::int32_t *const displs = lists.displs.data(), *const lengths = lists.lengths.data();
+    for (std::size_t r = 0; r < runs; ++r) {
+        char *const at = laid_out + displs[r] * unit;
+        switch (lengths[r]) {
+        case 1: copy<to, 1 * unit>(at, packed); break;
+        case 2: copy<to, 2 * unit>(at, packed); break;
+        case 3: copy<to, 3 * unit>(at, packed); break;
+        case 4: copy<to, 4 * unit>(at, packed); break;
+        default: __builtin_unreachable();
+        }
+        packed += lengths[r] * unit;
+    }
+}
+
+#if defined(__AVX512VL__)
+
+// Whatever the length, one masked access: nothing to mispredict.
+template <To to>
+void move_runs_of_8_masked(const Lists &lists, char *__restrict laid_out, char *__restrict packed) {
+    const std::size_t runs = lists.displs.size();
+    const std::int32_t *const displs = lists.displs.data(), *const lengths = lists.lengths.data();
+    for (std::size_t r = 0; r < runs; ++r) {
+        char *const at = laid_out + displs[r] * std::int64_t{8};
+        const auto mask = static_cast<__mmask8>((1u << lengths[r]) - 1);
+        if constexpr (to == To::packed)
+            _mm256_mask_storeu_epi64(packed, mask, _mm256_maskz_loadu_epi64(mask, at));
+        else
+            _mm256_mask_storeu_epi64(at, mask, _mm256_maskz_loadu_epi64(mask, packed));
+        packed += lengths[r] * std::int64_t{8};
+    }
+}
+
+#endif
+
+// Always four units: what is too much is overwritten by the next run. Not for the last ones, whose
+// surplus would lie behind the end.
+template <std::int64_t unit>
+void pack_runs_with_surplus(const Lists &lists, char *__restrict laid_out,
+                            char *__restrict packed) {
+    const std::size_t runs = lists.displs.size(), careful = std::min<std::size_t>(runs, 4);
+    const std::int32_t *const displs = lists.displs.data(), *const lengths = lists.lengths.data();
+    for (std::size_t r = 0; r < runs - careful; ++r) {
+        copy<To::packed, 4 * unit>(laid_out + displs[r] * unit, packed);
+        packed += lengths[r] * unit;
+    }
+    for (std::size_t r = runs - careful; r < runs; ++r) {
+        copy<To::packed>(laid_out + displs[r] * unit, packed, lengths[r] * unit);
+        packed += lengths[r] * unit;
+    }
+}
+
+template <To to>
+void move_singles(const Lists &lists, char *__restrict laid_out, char *__restrict packed) {
+    const std::int32_t *const displs = lists.displs.data();
+    for (std::int64_t i = 0; i < singles; ++i)
+        copy<to, 8>(laid_out + displs[i] * std::int64_t{8}, packed + i * 8);
+}
+
+struct Record {
+    double a;
+    std::int32_t b, c;
+    char d;
+};
+static_assert(sizeof(Record) == record_extent);
+
+// The double and both ints touch.
+template <To to>
+void move_records(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    for (std::int64_t i = 0; i < shapes::records; ++i) {
+        copy<to, 16>(laid_out + i * record_extent, packed + i * record_fields);
+        copy<to, 1>(laid_out + i * record_extent + 16, packed + i * record_fields + 16);
+    }
+}
+
+// Field by field.
+template <To to>
+void move_fields(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    auto *record = reinterpret_cast<Record *>(laid_out);
+    for (std::int64_t i = 0; i < shapes::records; ++i, ++record, packed += record_fields) {
+        copy<to, 8>(reinterpret_cast<char *>(&record->a), packed);
+        copy<to, 4>(reinterpret_cast<char *>(&record->b), packed + 8);
+        copy<to, 4>(reinterpret_cast<char *>(&record->c), packed + 12);
+        copy<to, 1>(&record->d, packed + 16);
+    }
+}
+
+// The whole record in one go: its padding is overwritten by the next one.
+void pack_records_with_surplus(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    std::int64_t i = 0;
+    for (; i < shapes::records - 1; ++i)
+        copy<To::packed, record_extent>(laid_out + i * record_extent, packed + i * record_fields);
+    copy<To::packed, record_fields>(laid_out + i * record_extent, packed + i * record_fields);
+}
+
+template <To to>
+void move_triangle(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    for (std::int64_t i = 0; i < triangle_side; ++i) {
+        const std::int64_t row = (i + 1) * 8;
+        copy<to>(laid_out + i * triangle_side * 8, packed, row);
+        packed += row;
+    }
+}
+
+template <To to>
+void move_transposed(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    constexpr std::int64_t n = transpose_side;
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+            copy<to, 8>(laid_out + (j * n + i) * 8, packed + (i * n + j) * 8);
+}
+
+// In tiles of a cache line each way. All loops go along the side that is written. Were a tile
+// unrolled altogether, stores would alternate between lines that compete for one place in the cache.
+template <To to>
+void move_transposed_in_tiles(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    constexpr std::int64_t n = transpose_side, tile = 8;
+    static_assert(n % tile == 0);
+    for (std::int64_t i = 0; i < n; i += tile)
+        for (std::int64_t j = 0; j < n; j += tile)
+#pragma GCC unroll 1
+            for (std::int64_t a = i; a < i + tile; ++a)
+                for (std::int64_t b = j; b < j + tile; ++b) {
+                    const std::int64_t row = to == To::packed ? a : b;
+                    const std::int64_t column = to == To::packed ? b : a;
+                    copy<to, 8>(laid_out + (column * n + row) * 8, packed + (row * n + column) * 8);
+                }
+}
+
+#if defined(__AVX512F__)
+
+// A tile in eight registers: whole lines are loaded and stored.
+[[gnu::always_inline]] inline void transpose_tile(const char *from, char *to, std::int64_t stride) {
+    __m512i line[8], pairs[8], fours[8];
+    for (int k = 0; k < 8; ++k) line[k] = _mm512_loadu_si512(from + k * stride);
+    for (int k = 0; k < 8; k += 2) {
+        pairs[k] = _mm512_unpacklo_epi64(line[k], line[k + 1]);
+        pairs[k + 1] = _mm512_unpackhi_epi64(line[k], line[k + 1]);
+    }
+    for (int k = 0; k < 8; k += 4)
+        for (int half = 0; half < 2; ++half) {
+            fours[k + half] = _mm512_shuffle_i64x2(pairs[k + half], pairs[k + half + 2], 0x88);
+            fours[k + half + 2] = _mm512_shuffle_i64x2(pairs[k + half], pairs[k + half + 2], 0xdd);
+        }
+    for (int k = 0; k < 4; ++k) {
+        line[k] = _mm512_shuffle_i64x2(fours[k], fours[k + 4], 0x88);
+        line[k + 4] = _mm512_shuffle_i64x2(fours[k], fours[k + 4], 0xdd);
+    }
+    for (int k = 0; k < 8; ++k) _mm512_storeu_si512(to + k * stride, line[k]);
+}
+
+template <To to>
+void move_transposed_in_registers(const Lists &, char *__restrict laid_out,
+                                  char *__restrict packed) {
+    constexpr std::int64_t n = transpose_side, tile = 8;
+    char *const from = to == To::packed ? laid_out : packed;
+    char *const into = to == To::packed ? packed : laid_out;
+    for (std::int64_t i = 0; i < n; i += tile)
+        for (std::int64_t j = 0; j < n; j += tile)
+            transpose_tile(from + (j * n + i) * 8, into + (i * n + j) * 8, n * 8);
+}
+
+#endif
+
+} // namespace
+
+std::span<const HandLoop> contiguous() {
+    static constexpr HandLoop ways[] = {
+        {"memcpy", move_contiguous<To::packed>, move_contiguous<To::laid_out>},
+    };
+    return ways;
+}
+
+std::span<const HandLoop> vector_8_of_512() {
+    return nest_loops<shapes::vector_8_of_512>();
+}
+std::span<const HandLoop> vector_8_of_512_large() {
+    return nest_loops<shapes::vector_8_of_512_large>();
+}
+std::span<const HandLoop> vector_128_of_512() {
+    return nest_loops<shapes::vector_128_of_512>();
+}
+std::span<const HandLoop> vector_128_of_512_large() {
+    return nest_loops<shapes::vector_128_of_512_large>();
+}
+std::span<const HandLoop> vector_4_of_8() {
+    return nest_loops<shapes::vector_4_of_8>();
+}
+std::span<const HandLoop> matrix_column() {
+    return nest_loops<shapes::matrix_column>();
+}
+std::span<const HandLoop> face_xz() {
+    return nest_loops<shapes::face_xz>();
+}
+std::span<const HandLoop> face_yz() {
+    return nest_loops<shapes::face_yz>();
+}
+std::span<const HandLoop> hypercube_16() {
+    return nest_loops<shapes::hypercube_16>();
+}
+std::span<const HandLoop> hypercube_32() {
+    return nest_loops<shapes::hypercube_32>();
+}
+std::span<const HandLoop> nest_4() {
+    return nest_loops<shapes::nest_4>();
+}
+std::span<const HandLoop> nest_5() {
+    return nest_loops<shapes::nest_5>();
+}
+std::span<const HandLoop> milc_face() {
+    return nest_loops<shapes::milc_face>();
+}
+std::span<const HandLoop> nas_lu_face() {
+    return nest_loops<shapes::nas_lu_face>();
+}
+std::span<const HandLoop> small_contiguous() {
+    return nest_loops<shapes::small_contiguous>();
+}
+std::span<const HandLoop> small_vector() {
+    return nest_loops<shapes::small_vector>();
+}
+
+std::span<const HandLoop> runs_of_8() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_runs<8, To::packed>, move_runs<8, To::laid_out>},
+        {"by case", move_runs_by_case<8, To::packed>, move_runs_by_case<8, To::laid_out>},
+        {"with surplus", pack_runs_with_surplus<8>, nullptr},
+#if defined(__AVX512VL__)
+        {"masked", move_runs_of_8_masked<To::packed>, move_runs_of_8_masked<To::laid_out>},
+#endif
+    };
+    return ways;
+}
+
+std::span<const HandLoop> runs_of_128() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_runs<128, To::packed>, move_runs<128, To::laid_out>},
+        {"by case", move_runs_by_case<128, To::packed>, move_runs_by_case<128, To::laid_out>},
+    };
+    return ways;
+}
+
+std::span<const HandLoop> single_doubles() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_singles<To::packed>, move_singles<To::laid_out>},
+    };
+    return ways;
+}
+
+std::span<const HandLoop> records() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_records<To::packed>, move_records<To::laid_out>},
+        {"by field", move_fields<To::packed>, move_fields<To::laid_out>},
+        {"with surplus", pack_records_with_surplus, nullptr},
+    };
+    return ways;
+}
+
+std::span<const HandLoop> triangle() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_triangle<To::packed>, move_triangle<To::laid_out>},
+    };
+    return ways;
+}
+
+std::span<const HandLoop> transpose() {
+    static constexpr HandLoop ways[] = {
+        {"loop", move_transposed<To::packed>, move_transposed<To::laid_out>},
+        {"tiles of 8x8", move_transposed_in_tiles<To::packed>,
+         move_transposed_in_tiles<To::laid_out>},
+#if defined(__AVX512F__)
+        {"in registers", move_transposed_in_registers<To::packed>,
+         move_transposed_in_registers<To::laid_out>},
+#endif
+    };
+    return ways;
+}
+
+} // namespace bench::hand

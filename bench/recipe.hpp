@@ -1,0 +1,87 @@
+// How a type is built, as data: the one description from which UCD's type, MPI's datatype and the
+// list of its segments are made, so that all of them surely mean the same layout.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace bench {
+
+struct Recipe;
+using RecipePtr = std::shared_ptr<const Recipe>;
+using Ints = std::vector<std::intptr_t>;
+
+enum class Element { byte, int32, float32, float64 };
+
+struct Predefined {
+    Element element;
+};
+struct Contig {
+    std::intptr_t count;
+    RecipePtr old;
+};
+struct Vector { // stride in extents of `old`
+    std::intptr_t count, blocklength, stride;
+    RecipePtr old;
+};
+struct HVector { // stride in bytes
+    std::intptr_t count, blocklength, stride;
+    RecipePtr old;
+};
+struct IndexedBlock { // displs in extents of `old`
+    std::intptr_t blocklength;
+    Ints displs;
+    RecipePtr old;
+};
+struct Indexed { // displs in extents of `old`
+    Ints blocklengths, displs;
+    RecipePtr old;
+};
+struct Struct { // displs in bytes
+    Ints blocklengths, displs;
+    std::vector<RecipePtr> types;
+};
+struct Subarray { // in C order
+    Ints sizes, subsizes, starts;
+    RecipePtr old;
+};
+struct Resized {
+    std::intptr_t lb, extent;
+    RecipePtr old;
+};
+
+struct Recipe {
+    std::variant<Predefined, Contig, Vector, HVector, IndexedBlock, Indexed, Struct, Subarray,
+                 Resized>
+        node;
+};
+
+template <class Node>
+RecipePtr recipe(Node node) {
+    return std::make_shared<const Recipe>(Recipe{std::move(node)});
+}
+
+inline RecipePtr predefined(Element element) {
+    return recipe(Predefined{element});
+}
+
+std::intptr_t element_bytes(Element element);
+
+// From the lowest to the highest byte, as MPI defines it. Types whose alignment would round their
+// extent up are resized by the recipes that need it, so that it does not matter here.
+struct Bounds {
+    std::intptr_t lb, extent;
+};
+Bounds bounds_of(const Recipe &recipe);
+
+struct Segment {
+    std::intptr_t displacement;
+    std::intptr_t bytes;
+};
+
+// The contiguous pieces in packed order; pieces that touch in order and memory are one.
+std::vector<Segment> segments_of(const Recipe &recipe);
+
+} // namespace bench

@@ -1,0 +1,38 @@
+// The parts of the program. Each measures, prints a table as it goes, and adds to the report.
+#pragma once
+
+#include "measure.hpp"
+#include "mpi_peer.hpp"
+#include "report.hpp"
+
+#include <string>
+
+namespace bench {
+
+struct Run {
+    Effort effort;
+    std::string filter; // of the names of layouts; empty: all
+    const MpiPeer *mpi; // may be null
+    Progress &progress;
+    Report &report;
+
+    bool wants(const std::string &name) const { return name.find(filter) != std::string::npos; }
+
+    // Times the contenders in turns, and adds the results to the report. They are in the order of
+    // the contenders, and stay valid until the next call.
+    std::span<const Result> measure(const std::string &section, const std::string &subject,
+                                    const std::string &operation, std::uint64_t bytes,
+                                    std::span<const Contender> contenders);
+};
+
+// Whole packs and unpacks of each layout, beside hand-written loops, memcpy and MPI.
+void run_layouts(Run &run);
+void list_layouts(const std::string &filter);
+
+// Parts of large layouts, wherever they start; lists of segments in chunks.
+void run_pieces(Run &run);
+
+// What a small call costs, and creating and freeing types.
+void run_calls(Run &run);
+
+} // namespace bench
