@@ -36,7 +36,7 @@ void add(std::vector<FlatBytes> &corpus, int rc, const ucd_type_t &type) {
     corpus.push_back(std::move(bytes));
 }
 
-// One of each kind of node, and some of their mixtures. The types live as long as the process.
+// One of each kind of node, and some of their mixtures.
 std::vector<FlatBytes> make_corpus() {
     std::vector<FlatBytes> corpus;
     const ucd_info_t none = UCD_INFO__NULL;
@@ -56,6 +56,8 @@ std::vector<FlatBytes> make_corpus() {
     add(corpus, ucd_create_resized(deep, -100, 5000, none, &sized), sized);
     add(corpus, ucd_create_indexed(6, lengths, displs, sized, none, &spread), spread);
     add(corpus, ucd_create_contig(0, sized, none, &empty), empty);
+    for (ucd_type_t *type : {&box, &blocks, &runs, &mixed, &deep, &sized, &spread, &empty})
+        ucd_free(type);
     return corpus;
 }
 

@@ -39,12 +39,24 @@ bool equal(const Table &a, const Table &b) {
 
 } // namespace
 
-uint32_t Builder::depth_above(const Node &n) const {
-    if (n.kind == NodeKind::block) return 1;
-    if (n.kind != NodeKind::sequence) return extra_[n.child].depth + 1;
-    uint32_t deepest = 0;
-    for (NodeId c : out_.tables[n.table].children) deepest = std::max(deepest, extra_[c].depth);
-    return deepest + 1;
+Builder::Extra Builder::extra_of(const Node &n) const {
+    if (n.kind == NodeKind::block) return {true, 1, false, n.element};
+    if (n.kind != NodeKind::sequence) {
+        Extra e = extra_[n.child];
+        e.plain = e.plain && n.kind == NodeKind::strided &&
+                  !touches(out_.nodes[n.child].segments, n.stride);
+        ++e.depth;
+        return e;
+    }
+    const auto &children = out_.tables[n.table].children;
+    Extra e = extra_[children[0]];
+    for (NodeId c : children) {
+        e.depth = std::max(e.depth, extra_[c].depth);
+        e.mixed = e.mixed || extra_[c].mixed || extra_[c].element != e.element;
+    }
+    e.plain = false;
+    ++e.depth;
+    return e;
 }
 
 NodeId Builder::intern(const Node &n) {
@@ -60,10 +72,7 @@ NodeId Builder::intern(const Node &n) {
             if (equal(out_.nodes[it->second], n)) return it->second;
         node_index_.emplace(hash, static_cast<NodeId>(size));
     }
-    const bool list = n.kind == NodeKind::block     ? false
-                      : n.kind == NodeKind::strided ? extra_[n.child].has_list
-                                                    : true;
-    extra_.push_back({list, depth_above(n)});
+    extra_.push_back(extra_of(n));
     out_.nodes.push_back(n);
     return static_cast<NodeId>(size);
 }

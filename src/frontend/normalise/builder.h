@@ -55,8 +55,16 @@ public:
     Layout finish(Placed root);
 
 private:
-    // Layouts of up to this many segments are normalised from the list of their segments, so their
-    // form depends on nothing else.
+    struct Extra {
+        // Strides over a block, and no segments of two iterations touch: in normal form as it is.
+        bool plain;
+        uint32_t depth;  // nodes on the longest path down to a block
+        bool mixed;      // blocks of different elements
+        Element element; // of all blocks, unless mixed
+    };
+
+    // Layouts of up to this many segments, unless plain, are normalised from the list of their
+    // segments, so their form depends on nothing else.
     static constexpr uint64_t small = 1024;
     // In a sequence of different shapes, children of up to this many segments join their neighbours
     // in one list.
@@ -81,7 +89,7 @@ private:
     Placed make_sequence(const std::vector<Placed> &entries);
     NodeId intern(const Node &node);
     uint32_t intern(Table table);
-    uint32_t depth_above(const Node &node) const;
+    Extra extra_of(const Node &node) const;
     // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
     // returns entry i as a node.
     template <class Entry>
@@ -102,16 +110,13 @@ private:
     void merge_touching(std::vector<Placed> &entries);
     bool all_blocks(const std::vector<Placed> &entries) const;
     bool same_shape(const std::vector<Placed> &entries) const;
-    bool as_runs(const std::vector<Placed> &entries, Placed &result);
+    bool as_runs(const std::vector<Placed> &entries, NodeKind kind, Placed &result);
+    bool runs_of(const std::vector<Placed> &entries, NodeId shape, int64_t stride, Placed &result);
     bool as_period(const std::vector<Placed> &entries, Placed &result);
     bool group_neighbours(std::vector<Placed> &entries);
     Placed fold_sequence(std::vector<Placed> entries);
 
     Layout out_;
-    struct Extra {
-        bool has_list;  // something other than strides over a block
-        uint32_t depth; // nodes on the longest path down to a block
-    };
     std::vector<Extra> extra_; // per node
     std::unordered_multimap<uint64_t, NodeId> node_index_;
     std::unordered_multimap<uint64_t, uint32_t> table_index_;

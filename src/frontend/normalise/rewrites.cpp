@@ -4,6 +4,7 @@
 #include "builder.h"
 #include "layout_walk.h"
 #include "period.h"
+#include "segments.h"
 
 #include <algorithm>
 #include <numeric>
@@ -75,17 +76,17 @@ Placed Builder::runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, 
     return from_segments_if_small(fold_runs(std::move(displs), std::move(counts), stride, child));
 }
 
-// Appends the blocks of `placed`; false if they are not all of the list's element.
+// Appends the segments of `placed`; false if they are not all of the list's element.
 bool Builder::expand(Placed placed, BlockList &list) {
     const Node &top = node(placed.id);
-    out_.depth = extra_[placed.id].depth;
-    Walk walk(out_, top, placed.at, is_block);
-    walk.start(0, top.bytes);
-    for (Piece piece; walk.next(piece);) {
-        if (list.size() == 0) list.element = piece.node->element;
-        if (piece.node->element != list.element) return false;
-        list.push(piece.origin, piece.end);
-    }
+    const Extra &extra = extra_[placed.id];
+    if (list.size() == 0) list.element = extra.element;
+    if (extra.mixed || extra.element != list.element) return false;
+    out_.depth = extra.depth;
+    out_.start = placed.at;
+    // By segments, not by blocks: a run of 2^40 blocks that touch is one segment.
+    list_segments(out_, top, 0, top.bytes, top.segments.count,
+                  [&](uint64_t, const Segment &s) { list.push(s.displ, s.bytes); });
     return true;
 }
 
@@ -96,12 +97,9 @@ bool Builder::expand_all(const std::vector<Placed> &entries, std::size_t begin, 
     return true;
 }
 
-// Strides over a block are in normal form already, unless segments of two iterations touch.
 Placed Builder::from_segments_if_small(Placed placed) {
     if (placed.none()) return placed;
-    const Node &n = node(placed.id);
-    const bool seam = n.kind == NodeKind::strided && touches(node(n.child).segments, n.stride);
-    if (n.segments.count > small || !(seam || extra_[placed.id].has_list)) return placed;
+    if (node(placed.id).segments.count > small || extra_[placed.id].plain) return placed;
     BlockList list;
     if (!expand(placed, list)) return placed;
     applied("from-segments");
@@ -111,6 +109,8 @@ Placed Builder::from_segments_if_small(Placed placed) {
 Placed Builder::sequence(std::vector<Placed> entries) {
     if (std::erase_if(entries, [](const Placed &p) { return p.none(); }) > 0) applied("drop-empty");
     if (entries.empty()) return {};
+    Placed result;
+    if (as_runs(entries, NodeKind::sequence, result)) return result;
     splice_sequences(entries);
     merge_touching(entries);
     return fold_sequence(std::move(entries));
@@ -180,17 +180,23 @@ bool Builder::same_shape(const std::vector<Placed> &entries) const {
 }
 
 // Children that are c_i times one shape at one stride, or that shape itself, are runs of it.
-bool Builder::as_runs(const std::vector<Placed> &entries, Placed &result) {
-    NodeId shape = no_node;
-    int64_t stride = 0;
+bool Builder::as_runs(const std::vector<Placed> &entries, NodeKind kind, Placed &result) {
+    // The shape is the child of some entry; of which one shows soon, or hardly ever.
+    constexpr unsigned most_candidates = 4;
+    unsigned candidates = 0;
+    NodeId tried = no_node;
     for (const Placed &e : entries) {
         const Node &n = node(e.id);
-        if (n.kind != NodeKind::strided) continue;
-        shape = n.child;
-        stride = n.stride;
-        break;
+        if (n.kind != NodeKind::strided || node(n.child).kind != kind || n.child == tried) continue;
+        if (++candidates > most_candidates) return false;
+        tried = n.child;
+        if (runs_of(entries, n.child, n.stride, result)) return true;
     }
-    if (shape == no_node) return false;
+    return false;
+}
+
+bool Builder::runs_of(const std::vector<Placed> &entries, NodeId shape, int64_t stride,
+                      Placed &result) {
     std::vector<int64_t> displs;
     std::vector<uint64_t> counts;
     for (const Placed &e : entries) {
@@ -274,7 +280,10 @@ Placed Builder::fold_sequence(std::vector<Placed> entries) {
         return indexed(std::move(displs), {0, entries[0].id});
     }
     Placed result;
-    if (as_runs(entries, result) || as_period(entries, result)) return result;
+    for (const NodeKind kind :
+         {NodeKind::block, NodeKind::strided, NodeKind::indexed, NodeKind::runs})
+        if (as_runs(entries, kind, result)) return result;
+    if (as_period(entries, result)) return result;
     if (group_neighbours(entries)) return fold_sequence(std::move(entries));
     return make_sequence(entries);
 }

@@ -1,0 +1,221 @@
+// A million constructors on top of each other: built, asked, moved, described, flattened and freed, in
+// little time and on the usual stack.
+#include "support/catch.hpp"
+
+#include <ucd.h>
+
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <vector>
+
+namespace {
+
+constexpr std::intptr_t levels = 1000000;
+const ucd_type_t int_ = UCD_TYPE__INT;
+constexpr ucd_op_t replace = UCD_OP__REPLACE;
+
+// The constructor of one level, counted from 1.
+using Level = std::function<int(std::intptr_t level, ucd_type_t inner, ucd_type_t *outer)>;
+
+ucd_type_t build(const Level &level) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    int failures = ucd_create_contig(1, int_, nullptr, &type) != UCD_SUCCESS;
+    for (std::intptr_t i = 1; i <= levels; ++i) {
+        ucd_type_t inner = type;
+        failures += level(i, inner, &type) != UCD_SUCCESS;
+        failures += ucd_free(&inner) != UCD_SUCCESS;
+    }
+    REQUIRE(failures == 0);
+    return type;
+}
+
+// Where the ints of the stream are to lie: all of them, or so the test says.
+struct Stream {
+    std::uintptr_t ints = 1;
+    std::function<std::intptr_t(std::uintptr_t)> displ; // of int number i
+};
+
+void check_stream(ucd_type_t type, const Stream &stream) {
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_get_size(type, &size) == UCD_SUCCESS);
+    REQUIRE(size == 4 * stream.ints);
+    std::intptr_t lb = 0, extent = 0;
+    REQUIRE(ucd_get_true_extent(type, &lb, &extent) == UCD_SUCCESS);
+    std::vector<int> memory(static_cast<std::size_t>(extent) / 4, -1);
+    char *const buffer = reinterpret_cast<char *>(memory.data()) - lb;
+    for (std::uintptr_t i = 0; i < stream.ints; ++i)
+        memory[static_cast<std::size_t>(stream.displ(i) - lb) / 4] = static_cast<int>(i);
+    // The last ones alone, then all.
+    const std::uintptr_t tail = stream.ints < 16 ? stream.ints : 16;
+    std::vector<int> packed(stream.ints);
+    std::uintptr_t moved = 0;
+    REQUIRE(ucd_pack(buffer, 1, type, size - 4 * tail, packed.data(), size, &moved, nullptr, replace) ==
+            UCD_SUCCESS);
+    REQUIRE(moved == 4 * tail);
+    bool right = true;
+    for (std::uintptr_t i = 0; i < tail; ++i) right = right && packed[i] == static_cast<int>(stream.ints - tail + i);
+    CHECK(right);
+    REQUIRE(ucd_pack(buffer, 1, type, 0, packed.data(), size, &moved, nullptr, replace) == UCD_SUCCESS);
+    REQUIRE(moved == size);
+    for (std::uintptr_t i = 0; i < stream.ints; ++i) right = right && packed[i] == static_cast<int>(i);
+    CHECK(right);
+    REQUIRE(ucd_pack(buffer, 1, type, 0, packed.data(), size, &moved, nullptr, UCD_OP__SUM) == UCD_SUCCESS);
+    for (std::uintptr_t i = 0; i < stream.ints; ++i) right = right && packed[i] == 2 * static_cast<int>(i);
+    CHECK(right);
+    std::uintptr_t segments = 0, number = 0;
+    REQUIRE(ucd_iov_len(1, type, &segments) == UCD_SUCCESS);
+    iovec last = {};
+    REQUIRE(ucd_iov(nullptr, 1, type, segments - 1, &last, 1, &number) == UCD_SUCCESS);
+    REQUIRE(number == 1);
+    CHECK(reinterpret_cast<std::intptr_t>(last.iov_base) + static_cast<std::intptr_t>(last.iov_len) ==
+          stream.displ(stream.ints - 1) + 4);
+}
+
+void check_words(ucd_type_t type) {
+    std::uintptr_t needed = 0;
+    REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(needed < 100000); // cut short
+    std::vector<char> text(needed);
+    REQUIRE(ucd_describe(type, text.data(), needed, &needed) == UCD_SUCCESS);
+    CHECK(std::strlen(text.data()) + 1 == needed);
+}
+
+void check_flat(ucd_type_t type, const Stream &stream) {
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(type, &size) == UCD_SUCCESS);
+    std::vector<unsigned char> bytes(size), again(size);
+    REQUIRE(ucd_flatten(type, bytes.data(), size) == UCD_SUCCESS);
+    ucd_type_t copy = UCD_TYPE__NULL;
+    REQUIRE(ucd_unflatten(&copy, bytes.data(), size) == UCD_SUCCESS);
+    check_stream(copy, stream);
+    REQUIRE(ucd_free(&copy) == UCD_SUCCESS);
+}
+
+// Processor time: other processes may be busy. Sanitizers are given more of it.
+class Limit {
+public:
+    ~Limit() {
+        const double seconds = static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC;
+        CHECK(seconds < allowed);
+    }
+
+private:
+#ifdef __SANITIZE_ADDRESS__
+    static constexpr double allowed = 50;
+#else
+    static constexpr double allowed = 5;
+#endif
+    const std::clock_t begin_ = std::clock();
+};
+
+void check(const char *name, const Stream &stream, const Level &level) {
+    INFO(name);
+    const Limit limit;
+    ucd_type_t type = build(level);
+    check_stream(type, stream);
+    check_words(type);
+    check_flat(type, stream);
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+}
+
+Stream at(std::intptr_t displ) {
+    return {1, [=](std::uintptr_t) { return displ; }};
+}
+
+int pair_of(ucd_type_t first, std::intptr_t first_at, ucd_type_t second, std::intptr_t second_at,
+            ucd_type_t *type) {
+    const ucd_type_t types[] = {first, second};
+    const std::intptr_t ones[] = {1, 1}, displs[] = {first_at, second_at};
+    return ucd_create_struct(2, ones, displs, types, nullptr, type);
+}
+
+const std::intptr_t one = 1, zero = 0, four = 4, minus_four = -4;
+
+} // namespace
+
+TEST_CASE("A million of contig, dup, resized, vector and hvector") {
+    check("contig", at(0), [](auto, ucd_type_t t, ucd_type_t *n) { return ucd_create_contig(1, t, nullptr, n); });
+    check("dup", at(0), [](auto, ucd_type_t t, ucd_type_t *n) { return ucd_create_dup(t, nullptr, n); });
+    check("resized", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_resized(t, -i, 2 * i, nullptr, n);
+    });
+    check("vector", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_vector(1, 1, i, t, nullptr, n);
+    });
+    check("hvector", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_hvector(1, 1, -i, t, nullptr, n);
+    });
+}
+
+TEST_CASE("A million of the indexed constructors") {
+    check("hindexed_block", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_hindexed_block(1, 1, &four, t, nullptr, n);
+    });
+    check("indexed_block", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_indexed_block(1, 1, &one, t, nullptr, n);
+    });
+    check("hindexed", at(-4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_hindexed(1, &one, &minus_four, t, nullptr, n);
+    });
+    check("indexed", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_indexed(1, &one, &one, t, nullptr, n);
+    });
+}
+
+TEST_CASE("A million arrays") {
+    check("subarray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_subarray(1, &one, &one, &zero, UCD_ORDER__C, t, nullptr, n);
+    });
+    check("ndarray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_ndarray(1, &one, &four, t, nullptr, n);
+    });
+    check("darray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+        const int block = UCD_DISTRIBUTE__BLOCK, processes = 1;
+        return ucd_create_darray(1, 0, 1, &one, &block, &one, &processes, UCD_ORDER__C, t, nullptr, n);
+    });
+}
+
+TEST_CASE("A million structs") {
+    check("struct of one", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+        return ucd_create_struct(1, &one, &four, &t, nullptr, n);
+    });
+    const Stream apart = {levels + 1, [](std::uintptr_t i) { return 8 * static_cast<std::intptr_t>(i); }};
+    check("struct of what was and an int", apart, [](auto i, ucd_type_t t, ucd_type_t *n) {
+        return pair_of(t, 0, int_, 8 * i, n);
+    });
+    check("struct of an int and what was", apart, [](auto, ucd_type_t t, ucd_type_t *n) {
+        return pair_of(int_, 0, t, 8, n);
+    });
+    const Stream together = {levels + 1, [](std::uintptr_t i) { return 4 * static_cast<std::intptr_t>(i); }};
+    check("struct of what was and an int that touches", together, [](auto i, ucd_type_t t, ucd_type_t *n) {
+        return pair_of(t, 0, int_, 4 * i, n);
+    });
+    check("struct of an int and what was, which touches", together, [](auto, ucd_type_t t, ucd_type_t *n) {
+        return pair_of(int_, 0, t, 4, n);
+    });
+}
+
+TEST_CASE("A million structs without a pattern") {
+    // Displacements that no stride describes.
+    const auto displ = [](std::intptr_t i) { return 16 * i + i * i % 257 % 3 * 4; };
+    check("irregular", {levels + 1, [=](std::uintptr_t i) { return displ(static_cast<std::intptr_t>(i)); }},
+          [=](auto i, ucd_type_t t, ucd_type_t *n) { return pair_of(t, 0, int_, displ(i), n); });
+}
+
+TEST_CASE("A million of all kinds in turn") {
+    const Stream apart = {levels / 4 + 1, [](std::uintptr_t i) { return 8 * static_cast<std::intptr_t>(i); }};
+    check("struct, dup, contig, resized", apart, [](auto i, ucd_type_t t, ucd_type_t *n) {
+        switch (i % 4) {
+        case 0: return pair_of(t, 0, int_, 2 * i, n);
+        case 1: return ucd_create_dup(t, nullptr, n);
+        case 2: return ucd_create_contig(1, t, nullptr, n);
+        default: return ucd_create_resized(t, 0, 8, nullptr, n);
+        }
+    });
+    check("displaced and taken back", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+        const std::intptr_t by = i % 2 == 1 ? 8 : -8;
+        return i % 4 < 2 ? ucd_create_hindexed_block(1, 1, &by, t, nullptr, n)
+                         : ucd_create_struct(1, &one, &by, &t, nullptr, n);
+    });
+}

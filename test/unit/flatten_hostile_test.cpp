@@ -1,0 +1,201 @@
+// Flattened types made by hand to do harm: refused, or harmless.
+#include "support/catch.hpp"
+
+#include "support/exercise.hpp"
+#include "support/flat_bytes.hpp"
+#include "support/recipe_build.hpp"
+
+#include <chrono>
+#include <functional>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::int64_t huge = std::int64_t{1} << 40;
+
+int status_of(const FlatBytes &bytes) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    const int rc = ucd_unflatten(&type, bytes.data(), bytes.size());
+    const BuiltType owner(type);
+    if (rc == UCD_SUCCESS) exercise(type);
+    return rc;
+}
+
+// What `add` adds to an 8-byte element (node 0) is no type.
+void refuse(const char *why, const std::function<void(FlatNodes &)> &add) {
+    INFO(why);
+    FlatNodes nodes;
+    nodes.int64();
+    add(nodes);
+    CHECK(status_of(nodes.sealed()) == UCD_ERR__CORRUPT);
+}
+
+// It is one, and nothing takes long.
+void accept(const FlatNodes &nodes, std::uintptr_t size,
+            const FlatNodes::Root &root = FlatNodes::Root()) {
+    const auto start = std::chrono::steady_clock::now();
+    const FlatBytes bytes = nodes.sealed(root);
+    ucd_type_t type = UCD_TYPE__NULL;
+    const int rc = ucd_unflatten(&type, bytes.data(), bytes.size());
+    INFO(ucd_last_error());
+    REQUIRE(rc == UCD_SUCCESS);
+    const BuiltType owner(type);
+    std::uintptr_t found = 0;
+    CHECK(ucd_get_size(type, &found) == UCD_SUCCESS);
+    CHECK(found == size);
+    exercise(type, 12345);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+}
+
+} // namespace
+
+TEST_CASE("Nodes that break a rule of the format are refused") {
+    refuse("a reference to itself", [](auto &n) { n.nest({2, 8}, 1); });
+    refuse("a reference to what follows", [](auto &n) { n.nest({2, 8}, 2), n.nest({2, 8}, 1); });
+    refuse("a node without a parent", [](auto &n) { n.byte(); });
+    refuse("no level", [](auto &n) { n.nest({}, 0); });
+    refuse("a level of one", [](auto &n) { n.nest({1, 8}, 0); });
+    refuse("a level of none", [](auto &n) { n.nest({2, 80, 0, 8}, 0); });
+    refuse("a negative count", [](auto &n) { n.nest({-5, 8}, 0); });
+    refuse("more levels than sizes allow", [](auto &n) {
+        FlatNodes::Numbers levels;
+        for (int i = 0; i < 64; ++i) levels.insert(levels.end(), {2, 0});
+        n.nest(levels, 0);
+    });
+    refuse("a size beyond 2^63", [](auto &n) { n.nest({huge, 0, huge, 0}, 0); });
+    refuse("a span beyond 2^63", [](auto &n) { n.nest({huge, huge}, 0); });
+    refuse("a stride of -2^63", [](auto &n) { n.nest({2, INT64_MIN}, 0); });
+    refuse("a list of one", [](auto &n) { n.blocks(1, 1, 0, {}); });
+    refuse("a list of none", [](auto &n) { n.blocks(0, 1, 0, {}); });
+    refuse("more entries than bytes", [](auto &n) { n.blocks(huge, 1, 0, {8, 8}); });
+    refuse("entries whose bytes overflow", [](auto &n) { n.blocks(INT64_MAX, 1, 0, {8, 8}); });
+    refuse("a step that overflows", [](auto &n) { n.blocks(3, huge, 0, {huge, 8}); });
+    refuse("steps that overflow", [](auto &n) { n.blocks(3, 1, 0, {INT64_MAX, INT64_MAX}); });
+    refuse("a run of none", [](auto &n) { n.runs(2, 1, 8, 0, {100}, {0, 1}); });
+    refuse("a run of 2^64 - 1", [](auto &n) { n.runs(2, 1, 8, 0, {100}, {-1, 1}); });
+    refuse("a run beyond 2^63", [](auto &n) { n.runs(2, 1, huge, 0, {100}, {huge, 1}); });
+    refuse("runs without columns", [](auto &n) { n.runs(huge, 100, 8, 0, {}, {2}, 16 | 32); });
+    refuse("runs of a step of -2^63",
+           [](auto &n) { n.runs(2, 100, INT64_MIN, 0, {}, {1, 1}, 16); });
+    refuse("more children than bytes", [](auto &n) { n.progression_fields(huge, 8, {0, 0}); });
+    refuse("a child that is not there", [](auto &n) { n.progression_fields(2, 8, {0, 7}); });
+    refuse("a kind that is not defined", [](auto &n) { n.raw({6, 0, 0, 0}); });
+    refuse("an element that is not defined", [](auto &n) {
+        const std::uint32_t odd = n.element(5, 3, 0);
+        n.progression_fields(2, 8, {0, odd});
+    });
+    refuse("an element aligned to 2^16", [](auto &n) {
+        const std::uint32_t odd = n.element(5, 4, 16);
+        n.progression_fields(2, 8, {0, odd});
+    });
+    for (const std::uint8_t flag : {16, 32, 64, 128})
+        refuse("a flag that is not defined", [&](auto &n) {
+            n.raw({static_cast<std::uint8_t>(2 | flag), 0, 1, 2, 8, 0});
+            n.nest({2, 80}, 1);
+        });
+}
+
+TEST_CASE("Headers that break a rule of the format are refused") {
+    FlatNodes nodes;
+    nodes.int64();
+    using Root = FlatNodes::Root;
+    CHECK(status_of(nodes.sealed()) == UCD_SUCCESS);
+    CHECK(status_of(nodes.sealed(Root{.version = 2})) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(status_of(nodes.sealed(Root{.version = 65535})) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(status_of(nodes.sealed(Root{.version = 0})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.alignment_log = 16})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.nodes = 0})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.nodes = 2})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.nodes = UINT32_MAX})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.start = INT64_MAX - 3})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.start = INT64_MIN})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.lb = INT64_MIN})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.lb = INT64_MAX, .extent = 1})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.extent = INT64_MIN})) == UCD_ERR__CORRUPT);
+    CHECK(status_of(nodes.sealed(Root{.lb = 5, .extent = -INT64_MAX})) == UCD_SUCCESS);
+    CHECK(status_of(FlatNodes().sealed()) == UCD_SUCCESS);
+    CHECK(status_of(FlatNodes().sealed(Root{.start = 1})) == UCD_ERR__CORRUPT);
+    for (const std::uint8_t flag : {8, 16, 32, 64, 128}) {
+        FlatBytes bytes = nodes.sealed();
+        bytes[6] |= flag;
+        seal(bytes);
+        CHECK(status_of(bytes) == UCD_ERR__CORRUPT);
+    }
+}
+
+TEST_CASE("Few bytes may say much") {
+    FlatNodes nodes;
+    const std::uint32_t word = nodes.int64();
+    SECTION("a nest of 2^50 entries") {
+        nodes.nest({1 << 20, 1 << 25, 1 << 20, 24, 1 << 10, 0}, word);
+        accept(nodes, std::uintptr_t{8} << 50);
+    }
+    SECTION("runs of 2^40 entries") {
+        nodes.runs(3, 1, 8, word, {1 << 20, 1 << 25}, {huge, 1, 7});
+        accept(nodes, 8 * (huge + 8));
+    }
+    SECTION("runs of 2^40 entries, several times") {
+        const std::uint32_t runs = nodes.runs(3, 1, 8, word, {5, 77}, {1, huge, 7});
+        const std::uint32_t more = nodes.nest({8, 24, 3, 9 * huge}, runs);
+        nodes.runs(3, 1, 24, more, {63, -67}, {8}, 32);
+        accept(nodes, 8 * (huge + 8) * 24 * 24);
+    }
+    SECTION("runs of one length, and of one step") {
+        const std::uint32_t runs = nodes.runs(4, 1, 16, word, {500, 77, 3}, {1000}, 32);
+        nodes.runs(3, 10000000, 20000, runs, {}, {1, 500, 1000}, 16);
+        accept(nodes, 8 * 4000 * 1501);
+    }
+}
+
+TEST_CASE("Shared nodes do not expand") {
+    FlatNodes nodes;
+    const std::uint32_t byte = nodes.byte(), word = nodes.int64();
+    std::uint32_t top = nodes.fields(2, 1, {byte, word}, {8});
+    std::uintptr_t size = 9;
+    SECTION("when each level has the one below twice") {
+        std::int64_t span = 16;
+        for (int i = 0; i < 50; ++i) {
+            top = nodes.fields(3, 1, {top, byte, top}, {span + 3, 5});
+            span = 2 * span + 8;
+            size = 2 * size + 1;
+        }
+        accept(nodes, size);
+    }
+    SECTION("when they overlap, too") {
+        for (int i = 0; i < 59; ++i) {
+            top = nodes.fields(3, 1, {top, byte, top}, {i % 3, i % 5});
+            size = 2 * size + 1;
+        }
+        accept(nodes, size);
+    }
+    SECTION("and too many of them do not fit") {
+        for (int i = 0; i < 64; ++i) top = nodes.fields(3, 1, {top, byte, top}, {3, 5});
+        CHECK(status_of(nodes.sealed()) == UCD_ERR__CORRUPT);
+    }
+    SECTION("when all levels of a deep nest are used once more") {
+        FlatNodes::Ids all{top};
+        FlatNodes::Numbers steps;
+        for (int i = 0; i < 3000; ++i) {
+            top = nodes.fields(2, 1, {byte, top}, {1000 + i % 7});
+            all.push_back(top);
+            steps.push_back(1);
+            size += 9 + static_cast<std::uintptr_t>(i) + 1;
+        }
+        nodes.fields(static_cast<std::int64_t>(all.size()), 1, all, steps);
+        accept(nodes, size);
+    }
+    SECTION("when many lists have one part in common") {
+        FlatNodes::Numbers steps, apart;
+        for (std::int64_t i = 1; i < 1000; ++i) steps.push_back(8 + i * i * 7919 % 1000 * 8);
+        const std::uint32_t list = nodes.blocks(1000, 1, word, steps);
+        FlatNodes::Ids all{top};
+        for (std::int64_t i = 0; i < 1000; ++i) {
+            all.push_back(nodes.fields(2, 1, {list, byte}, {huge + i}));
+            apart.push_back(huge + 4 * i);
+            size += 8001;
+        }
+        nodes.fields(static_cast<std::int64_t>(all.size()), 1, all, apart);
+        accept(nodes, size);
+    }
+}

@@ -1,0 +1,342 @@
+// The flattened form: what is written, and what is made of bytes that nobody vouches for.
+#include "support/catch.hpp"
+
+#include "support/exercise.hpp"
+#include "support/flat_bytes.hpp"
+#include "support/random_cases.hpp"
+#include "support/random_recipe.hpp"
+#include "support/recipe_build.hpp"
+#include "unit/disguise.hpp"
+#include "unit/normal_form.hpp"
+
+#include <cfloat>
+#include <cstring>
+#include <string>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+FlatBytes flat(ucd_type_t type) {
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(type, &size) == UCD_SUCCESS);
+    FlatBytes bytes(size);
+    REQUIRE(ucd_flatten(type, bytes.data(), size) == UCD_SUCCESS);
+    return bytes;
+}
+FlatBytes flat(const RecipePtr &recipe) { return flat(BuiltType(recipe).get()); }
+
+// The type, or null and the status.
+BuiltType made_from(const FlatBytes &bytes, int &rc) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    rc = ucd_unflatten(&type, bytes.data(), bytes.size());
+    return BuiltType(type);
+}
+BuiltType made_from(const FlatBytes &bytes) {
+    int rc = UCD_SUCCESS;
+    BuiltType type = made_from(bytes, rc);
+    INFO(ucd_last_error());
+    REQUIRE(rc == UCD_SUCCESS);
+    return type;
+}
+int status_of(const FlatBytes &bytes) {
+    int rc = UCD_SUCCESS;
+    const BuiltType type = made_from(bytes, rc);
+    CHECK((rc == UCD_SUCCESS) == (type.get() != UCD_TYPE__NULL));
+    return rc;
+}
+
+std::string hex(const FlatBytes &bytes) {
+    std::string text;
+    char two[4];
+    for (const std::uint8_t byte : bytes) {
+        std::snprintf(two, sizeof two, "%02x", byte);
+        text += two;
+    }
+    return text;
+}
+
+RecipePtr subarray_of_doubles() {
+    return subarray({1000, 2000, 3000}, {10, 20, 30}, {1, 2, 3}, UCD_ORDER__C,
+                    leaf(UCD_TYPE__DOUBLE));
+}
+
+// Steps of 1 to 100 doubles.
+Ints irregular(std::size_t count) {
+    Rng rng(7);
+    Ints displs(count);
+    std::intptr_t at = 0;
+    for (std::intptr_t &d : displs) d = at += rng.between(1, 100);
+    return displs;
+}
+
+std::uintptr_t size_of(ucd_type_t type) {
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_get_size(type, &size) == UCD_SUCCESS);
+    return size;
+}
+
+} // namespace
+
+// A change of these is a change of the format: it needs another version number.
+TEST_CASE("The format is pinned by its bytes") {
+    const std::string magic = "55434454" "0100";
+    SECTION("a predefined type") {
+        CHECK(hex(flat(UCD_TYPE__DOUBLE)) == magic + "00" "03" "1f00000000000000" "bd46bc34"
+                                                     "01000000" "00" "00" "08" "01070803");
+    }
+    SECTION("an empty type with bounds") {
+        CHECK(hex(flat(resized(contig(0, leaf(UCD_TYPE__INT)), -3, 300))) ==
+              magic + "03" "00" "1e00000000000000" "9238a627" "00000000" "0000" "fdff" "2c01");
+    }
+    SECTION("strides") {
+        CHECK(hex(flat(vector(5, 2, -3, leaf(UCD_TYPE__FLOAT)))) ==
+              magic + "00" "02" "2700000000000000" "a226415f" "02000000" "00" "d0" "38"
+                      "01070402" "0200" "02" "05" "f4" "02" "04" "00");
+    }
+    SECTION("an index list") {
+        CHECK(hex(flat(hindexed_block(1, {100, 104, 112, 80}, leaf(UCD_TYPE__SHORT_INT)))) ==
+              magic + "00" "02" "2700000000000000" "46e0f249" "02000000" "64" "50" "28"
+                      "010d0602" "0300" "04" "04" "00" "01" "02" "f8");
+    }
+    SECTION("an index list with lengths") {
+        CHECK(hex(flat(hindexed({1, 300, 2}, {0, 400, 1000}, leaf(UCD_TYPE__BYTE)))) ==
+              magic + "02" "00" "3300000000000000" "acfc6cc1" "02000000" "0000" "0000" "ea03"
+                      "01010100" "0444" "0300" "c800" "0100" "00" "02" "03" "0100" "2c01" "0200");
+    }
+    SECTION("fields, one of them twice") {
+        const RecipePtr one = hvector(2, 1, 16, leaf(UCD_TYPE__INT)),
+                        same = hvector(2, 1, 16, leaf(UCD_TYPE__INT));
+        CHECK(hex(flat(structure({1, 1, 1}, {0, 24, 100}, {one, leaf(UCD_TYPE__CHAR), same}))) ==
+              magic + "00" "02" "3200000000000000" "6172df94" "04000000" "00" "00" "78"
+                      "01050402" "0200" "01" "02" "10" "00" "01020100" "0500" "03" "04" "01" "02"
+                      "01" "06" "13");
+    }
+}
+
+TEST_CASE("Flattened types are small") {
+    CHECK(flat(subarray_of_doubles()).size() <= 128);
+    CHECK(flat(subarray({1L << 20, 1L << 20, 1L << 19}, {9, 9, 9}, {1, 2, 3}, UCD_ORDER__FORTRAN,
+                        leaf(UCD_TYPE__DOUBLE)))
+              .size() <= 128);
+    Ints progression(100000), grid;
+    for (std::size_t i = 0; i < progression.size(); ++i)
+        progression[i] = 5 + 3 * static_cast<std::intptr_t>(i);
+    for (std::intptr_t z = 0; z < 30; ++z)
+        for (std::intptr_t y = 0; y < 20; ++y)
+            for (std::intptr_t x = 0; x < 10; ++x) grid.push_back(z * 100000 + y * 1000 + x * 2);
+    CHECK(flat(indexed_block(2, progression, leaf(UCD_TYPE__DOUBLE))).size() <= 128);
+    CHECK(flat(indexed(Ints(progression.size(), 2), progression, leaf(UCD_TYPE__DOUBLE))).size() <=
+          128);
+    CHECK(flat(indexed_block(1, grid, leaf(UCD_TYPE__DOUBLE))).size() <= 128);
+
+    const std::size_t n = 10000;
+    const Ints displs = irregular(n);
+    Ints far = displs, lengths(n);
+    for (std::intptr_t &d : far) d *= 200;
+    for (std::size_t i = 0; i < n; ++i) lengths[i] = 1 + static_cast<std::intptr_t>(i % 200);
+    // The largest step is of 100 doubles: one byte each. Beyond 127, two.
+    CHECK(flat(indexed_block(1, displs, leaf(UCD_TYPE__DOUBLE))).size() <= n + 128);
+    for (std::size_t i = 0; i < n; ++i) far[i] += static_cast<std::intptr_t>(i % 3);
+    CHECK(flat(indexed_block(1, far, leaf(UCD_TYPE__DOUBLE))).size() <= 2 * n + 128);
+    CHECK(flat(indexed(lengths, far, leaf(UCD_TYPE__DOUBLE))).size() <= 3 * n + 128);
+
+    // What is said twice is written once, whoever made it.
+    const auto list = [&] { return indexed_block(1, displs, leaf(UCD_TYPE__DOUBLE)); };
+    CHECK(flat(structure({1, 2, 1}, {0, 1 << 23, 1 << 26},
+                         {list(), resized(dup(list()), 0, 1 << 24), list()}))
+              .size() <= n + 256);
+    // Constructors that change no layout leave nothing behind.
+    CHECK(flat(dup(contig(1, resized(structure({1}, {0}, {leaf(UCD_TYPE__INT)}), 0, 4)))).size() <=
+          40);
+}
+
+TEST_CASE("The reader's layout is the writer's") {
+    const auto compare = [](Case &one, const RecipePtr &recipe) {
+        one.about("type", recipe);
+        const BuiltType original(recipe);
+        const BuiltType copy = made_from(flat(original.get()));
+        const std::string wanted = form_of(original.get()), found = form_of(copy.get());
+        if (wanted != found)
+            one.fail("two normal forms:\n  ", shortened(wanted), "\n  ", shortened(found));
+        if (flat(copy.get()) != flat(original.get())) one.fail("it flattens to other bytes");
+    };
+    run_cases("flat layouts", 3000, [&](Case &one) {
+        RecipeOptions options;
+        options.max_bytes = one.rng().chance(10) ? 100000 : 4096;
+        options.max_span = 1 << 22;
+        compare(one, random_type(one.rng(), options).recipe);
+    });
+    run_cases("flat layouts in disguise", 2000, [&](Case &one) {
+        ShapeOptions options;
+        options.depth = 1 + static_cast<int>(one.rng().below(4));
+        options.most_entries = one.rng().chance(10) ? 2000 : 12;
+        options.most_blocks = 20000;
+        compare(one, disguised(one.rng(), *random_shape(one.rng(), options), {}));
+    });
+}
+
+TEST_CASE("Damaged bytes never make a type") {
+    for (const RecipePtr &recipe :
+         {leaf(UCD_TYPE__CHAR), subarray_of_doubles(),
+          structure({2, 1, 3}, {0, 500, 900},
+                    {hindexed({1, 300, 2}, {0, 400, 1000}, leaf(UCD_TYPE__BYTE)),
+                     indexed_block(3, irregular(20), leaf(UCD_TYPE__DOUBLE_INT)),
+                     resized(leaf(UCD_TYPE__LONG_DOUBLE), -8, 40)})}) {
+        const FlatBytes good = flat(recipe);
+        for (std::size_t length = 0; length < good.size(); ++length)
+            REQUIRE(status_of(FlatBytes(good.begin(), good.begin() +
+                                                          static_cast<std::ptrdiff_t>(length))) ==
+                    UCD_ERR__CORRUPT);
+        for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+            FlatBytes bytes = good;
+            bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1u << bit % 8);
+            REQUIRE(status_of(bytes) == UCD_ERR__CORRUPT);
+        }
+        FlatBytes longer = good;
+        longer.push_back(0);
+        CHECK(status_of(longer) == UCD_ERR__CORRUPT);
+        seal(longer);
+        CHECK(status_of(longer) == UCD_ERR__CORRUPT);
+    }
+}
+
+TEST_CASE("Changes behind the checksum make a type that works, or none") {
+    run_cases("flat changes", 20000, [](Case &one) {
+        Rng &rng = one.rng();
+        RecipeOptions options;
+        options.max_bytes = 256;
+        FlatBytes bytes = flat(random_type(rng, options).recipe);
+        for (std::size_t i = 1 + rng.below(3); i > 0; --i)
+            set_number(bytes, 4 + rng.below(bytes.size() - 4), rng.bits(), 1u << rng.below(4));
+        seal(bytes);
+        int rc = UCD_SUCCESS;
+        const BuiltType type = made_from(bytes, rc);
+        if (rc == UCD_SUCCESS)
+            exercise(type.get(), rng.bits());
+        else if (rc != UCD_ERR__CORRUPT && rc != UCD_ERR__NOT_SUPPORTED)
+            one.fail("ucd_unflatten returned ", ucd_strerror(rc));
+    });
+}
+
+TEST_CASE("A representation that the machine lacks moves, and that is all") {
+    const bool has_binary128 = LDBL_MANT_DIG == 113;
+    FlatNodes nodes;
+    nodes.nest({3, 32}, has_binary128 ? nodes.element(9, 16, 4) : nodes.element(7, 16, 4));
+    FlatNodes::Root root;
+    root.extent = 80;
+    root.alignment_log = 4;
+    const BuiltType type = made_from(nodes.sealed(root));
+    CHECK(size_of(type.get()) == 48);
+    unsigned char from[80], packed[48], to[80] = {};
+    for (std::size_t i = 0; i < sizeof from; ++i) from[i] = static_cast<unsigned char>(i + 1);
+    std::uintptr_t moved = 0;
+    REQUIRE(ucd_pack(from, 1, type.get(), 0, packed, sizeof packed, &moved, UCD_INFO__NULL,
+                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK(moved == 48);
+    REQUIRE(ucd_unpack(packed, moved, to, 1, type.get(), 0, &moved, UCD_INFO__NULL,
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    for (std::size_t i = 0; i < sizeof to; ++i) CHECK(to[i] == (i / 16 % 2 == 0 ? from[i] : 0));
+    CHECK(ucd_pack(from, 1, type.get(), 0, packed, sizeof packed, &moved, UCD_INFO__NULL,
+                   UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    ucd_layout_t layout{};
+    layout.struct_size = sizeof layout;
+    REQUIRE(ucd_get_layout(1, type.get(), &layout) == UCD_SUCCESS);
+    CHECK(layout.element == UCD_TYPE__NULL);
+    exercise(type.get());
+}
+
+// As a writer has them whose double is aligned to 4 bytes.
+TEST_CASE("The alignment is the writer's, too") {
+    FlatNodes nodes;
+    nodes.element(7, 8, 2);
+    FlatNodes::Root root;
+    root.extent = 8;
+    root.alignment_log = 2;
+    const BuiltType type = made_from(nodes.sealed(root));
+    const ucd_type_t types[] = {UCD_TYPE__CHAR, type.get()};
+    const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 4};
+    ucd_type_t pair = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_struct(2, lengths, displs, types, UCD_INFO__NULL, &pair) == UCD_SUCCESS);
+    const BuiltType owner(pair);
+    std::intptr_t lb = -1, extent = -1;
+    CHECK(ucd_get_extent(pair, &lb, &extent) == UCD_SUCCESS);
+    CHECK(lb == 0);
+    CHECK(extent == 12);
+    double value = 1, sum = 2;
+    std::uintptr_t moved = 0;
+    CHECK(ucd_pack(&value, 1, type.get(), 0, &sum, 8, &moved, UCD_INFO__NULL, UCD_OP__SUM) ==
+          UCD_SUCCESS);
+    CHECK(sum == 3);
+}
+
+TEST_CASE("A million levels flatten and come back") {
+    const auto check = [](ucd_type_t top, std::size_t most_bytes) {
+        const BuiltType original(top);
+        const FlatBytes bytes = flat(top);
+        CHECK(bytes.size() <= most_bytes);
+        const BuiltType copy = made_from(bytes);
+        const std::uintptr_t size = size_of(top);
+        REQUIRE(size_of(copy.get()) == size);
+        std::vector<char> memory(16000000, 'x'), packed(size);
+        std::uintptr_t moved = 0;
+        REQUIRE(ucd_pack(memory.data(), 1, copy.get(), 0, packed.data(), size, &moved,
+                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK(moved == size);
+        CHECK(packed == std::vector<char>(size, 'x'));
+    };
+    ucd_type_t top = UCD_TYPE__INT;
+    const auto replace = [&](ucd_type_t next) {
+        BuiltType old(top == UCD_TYPE__INT ? UCD_TYPE__NULL : top);
+        top = next;
+    };
+    const std::intptr_t one = 1, zero = 0;
+    SECTION("that change nothing") {
+        for (int i = 0; i < 1000000; ++i) {
+            ucd_type_t next = UCD_TYPE__NULL;
+            const int rc = i % 3 == 0   ? ucd_create_dup(top, UCD_INFO__NULL, &next)
+                           : i % 3 == 1 ? ucd_create_resized(top, -i, 3 * i, UCD_INFO__NULL, &next)
+                                        : ucd_create_struct(1, &one, &zero, &top, UCD_INFO__NULL,
+                                                            &next);
+            if (rc != UCD_SUCCESS) FAIL(ucd_last_error());
+            replace(next);
+        }
+        check(top, 64);
+    }
+    SECTION("of one more byte each") {
+        for (int i = 0; i < 1000000; ++i) {
+            const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 5 + 2 * i};
+            const ucd_type_t types[] = {top, UCD_TYPE__BYTE};
+            ucd_type_t next = UCD_TYPE__NULL;
+            if (ucd_create_struct(2, lengths, displs, types, UCD_INFO__NULL, &next) != UCD_SUCCESS)
+                FAIL(ucd_last_error());
+            replace(next);
+        }
+        check(top, 20000000);
+    }
+}
+
+TEST_CASE("Flattening checks its arguments") {
+    std::uintptr_t size = 77;
+    FlatBytes bytes(100, 0x55);
+    CHECK(ucd_flatten_size(UCD_TYPE__NULL, &size) == UCD_ERR__INVALID_ARG);
+    CHECK(size == 77);
+    CHECK(ucd_flatten_size(UCD_TYPE__INT, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__NULL, bytes.data(), 100) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__INT, nullptr, 100) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__INT, nullptr, 0) == UCD_ERR__TRUNCATED);
+    CHECK(ucd_flatten(UCD_TYPE__INT, bytes.data(), 30) == UCD_ERR__TRUNCATED);
+    CHECK(bytes == FlatBytes(100, 0x55));
+    REQUIRE(ucd_flatten(UCD_TYPE__INT, bytes.data(), 100) == UCD_SUCCESS);
+    CHECK(bytes[31] == 0x55);
+
+    ucd_type_t type = UCD_TYPE__NULL;
+    CHECK(ucd_unflatten(nullptr, bytes.data(), 31) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_unflatten(&type, nullptr, 31) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_unflatten(&type, nullptr, 0) == UCD_ERR__CORRUPT);
+    CHECK(type == UCD_TYPE__NULL);
+    REQUIRE(ucd_unflatten(&type, bytes.data(), 31) == UCD_SUCCESS);
+    CHECK(type != UCD_TYPE__INT);
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
