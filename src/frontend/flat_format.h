@@ -78,17 +78,6 @@ constexpr Representation representation_with(uint8_t element_class, uint8_t byte
     return {};
 }
 
-static_assert([] {
-    for (unsigned e = 1; e < static_cast<unsigned>(Element::count_); ++e) {
-        const auto element = static_cast<Element>(e);
-        const Representation r = representation_of(element);
-        if (r.element != element || r.bytes != packed_size(element) ||
-            representation_with(r.element_class, r.bytes).element != element)
-            return false;
-    }
-    return true;
-}(), "every representation has a class and a width of its own");
-
 // log2 of the bytes that a number needs: 0 to 3.
 constexpr uint8_t width_of_unsigned(uint64_t value) {
     return value <= UINT8_MAX ? 0 : value <= UINT16_MAX ? 1 : value <= UINT32_MAX ? 2 : 3;

@@ -12,9 +12,10 @@ std::atomic<std::size_t> until_failure{0}; // 0: no failure is due
 void *allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (until_failure.load() > 0 && until_failure.fetch_sub(1) == 1) return nullptr;
     if (bytes == 0) bytes = 1;
-    void *memory = alignment <= alignof(std::max_align_t)
-                       ? std::malloc(bytes)
-                       : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void *memory =
+        alignment <= alignof(std::max_align_t)
+            ? std::malloc(bytes)
+            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (memory != nullptr) live.fetch_add(1);
     return memory;
 }
@@ -50,10 +51,18 @@ bool end_failing() {
 
 using Alignment = std::align_val_t;
 
-void *operator new(std::size_t n) { return allocate_or_throw(n, 1); }
-void *operator new[](std::size_t n) { return allocate_or_throw(n, 1); }
-void *operator new(std::size_t n, const std::nothrow_t &) noexcept { return allocate(n, 1); }
-void *operator new[](std::size_t n, const std::nothrow_t &) noexcept { return allocate(n, 1); }
+void *operator new(std::size_t n) {
+    return allocate_or_throw(n, 1);
+}
+void *operator new[](std::size_t n) {
+    return allocate_or_throw(n, 1);
+}
+void *operator new(std::size_t n, const std::nothrow_t &) noexcept {
+    return allocate(n, 1);
+}
+void *operator new[](std::size_t n, const std::nothrow_t &) noexcept {
+    return allocate(n, 1);
+}
 void *operator new(std::size_t n, Alignment a) {
     return allocate_or_throw(n, static_cast<std::size_t>(a));
 }
@@ -66,13 +75,33 @@ void *operator new(std::size_t n, Alignment a, const std::nothrow_t &) noexcept 
 void *operator new[](std::size_t n, Alignment a, const std::nothrow_t &) noexcept {
     return allocate(n, static_cast<std::size_t>(a));
 }
-void operator delete(void *p) noexcept { give_back(p); }
-void operator delete[](void *p) noexcept { give_back(p); }
-void operator delete(void *p, std::size_t) noexcept { give_back(p); }
-void operator delete[](void *p, std::size_t) noexcept { give_back(p); }
-void operator delete(void *p, Alignment) noexcept { give_back(p); }
-void operator delete[](void *p, Alignment) noexcept { give_back(p); }
-void operator delete(void *p, std::size_t, Alignment) noexcept { give_back(p); }
-void operator delete[](void *p, std::size_t, Alignment) noexcept { give_back(p); }
-void operator delete(void *p, const std::nothrow_t &) noexcept { give_back(p); }
-void operator delete[](void *p, const std::nothrow_t &) noexcept { give_back(p); }
+void operator delete(void *p) noexcept {
+    give_back(p);
+}
+void operator delete[](void *p) noexcept {
+    give_back(p);
+}
+void operator delete(void *p, std::size_t) noexcept {
+    give_back(p);
+}
+void operator delete[](void *p, std::size_t) noexcept {
+    give_back(p);
+}
+void operator delete(void *p, Alignment) noexcept {
+    give_back(p);
+}
+void operator delete[](void *p, Alignment) noexcept {
+    give_back(p);
+}
+void operator delete(void *p, std::size_t, Alignment) noexcept {
+    give_back(p);
+}
+void operator delete[](void *p, std::size_t, Alignment) noexcept {
+    give_back(p);
+}
+void operator delete(void *p, const std::nothrow_t &) noexcept {
+    give_back(p);
+}
+void operator delete[](void *p, const std::nothrow_t &) noexcept {
+    give_back(p);
+}

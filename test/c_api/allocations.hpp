@@ -1,5 +1,5 @@
-// What goes through operator new in a test program that links allocations.cpp: how much of it lives,
-// and a way to let it fail.
+// What goes through operator new in a test program that links allocations.cpp: how much of it
+// lives, and a way to let it fail.
 #pragma once
 
 #include <cstddef>

@@ -50,18 +50,23 @@ struct Ndarray {
 };
 
 // Refuses the arguments that `spoil` makes of good ones.
-template <class Arguments> class Spoiled {
+template <class Arguments>
+class Spoiled {
 public:
     explicit Spoiled(const char *function) : function_(function) {
         const Handle good([](ucd_type_t *t) { return Arguments{}.create(t); });
     }
 
-    template <class Spoil> void operator()(std::string_view words, Spoil spoil, int status = UCD_ERR__INVALID_ARG) {
+    template <class Spoil>
+    void operator()(std::string_view words, Spoil spoil, int status = UCD_ERR__INVALID_ARG) {
         Arguments a;
         spoil(a);
         r_.refused(function_, status, words, [&] { return a.create(&r_.out.type); });
     }
-    template <class Spoil> void overflow(Spoil spoil) { (*this)("", spoil, UCD_ERR__OVERFLOW); }
+    template <class Spoil>
+    void overflow(Spoil spoil) {
+        (*this)("", spoil, UCD_ERR__OVERFLOW);
+    }
 
     void handles_and_newtype() {
         r_.invalid(function_, "newtype is NULL", [&] { return Arguments{}.create(nullptr); });
@@ -127,10 +132,11 @@ TEST_CASE("ucd_create_darray refuses") {
     bad("gsizes[1] is -1", [](A &a) { a.gsizes[1] = -1; });
     bad("psizes[0] is 0", [](A &a) { a.psizes[0] = 0; });
     bad("psizes[1] is -3", [](A &a) { a.psizes[1] = -3; });
-    bad("psizes", [](A &a) { a.psizes[1] = 4; });  // 8 processes are not 6
+    bad("psizes", [](A &a) { a.psizes[1] = 4; });                   // 8 processes are not 6
     bad("psizes", [](A &a) { a.psizes[0] = a.psizes[1] = 65536; }); // nor are 2^32, or 0
     bad("psizes", [](A &a) { a.psizes[0] = INT32_MAX, a.psizes[1] = INT32_MAX; });
-    for (const int d : {-1, 3}) bad("distribs[0] is " + std::to_string(d), [&](A &a) { a.distribs[0] = d; });
+    for (const int d : {-1, 3})
+        bad("distribs[0] is " + std::to_string(d), [&](A &a) { a.distribs[0] = d; });
     bad("psizes[0] is 2", [](A &a) { a.distribs[0] = UCD_DISTRIBUTE__NONE; });
     bad("dargs[1] is 0", [](A &a) { a.dargs[1] = 0; });
     bad("dargs[1] is -2", [](A &a) { a.dargs[1] = -2; });
@@ -170,7 +176,8 @@ TEST_CASE("ucd_create_ndarray refuses") {
     using A = Ndarray;
     Spoiled<A> bad("ucd_create_ndarray");
     bad.handles_and_newtype();
-    for (const int n : {-1, INT32_MIN}) bad("ndims is " + std::to_string(n), [&](A &a) { a.ndims = n; });
+    for (const int n : {-1, INT32_MIN})
+        bad("ndims is " + std::to_string(n), [&](A &a) { a.ndims = n; });
     bad("shape is NULL", [](A &a) { a.no_shape = true; });
     bad("byte_strides is NULL", [](A &a) { a.no_strides = true; });
     bad("shape[0] is -3", [](A &a) { a.shape[0] = -3; });

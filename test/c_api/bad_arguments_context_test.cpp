@@ -44,10 +44,12 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     const std::pair<const char *, std::vector<const char *>> bad[] = {
         {"ucd.backends", {"", "seq,", ",seq", "nope", "seq,nope", "seq cuda", "Seq"}},
         {"ucd.gpu", {"", "None", "all", "0"}},
-        {"ucd.inbuf", {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
-                       "nope:0", ":0", "cuda:99999999999"}},
-        {"ucd.outbuf", {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
-                        "nope:0", ":0", "cuda:99999999999"}},
+        {"ucd.inbuf",
+         {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "nope:0", ":0",
+          "cuda:99999999999"}},
+        {"ucd.outbuf",
+         {"", "Host", "host:0", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "nope:0", ":0",
+          "cuda:99999999999"}},
         {"ucd.engine", {"", "dma ", "DMA", "copy"}},
         {"ucd.max_blocks", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
         {"ucd.threads", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
@@ -71,13 +73,16 @@ TEST_CASE("Good values and unknown keys are accepted; after a bad value the earl
     ucd_info_t info = nullptr;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     const std::pair<const char *, const char *> good[] = {
-        {"ucd.backends", "seq"}, {"ucd.backends", "cuda,seq,hip,ze"}, {"ucd.gpu", "none"},
-        {"ucd.inbuf", "pinned"}, {"ucd.inbuf", "managed"}, {"ucd.inbuf", "cuda:0"},
-        {"ucd.outbuf", "hip:12"}, {"ucd.outbuf", "ze:3"}, {"ucd.inbuf", "host"},
-        {"ucd.outbuf", "host"}, {"ucd.engine", "auto"}, {"ucd.engine", "dma"},
-        {"ucd.engine", "kernel"}, {"ucd.max_blocks", "4294967295"}, {"ucd.threads", "1"},
-        {"ucd.ze.context", "18446744073709551615"}, {"nobody.knows", "this"}, {"", ""},
-        {"ucd.threads.", "x"}, {"UCD.THREADS", "x"},
+        {"ucd.backends", "seq"},  {"ucd.backends", "cuda,seq,hip,ze"},
+        {"ucd.gpu", "none"},      {"ucd.inbuf", "pinned"},
+        {"ucd.inbuf", "managed"}, {"ucd.inbuf", "cuda:0"},
+        {"ucd.outbuf", "hip:12"}, {"ucd.outbuf", "ze:3"},
+        {"ucd.inbuf", "host"},    {"ucd.outbuf", "host"},
+        {"ucd.engine", "auto"},   {"ucd.engine", "dma"},
+        {"ucd.engine", "kernel"}, {"ucd.max_blocks", "4294967295"},
+        {"ucd.threads", "1"},     {"ucd.ze.context", "18446744073709551615"},
+        {"nobody.knows", "this"}, {"", ""},
+        {"ucd.threads.", "x"},    {"UCD.THREADS", "x"},
     };
     for (const auto &[key, value] : good) {
         INFO(key << "=" << value);
@@ -100,7 +105,8 @@ TEST_CASE("ucd_backend_count and ucd_backend_get refuse") {
     REQUIRE(ucd_backend_count(&count) == UCD_SUCCESS);
     const char *const f = "ucd_backend_get";
     for (const int index : {-1, count, INT32_MAX, INT32_MIN})
-        r.invalid(f, "index is " + std::to_string(index), [&] { return ucd_backend_get(index, &o.backend); });
+        r.invalid(f, "index is " + std::to_string(index),
+                  [&] { return ucd_backend_get(index, &o.backend); });
     r.invalid(f, "desc is NULL", [&] { return ucd_backend_get(0, nullptr); });
     for (std::uint32_t n = 0; n < 4; ++n)
         for (int index = 0; index < count; ++index) {
@@ -108,7 +114,8 @@ TEST_CASE("ucd_backend_count and ucd_backend_get refuse") {
             std::memset(static_cast<void *>(&desc), pattern, sizeof desc);
             desc.struct_size = n;
             before = desc;
-            r.invalid(f, "struct_size is " + std::to_string(n), [&] { return ucd_backend_get(index, &desc); });
+            r.invalid(f, "struct_size is " + std::to_string(n),
+                      [&] { return ucd_backend_get(index, &desc); });
             CHECK(std::memcmp(&desc, &before, sizeof desc) == 0);
         }
 }
@@ -117,9 +124,11 @@ TEST_CASE("ucd_op_is_supported refuses") {
     Refusals r;
     auto &o = r.out;
     const char *const f = "ucd_op_is_supported";
-    r.bad_ops(f, [&](ucd_op_t op) { return ucd_op_is_supported(op, UCD_TYPE__INT, "seq", &o.number); });
-    r.bad_handles(f, "type",
-                  [&](ucd_type_t t) { return ucd_op_is_supported(UCD_OP__MAX, t, "seq", &o.number); });
+    r.bad_ops(
+        f, [&](ucd_op_t op) { return ucd_op_is_supported(op, UCD_TYPE__INT, "seq", &o.number); });
+    r.bad_handles(f, "type", [&](ucd_type_t t) {
+        return ucd_op_is_supported(UCD_OP__MAX, t, "seq", &o.number);
+    });
     r.invalid(f, "backend is NULL",
               [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, nullptr, &o.number); });
     for (const char *name : {"", "nope", "SEQ", "seq "})

@@ -14,7 +14,8 @@ const ucd_type_t ints[] = {int_, int_};
 TEST_CASE("ucd_create_contig refuses") {
     Refusals r;
     const char *const f = "ucd_create_contig";
-    r.bad_handles(f, "oldtype", [&](ucd_type_t t) { return ucd_create_contig(1, t, nullptr, &r.out.type); });
+    r.bad_handles(f, "oldtype",
+                  [&](ucd_type_t t) { return ucd_create_contig(1, t, nullptr, &r.out.type); });
     r.invalid(f, "count is -1", [&] { return ucd_create_contig(-1, int_, nullptr, &r.out.type); });
     r.invalid(f, "count is -9223372036854775808",
               [&] { return ucd_create_contig(INTPTR_MIN, int_, nullptr, &r.out.type); });
@@ -26,7 +27,8 @@ TEST_CASE("ucd_create_contig refuses") {
 TEST_CASE("ucd_create_dup refuses") {
     Refusals r;
     const char *const f = "ucd_create_dup";
-    r.bad_handles(f, "oldtype", [&](ucd_type_t t) { return ucd_create_dup(t, nullptr, &r.out.type); });
+    r.bad_handles(f, "oldtype",
+                  [&](ucd_type_t t) { return ucd_create_dup(t, nullptr, &r.out.type); });
     r.invalid(f, "newtype is NULL", [&] { return ucd_create_dup(int_, nullptr, nullptr); });
 }
 
@@ -35,11 +37,14 @@ TEST_CASE("ucd_create_vector and ucd_create_hvector refuse") {
     for (const auto &[f, create] : {std::pair("ucd_create_vector", &ucd_create_vector),
                                     std::pair("ucd_create_hvector", &ucd_create_hvector)}) {
         const auto make = create; // structured bindings cannot be captured in C++20 by Clang
-        r.bad_handles(f, "oldtype", [&](ucd_type_t t) { return make(1, 1, 1, t, nullptr, &r.out.type); });
+        r.bad_handles(f, "oldtype",
+                      [&](ucd_type_t t) { return make(1, 1, 1, t, nullptr, &r.out.type); });
         r.invalid(f, "count is -2", [&] { return make(-2, 1, 1, int_, nullptr, &r.out.type); });
-        r.invalid(f, "blocklength is -3", [&] { return make(2, -3, 1, int_, nullptr, &r.out.type); });
+        r.invalid(f, "blocklength is -3",
+                  [&] { return make(2, -3, 1, int_, nullptr, &r.out.type); });
         // Also where nothing is repeated.
-        r.invalid(f, "blocklength is -3", [&] { return make(0, -3, 1, int_, nullptr, &r.out.type); });
+        r.invalid(f, "blocklength is -3",
+                  [&] { return make(0, -3, 1, int_, nullptr, &r.out.type); });
         r.invalid(f, "newtype is NULL", [&] { return make(1, 1, 1, int_, nullptr, nullptr); });
         r.refused(f, UCD_ERR__OVERFLOW, "",
                   [&] { return make(3, 1, INTPTR_MAX, int_, nullptr, &r.out.type); });
@@ -59,8 +64,10 @@ TEST_CASE("ucd_create_indexed_block and ucd_create_hindexed_block refuse") {
         r.bad_handles(f, "oldtype",
                       [&](ucd_type_t t) { return make(2, 1, two, t, nullptr, &r.out.type); });
         r.invalid(f, "count is -1", [&] { return make(-1, 1, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "blocklength is -1", [&] { return make(2, -1, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "displs is NULL", [&] { return make(2, 1, nullptr, int_, nullptr, &r.out.type); });
+        r.invalid(f, "blocklength is -1",
+                  [&] { return make(2, -1, two, int_, nullptr, &r.out.type); });
+        r.invalid(f, "displs is NULL",
+                  [&] { return make(2, 1, nullptr, int_, nullptr, &r.out.type); });
         r.invalid(f, "newtype is NULL", [&] { return make(2, 1, two, int_, nullptr, nullptr); });
         const std::intptr_t far[] = {INTPTR_MIN / 2, INTPTR_MAX / 2 + 2};
         r.refused(f, UCD_ERR__OVERFLOW, "bounds",
@@ -80,7 +87,8 @@ TEST_CASE("ucd_create_indexed and ucd_create_hindexed refuse") {
         r.invalid(f, "count is -1", [&] { return make(-1, two, two, int_, nullptr, &r.out.type); });
         r.invalid(f, "blocklengths is NULL",
                   [&] { return make(2, nullptr, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "displs is NULL", [&] { return make(2, two, nullptr, int_, nullptr, &r.out.type); });
+        r.invalid(f, "displs is NULL",
+                  [&] { return make(2, two, nullptr, int_, nullptr, &r.out.type); });
         r.invalid(f, "blocklengths[1] is -7",
                   [&] { return make(2, negative, two, int_, nullptr, &r.out.type); });
         r.invalid(f, "newtype is NULL", [&] { return make(2, two, two, int_, nullptr, nullptr); });
@@ -130,7 +138,8 @@ TEST_CASE("ucd_create_resized refuses") {
     const char *const f = "ucd_create_resized";
     r.bad_handles(f, "oldtype",
                   [&](ucd_type_t t) { return ucd_create_resized(t, 0, 8, nullptr, &r.out.type); });
-    r.invalid(f, "newtype is NULL", [&] { return ucd_create_resized(int_, 0, 8, nullptr, nullptr); });
+    r.invalid(f, "newtype is NULL",
+              [&] { return ucd_create_resized(int_, 0, 8, nullptr, nullptr); });
     r.refused(f, UCD_ERR__OVERFLOW, "bounds",
               [&] { return ucd_create_resized(int_, 1, INTPTR_MAX, nullptr, &r.out.type); });
     r.refused(f, UCD_ERR__OVERFLOW, "bounds",

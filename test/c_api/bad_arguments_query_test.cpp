@@ -47,7 +47,8 @@ TEST_CASE("ucd_get_layout refuses") {
         std::memset(static_cast<void *>(&layout), pattern, sizeof layout);
         layout.struct_size = n;
         before = layout;
-        r.invalid(f, "struct_size is " + std::to_string(n), [&] { return ucd_get_layout(1, v, &layout); });
+        r.invalid(f, "struct_size is " + std::to_string(n),
+                  [&] { return ucd_get_layout(1, v, &layout); });
         CHECK(std::memcmp(&layout, &before, sizeof layout) == 0);
     }
 }
@@ -66,10 +67,10 @@ TEST_CASE("No byte beyond struct_size is written") {
         before = part;
         REQUIRE(ucd_get_layout(2, v, &part) == UCD_SUCCESS);
         REQUIRE(part.struct_size == n);
-        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + 4, reinterpret_cast<char *>(&whole) + 4,
-                            n - 4) == 0);
-        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + n, reinterpret_cast<char *>(&before) + n,
-                            sizeof part - n) == 0);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + 4,
+                            reinterpret_cast<char *>(&whole) + 4, n - 4) == 0);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + n,
+                            reinterpret_cast<char *>(&before) + n, sizeof part - n) == 0);
     }
     for (std::uint32_t n = 4; n <= sizeof desc; ++n) {
         std::memset(static_cast<void *>(&short_desc), pattern, sizeof short_desc);
@@ -77,10 +78,11 @@ TEST_CASE("No byte beyond struct_size is written") {
         desc_before = short_desc;
         REQUIRE(ucd_backend_get(0, &short_desc) == UCD_SUCCESS);
         REQUIRE(short_desc.struct_size == n);
-        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + 4, reinterpret_cast<char *>(&desc) + 4,
-                            n - 4) == 0);
+        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + 4,
+                            reinterpret_cast<char *>(&desc) + 4, n - 4) == 0);
         REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + n,
-                            reinterpret_cast<char *>(&desc_before) + n, sizeof short_desc - n) == 0);
+                            reinterpret_cast<char *>(&desc_before) + n,
+                            sizeof short_desc - n) == 0);
     }
     // A caller from the future has a longer struct.
     struct Longer {
@@ -98,12 +100,14 @@ TEST_CASE("ucd_describe refuses") {
     auto &o = r.out;
     const Handle v(make_vector);
     const char *const f = "ucd_describe";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
+    r.bad_handles(f, "type",
+                  [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
     r.invalid(f, "needed is NULL", [&] { return ucd_describe(v, o.text, sizeof o.text, nullptr); });
     r.invalid(f, "text is NULL", [&] { return ucd_describe(v, nullptr, 1, &o.size); });
     // TRUNCATED tells how much is needed, and writes no text.
     std::uintptr_t needed = 0;
-    r.refused(f, UCD_ERR__TRUNCATED, "text_size is 0", [&] { return ucd_describe(v, nullptr, 0, &needed); });
+    r.refused(f, UCD_ERR__TRUNCATED, "text_size is 0",
+              [&] { return ucd_describe(v, nullptr, 0, &needed); });
     REQUIRE(needed > 1);
     std::vector<char> text(needed, 'x');
     std::uintptr_t again = 0;
@@ -127,7 +131,8 @@ TEST_CASE("ucd_iov_len and ucd_iov_len_max refuse") {
     r.bad_handles(f, "type",
                   [&](ucd_type_t t) { return ucd_iov_len_max(1, t, 9, &o.size, &o.other_size); });
     r.invalid(f, "iov_len is NULL", [&] { return ucd_iov_len_max(1, v, 9, nullptr, &o.size); });
-    r.invalid(f, "actual_iov_bytes is NULL", [&] { return ucd_iov_len_max(1, v, 9, &o.size, nullptr); });
+    r.invalid(f, "actual_iov_bytes is NULL",
+              [&] { return ucd_iov_len_max(1, v, 9, &o.size, nullptr); });
     r.refused(f, UCD_ERR__OVERFLOW, "count is",
               [&] { return ucd_iov_len_max(too_many, v, 9, &o.size, &o.other_size); });
 }
@@ -137,15 +142,18 @@ TEST_CASE("ucd_iov refuses") {
     auto &o = r.out;
     const Handle v(make_vector);
     const char *const f = "ucd_iov";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_iov(o.data, 1, t, 0, o.entries, 4, &o.size); });
+    r.bad_handles(f, "type",
+                  [&](ucd_type_t t) { return ucd_iov(o.data, 1, t, 0, o.entries, 4, &o.size); });
     r.invalid(f, "iov is NULL", [&] { return ucd_iov(o.data, 1, v, 0, nullptr, 1, &o.size); });
-    r.invalid(f, "actual_iov_len is NULL", [&] { return ucd_iov(o.data, 1, v, 0, o.entries, 4, nullptr); });
+    r.invalid(f, "actual_iov_len is NULL",
+              [&] { return ucd_iov(o.data, 1, v, 0, o.entries, 4, nullptr); });
     r.refused(f, UCD_ERR__OVERFLOW, "count is",
               [&] { return ucd_iov(o.data, too_many, v, 0, o.entries, 4, &o.size); });
     for (const std::uintptr_t offset : {segments + 1, UINTPTR_MAX})
         r.invalid(f, "iov_offset is " + std::to_string(offset),
                   [&] { return ucd_iov(o.data, 1, v, offset, o.entries, 4, &o.size); });
-    r.invalid(f, "iov_offset is 1", [&] { return ucd_iov(o.data, 0, v, 1, o.entries, 4, &o.size); });
+    r.invalid(f, "iov_offset is 1",
+              [&] { return ucd_iov(o.data, 0, v, 1, o.entries, 4, &o.size); });
     CHECK((ucd_iov(o.data, 1, v, segments, nullptr, 0, &o.size) == UCD_SUCCESS && o.size == 0));
 }
 
@@ -161,12 +169,10 @@ TEST_CASE("ucd_iov_bytes refuses") {
     r.invalid(f, "iov is NULL", [&] {
         return ucd_iov_bytes(o.data, 1, v, 0, 9, nullptr, 1, &o.size, &o.other_size);
     });
-    r.invalid(f, "actual_iov_len is NULL", [&] {
-        return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, nullptr, &o.size);
-    });
-    r.invalid(f, "actual_bytes is NULL", [&] {
-        return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, &o.size, nullptr);
-    });
+    r.invalid(f, "actual_iov_len is NULL",
+              [&] { return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, nullptr, &o.size); });
+    r.invalid(f, "actual_bytes is NULL",
+              [&] { return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, &o.size, nullptr); });
     r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return call(too_many, v, 0); });
     for (const std::uintptr_t offset : {packed + 1, UINTPTR_MAX})
         r.invalid(f, "offset is " + std::to_string(offset), [&] { return call(1, v, offset); });
@@ -190,7 +196,8 @@ TEST_CASE("ucd_flatten_size and ucd_flatten refuse") {
     for (std::uintptr_t n = 0; n < size; ++n)
         r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is " + std::to_string(n),
                   [&] { return ucd_flatten(v, o.data, n); });
-    r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is 0", [&] { return ucd_flatten(v, nullptr, 0); });
+    r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is 0",
+              [&] { return ucd_flatten(v, nullptr, 0); });
 }
 
 TEST_CASE("ucd_unflatten refuses") {
@@ -207,9 +214,11 @@ TEST_CASE("ucd_unflatten refuses") {
     r.refused(f, UCD_ERR__CORRUPT, "", [&] { return ucd_unflatten(&o.type, nullptr, 0); });
     for (std::uintptr_t n = 0; n < good.size(); ++n)
         if (n != size)
-            r.refused(f, UCD_ERR__CORRUPT, "", [&] { return ucd_unflatten(&o.type, good.data(), n); });
+            r.refused(f, UCD_ERR__CORRUPT, "",
+                      [&] { return ucd_unflatten(&o.type, good.data(), n); });
     for (std::uintptr_t at = 0; at < size; ++at) {
-        std::vector<unsigned char> bad(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+        std::vector<unsigned char> bad(good.begin(),
+                                       good.begin() + static_cast<std::ptrdiff_t>(size));
         bad[at] ^= 0x10;
         std::memset(static_cast<void *>(&o.type), pattern, sizeof o.type);
         const ucd_type_t before = o.type;

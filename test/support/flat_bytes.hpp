@@ -103,7 +103,7 @@ public:
         put_number(bytes, root.version, 2);
         put_number(bytes, 3 << 1 | (root.explicit_bounds ? 1 : 0), 1);
         put_number(bytes, root.alignment_log, 1);
-        put_number(bytes, 0, 12);
+        for (const unsigned width : {8, 4}) put_number(bytes, 0, width); // for seal()
         put_number(bytes, root.nodes < 0 ? count_ : root.nodes, 4);
         for (const std::int64_t value : {root.start, root.lb, root.extent})
             put_number(bytes, value, 8);

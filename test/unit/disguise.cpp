@@ -85,7 +85,9 @@ private:
     RecipePtr empty() { return contig(0, leaf(UCD_TYPE__INT)); }
 
     // The same bytes with the extent that the caller needs.
-    RecipePtr sized(RecipePtr r, std::intptr_t extent) { return resized(std::move(r), any(), extent); }
+    RecipePtr sized(RecipePtr r, std::intptr_t extent) {
+        return resized(std::move(r), any(), extent);
+    }
     RecipePtr displaced(RecipePtr r, std::intptr_t by) {
         switch (rng_.below(4)) {
         case 0: return hindexed_block(1, {by}, std::move(r));
@@ -101,7 +103,9 @@ private:
         case 2: return sized(std::move(r), any());
         case 3: return hvector(1, 1, any(), std::move(r));
         case 4: return vector(1, 1, any(), std::move(r));
-        case 5: return structure({1, 0, 3}, {0, any(), any()}, {std::move(r), leaf(UCD_TYPE__INT), empty()});
+        case 5:
+            return structure({1, 0, 3}, {0, any(), any()},
+                             {std::move(r), leaf(UCD_TYPE__INT), empty()});
         case 6: return ndarray({1, 1}, {any(), any()}, std::move(r));
         case 7: return indexed_block(1, {0}, std::move(r));
         case 8: return subarray({1}, {1}, {0}, UCD_ORDER__FORTRAN, std::move(r));
@@ -110,8 +114,8 @@ private:
     }
     static RecipePtr darray(int size, int rank, std::intptr_t gsize, std::vector<int> distribs,
                             RecipePtr r) {
-        return recipes::darray(size, rank, {gsize}, std::move(distribs), {UCD_DISTRIBUTE__DFLT_DARG},
-                               {size}, UCD_ORDER__C, std::move(r));
+        return recipes::darray(size, rank, {gsize}, std::move(distribs),
+                               {UCD_DISTRIBUTE__DFLT_DARG}, {size}, UCD_ORDER__C, std::move(r));
     }
 
     // An atom that is repeated to make blocks: `bytes` bytes with that extent.
@@ -149,7 +153,8 @@ private:
         lengths.push_back(bytes - displs.back());
         if (rng_.chance(50)) return hindexed(lengths, displs, element_of(rng_, 1));
         std::vector<RecipePtr> parts;
-        for (const std::intptr_t n : lengths) parts.push_back(rng_.chance(50) ? atom(n) : of_block(n));
+        for (const std::intptr_t n : lengths)
+            parts.push_back(rng_.chance(50) ? atom(n) : of_block(n));
         return struct_of(displs, std::move(parts));
     }
 
@@ -180,8 +185,8 @@ private:
         case 4: {
             Ints counts, strides;
             const Shape &inner = nest_of(s, 1 + rng_.below(3), counts, strides);
-            return of_list(*shapes::list(progression(counts, strides),
-                                         std::make_shared<const Shape>(inner)));
+            return of_list(
+                *shapes::list(progression(counts, strides), std::make_shared<const Shape>(inner)));
         }
         case 5: {
             Ints counts, strides;
@@ -220,7 +225,8 @@ private:
         const Shape *inner = &nest_of(s, 1, counts, strides);
         if (strides[0] <= 0) return hvector(s.count, 1, s.stride, of(*s.child));
         while (inner->kind == Kind::strided && inner->stride > 0 &&
-               strides.back() % inner->stride == 0 && strides.back() / inner->stride >= inner->count) {
+               strides.back() % inner->stride == 0 &&
+               strides.back() / inner->stride >= inner->count) {
             counts.push_back(inner->count);
             strides.push_back(inner->stride);
             inner = inner->child.get();
@@ -324,7 +330,8 @@ private:
         case 5: {
             if (!options_.cut_apart || n < 2) break;
             const auto at = static_cast<std::ptrdiff_t>(1 + rng_.below(n - 1));
-            const Shape head = *shapes::list(Ints(s.displs.begin(), s.displs.begin() + at), s.child);
+            const Shape head =
+                *shapes::list(Ints(s.displs.begin(), s.displs.begin() + at), s.child);
             const Shape tail = *shapes::list(Ints(s.displs.begin() + at, s.displs.end()), s.child);
             return structure({1, 1}, {0, 0}, {of(head), of(tail)});
         }
@@ -393,7 +400,8 @@ private:
             lengths.push_back(repeated ? c.count : 1);
             members.push_back(repeated ? sized(of(*c.child), c.stride) : of(c));
         }
-        if (options_.nest_fields && members.size() > 2 && rng_.chance(30)) { // the rest as a struct of its own
+        if (options_.nest_fields && members.size() > 2 &&
+            rng_.chance(30)) { // the rest as a struct of its own
             const auto at = static_cast<std::ptrdiff_t>(1 + rng_.below(members.size() - 1));
             RecipePtr rest = structure(Ints(lengths.begin() + at, lengths.end()),
                                        Ints(displs.begin() + at, displs.end()),

@@ -1,5 +1,5 @@
-// Random layouts, each in two descriptions made from it by the inverse of the rewrites in design.md:
-// their normal forms must be one.
+// Random layouts, each in two descriptions made from it by the inverse of the rewrites in
+// design.md: their normal forms must be one.
 #include "support/catch.hpp"
 
 #include "support/byte_map.hpp"
@@ -63,8 +63,8 @@ TEST_CASE("Lists of 100000 blocks in random disguise") {
     });
 }
 
-// Of more than 1024 segments, these are known to differ now and then. Run with the tag [gaps] to see
-// where they stand.
+// Of more than 1024 segments, these are known to differ now and then. Run with the tag [gaps] to
+// see where they stand.
 TEST_CASE("Large layouts in disguises that design.md does not name", "[.][gaps]") {
     run_cases("large disguises, gaps", 5000, [](Case &one) {
         ShapeOptions options;

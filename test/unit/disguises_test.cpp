@@ -22,7 +22,9 @@ const int C = UCD_ORDER__C, F = UCD_ORDER__FORTRAN;
 const int BLOCK = UCD_DISTRIBUTE__BLOCK, CYCLIC = UCD_DISTRIBUTE__CYCLIC,
           NONE = UCD_DISTRIBUTE__NONE, DFLT = UCD_DISTRIBUTE__DFLT_DARG;
 
-Ints ones(std::size_t n) { return Ints(n, 1); }
+Ints ones(std::size_t n) {
+    return Ints(n, 1);
+}
 
 Ints progression(std::intptr_t n, std::intptr_t step) {
     Ints displs;
@@ -65,18 +67,17 @@ std::vector<Twins> blocks() {
         {"one block of a vector", vector(1, 9, -4, int_), contig(9, int_)},
         {"touching blocks of indexed", indexed({2, 3, 1}, {0, 2, 5}, int_), contig(6, int_)},
         {"touching blocks of indexed_block", indexed_block(2, {0, 2, 4}, int_), contig(6, int_)},
-        {"struct of adjacent fields",
-         structure({1, 1, 2}, {0, 8, 12}, {double_, int_, short_}), contig(2, double_)},
+        {"struct of adjacent fields", structure({1, 1, 2}, {0, 8, 12}, {double_, int_, short_}),
+         contig(2, double_)},
         {"pair types without padding", leaf(UCD_TYPE__2INT), contig(8, byte)},
-        {"pair types with padding",
-         leaf(UCD_TYPE__SHORT_INT), hindexed({2, 4}, {0, 4}, byte)},
+        {"pair types with padding", leaf(UCD_TYPE__SHORT_INT), hindexed({2, 4}, {0, 4}, byte)},
         {"all of an array", subarray({4, 5}, {4, 5}, {0, 0}, C, int_), contig(20, int_)},
         {"rows of an array", subarray({9, 5}, {4, 5}, {0, 0}, C, int_), contig(20, int_)},
         {"a stride to nowhere", ndarray({1, 6, 1}, {77, 4, -3}, int_), contig(6, int_)},
         {"one process of darray",
          darray(1, 0, {4, 6}, {BLOCK, CYCLIC}, {DFLT, DFLT}, {1, 1}, C, int_), contig(24, int_)},
-        {"empty members",
-         structure({0, 1, 5}, {99, 0, -7}, {double_, int_, contig(0, double_)}), int_},
+        {"empty members", structure({0, 1, 5}, {99, 0, -7}, {double_, int_, contig(0, double_)}),
+         int_},
         {"empty in different ways", vector(0, 5, 3, int_),
          structure({0, 2}, {3, 4}, {int_, indexed({}, {}, double_)})},
     };
@@ -96,9 +97,8 @@ std::vector<Twins> strides() {
         {"a column in Fortran order", column, subarray({8, 10}, {1, 10}, {0, 0}, F, double_)},
         {"nested strides that continue", column, hvector(5, 1, 128, vector(2, 1, 8, double_))},
         {"two nested progressions", hvector(4, 1, 500, vector(5, 1, 3, int_)),
-         hindexed_block(1,
-                        {0, 12, 24, 36, 48, 500, 512, 524, 536, 548, 1000, 1012, 1024, 1036, 1048,
-                         1500, 1512, 1524, 1536, 1548},
+         hindexed_block(1, {0,    12,   24,   36,   48,   500,  512,  524,  536,  548,
+                            1000, 1012, 1024, 1036, 1048, 1500, 1512, 1524, 1536, 1548},
                         int_)},
         {"three nested progressions", ndarray({2, 2, 3}, {1000, 100, 10}, short_),
          hindexed_block(1, {0, 10, 20, 100, 110, 120, 1000, 1010, 1020, 1100, 1110, 1120}, short_)},
@@ -116,11 +116,10 @@ std::vector<Twins> strides() {
         {"a stride of zero", ndarray({6}, {0}, double_), hindexed_block(1, Ints(6, 0), double_)},
         {"cyclic distribution", darray(3, 1, {12}, {CYCLIC}, {2}, {3}, C, int_),
          hindexed_block(2, {8, 32}, int_)},
-        {"block distribution",
-         darray(4, 3, {8, 10}, {BLOCK, BLOCK}, {DFLT, DFLT}, {2, 2}, C, int_),
+        {"block distribution", darray(4, 3, {8, 10}, {BLOCK, BLOCK}, {DFLT, DFLT}, {2, 2}, C, int_),
          subarray({8, 10}, {4, 5}, {4, 5}, C, int_)},
-        {"a cyclic distribution with a rest",
-         darray(2, 0, {11}, {CYCLIC}, {2}, {2}, C, int_), indexed({2, 2, 2}, {0, 4, 8}, int_)},
+        {"a cyclic distribution with a rest", darray(2, 0, {11}, {CYCLIC}, {2}, {2}, C, int_),
+         indexed({2, 2, 2}, {0, 4, 8}, int_)},
         {"an undistributed dimension",
          darray(2, 1, {6, 5}, {CYCLIC, NONE}, {1, DFLT}, {2, 1}, C, double_),
          hindexed_block(1, {40}, vector(3, 5, 10, double_))},
@@ -132,11 +131,11 @@ std::vector<Twins> strides() {
          hvector(7, 2, 48, double_)},
         {"a stride that makes blocks grow together", hvector(5, 1, 20, vector(2, 2, 3, int_)),
          hindexed({2, 4, 4, 4, 4, 2}, {0, 12, 32, 52, 72, 92}, int_)},
-        {"the same below another stride", hvector(3, 1, 1000, hvector(5, 1, 20, vector(2, 2, 3, int_))),
-         hindexed_block(1,
-                        {0, 20, 40, 60, 80, 1000, 1020, 1040, 1060, 1080, 2000, 2020, 2040, 2060,
-                         2080},
-                        vector(2, 2, 3, int_))},
+        {"the same below another stride",
+         hvector(3, 1, 1000, hvector(5, 1, 20, vector(2, 2, 3, int_))),
+         hindexed_block(
+             1, {0, 20, 40, 60, 80, 1000, 1020, 1040, 1060, 1080, 2000, 2020, 2040, 2060, 2080},
+             vector(2, 2, 3, int_))},
     };
 }
 
@@ -148,7 +147,8 @@ std::vector<Twins> lists() {
     return {
         {"indexed_block, hindexed_block", indexed_block(1, odd, resized(int_, 0, 24)),
          hindexed_block(1, odd_bytes, int_)},
-        {"equal lengths", hindexed_block(3, odd_bytes, int_), hindexed(Ints(8, 3), odd_bytes, int_)},
+        {"equal lengths", hindexed_block(3, odd_bytes, int_),
+         hindexed(Ints(8, 3), odd_bytes, int_)},
         {"fields of one shape", hindexed_block(1, odd_bytes, shape),
          structure(ones(8), odd_bytes, std::vector<RecipePtr>(8, shape))},
         {"the stride as block length", hindexed_block(1, odd_bytes, shape),
@@ -192,7 +192,8 @@ std::vector<Twins> large() {
     }
     for (std::intptr_t i = 0; i < 30; ++i)
         for (std::intptr_t j = 0; j < 40; ++j)
-            for (std::intptr_t k = 0; k < 50; ++k) product.push_back(i * 100000 + j * 2000 + k * 32);
+            for (std::intptr_t k = 0; k < 50; ++k)
+                product.push_back(i * 100000 + j * 2000 + k * 32);
     const RecipePtr column = vector(2000, 1, 3, int_), list = hindexed_block(1, odd, int_);
     const RecipePtr both = structure({1, 1}, {0, 30000}, {column, vector(1500, 1, 2, int_)});
     return {
@@ -213,9 +214,11 @@ std::vector<Twins> large() {
         {"1000 times strides as fields", hindexed_block(1, few, column),
          structure(ones(1000), few,
                    std::vector<RecipePtr>(1000, hvector(4, 1, 6000, vector(500, 1, 3, int_))))},
-        {"one and four of a shape, as fields", hindexed({1, 4}, {0, 30000}, resized(column, 0, 25000)),
+        {"one and four of a shape, as fields",
+         hindexed({1, 4}, {0, 30000}, resized(column, 0, 25000)),
          structure({1, 1}, {0, 30000}, {column, hvector(4, 1, 25000, column)})},
-        {"one and four of a struct, as fields", hindexed({1, 4}, {0, 60000}, resized(both, 0, 50000)),
+        {"one and four of a struct, as fields",
+         hindexed({1, 4}, {0, 60000}, resized(both, 0, 50000)),
          structure({1, 1}, {0, 60000}, {both, hvector(4, 1, 50000, both)})},
         {"runs whose entries have a period that no run begins with",
          hindexed({1, 6, 5}, {0, 25004, 175008}, resized(column, 0, 25000)),
@@ -223,13 +226,14 @@ std::vector<Twins> large() {
                         {0, 25004, 50004, 75004, 100004, 125004, 150004, 175008, 200008, 225008,
                          250008, 275008},
                         column)},
-        {"blocks that grow together across iterations", hvector(2000, 1, 32, hvector(2, 1, 24, double_)),
+        {"blocks that grow together across iterations",
+         hvector(2000, 1, 32, hvector(2, 1, 24, double_)),
          hindexed_block(1, progression(2000, 32), hvector(2, 1, 24, double_))},
     };
 }
 
-// Equal type maps of more than 1024 segments whose forms are known to differ. Design.md asks for none
-// of these rewrites there; run with the tag [gaps] to see where they stand.
+// Equal type maps of more than 1024 segments whose forms are known to differ. Design.md asks for
+// none of these rewrites there; run with the tag [gaps] to see where they stand.
 std::vector<Twins> gaps() {
     const RecipePtr column = vector(2000, 1, 3, int_);
     const RecipePtr seam = hvector(2, 1, 24, double_);
@@ -238,13 +242,15 @@ std::vector<Twins> gaps() {
         {"blocks that grow together across the iterations of many segments",
          hvector(2000, 1, 32, seam), hvector(1000, 1, 64, hvector(2, 1, 32, seam))},
         {"the same as fields", hvector(2000, 1, 32, seam),
-         structure({1, 1, 1}, {0, 24, 24 + 1999 * 32}, {double_, hvector(1999, 2, 32, double_), double_})},
+         structure({1, 1, 1}, {0, 24, 24 + 1999 * 32},
+                   {double_, hvector(1999, 2, 32, double_), double_})},
         {"a list cut in two", hindexed_block(1, few, column),
          structure({1, 1}, {0, 0},
                    {hindexed_block(1, Ints(few.begin(), few.begin() + 5), column),
                     hindexed_block(1, Ints(few.begin() + 5, few.end()), column)})},
         {"fields of one shape in a struct within a struct",
-         structure({1, 1, 1, 1}, {0, 30000, 90000, 150000}, {column, column, column, vector(3000, 1, 2, int_)}),
+         structure({1, 1, 1, 1}, {0, 30000, 90000, 150000},
+                   {column, column, column, vector(3000, 1, 2, int_)}),
          structure({1, 1}, {0, 0},
                    {column, structure({1, 1, 1}, {30000, 90000, 150000},
                                       {column, column, vector(3000, 1, 2, int_)})})},

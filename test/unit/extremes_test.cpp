@@ -13,7 +13,8 @@ using namespace ucdtest::recipes;
 
 namespace {
 
-const RecipePtr byte = leaf(UCD_TYPE__BYTE), int_ = leaf(UCD_TYPE__INT), double_ = leaf(UCD_TYPE__DOUBLE);
+const RecipePtr byte = leaf(UCD_TYPE__BYTE), int_ = leaf(UCD_TYPE__INT),
+                double_ = leaf(UCD_TYPE__DOUBLE);
 const ucd_op_t replace = UCD_OP__REPLACE;
 
 // Each constructor around `old`, with nothing in it.
@@ -84,17 +85,25 @@ void check_empty(const RecipePtr &recipe) {
         CHECK(std::memcmp(&layout, &wanted, sizeof layout) == 0);
         size = 7;
         CHECK((ucd_iov_len(count, t, &size) == UCD_SUCCESS && size == 0));
-        CHECK((ucd_iov_len_max(count, t, 100, &size, &other) == UCD_SUCCESS && size == 0 && other == 0));
+        CHECK((ucd_iov_len_max(count, t, 100, &size, &other) == UCD_SUCCESS && size == 0 &&
+               other == 0));
         iovec entry = {};
         CHECK((ucd_iov(nullptr, count, t, 0, &entry, 1, &size) == UCD_SUCCESS && size == 0));
-        CHECK((ucd_iov_bytes(nullptr, count, t, 0, 9, &entry, 1, &size, &other) == UCD_SUCCESS && size == 0));
+        CHECK((ucd_iov_bytes(nullptr, count, t, 0, 9, &entry, 1, &size, &other) == UCD_SUCCESS &&
+               size == 0));
         for (const ucd_op_t op : {replace, ucd_op_t{UCD_OP__SUM}, ucd_op_t{UCD_OP__MAXLOC}}) {
             // No op is refused: nothing in the type lacks it.
             size = 7;
-            CHECK((ucd_pack(nullptr, count, t, 0, nullptr, 0, &size, nullptr, op) == UCD_SUCCESS && size == 0));
-            CHECK((ucd_pack(nullptr, count, t, 0, nullptr, 9, &size, nullptr, op) == UCD_SUCCESS && size == 0));
-            CHECK((ucd_unpack(nullptr, 9, nullptr, count, t, 0, &size, nullptr, op) == UCD_SUCCESS && size == 0));
-            CHECK((ucd_copy(nullptr, count, t, nullptr, count, t, &size, nullptr, op) == UCD_SUCCESS && size == 0));
+            CHECK((ucd_pack(nullptr, count, t, 0, nullptr, 0, &size, nullptr, op) == UCD_SUCCESS &&
+                   size == 0));
+            CHECK((ucd_pack(nullptr, count, t, 0, nullptr, 9, &size, nullptr, op) == UCD_SUCCESS &&
+                   size == 0));
+            CHECK(
+                (ucd_unpack(nullptr, 9, nullptr, count, t, 0, &size, nullptr, op) == UCD_SUCCESS &&
+                 size == 0));
+            CHECK((ucd_copy(nullptr, count, t, nullptr, count, t, &size, nullptr, op) ==
+                       UCD_SUCCESS &&
+                   size == 0));
         }
     }
     std::uintptr_t needed = 0;
@@ -109,32 +118,36 @@ void check_moves(const RecipePtr &recipe, std::size_t count, bool absolute = fal
     const ByteMap bytes = byte_map(*recipe, count);
     const TouchedRange range = touched_range(bytes);
     std::vector<unsigned char> memory(range.length()), stream(bytes.size()), wanted(bytes.size());
-    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 37 + 1);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+        memory[i] = static_cast<unsigned char>(i * 37 + 1);
     for (std::size_t i = 0; i < bytes.size(); ++i)
         wanted[i] = memory[static_cast<std::size_t>(bytes[i] - range.low)];
-    const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(memory.data()) - static_cast<std::uintptr_t>(range.low);
+    const std::uintptr_t base =
+        reinterpret_cast<std::uintptr_t>(memory.data()) - static_cast<std::uintptr_t>(range.low);
     RecipePtr used = recipe;
     void *buffer = reinterpret_cast<void *>(base);
     if (absolute) {
         const TypeMap map = type_map(*recipe);
-        used = resized(hindexed_block(1, {static_cast<std::intptr_t>(base)}, recipe), 0, map.extent);
+        used =
+            resized(hindexed_block(1, {static_cast<std::intptr_t>(base)}, recipe), 0, map.extent);
         buffer = nullptr;
     }
     const BuiltType type(used);
     std::uintptr_t moved = 0;
-    REQUIRE(ucd_pack(buffer, count, type.get(), 0, stream.data(), stream.size(), &moved, nullptr, replace) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_pack(buffer, count, type.get(), 0, stream.data(), stream.size(), &moved, nullptr,
+                     replace) == UCD_SUCCESS);
     CHECK(moved == bytes.size());
     CHECK(stream == wanted);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         unsigned char one = 0;
-        REQUIRE(ucd_pack(buffer, count, type.get(), at, &one, 1, &moved, nullptr, replace) == UCD_SUCCESS);
+        REQUIRE(ucd_pack(buffer, count, type.get(), at, &one, 1, &moved, nullptr, replace) ==
+                UCD_SUCCESS);
         REQUIRE((moved == 1 && one == wanted[at]));
     }
     const std::vector<unsigned char> before = memory;
     for (const std::intptr_t d : bytes) memory[static_cast<std::size_t>(d - range.low)] = 0;
-    REQUIRE(ucd_unpack(stream.data(), stream.size(), buffer, count, type.get(), 0, &moved, nullptr, replace) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_unpack(stream.data(), stream.size(), buffer, count, type.get(), 0, &moved, nullptr,
+                       replace) == UCD_SUCCESS);
     CHECK(memory == before);
 }
 
@@ -154,7 +167,8 @@ public:
     unsigned char *base() const { return static_cast<unsigned char *>(base_); }
     // Lets [at, at + bytes) be used; whole pages around it are.
     unsigned char *open(std::size_t at, std::size_t bytes) {
-        const std::size_t page = 4096, begin = at / page * page, end = (at + bytes + page - 1) / page * page;
+        const std::size_t page = 4096, begin = at / page * page,
+                          end = (at + bytes + page - 1) / page * page;
         REQUIRE(mprotect(base() + begin, end - begin, PROT_READ | PROT_WRITE) == 0);
         return base() + at;
     }
@@ -165,31 +179,33 @@ private:
 };
 
 const std::uintptr_t K = 1024, M = K * K, G = K * M, T = K * G;
-std::intptr_t s(std::uintptr_t n) { return static_cast<std::intptr_t>(n); }
+std::intptr_t s(std::uintptr_t n) {
+    return static_cast<std::intptr_t>(n);
+}
 
 // Packs 64 bytes of the stream, of which only those bytes and a few around them have memory, and
 // unpacks them again. Byte i of the 64 lies at `displ(i)`.
 template <class Displ>
-void check_far(Reserved &space, const RecipePtr &recipe, std::uintptr_t count, std::uintptr_t offset,
-               Displ displ) {
+void check_far(Reserved &space, const RecipePtr &recipe, std::uintptr_t count,
+               std::uintptr_t offset, Displ displ) {
     INFO(count << " x " << to_text(*recipe) << " from " << offset);
     const BuiltType type(recipe);
     unsigned char packed[64], wanted[64];
     for (std::uintptr_t i = 0; i < 64; ++i)
         *space.open(displ(i), 1) = wanted[i] = static_cast<unsigned char>(i * 3 + 1);
     std::uintptr_t moved = 0, entries = 0, bytes = 0;
-    REQUIRE(ucd_pack(space.base(), count, type.get(), offset, packed, 64, &moved, nullptr, replace) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_pack(space.base(), count, type.get(), offset, packed, 64, &moved, nullptr,
+                     replace) == UCD_SUCCESS);
     CHECK(moved == 64);
     CHECK(std::memcmp(packed, wanted, 64) == 0);
     for (std::uintptr_t i = 0; i < 64; ++i) space.base()[displ(i)] = 0;
-    REQUIRE(ucd_unpack(wanted, 64, space.base(), count, type.get(), offset, &moved, nullptr, replace) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_unpack(wanted, 64, space.base(), count, type.get(), offset, &moved, nullptr,
+                       replace) == UCD_SUCCESS);
     CHECK(moved == 64);
     for (std::uintptr_t i = 0; i < 64; ++i) CHECK(space.base()[displ(i)] == wanted[i]);
     iovec pieces[64];
-    REQUIRE(ucd_iov_bytes(space.base(), count, type.get(), offset, 64, pieces, 64, &entries, &bytes) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_iov_bytes(space.base(), count, type.get(), offset, 64, pieces, 64, &entries,
+                          &bytes) == UCD_SUCCESS);
     CHECK(bytes == 64);
     std::uintptr_t at = 0;
     for (std::uintptr_t i = 0; i < entries; ++i)
@@ -250,8 +266,8 @@ TEST_CASE("Absolute displacements of several objects") {
         b[static_cast<std::size_t>(i)] = -i;
     }
     const auto address = [](const void *p) { return reinterpret_cast<std::intptr_t>(p); };
-    const BuiltType type(structure({3, 2, 1}, {address(&a[2]), address(&b[5]), address(&c)},
-                                   {double_, int_, byte}));
+    const BuiltType type(
+        structure({3, 2, 1}, {address(&a[2]), address(&b[5]), address(&c)}, {double_, int_, byte}));
     struct {
         double a[3];
         int b[2];
@@ -286,15 +302,15 @@ TEST_CASE("2^40 elements that are one in memory") {
         for (const std::uintptr_t offset : {std::uintptr_t{0}, 4 * G + 2, 8 * n + 3, 16 * n - 9}) {
             unsigned char packed[9] = {};
             std::uintptr_t moved = 0;
-            REQUIRE(ucd_pack(&value, count, type.get(), offset, packed, 9, &moved, nullptr, replace) ==
-                    UCD_SUCCESS);
+            REQUIRE(ucd_pack(&value, count, type.get(), offset, packed, 9, &moved, nullptr,
+                             replace) == UCD_SUCCESS);
             REQUIRE(moved == 9);
             for (std::uintptr_t i = 0; i < 9; ++i) REQUIRE(packed[i] == (offset + i) % 4 + 1);
         }
         int sums[2] = {1, 2};
         std::uintptr_t moved = 0;
-        REQUIRE(ucd_pack(&value, count, type.get(), 16 * n - 8, sums, 100, &moved, nullptr, UCD_OP__SUM) ==
-                UCD_SUCCESS);
+        REQUIRE(ucd_pack(&value, count, type.get(), 16 * n - 8, sums, 100, &moved, nullptr,
+                         UCD_OP__SUM) == UCD_SUCCESS);
         CHECK((moved == 8 && sums[0] == value + 1 && sums[1] == value + 2));
         std::uintptr_t number = 0, bytes = 0;
         REQUIRE(ucd_iov_len_max(count, type.get(), 12 * n + 3, &number, &bytes) == UCD_SUCCESS);
@@ -305,7 +321,9 @@ TEST_CASE("2^40 elements that are one in memory") {
 TEST_CASE("Bytes beyond 2^40, where nothing else has memory") {
     Reserved space(2 * T + M);
     if (!space.available()) return;
-    const auto contiguous = [](std::uintptr_t offset) { return [=](std::uintptr_t i) { return offset + i; }; };
+    const auto contiguous = [](std::uintptr_t offset) {
+        return [=](std::uintptr_t i) { return offset + i; };
+    };
     check_far(space, contig(s(2 * T), byte), 1, T + 5, contiguous(T + 5));
     check_far(space, contig(s(T / 4), int_), 2, 2 * T - 64, contiguous(2 * T - 64));
     check_far(space, int_, T / 2, T + G + 2, contiguous(T + G + 2));
@@ -317,18 +335,16 @@ TEST_CASE("Bytes beyond 2^40, where nothing else has memory") {
     check_far(space, column, 1, 63 * G + 3, strided(63 * G + 3));
     check_far(space, vector(s(4 * G), 1, 32, double_), 1, 4 * G + 5, strided(4 * G + 5));
     check_far(space, resized(double_, 0, 256), 8 * G, 40 * G + 1, strided(40 * G + 1));
-    check_far(space, ndarray({1 << 12, 1 << 21}, {s(512 * M), 256}, double_), 1, 33 * G + 7, strided(33 * G + 7));
+    check_far(space, ndarray({1 << 12, 1 << 21}, {s(512 * M), 256}, double_), 1, 33 * G + 7,
+              strided(33 * G + 7));
     // Blocks that are far apart.
-    const auto listed = [](std::uintptr_t offset) {
-        static const std::uintptr_t at[] = {0, T, 7 * G, 2 * T - 16};
-        return [=](std::uintptr_t i) { return at[(offset + i) / 8] + (offset + i) % 8; };
-    };
-    const RecipePtr far = hindexed_block(1, {0, s(T), s(7 * G), s(2 * T - 16), s(T + 5000), 300, 600, 4000,
-                                             8000, 12000, 16000, 20000},
-                                         double_);
+    const RecipePtr far = hindexed_block(
+        1,
+        {0, s(T), s(7 * G), s(2 * T - 16), s(T + 5000), 300, 600, 4000, 8000, 12000, 16000, 20000},
+        double_);
     const ByteMap far_bytes = byte_map(*far, 1);
-    check_far(space, far, 1, 3, [&](std::uintptr_t i) { return static_cast<std::uintptr_t>(far_bytes[i + 3]); });
-    (void)listed;
+    check_far(space, far, 1, 3,
+              [&](std::uintptr_t i) { return static_cast<std::uintptr_t>(far_bytes[i + 3]); });
     // Part of a matrix of 2^40 bytes, by rows and by columns.
     const auto part = [](std::uintptr_t offset, std::uintptr_t row, std::uintptr_t width) {
         return [=](std::uintptr_t i) {
@@ -337,11 +353,11 @@ TEST_CASE("Bytes beyond 2^40, where nothing else has memory") {
     };
     check_far(space, subarray({s(M), s(M)}, {s(M / 2), 1000}, {1, 3}, UCD_ORDER__C, byte), 1,
               400 * M + 990, part(400 * M + 990, M, 1000));
-    check_far(space, subarray({s(M), s(M)}, {5, s(M / 2)}, {3, 1}, UCD_ORDER__FORTRAN, byte), 1, 2 * M + 1,
-              part(2 * M + 1, M, 5));
+    check_far(space, subarray({s(M), s(M)}, {5, s(M / 2)}, {3, 1}, UCD_ORDER__FORTRAN, byte), 1,
+              2 * M + 1, part(2 * M + 1, M, 5));
     // Runs of 2^32 elements and more.
-    check_far(space, hindexed({s(G), s(5 * G), s(3 * G)}, {0, s(64 * G), s(1500 * G)}, int_), 1, 20 * G + 2,
-              contiguous(64 * G + 16 * G + 2));
+    check_far(space, hindexed({s(G), s(5 * G), s(3 * G)}, {0, s(64 * G), s(1500 * G)}, int_), 1,
+              20 * G + 2, contiguous(64 * G + 16 * G + 2));
 }
 
 TEST_CASE("More segments than 2^32") {

@@ -6,6 +6,7 @@
 #include "support/random_cases.hpp"
 #include "support/random_recipe.hpp"
 #include "support/recipe_build.hpp"
+#include "flat_format.h"
 #include "unit/disguise.hpp"
 #include "unit/normal_form.hpp"
 
@@ -339,4 +340,14 @@ TEST_CASE("Flattening checks its arguments") {
     REQUIRE(ucd_unflatten(&type, bytes.data(), 31) == UCD_SUCCESS);
     CHECK(type != UCD_TYPE__INT);
     CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
+
+TEST_CASE("Every representation has a class and a width of its own") {
+    for (unsigned e = 1; e < static_cast<unsigned>(ucd::Element::count_); ++e) {
+        const auto element = static_cast<ucd::Element>(e);
+        const ucd::flat::Representation r = ucd::flat::representation_of(element);
+        CHECK(r.element == element);
+        CHECK(r.bytes == ucd::packed_size(element));
+        CHECK(ucd::flat::representation_with(r.element_class, r.bytes).element == element);
+    }
 }

@@ -17,7 +17,9 @@ inline std::string form_of(ucd_type_t handle) {
     return to_text(ucd::layout_of(*type), UINT64_MAX);
 }
 
-inline std::string form_of(const RecipePtr &recipe) { return form_of(BuiltType(recipe).get()); }
+inline std::string form_of(const RecipePtr &recipe) {
+    return form_of(BuiltType(recipe).get());
+}
 
 // For messages: forms of large layouts have no end.
 inline std::string shortened(const std::string &text) {

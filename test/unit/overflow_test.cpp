@@ -1,4 +1,5 @@
-// What does not fit 63 bits: at creation, or where a call's count comes in. The last that fits does.
+// What does not fit 63 bits: at creation, or where a call's count comes in. The last that fits
+// does.
 #include "support/catch.hpp"
 
 #include "support/recipe_build.hpp"
@@ -37,14 +38,16 @@ std::vector<Edge> edges() {
          contig(most / 4 + 1, resized(int_, 0, 0))},
         {"contig, reach", contig(2, resized(byte, 0, half)), contig(3, resized(byte, 0, half))},
         {"contig, backwards", contig(2, back), contig(4, back)},
-        {"vector, stride in bytes", vector(2, 1, most / 4 - 1, int_), vector(2, 1, most / 4 + 1, int_)},
+        {"vector, stride in bytes", vector(2, 1, most / 4 - 1, int_),
+         vector(2, 1, most / 4 + 1, int_)},
         {"vector, stride in bytes, down", vector(2, 1, -(most / 4) + 1, int_),
          vector(2, 1, INTPTR_MIN / 2, int_)},
         {"vector, last block", vector(3, 1, half / 4 - 1, int_), vector(4, 1, half / 4, int_)},
         {"vector, a stride that plays no part", vector(1, 1, most, int_), vector(2, 1, most, int_)},
         {"vector, blocks times length", vector(1, most, 0, byte), vector(4, most / 2, 0, byte)},
         {"hvector, last block", hvector(2, 1, most - 7, int_), hvector(2, 1, most - 4, int_)},
-        {"hvector, count times stride", hvector(3, 1, half - 4, int_), hvector(most, 1, most, int_)},
+        {"hvector, count times stride", hvector(3, 1, half - 4, int_),
+         hvector(most, 1, most, int_)},
         {"hvector, size", hvector(most, 1, 0, byte), hvector(most, 2, 0, byte)},
         {"indexed_block, displacement in bytes", indexed_block(1, {0, most / 4 - 1}, int_),
          indexed_block(1, {0, most / 4 + 1}, int_)},
@@ -54,12 +57,13 @@ std::vector<Edge> edges() {
          hindexed_block(1, {most}, byte)},
         {"hindexed_block, lowest byte", hindexed_block(1, {least}, byte),
          hindexed_block(1, {INTPTR_MIN}, byte)},
-        {"hindexed_block, from the lowest to the highest", hindexed_block(1, {-half, half - 1}, byte),
-         hindexed_block(1, {-half - 2, half}, byte)},
+        {"hindexed_block, from the lowest to the highest",
+         hindexed_block(1, {-half, half - 1}, byte), hindexed_block(1, {-half - 2, half}, byte)},
         {"indexed, length", indexed({most}, {0}, byte), indexed({most / 4 + 1}, {0}, int_)},
         {"indexed, sum of lengths", indexed({half, half}, {0, 0}, byte),
          indexed({half, half, half}, {0, 0, 0}, byte)},
-        {"hindexed, end of a block", hindexed({4}, {most - 4}, byte), hindexed({5}, {most - 4}, byte)},
+        {"hindexed, end of a block", hindexed({4}, {most - 4}, byte),
+         hindexed({5}, {most - 4}, byte)},
         {"hindexed, blocks without length do not count", hindexed({0, 1}, {INTPTR_MIN, 0}, byte),
          hindexed({1, 1}, {INTPTR_MIN, 0}, byte)},
         {"struct, bounds", structure({1, 1}, {0, most - 1}, {byte, byte}),
@@ -73,12 +77,14 @@ std::vector<Edge> edges() {
          structure({1, 1}, {-1, 5}, {resized(contig(0, byte), least, 0), byte})},
         {"subarray, extent", subarray({most / 4}, {1}, {0}, C, int_),
          subarray({most / 4 + 1}, {1}, {0}, C, int_)},
-        {"subarray, extent of all dimensions", subarray({1 << 20, 1 << 20, 1 << 22}, {1, 1, 1}, {0, 0, 0}, F, byte),
+        {"subarray, extent of all dimensions",
+         subarray({1 << 20, 1 << 20, 1 << 22}, {1, 1, 1}, {0, 0, 0}, F, byte),
          subarray({1 << 20, 1 << 20, 1 << 23}, {1, 1, 1}, {0, 0, 0}, F, byte)},
         {"darray, extent",
          darray(1, 0, {1 << 20, 1 << 20, 1 << 22}, {0, 0, 0}, {-1, -1, -1}, {1, 1, 1}, C, byte),
          darray(1, 0, {1 << 20, 1 << 20, 1 << 23}, {0, 0, 0}, {-1, -1, -1}, {1, 1, 1}, C, byte)},
-        {"ndarray, reach", ndarray({2, 2}, {half, half - 1}, byte), ndarray({2, 3}, {half, half}, byte)},
+        {"ndarray, reach", ndarray({2, 2}, {half, half - 1}, byte),
+         ndarray({2, 3}, {half, half}, byte)},
         {"ndarray, strides that play no part", ndarray({1, 1}, {INTPTR_MIN, most}, byte),
          ndarray({1, 2}, {INTPTR_MIN, most}, byte)},
         {"ndarray, size", ndarray({1 << 20, 1 << 20, 1 << 20}, {0, 0, 0}, int_),
@@ -102,7 +108,8 @@ TEST_CASE("Constructors refuse what does not fit, and nothing before") {
             message = error.what();
         }
         INFO(message);
-        const bool words = message.find("fit") != std::string::npos || message.find("exceed") != std::string::npos;
+        const bool words =
+            message.find("fit") != std::string::npos || message.find("exceed") != std::string::npos;
         CHECK(words);
     }
 }

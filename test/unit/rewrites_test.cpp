@@ -1,5 +1,5 @@
-// Each rewrite of the normaliser by itself, driven through Builder: that it was applied, and what the
-// layout became.
+// Each rewrite of the normaliser by itself, driven through Builder: that it was applied, and what
+// the layout became.
 #include "support/catch.hpp"
 
 #include "layout_text.h"
@@ -36,13 +36,21 @@ Outcome outcome_of(const std::function<Placed(Builder &)> &make) {
     return o;
 }
 
-Placed bytes(Builder &b, uint64_t n, int64_t at = 0) { return b.block(at, n, Element::none); }
+Placed bytes(Builder &b, uint64_t n, int64_t at = 0) {
+    return b.block(at, n, Element::none);
+}
 
 // More segments than layouts have that are normalised from the list of them.
-Placed many(Builder &b, int64_t at = 0) { return b.strided(2000, 16, bytes(b, 8, at)); }
-Placed many_others(Builder &b, int64_t at = 0) { return b.strided(3000, 8, bytes(b, 4, at)); }
+Placed many(Builder &b, int64_t at = 0) {
+    return b.strided(2000, 16, bytes(b, 8, at));
+}
+Placed many_others(Builder &b, int64_t at = 0) {
+    return b.strided(3000, 8, bytes(b, 4, at));
+}
 
-Placed moved(Placed p, int64_t by) { return {p.at + by, p.id}; }
+Placed moved(Placed p, int64_t by) {
+    return {p.at + by, p.id};
+}
 
 } // namespace
 
@@ -71,7 +79,8 @@ TEST_CASE("Equal nodes are one node") {
 }
 
 TEST_CASE("Nodes that rewrites left unused are not kept") {
-    const Outcome o = outcome_of([](Builder &b) { return b.strided(4, 8, b.strided(2, 4, bytes(b, 4))); });
+    const Outcome o =
+        outcome_of([](Builder &b) { return b.strided(4, 8, b.strided(2, 4, bytes(b, 4))); });
     CHECK(o.text == "@0 block(32)");
     CHECK(o.layout.nodes.size() == 1);
     CHECK(o.layout.tables.empty());
@@ -83,10 +92,14 @@ TEST_CASE("drop-empty") {
              [](Builder &b) { return b.strided(0, 8, bytes(b, 8)); },
              [](Builder &b) { return b.strided(7, 8, Placed{}); },
              [](Builder &b) { return b.indexed({}, bytes(b, 8)); },
-             [](Builder &b) { return b.indexed({0, 8}, Placed{}); },
+             [](Builder &b) {
+                 return b.indexed({0, 8}, Placed{});
+             },
              [](Builder &b) { return b.runs({}, {}, 8, bytes(b, 8)); },
              [](Builder &b) { return b.runs({0}, {3}, 8, Placed{}); },
-             [](Builder &b) { return b.sequence({Placed{}, Placed{}}); },
+             [](Builder &b) {
+                 return b.sequence({Placed{}, Placed{}});
+             },
          }) {
         const Outcome o = outcome_of(make);
         CHECK(o.text == "empty");
@@ -94,11 +107,15 @@ TEST_CASE("drop-empty") {
     }
     CHECK(outcome_of([](Builder &b) { return bytes(b, 0); }).text == "empty");
     CHECK(outcome_of([](Builder &b) { return b.sequence({}); }).text == "empty");
-    CHECK(outcome_of([](Builder &b) { return b.runs({0, 9}, {0, 0}, 8, bytes(b, 4)); }).text ==
-          "empty");
-    CHECK(outcome_of([](Builder &b) { return b.runs({0, 9}, {0, 0}, 8, many(b)); }).text == "empty");
-    const Outcome o =
-        outcome_of([](Builder &b) { return b.sequence({Placed{}, bytes(b, 8, 3), Placed{}}); });
+    CHECK(outcome_of([](Builder &b) {
+              return b.runs({0, 9}, {0, 0}, 8, bytes(b, 4));
+          }).text == "empty");
+    CHECK(outcome_of([](Builder &b) {
+              return b.runs({0, 9}, {0, 0}, 8, many(b));
+          }).text == "empty");
+    const Outcome o = outcome_of([](Builder &b) {
+        return b.sequence({Placed{}, bytes(b, 8, 3), Placed{}});
+    });
     CHECK(o.text == "@3 block(8)");
     CHECK(o.by("drop-empty"));
 }
@@ -138,8 +155,9 @@ TEST_CASE("merge-touching") {
     CHECK(o.text == "@4 block(12)");
     CHECK(o.rewrites == Names{"merge-touching"});
     // Not if they touch in memory but not in order, or overlap.
-    CHECK(outcome_of([](Builder &b) { return b.indexed({8, 0}, bytes(b, 8)); }).text ==
-          "@8 strided(2, -8) block(8)");
+    CHECK(outcome_of([](Builder &b) {
+              return b.indexed({8, 0}, bytes(b, 8));
+          }).text == "@8 strided(2, -8) block(8)");
     CHECK(outcome_of([](Builder &b) { return b.strided(3, 0, bytes(b, 8)); }).text ==
           "@0 strided(3, 0) block(8)");
     // Of a sequence, and only blocks of one element.
@@ -156,7 +174,8 @@ TEST_CASE("merge-touching") {
 }
 
 TEST_CASE("collapse-nested-strides") {
-    Outcome o = outcome_of([](Builder &b) { return b.strided(5, 30, b.strided(3, 10, bytes(b, 8))); });
+    Outcome o =
+        outcome_of([](Builder &b) { return b.strided(5, 30, b.strided(3, 10, bytes(b, 8))); });
     CHECK(o.text == "@0 strided(15, 10) block(8)");
     CHECK(o.rewrites == Names{"collapse-nested-strides"});
     o = outcome_of([](Builder &b) { return b.strided(5, -30, b.strided(3, -10, many(b))); });
@@ -175,11 +194,14 @@ TEST_CASE("progression") {
     CHECK(o.text == "@0 strided(2, 100) strided(3, 10) block(8)");
     CHECK(o.rewrites == Names{"progression", "progression"});
     o = outcome_of([](Builder &b) {
-        return b.indexed({0, 10, 100, 110, 1000, 1010, 1100, 1110, 2000, 2010, 2100, 2110}, bytes(b, 8));
+        return b.indexed({0, 10, 100, 110, 1000, 1010, 1100, 1110, 2000, 2010, 2100, 2110},
+                         bytes(b, 8));
     });
     CHECK(o.text == "@0 strided(3, 1000) strided(2, 100) strided(2, 10) block(8)");
     // Equal runs at displacements of their own.
-    o = outcome_of([](Builder &b) { return b.indexed({0, 10, 100, 110, 120, 130, 170, 180}, bytes(b, 8)); });
+    o = outcome_of([](Builder &b) {
+        return b.indexed({0, 10, 100, 110, 120, 130, 170, 180}, bytes(b, 8));
+    });
     CHECK(o.text == "@0 indexed(4; 0, 100, 120, 170) strided(2, 10) block(8)");
     // Over what is not a block.
     o = outcome_of([](Builder &b) { return b.indexed({0, 7, 14}, many(b)); });
@@ -189,11 +211,14 @@ TEST_CASE("progression") {
 
 TEST_CASE("period") {
     // Of a list of equal blocks, of own lengths, of runs, and of a sequence.
-    Outcome o = outcome_of(
-        [](Builder &b) { return b.indexed({0, 10, 30, 100, 110, 130, 200, 210, 230}, bytes(b, 8)); });
+    Outcome o = outcome_of([](Builder &b) {
+        return b.indexed({0, 10, 30, 100, 110, 130, 200, 210, 230}, bytes(b, 8));
+    });
     CHECK(o.text == "@0 strided(3, 100) indexed(3; 0, 10, 30) block(8)");
     CHECK(o.rewrites == Names{"period"});
-    o = outcome_of([](Builder &b) { return b.runs({0, 20, 100, 120}, {2, 1, 2, 1}, 4, bytes(b, 4)); });
+    o = outcome_of([](Builder &b) {
+        return b.runs({0, 20, 100, 120}, {2, 1, 2, 1}, 4, bytes(b, 4));
+    });
     CHECK(o.text == "@0 strided(2, 100) runs(stride 4, 2; 2@0, 1@20) block(4)");
     CHECK(o.by("period"));
     o = outcome_of([](Builder &b) {
@@ -214,8 +239,9 @@ TEST_CASE("period") {
                     "@50000 strided(3000, 8) block(4)]");
     CHECK(o.by("period"));
     // One repetition that differs in its steps or lengths is none.
-    CHECK_FALSE(
-        outcome_of([](Builder &b) { return b.indexed({0, 10, 30, 100, 110, 131}, bytes(b, 8)); }).by("period"));
+    CHECK_FALSE(outcome_of([](Builder &b) {
+                    return b.indexed({0, 10, 30, 100, 110, 131}, bytes(b, 8));
+                }).by("period"));
     CHECK_FALSE(outcome_of([](Builder &b) {
                     return b.runs({0, 20, 100, 120}, {2, 1, 2, 3}, 4, bytes(b, 4));
                 }).by("period"));
@@ -227,13 +253,15 @@ TEST_CASE("runs-of-a-list") {
     CHECK(o.text == "@0 runs(stride 10, 2; 5@0, 6@100) block(8)");
     CHECK(o.rewrites == Names{"runs-of-a-list"});
     // Short runs stay a list.
-    CHECK(outcome_of([](Builder &b) { return b.indexed({0, 10, 20, 100, 110}, bytes(b, 8)); }).text ==
-          "@0 indexed(5; 0, 10, 20, 100, 110) block(8)");
+    CHECK(outcome_of([](Builder &b) {
+              return b.indexed({0, 10, 20, 100, 110}, bytes(b, 8));
+          }).text == "@0 indexed(5; 0, 10, 20, 100, 110) block(8)");
 }
 
 TEST_CASE("list-of-runs") {
-    const Outcome o = outcome_of(
-        [](Builder &b) { return b.runs({0, 400000, 1000000}, {1, 3, 1}, 50000, many(b)); });
+    const Outcome o = outcome_of([](Builder &b) {
+        return b.runs({0, 400000, 1000000}, {1, 3, 1}, 50000, many(b));
+    });
     CHECK(o.text == "@0 indexed(5; 0, 400000, 450000, 500000, 1000000) strided(2000, 16) block(8)");
     CHECK(o.by("list-of-runs"));
     // Both ways into the same decision end alike.
@@ -250,26 +278,35 @@ TEST_CASE("list-of-runs") {
 }
 
 TEST_CASE("common-run-length") {
-    Outcome o = outcome_of(
-        [](Builder &b) { return b.runs({0, 400000, 1000000}, {2, 4, 2}, 50000, many(b)); });
+    Outcome o = outcome_of([](Builder &b) {
+        return b.runs({0, 400000, 1000000}, {2, 4, 2}, 50000, many(b));
+    });
     CHECK(o.text == "@0 indexed(4; 0, 400000, 500000, 1000000) strided(2, 50000) "
                     "strided(2000, 16) block(8)");
     CHECK(o.by("common-run-length"));
-    o = outcome_of([](Builder &b) { return b.runs({0, 400000, 1000000}, {3, 3, 3}, 50000, many(b)); });
-    CHECK(o.text == "@0 indexed(3; 0, 400000, 1000000) strided(3, 50000) strided(2000, 16) block(8)");
+    o = outcome_of([](Builder &b) {
+        return b.runs({0, 400000, 1000000}, {3, 3, 3}, 50000, many(b));
+    });
+    CHECK(o.text ==
+          "@0 indexed(3; 0, 400000, 1000000) strided(3, 50000) strided(2000, 16) block(8)");
     CHECK(o.by("common-run-length"));
 }
 
 TEST_CASE("from-segments") {
     // Blocks that grow together across iterations, of strides and of lists.
-    Outcome o = outcome_of([](Builder &b) { return b.strided(4, 32, b.strided(2, 24, bytes(b, 8))); });
+    Outcome o =
+        outcome_of([](Builder &b) { return b.strided(4, 32, b.strided(2, 24, bytes(b, 8))); });
     CHECK(o.text == "@0 runs(stride 8, 5; 1@0, 2@24, 2@56, 2@88, 1@120) block(8)");
     CHECK(o.by("from-segments"));
-    o = outcome_of([](Builder &b) { return b.indexed({0, 32, 100}, b.strided(2, 24, bytes(b, 8))); });
+    o = outcome_of([](Builder &b) {
+        return b.indexed({0, 32, 100}, b.strided(2, 24, bytes(b, 8)));
+    });
     CHECK(o.text == "@0 runs(stride 8, 5; 1@0, 2@24, 1@56, 1@100, 1@124) block(8)");
     CHECK(o.by("from-segments"));
     // A list of lists is one list.
-    o = outcome_of([](Builder &b) { return b.indexed({0, 1000, 1700}, b.indexed({0, 10, 30}, bytes(b, 8))); });
+    o = outcome_of([](Builder &b) {
+        return b.indexed({0, 1000, 1700}, b.indexed({0, 10, 30}, bytes(b, 8)));
+    });
     CHECK(o.text == "@0 indexed(9; 0, 10, 30, 1000, 1010, 1030, 1700, 1710 ...) block(8)");
     CHECK(o.by("from-segments"));
     o = outcome_of([](Builder &b) {
@@ -283,8 +320,7 @@ TEST_CASE("from-segments") {
     CHECK(o.by("from-segments"));
     o = outcome_of([&](Builder &b) { return b.runs({0, 90000}, {256, 1}, 300, squares(b)); });
     CHECK_FALSE(o.by("from-segments"));
-    CHECK(o.text ==
-          "@0 runs(stride 300, 2; 256@0, 1@90000) indexed(4; 0, 10, 40, 90) block(8)");
+    CHECK(o.text == "@0 runs(stride 300, 2; 256@0, 1@90000) indexed(4; 0, 10, 40, 90) block(8)");
 }
 
 TEST_CASE("splice-sequences") {
@@ -306,8 +342,9 @@ TEST_CASE("splice-sequences") {
 }
 
 TEST_CASE("fields-of-bytes") {
-    const Outcome o = outcome_of(
-        [](Builder &b) { return b.sequence({bytes(b, 4), bytes(b, 8, 8), bytes(b, 4, 16)}); });
+    const Outcome o = outcome_of([](Builder &b) {
+        return b.sequence({bytes(b, 4), bytes(b, 8, 8), bytes(b, 4, 16)});
+    });
     CHECK(o.text == "@0 runs(stride 4, 2; 1@0, 3@8) block(4)");
     CHECK(o.by("fields-of-bytes"));
     CHECK(outcome_of([](Builder &b) {
@@ -316,8 +353,9 @@ TEST_CASE("fields-of-bytes") {
 }
 
 TEST_CASE("same-shape-index") {
-    const Outcome o = outcome_of(
-        [](Builder &b) { return b.sequence({many(b), many(b, 50000), many(b, 700000)}); });
+    const Outcome o = outcome_of([](Builder &b) {
+        return b.sequence({many(b), many(b, 50000), many(b, 700000)});
+    });
     CHECK(o.text == "@0 indexed(3; 0, 50000, 700000) strided(2000, 16) block(8)");
     CHECK(o.by("same-shape-index"));
 }
@@ -329,13 +367,15 @@ TEST_CASE("runs-of-one-shape") {
     Outcome o = outcome_of([&](Builder &b) {
         return b.sequence({times(b, 9, 0), times(b, 1, 1000000), times(b, 4, 3000000)});
     });
-    CHECK(o.text == "@0 runs(stride 50000, 3; 9@0, 1@1000000, 4@3000000) strided(2000, 16) block(8)");
+    CHECK(o.text ==
+          "@0 runs(stride 50000, 3; 9@0, 1@1000000, 4@3000000) strided(2000, 16) block(8)");
     CHECK(o.by("runs-of-one-shape"));
     // Wherever the single one stands: it has strides of its own.
     o = outcome_of([&](Builder &b) {
         return b.sequence({times(b, 1, 0), times(b, 9, 1000000), times(b, 4, 3000000)});
     });
-    CHECK(o.text == "@0 runs(stride 50000, 3; 1@0, 9@1000000, 4@3000000) strided(2000, 16) block(8)");
+    CHECK(o.text ==
+          "@0 runs(stride 50000, 3; 1@0, 9@1000000, 4@3000000) strided(2000, 16) block(8)");
     CHECK(o.by("runs-of-one-shape"));
 }
 
@@ -349,7 +389,8 @@ TEST_CASE("group-neighbours") {
     CHECK(o.by("group-neighbours"));
     // Neighbours of few segments.
     o = outcome_of([](Builder &b) {
-        return b.sequence({bytes(b, 4), b.strided(2, 16, bytes(b, 8, 8)), bytes(b, 4, 100), many(b, 900000)});
+        return b.sequence(
+            {bytes(b, 4), b.strided(2, 16, bytes(b, 8, 8)), bytes(b, 4, 100), many(b, 900000)});
     });
     CHECK(o.text == "@0 [@0 runs(stride 4, 4; 1@0, 2@8, 2@24, 1@100) block(4), "
                     "@900000 strided(2000, 16) block(8)]");

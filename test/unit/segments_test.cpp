@@ -1,5 +1,5 @@
-// Segments by number and by byte, against all of them listed: where neighbours touch, within a layout
-// and across its iterations, one segment has bytes of several children.
+// Segments by number and by byte, against all of them listed: where neighbours touch, within a
+// layout and across its iterations, one segment has bytes of several children.
 #include "support/catch.hpp"
 
 #include "support/calls.hpp"
@@ -47,8 +47,8 @@ Subject make_subject(Case &one, const Shape &shape, std::size_t count, std::intp
 std::vector<Segment> cut(const Subject &s, std::uint64_t offset, std::uint64_t length) {
     std::vector<Segment> found;
     if (length == 0) return found;
-    auto i = static_cast<std::size_t>(
-        std::upper_bound(s.starts.begin(), s.starts.end(), offset) - s.starts.begin() - 1);
+    auto i = static_cast<std::size_t>(std::upper_bound(s.starts.begin(), s.starts.end(), offset) -
+                                      s.starts.begin() - 1);
     for (std::uint64_t end = offset + length; offset < end; ++i) {
         const std::uint64_t skipped = offset - s.starts[i];
         const std::uint64_t bytes = std::min(s.all[i].bytes - skipped, end - offset);
@@ -72,14 +72,16 @@ void check_summary(Case &one, const Subject &s) {
     if (layout.segments != s.all.size() || layout.min_segment != least->bytes ||
         layout.max_segment != most->bytes)
         one.fail("ucd_get_layout: ", layout.segments, " segments of ", layout.min_segment, " to ",
-                 layout.max_segment, "; not ", s.all.size(), " of ", least->bytes, " to ", most->bytes);
+                 layout.max_segment, "; not ", s.all.size(), " of ", least->bytes, " to ",
+                 most->bytes);
     std::intptr_t low = s.all[0].displ, high = low;
     for (const Segment &piece : s.all) {
         low = std::min(low, piece.displ);
         high = std::max(high, piece.displ + static_cast<std::intptr_t>(piece.bytes));
     }
     if (layout.low != low || layout.high != high)
-        one.fail("ucd_get_layout: from ", layout.low, " to ", layout.high, "; not ", low, " to ", high);
+        one.fail("ucd_get_layout: from ", layout.low, " to ", layout.high, "; not ", low, " to ",
+                 high);
 }
 
 void check_start(Case &one, const Subject &s, std::size_t index) {
@@ -108,8 +110,9 @@ void check_calls(Case &one, const Subject &s, std::size_t index) {
     if (length != s.all.size()) one.fail("ucd_iov_len: ", length, ", not ", s.all.size());
 
     std::vector<iovec> entries(1 + rng.below(20));
-    one.succeed(ucd_iov(nullptr, s.count, s.type.get(), index, entries.data(), entries.size(), &length),
-                "ucd_iov");
+    one.succeed(
+        ucd_iov(nullptr, s.count, s.type.get(), index, entries.data(), entries.size(), &length),
+        "ucd_iov");
     if (length != std::min(entries.size(), s.all.size() - index))
         one.fail("ucd_iov from ", index, ": ", length, " entries");
     for (std::size_t i = 0; i < length; ++i)
@@ -121,8 +124,9 @@ void check_calls(Case &one, const Subject &s, std::size_t index) {
     const std::size_t before = index > 0 ? index - 1 : 0;
     for (const std::size_t short_of : {std::size_t{0}, std::size_t{1}}) {
         if (s.starts[index] < short_of) continue;
-        one.succeed(ucd_iov_len_max(s.count, s.type.get(), s.starts[index] - short_of, &length, &bytes),
-                    "ucd_iov_len_max");
+        one.succeed(
+            ucd_iov_len_max(s.count, s.type.get(), s.starts[index] - short_of, &length, &bytes),
+            "ucd_iov_len_max");
         const std::size_t most = short_of == 0 ? index : before;
         if (length != most || bytes != s.starts[most])
             one.fail("ucd_iov_len_max of ", s.starts[index] - short_of, " bytes: ", length,
@@ -174,7 +178,8 @@ TEST_CASE("Every segment of small layouts, and every byte") {
         const std::uint64_t total = s.starts.back();
         for (std::uint64_t offset = 0; offset <= total; ++offset) {
             check_range(one, s, offset, total - offset, s.all.size());
-            check_range(one, s, offset, one.rng().below(total - offset + 1), 1 + one.rng().below(5));
+            check_range(one, s, offset, one.rng().below(total - offset + 1),
+                        1 + one.rng().below(5));
         }
     });
 }
@@ -200,7 +205,8 @@ TEST_CASE("Segments of layouts of 100000 blocks") {
         options.most_entries = one.rng().chance(50) ? 60 : 100000;
         options.most_blocks = 200000;
         const ShapePtr shape = random_shape(one.rng(), options);
-        const Subject s = make_subject(one, *shape, 1 + one.rng().below(3), random_extent(one.rng(), *shape));
+        const Subject s =
+            make_subject(one, *shape, 1 + one.rng().below(3), random_extent(one.rng(), *shape));
         check_summary(one, s);
         for (std::size_t i = 0; i <= s.all.size(); ++i) check_start(one, s, i);
         check_at_random(one, s, 100);
@@ -208,13 +214,14 @@ TEST_CASE("Segments of layouts of 100000 blocks") {
 }
 
 TEST_CASE("Blocks of the same bytes over and over are segments of their own") {
-    const BuiltType type(recipes::ndarray({1 << 20, 1 << 20}, {0, 0}, recipes::leaf(UCD_TYPE__INT)));
+    const BuiltType type(
+        recipes::ndarray({1 << 20, 1 << 20}, {0, 0}, recipes::leaf(UCD_TYPE__INT)));
     std::uintptr_t length = 0, bytes = 0;
     REQUIRE(ucd_iov_len(1, type.get(), &length) == UCD_SUCCESS);
     CHECK(length == std::uintptr_t{1} << 40);
     iovec entries[2];
-    REQUIRE(ucd_iov_bytes(nullptr, 1, type.get(), (std::uintptr_t{1} << 41) + 2, 4, entries, 2, &length,
-                          &bytes) == UCD_SUCCESS);
+    REQUIRE(ucd_iov_bytes(nullptr, 1, type.get(), (std::uintptr_t{1} << 41) + 2, 4, entries, 2,
+                          &length, &bytes) == UCD_SUCCESS);
     CHECK(length == 2);
     CHECK(bytes == 4);
     CHECK(reinterpret_cast<std::intptr_t>(entries[0].iov_base) == 2);

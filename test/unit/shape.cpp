@@ -149,7 +149,8 @@ private:
     }
 
     // Displacements for n children: one after the other, with gaps, now and then in another order.
-    template <class ChildOf> Ints places(std::size_t n, ChildOf child_of) {
+    template <class ChildOf>
+    Ints places(std::size_t n, ChildOf child_of) {
         Ints displs;
         std::intptr_t end = rng_.chance(30) ? 8 * rng_.between(-10, 10) : 0;
         for (std::size_t i = 0; i < n; ++i) {
@@ -224,7 +225,8 @@ void walk(const Shape &s, std::intptr_t at, std::vector<Segment> &found) {
                 walk(*s.child, at + s.displs[i] + j * s.stride, found);
         return;
     case Kind::fields:
-        for (std::size_t i = 0; i < s.displs.size(); ++i) walk(*s.children[i], at + s.displs[i], found);
+        for (std::size_t i = 0; i < s.displs.size(); ++i)
+            walk(*s.children[i], at + s.displs[i], found);
         return;
     }
 }
