@@ -86,6 +86,7 @@ void measure_small_calls(Run &run) {
             Run patient = run;
             // Long enough that starting a thread does not count.
             patient.effort.seconds = std::max(run.effort.seconds, 5e-3);
+            patient.effort.clock = Clock::wall;
             const std::string name = fmt::format("{}, two threads", layout.name);
             table.row(cells_of(name, operation,
                                patient.measure("calls", name, operation, 0, contenders)));

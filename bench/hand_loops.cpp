@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#if defined(__AVX512VL__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -28,6 +28,23 @@ template <auto nest, To to, std::size_t level = 0>
 template <auto nest, To to>
 void move_nest(const Lists &, char *laid_out, char *packed) {
     loops<nest, to>(laid_out, packed);
+}
+
+// Blocks of 8 bytes whose distance lets all of them meet in few places of the cache: were many
+// stores under way at once, lines would be evicted before their store is done. So each waits for
+// its line.
+template <auto vector>
+void unpack_line_by_line(const Lists &, char *__restrict laid_out, char *__restrict packed) {
+    std::uint64_t none = 0;
+    asm("" : "+r"(none));
+    for (std::int64_t i = 0; i < vector.levels[0].count; ++i) {
+        std::uint64_t value, before;
+        copy<To::laid_out, 8>(reinterpret_cast<char *>(&value), packed + i * 8);
+        char *const at = laid_out + i * vector.levels[0].stride;
+        copy<To::packed, 8>(at, reinterpret_cast<char *>(&before));
+        value |= before & none;
+        copy<To::laid_out, 8>(at, reinterpret_cast<char *>(&value));
+    }
 }
 
 template <auto nest>
@@ -171,7 +188,8 @@ void move_transposed(const Lists &, char *__restrict laid_out, char *__restrict 
 }
 
 // In tiles of a cache line each way. All loops go along the side that is written. Were a tile
-// unrolled altogether, stores would alternate between lines that compete for one place in the cache.
+// unrolled altogether, stores would alternate between lines that compete for one place in the
+// cache.
 template <To to>
 void move_transposed_in_tiles(const Lists &, char *__restrict laid_out, char *__restrict packed) {
     constexpr std::int64_t n = transpose_side, tile = 8;
@@ -187,28 +205,25 @@ void move_transposed_in_tiles(const Lists &, char *__restrict laid_out, char *__
                 }
 }
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 
-// A tile in eight registers: whole lines are loaded and stored.
-[[gnu::always_inline]] inline void transpose_tile(const char *from, char *to, std::int64_t stride) {
-    __m512i line[8], pairs[8], fours[8];
-    for (int k = 0; k < 8; ++k) line[k] = _mm512_loadu_si512(from + k * stride);
-    for (int k = 0; k < 8; k += 2) {
-        pairs[k] = _mm512_unpacklo_epi64(line[k], line[k + 1]);
-        pairs[k + 1] = _mm512_unpackhi_epi64(line[k], line[k + 1]);
-    }
-    for (int k = 0; k < 8; k += 4)
-        for (int half = 0; half < 2; ++half) {
-            fours[k + half] = _mm512_shuffle_i64x2(pairs[k + half], pairs[k + half + 2], 0x88);
-            fours[k + half + 2] = _mm512_shuffle_i64x2(pairs[k + half], pairs[k + half + 2], 0xdd);
-        }
-    for (int k = 0; k < 4; ++k) {
-        line[k] = _mm512_shuffle_i64x2(fours[k], fours[k + 4], 0x88);
-        line[k + 4] = _mm512_shuffle_i64x2(fours[k], fours[k + 4], 0xdd);
-    }
-    for (int k = 0; k < 8; ++k) _mm512_storeu_si512(to + k * stride, line[k]);
+// Four doubles of four rows, in registers.
+[[gnu::always_inline]] inline void transpose_4x4(const char *from, char *to, std::int64_t stride) {
+    __m256d row[4];
+    for (int k = 0; k < 4; ++k)
+        row[k] = _mm256_loadu_pd(reinterpret_cast<const double *>(from + k * stride));
+    const __m256d even01 = _mm256_unpacklo_pd(row[0], row[1]);
+    const __m256d odd01 = _mm256_unpackhi_pd(row[0], row[1]);
+    const __m256d even23 = _mm256_unpacklo_pd(row[2], row[3]);
+    const __m256d odd23 = _mm256_unpackhi_pd(row[2], row[3]);
+    const __m256d column[] = {
+        _mm256_permute2f128_pd(even01, even23, 0x20), _mm256_permute2f128_pd(odd01, odd23, 0x20),
+        _mm256_permute2f128_pd(even01, even23, 0x31), _mm256_permute2f128_pd(odd01, odd23, 0x31)};
+    for (int k = 0; k < 4; ++k)
+        _mm256_storeu_pd(reinterpret_cast<double *>(to + k * stride), column[k]);
 }
 
+// Tiles of a cache line each way, a quarter at a time.
 template <To to>
 void move_transposed_in_registers(const Lists &, char *__restrict laid_out,
                                   char *__restrict packed) {
@@ -217,7 +232,9 @@ void move_transposed_in_registers(const Lists &, char *__restrict laid_out,
     char *const into = to == To::packed ? packed : laid_out;
     for (std::int64_t i = 0; i < n; i += tile)
         for (std::int64_t j = 0; j < n; j += tile)
-            transpose_tile(from + (j * n + i) * 8, into + (i * n + j) * 8, n * 8);
+            for (std::int64_t a = i; a < i + tile; a += 4)
+                for (std::int64_t b = j; b < j + tile; b += 4)
+                    transpose_4x4(from + (b * n + a) * 8, into + (a * n + b) * 8, n * 8);
 }
 
 #endif
@@ -232,7 +249,12 @@ std::span<const HandLoop> contiguous() {
 }
 
 std::span<const HandLoop> vector_8_of_512() {
-    return nest_loops<shapes::vector_8_of_512>();
+    using shapes::vector_8_of_512;
+    static constexpr HandLoop ways[] = {
+        {"loop", move_nest<vector_8_of_512, To::packed>, move_nest<vector_8_of_512, To::laid_out>},
+        {"line by line", nullptr, unpack_line_by_line<vector_8_of_512>},
+    };
+    return ways;
 }
 std::span<const HandLoop> vector_8_of_512_large() {
     return nest_loops<shapes::vector_8_of_512_large>();
@@ -328,7 +350,7 @@ std::span<const HandLoop> transpose() {
         {"loop", move_transposed<To::packed>, move_transposed<To::laid_out>},
         {"tiles of 8x8", move_transposed_in_tiles<To::packed>,
          move_transposed_in_tiles<To::laid_out>},
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
         {"in registers", move_transposed_in_registers<To::packed>,
          move_transposed_in_registers<To::laid_out>},
 #endif

@@ -7,7 +7,10 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <map>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -32,6 +35,11 @@ void declare(CLI::App &app, Options &options) {
     app.add_option("--min-time", options.effort.seconds, "Seconds that a repetition takes at least")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
+    const std::map<std::string, bench::Clock> clocks{{"thread", bench::Clock::thread},
+                                                     {"wall", bench::Clock::wall}};
+    app.add_option("--clock", options.effort.clock,
+                   "What is measured: the thread's time on a processor, or wall time")
+        ->transform(CLI::CheckedTransformer(clocks));
     app.add_flag("--no-mpi", options.no_mpi, "Leave MPI out");
     app.add_flag("--list", options.list, "List the layouts, and measure nothing");
     app.add_option("--csv", options.csv, "Write the results to this file");

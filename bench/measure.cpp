@@ -1,30 +1,37 @@
 #include "measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace bench {
 namespace {
 
-double seconds_of(const Work &work, std::uint64_t times) {
-    const auto start = std::chrono::steady_clock::now();
+double now(Clock clock) {
+    timespec t;
+    clock_gettime(clock == Clock::thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+double seconds_of(const Work &work, std::uint64_t times, Clock clock) {
+    const double start = now(clock);
     work(times);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    return elapsed.count();
+    return now(clock) - start;
 }
 
 // How often in a row takes at least `seconds`. The shorter of two tries counts: a longer one was
 // interrupted.
-std::uint64_t warm_up(const Work &work, double seconds) {
+std::uint64_t warm_up(const Work &work, const Effort &effort) {
     std::uint64_t times = 1;
     work(times);
     for (;;) {
-        const double elapsed = std::min(seconds_of(work, times), seconds_of(work, times));
-        if (elapsed >= seconds) return times;
+        const double elapsed =
+            std::min(seconds_of(work, times, effort.clock), seconds_of(work, times, effort.clock));
+        if (elapsed >= effort.seconds) return times;
         // A fifth more than it seems to take, but not many times more at once: short times say
         // little.
-        const double wanted = 1.2 * static_cast<double>(times) * seconds / std::max(elapsed, 1e-9);
+        const double wanted =
+            1.2 * static_cast<double>(times) * effort.seconds / std::max(elapsed, 1e-9);
         const double most = 16.0 * static_cast<double>(times);
         times = std::max(times + 1, static_cast<std::uint64_t>(std::min(wanted, most)));
     }
@@ -46,14 +53,14 @@ double Timing::best() const {
 std::vector<Timing> time_in_turns(std::span<const Contender> contenders, const Effort &effort) {
     std::vector<Timing> timings;
     for (const Contender &c : contenders) {
-        timings.push_back({.times = warm_up(c.work, effort.seconds), .seconds = {}});
+        timings.push_back({.times = warm_up(c.work, effort), .seconds = {}});
         timings.back().seconds.reserve(effort.repetitions);
     }
     for (unsigned repetition = 0; repetition < effort.repetitions; ++repetition) {
         for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
             const std::size_t i = (repetition + turn) % contenders.size();
             contenders[i].work(1);
-            const double elapsed = seconds_of(contenders[i].work, timings[i].times);
+            const double elapsed = seconds_of(contenders[i].work, timings[i].times, effort.clock);
             timings[i].seconds.push_back(elapsed / static_cast<double>(timings[i].times));
         }
     }

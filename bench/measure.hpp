@@ -29,9 +29,15 @@ struct Contender {
     Work work;
 };
 
+enum class Clock {
+    thread, // the calling thread's time on a processor: what other processes take does not count
+    wall,
+};
+
 struct Effort {
     unsigned repetitions = 21;
     double seconds = 500e-6; // at least, per repetition
+    Clock clock = Clock::thread;
 };
 
 struct Timing {

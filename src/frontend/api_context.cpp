@@ -2,6 +2,7 @@
 
 #include "boundary.h"
 #include "context.h"
+#include "move_arguments.h"
 #include "ops.h"
 #include "predefined.h"
 #include "progress.h"
@@ -153,8 +154,7 @@ int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(backend, "backend"));
         UCD_TRY(require(supported, "supported"));
-        if (op < 0 || op >= static_cast<int>(Op::count_))
-            return fail(UCD_ERR__INVALID_ARG, "op is %d; no op has that value", op);
+        UCD_TRY(check_op(op));
         const int index = context->index_of(backend);
         if (index < 0)
             return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name",

@@ -112,6 +112,7 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         Context *context;
         UCD_TRY(current(context));
         UCD_TRY(require(request, "request"));
+        UCD_TRY(check_op(op));
         if (count > 0) UCD_TRY(require(descs, "descs"));
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)

@@ -118,6 +118,8 @@ struct Share {
     int64_t first = 0, full_blocks = 0, block = 1, period = 1, rest = 0;
 };
 
+constexpr Share nothing{0, 0, 1, 1, 0};
+
 Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int64_t coord,
                 Share &s) {
     if (distrib == UCD_DISTRIBUTE__NONE) {
@@ -137,7 +139,7 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
                        "blocks of that length on psizes[i] processes must cover gsizes[i]");
         const int128 first = static_cast<int128>(block) * coord;
         if (first >= gsize) {
-            s = {0, 0, block, block, 0};
+            s = nothing;
             return success;
         }
         s.first = static_cast<int64_t>(first);
@@ -150,7 +152,7 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     const int128 first = static_cast<int128>(block) * coord;
     const int128 period = static_cast<int128>(block) * procs;
     if (first >= gsize) {
-        s = {0, 0, block, block, 0};
+        s = nothing;
         return success;
     }
     const int128 beyond = gsize - first; // from the first owned element to the end
@@ -162,7 +164,13 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
         ++s.full_blocks;
     else
         s.rest = static_cast<int64_t>(last);
-    s.period = s.full_blocks + (s.rest > 0) > 1 ? static_cast<int64_t>(period) : block;
+    if (s.full_blocks == 0) {
+        // A block that the dimension's end cuts short is the only one; `block` may be far longer.
+        s.full_blocks = 1;
+        s.block = s.rest;
+        s.rest = 0;
+    }
+    s.period = s.full_blocks + (s.rest > 0) > 1 ? static_cast<int64_t>(period) : s.block;
     return success;
 }
 

@@ -45,7 +45,8 @@ Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
     for (std::size_t i = 2; i < displs.size(); ++i) {
         const int64_t step = wrapping_sub(displs[i], displs[i - 1]);
         steps.progression = steps.progression && step == first;
-        if (divisor != 1) divisor = std::gcd(divisor, magnitude(step));
+        if (divisor == 0 || magnitude(step) % divisor != 0)
+            divisor = std::gcd(divisor, magnitude(step));
         least = std::min(least, step);
         most = std::max(most, step);
     }

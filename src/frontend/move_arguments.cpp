@@ -6,9 +6,14 @@
 
 namespace ucd {
 
-Status check_op(ucd_op_t op, const Type &type) {
+Status check_op(ucd_op_t op) {
     if (op < 0 || op >= static_cast<int>(Op::count_)) [[unlikely]]
         return fail(UCD_ERR__INVALID_ARG, "op is %d; no op has that value", op);
+    return success;
+}
+
+Status check_op(ucd_op_t op, const Type &type) {
+    UCD_TRY(check_op(op));
     if ((type.ops & op_bit(static_cast<Op>(op))) == 0) [[unlikely]]
         return fail_unsupported(static_cast<Op>(op), type);
     return success;

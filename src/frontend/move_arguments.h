@@ -39,6 +39,9 @@ Status check_member(const ucd_pack_desc_t &desc, ucd_op_t op, Direction directio
 Status check_member(const ucd_unpack_desc_t &desc, ucd_op_t op, Direction direction, Transfer &t);
 Status at_member(uintptr_t index, Status status);
 
+// A known op.
+Status check_op(ucd_op_t op);
+
 // A known op that every element of the type takes.
 Status check_op(ucd_op_t op, const Type &type);
 

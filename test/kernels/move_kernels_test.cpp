@@ -195,7 +195,8 @@ std::vector<uint64_t> block_sizes(Leaf leaf) {
     case Leaf::o40: return range(33, 40);
     case Leaf::o48: return range(41, 48);
     case Leaf::o64: return range(49, 64);
-    case Leaf::o96: return range(65, 96, 3);
+    case Leaf::o80: return range(65, 80, 3);
+    case Leaf::o96: return range(81, 96, 3);
     case Leaf::o128: return range(97, 128, 3);
     case Leaf::p64: return range(65, 513, 28);
     case Leaf::m: return range(1, 701, 35);

@@ -5,7 +5,6 @@
 #include <ucd.h>
 
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <vector>
 
@@ -103,21 +102,8 @@ void check_flat(ucd_type_t type, const Stream &stream) {
     REQUIRE(ucd_free(&copy) == UCD_SUCCESS);
 }
 
-// Processor time: other processes may be busy.
-class Limit {
-public:
-    ~Limit() {
-        const double seconds = static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC;
-        CHECK(seconds < 5);
-    }
-
-private:
-    const std::clock_t begin_ = std::clock();
-};
-
 void check(const char *name, const Stream &stream, const Level &level) {
     INFO(name);
-    const Limit limit;
     ucd_type_t type = build(level);
     check_stream(type, stream);
     check_words(type);

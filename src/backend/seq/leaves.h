@@ -1,11 +1,12 @@
 // The innermost part of the move kernels: how a block or a run is copied, and the rows of blocks at
 // equal or listed distances. The loops around them are generated.
 //
-// Addresses on the laid-out side are integers, because an origin of NULL with absolute displacements
-// is legal and pointer arithmetic does not go that way.
+// Addresses on the laid-out side are integers, because an origin of NULL with absolute
+// displacements is legal and pointer arithmetic does not go that way.
 #pragma once
 
 #include "direction.h"
+#include "instructions.h"
 
 #include <cstdint>
 #include <utility>
@@ -14,15 +15,13 @@
 #include <emmintrin.h>
 #endif
 
-namespace ucd::seq {
-
-// Without linkage: the kernels are compiled for several instruction sets, and a shared copy of an
-// inline function could be the one for a machine that is not there.
-namespace {
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 #define UCD_SEQ_INLINE [[gnu::always_inline]] inline
 
-UCD_SEQ_INLINE char *pointer(uintptr_t address) { return reinterpret_cast<char *>(address); }
+UCD_SEQ_INLINE char *pointer(uintptr_t address) {
+    return reinterpret_cast<char *>(address);
+}
 
 template <unsigned width>
 UCD_SEQ_INLINE void copy(char *__restrict to, const char *__restrict from) {
@@ -71,12 +70,28 @@ UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, u
 }
 
 // What a register holds.
-template <unsigned width> struct Word;
-template <> struct Word<1> { using type = uint8_t; };
-template <> struct Word<2> { using type = uint16_t; };
-template <> struct Word<4> { using type = uint32_t; };
-template <> struct Word<8> { using type = uint64_t; };
-template <> struct Word<16> { typedef uint64_t type __attribute__((vector_size(16))); };
+template <unsigned width>
+struct Word;
+template <>
+struct Word<1> {
+    using type = uint8_t;
+};
+template <>
+struct Word<2> {
+    using type = uint16_t;
+};
+template <>
+struct Word<4> {
+    using type = uint32_t;
+};
+template <>
+struct Word<8> {
+    using type = uint64_t;
+};
+template <>
+struct Word<16> {
+    typedef uint64_t type __attribute__((vector_size(16)));
+};
 
 // Leaves: move() moves one block. `small` ones are cheaper than the end of a row.
 
@@ -88,7 +103,7 @@ struct Exact {
     static constexpr bool small = true, exact = true;
     using Value = typename Word<width>::type;
 
-    explicit Exact(uint64_t) {}
+    constexpr explicit Exact(uint64_t) {}
     static constexpr uint64_t bytes() { return width; }
     UCD_SEQ_INLINE static Value load(uintptr_t at, const char *packed) {
         Value value;
@@ -187,27 +202,31 @@ struct Eight {
     UCD_SEQ_INLINE explicit Eight(uintptr_t stride)
         : one(stride), two(opaque(2 * stride)), three(opaque(3 * stride)),
           four(opaque(4 * stride)) {}
+
+    UCD_SEQ_INLINE uintptr_t multiple(unsigned k) const {
+        if (k < 2) return k == 0 ? 0 : one;
+        return k == 2 ? two : three;
+    }
+
     UCD_SEQ_INLINE auto from(uintptr_t at) const {
         return [this, at, half = opaque(at + four)](unsigned k) {
-            const unsigned rest = k % 4;
-            return (k < 4 ? at : half) +
-                   (rest == 0 ? 0 : rest == 1 ? one : rest == 2 ? two : three);
+            return (k < 4 ? at : half) + multiple(k % 4);
         };
     }
 };
 
-// Eight blocks, all loaded before one is stored: that takes half the time of moving one after the
-// other. Block k lies at at(k).
+// Several blocks, all loaded before one is stored: for eight that takes half the time of moving one
+// after the other. Block k lies at at(k).
 template <class Leaf, class At, unsigned... k>
-UCD_SEQ_INLINE void move_eight(const Leaf &leaf, const At &at, char *packed,
+UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed,
                                std::integer_sequence<unsigned, k...>) {
     const typename Leaf::Value values[] = {leaf.load(at(k), packed + k * leaf.bytes())...};
     (leaf.store(values[k], at(k), packed + k * leaf.bytes()), ...);
 }
 
-template <class Leaf, class At>
-UCD_SEQ_INLINE void move_eight(const Leaf &leaf, const At &at, char *packed) {
-    move_eight(leaf, at, packed, std::make_integer_sequence<unsigned, 8>());
+template <unsigned number, class Leaf, class At>
+UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed) {
+    move_group(leaf, at, packed, std::make_integer_sequence<unsigned, number>());
 }
 
 // Every step-th element. The step is a constant, so that the compiler loads all elements and sorts
@@ -270,8 +289,7 @@ template <unsigned width>
         for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)));
         for (unsigned k = 0; k < 8; k += per_vector) {
             Values values{};
-            for (unsigned j = 0; j < per_vector; ++j)
-                values[j] = Leaf::load(block(k + j), nullptr);
+            for (unsigned j = 0; j < per_vector; ++j) values[j] = Leaf::load(block(k + j), nullptr);
             _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width),
                              reinterpret_cast<__m128i &>(values));
         }
@@ -284,39 +302,52 @@ template <unsigned width>
 
 // Rows of blocks. Each function returns where the packed bytes go on.
 
+// At least eight blocks. One copy for all shapes.
+template <class Leaf>
+[[gnu::noinline]] char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                         char *packed) {
+    constexpr Leaf leaf{0};
+    constexpr unsigned width = Leaf::width;
+    constexpr bool pack = Leaf::direction == Direction::pack;
+#if defined(__SSE2__)
+    if constexpr (pack && (width == 4 || width == 8))
+        if (is_far(stride, count)) {
+            const uint64_t done = pack_far<width>(packed, at, stride, count);
+            at += done * stride;
+            packed += done * width;
+            count -= done;
+        }
+#endif
+    if constexpr (pack && width <= 8)
+        if (has_small_step<width>(stride, count)) {
+            pack_small_step<width>(packed, at, stride, count);
+            return packed + count * width;
+        }
+    // Blocks a multiple of 512 bytes apart compete for few places in the caches. As long as those
+    // hold the row, one block after the other is faster.
+    const bool compete = pack && stride % 512 == 0 && count <= 8192;
+    if (!compete) {
+        const Eight eight(stride);
+        for (; count >= 8; count -= 8) {
+            const auto block = eight.from(at);
+            move_group<8>(leaf, block, packed);
+            at = block(4) + eight.four;
+            packed += 8 * width;
+        }
+    }
+    for (; count > 0; --count) {
+        leaf.move(at, packed);
+        at += stride;
+        packed += width;
+    }
+    return packed;
+}
+
 template <class Leaf>
 UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride, uint64_t count,
                                  char *packed) {
-    if constexpr (Leaf::exact) {
-        constexpr unsigned width = Leaf::width;
-        constexpr bool pack = Leaf::direction == Direction::pack;
-#if defined(__SSE2__)
-        if constexpr (pack && (width == 4 || width == 8))
-            if (is_far(stride, count)) {
-                const uint64_t done = pack_far<width>(packed, at, stride, count);
-                at += done * stride;
-                packed += done * width;
-                count -= done;
-            }
-#endif
-        if constexpr (pack && width <= 8)
-            if (has_small_step<width>(stride, count)) {
-                pack_small_step<width>(packed, at, stride, count);
-                return packed + count * width;
-            }
-        // Blocks a multiple of 512 bytes apart compete for few places in the caches. As long as
-        // those hold the row, one block after the other is faster.
-        const bool compete = pack && stride % 512 == 0 && count <= 8192;
-        if (!compete) {
-            const Eight eight(stride);
-            for (; count >= 8; count -= 8) {
-                const auto block = eight.from(at);
-                move_eight(leaf, block, packed);
-                at = block(4) + eight.four;
-                packed += 8 * width;
-            }
-        }
-    }
+    if constexpr (Leaf::exact)
+        if (count >= 8) return long_strided_row<Leaf>(at, stride, count, packed);
     for (; count > 0; --count) {
         leaf.move(at, packed);
         at += stride;
@@ -333,7 +364,7 @@ UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *d
             const auto block = [at, displs](unsigned k) {
                 return at + static_cast<uintptr_t>(displs[k]);
             };
-            move_eight(leaf, block, packed);
+            move_group<8>(leaf, block, packed);
             displs += 8;
             packed += 8 * Leaf::width;
         }
@@ -345,44 +376,147 @@ UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *d
     return packed;
 }
 
-// Rows of fewer small blocks than this are taken four at a time, because the end of a row costs as
-// much as several blocks.
-constexpr uint64_t short_row = 8;
+// Rows of fewer small blocks than this are taken together, because the end of a row costs as much
+// as several blocks.
+constexpr uint64_t short_row = 64;
 
-// Block i of the rows is at a + block(i) to d + block(i).
-template <class Leaf, class Block>
-UCD_SEQ_INLINE char *four_rows(const Leaf &leaf, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                               Block block, uint64_t count, char *packed) {
-    const uint64_t row = count * leaf.bytes();
-    for (; count > 0; --count) {
-        const uintptr_t at = block();
-        leaf.move(a + at, packed);
-        leaf.move(b + at, packed + row);
-        leaf.move(c + at, packed + 2 * row);
-        leaf.move(d + at, packed + 3 * row);
-        packed += leaf.bytes();
+// The iterations of a strided or a uniform level.
+struct Iterations {
+    uint64_t count;
+    uintptr_t stride;
+    const int64_t *displs; // null: strided
+};
+
+// Two to four blocks in a row, a number that the compiler knows.
+template <unsigned count, class Leaf, class Row>
+UCD_SEQ_INLINE char *rows_of(const Leaf &leaf, const Row &row, uint64_t rows, uintptr_t stride,
+                             char *packed) {
+    constexpr unsigned together = count == 2 ? 4 : 2;
+    const Eight distances(stride);
+    uint64_t i = 0;
+    for (; i + together <= rows; i += together) {
+        const uintptr_t a = row(i), b = row(i + 1);
+        const uintptr_t c = together > 2 ? row(i + 2) : 0, d = together > 2 ? row(i + 3) : 0;
+        const auto at = [&](unsigned k) {
+            const unsigned r = k / count;
+            return (r < 2 ? r == 0 ? a : b : r == 2 ? c : d) + distances.multiple(k % count);
+        };
+        move_group<together * count>(leaf, at, packed);
+        packed += together * count * leaf.bytes();
     }
-    return packed + 3 * row;
+    for (; i < rows; ++i) {
+        const uintptr_t a = row(i);
+        move_group<count>(
+            leaf, [&](unsigned k) { return a + distances.multiple(k); }, packed);
+        packed += count * leaf.bytes();
+    }
+    return packed;
 }
 
-template <class Leaf>
-UCD_SEQ_INLINE char *four_strided_rows(const Leaf leaf, uintptr_t a, uintptr_t b, uintptr_t c,
-                                       uintptr_t d, uintptr_t stride, uint64_t count,
-                                       char *packed) {
-    uintptr_t at = 0 - stride;
-    return four_rows(leaf, a, b, c, d, [&] { return at += stride; }, count, packed);
+// Rows by groups of eight, four, two and one blocks. `groups` gives, for the address of a row, what
+// gives the addresses of the group that starts at block i of it.
+template <class Leaf, class Row, class Groups>
+UCD_SEQ_INLINE char *rows_by_groups(const Leaf &leaf, const Row &row, const Groups &groups,
+                                    uint64_t rows, uint64_t count, char *packed) {
+    for (uint64_t r = 0; r < rows; ++r) {
+        const uintptr_t at = row(r);
+        uint64_t i = 0;
+        for (; i + 8 <= count; i += 8) {
+            move_group<8>(leaf, groups(at, i), packed);
+            packed += 8 * leaf.bytes();
+        }
+        if (count & 4) {
+            move_group<4>(leaf, groups(at, i), packed);
+            packed += 4 * leaf.bytes();
+            i += 4;
+        }
+        if (count & 2) {
+            move_group<2>(leaf, groups(at, i), packed);
+            packed += 2 * leaf.bytes();
+            i += 2;
+        }
+        if (count & 1) {
+            move_group<1>(leaf, groups(at, i), packed);
+            packed += leaf.bytes();
+        }
+    }
+    return packed;
 }
 
+// Rows by the four.
+template <class Leaf, class Row, class Block>
+UCD_SEQ_INLINE char *rows_by_four(const Leaf &leaf, const Row &row, const Block &block,
+                                  uint64_t rows, uint64_t count, char *packed) {
+    const uint64_t bytes = count * leaf.bytes();
+    uint64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        const uintptr_t a = row(r), b = row(r + 1), c = row(r + 2), d = row(r + 3);
+        for (uint64_t i = 0; i < count; ++i) {
+            const uintptr_t at = block(i);
+            leaf.move(a + at, packed);
+            leaf.move(b + at, packed + bytes);
+            leaf.move(c + at, packed + 2 * bytes);
+            leaf.move(d + at, packed + 3 * bytes);
+            packed += leaf.bytes();
+        }
+        packed += 3 * bytes;
+    }
+    for (; r < rows; ++r) {
+        const uintptr_t a = row(r);
+        for (uint64_t i = 0; i < count; ++i) {
+            leaf.move(a + block(i), packed);
+            packed += leaf.bytes();
+        }
+    }
+    return packed;
+}
+
+template <class Leaf, class Row>
+UCD_SEQ_INLINE char *rows_at(const Leaf &leaf, const Row &row, uint64_t rows,
+                             const Iterations &blocks, char *packed) {
+    const uint64_t count = blocks.count;
+    const uintptr_t stride = blocks.stride;
+    const int64_t *const displs = blocks.displs;
+    if constexpr (!Leaf::exact) {
+        if (displs == nullptr) {
+            const auto block = [stride](uint64_t i) { return i * stride; };
+            return rows_by_four(leaf, row, block, rows, count, packed);
+        }
+        const auto block = [displs](uint64_t i) { return static_cast<uintptr_t>(displs[i]); };
+        return rows_by_four(leaf, row, block, rows, count, packed);
+    } else if (displs != nullptr) {
+        const auto group = [displs](uintptr_t at, uint64_t i) {
+            return [displs = displs + i, at](unsigned k) {
+                return at + static_cast<uintptr_t>(displs[k]);
+            };
+        };
+        return rows_by_groups(leaf, row, group, rows, count, packed);
+    } else {
+        if (count == 2) return rows_of<2>(leaf, row, rows, stride, packed);
+        if (count == 3) return rows_of<3>(leaf, row, rows, stride, packed);
+        if (count == 4) return rows_of<4>(leaf, row, rows, stride, packed);
+        const Eight eight(stride);
+        const auto group = [&eight](uintptr_t at, uint64_t i) {
+            return eight.from(at + i * eight.one);
+        };
+        return rows_by_groups(leaf, row, group, rows, count, packed);
+    }
+}
+
+// Whole rows. One copy for all shapes.
 template <class Leaf>
-UCD_SEQ_INLINE char *four_uniform_rows(const Leaf leaf, uintptr_t a, uintptr_t b, uintptr_t c,
-                                       uintptr_t d, const int64_t *displs, uint64_t count,
-                                       char *packed) {
-    return four_rows(
-        leaf, a, b, c, d, [&] { return static_cast<uintptr_t>(*displs++); }, count, packed);
+[[gnu::noinline]] char *short_rows(const Leaf leaf, uintptr_t at, const Iterations rows,
+                                   const Iterations blocks, char *packed) {
+    if (rows.displs != nullptr) {
+        const auto row = [at, displs = rows.displs](uint64_t i) {
+            return at + static_cast<uintptr_t>(displs[i]);
+        };
+        return rows_at(leaf, row, rows.count, blocks, packed);
+    }
+    const auto row = [at, stride = rows.stride](uint64_t i) { return at + i * stride; };
+    return rows_at(leaf, row, rows.count, blocks, packed);
 }
 
 #undef UCD_SEQ_INLINE
 
-} // namespace
-
-} // namespace ucd::seq
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
