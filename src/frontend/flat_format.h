@@ -1,4 +1,4 @@
-// The constants of the flattened form, and its numbers as bytes. docs/flatten-format.md defines both.
+// The constants of the flattened form and its numbers as bytes: docs/flatten-format.md.
 #pragma once
 
 #include "element.h"

@@ -1,9 +1,9 @@
-// The reader. Whatever the bytes are, the time, the memory and the type that comes out are bounded by
-// their number: every list is limited by the bytes that are left, and what is not written out there
-// (progressions, nests) is not written out in memory either.
+// The reader. Whatever the bytes are, the time, the memory and the type that comes out are bounded
+// by their number: every list is limited by the bytes that are left, and what is not written out
+// there (progressions, nests) is not written out in memory either.
 //
-// Only the root has bounds of its own. Strides are written wherever the writer's extents counted, so
-// the nodes below have the bounds that their strides need, or else their true bounds.
+// Only the root has bounds of its own. Strides are written wherever the writer's extents counted,
+// so the nodes below have the bounds that their strides need, or else their true bounds.
 
 #include "unflatten.h"
 
@@ -368,7 +368,8 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
 
 Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type) {
     if (count < header_bytes) return corrupt("it is shorter than a header");
-    if (!std::equal(magic, magic + sizeof magic, bytes)) return corrupt("it starts with other bytes");
+    if (!std::equal(magic, magic + sizeof magic, bytes))
+        return corrupt("it starts with other bytes");
     const uint64_t total = load_unsigned(bytes + total_at, 3);
     if (total != count)
         return fail(UCD_ERR__CORRUPT, "flattened_size is %zu; the flattened type says %ju", count,

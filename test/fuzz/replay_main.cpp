@@ -1,5 +1,6 @@
-// Runs the fuzz target without a fuzzer: on the files that are named, or on `count` inputs from a seeded
-// generator, half of them flattened types with bytes changed, half of them nodes put together at random.
+// Runs the fuzz target without a fuzzer: on the files that are named, or on `count` inputs from a
+// seeded generator, half of them flattened types with bytes changed, half of them nodes put
+// together at random.
 //
 //   unflatten_replay count [seed]      unflatten_replay file...
 #include "support/flat_bytes.hpp"
@@ -78,7 +79,8 @@ void change(Rng &rng, FlatBytes &bytes, const std::vector<FlatBytes> &corpus) {
     const auto to = from + static_cast<std::ptrdiff_t>(length);
     switch (rng.below(7)) {
     case 0:
-        for (std::size_t i = at; i < at + length; ++i) set_number(bytes, i, bytes[i] ^ 1u << rng.below(8), 1);
+        for (std::size_t i = at; i < at + length; ++i)
+            set_number(bytes, i, bytes[i] ^ 1u << rng.below(8), 1);
         return;
     case 1: set_number(bytes, at, rng.bits(), 1); return;
     case 2:

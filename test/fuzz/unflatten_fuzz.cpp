@@ -1,8 +1,8 @@
 // ucd_unflatten on any bytes: a type or CORRUPT or NOT_SUPPORTED, and a type works. Total size and
 // checksum are set right first, since nothing gets behind them by chance.
 //
-// With libFuzzer, compile it and the library with clang++ -fsanitize=fuzzer,address,undefined; without,
-// replay_main.cpp makes the inputs.
+// With libFuzzer, compile it and the library with clang++ -fsanitize=fuzzer,address,undefined;
+// without, replay_main.cpp makes the inputs.
 #include "support/exercise.hpp"
 #include "support/flat_bytes.hpp"
 

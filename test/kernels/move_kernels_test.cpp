@@ -152,7 +152,7 @@ struct Block {
 
 void enumerate(const Nest &nest, std::span<const LevelKind> shape, std::size_t d, Block block,
                std::vector<Block> &blocks) {
-    if (d == shape.size()) {
+    if (d == max_levels || d == shape.size()) {
         blocks.push_back(block);
         return;
     }

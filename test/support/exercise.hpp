@@ -1,6 +1,6 @@
-// Uses a type in all the ways that need no knowledge of it, whatever it is: for types made from bytes
-// that nobody vouches for. Time and memory are bounded, however large the type says it is. Throws if the
-// library contradicts itself.
+// Uses a type in all the ways that need no knowledge of it, whatever it is: for types made from
+// bytes that nobody vouches for. Time and memory are bounded, however large the type says it is.
+// Throws if the library contradicts itself.
 #pragma once
 
 #include <ucd.h>

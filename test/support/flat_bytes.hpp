@@ -1,5 +1,5 @@
-// Flattened types made by hand, from docs/flatten-format.md alone: what the library's own writer would
-// never write, with a checksum that lets it past the first check.
+// Flattened types made by hand, from docs/flatten-format.md alone: what the library's own writer
+// would never write, with a checksum that lets it past the first check.
 #pragma once
 
 #include <ucd.h>
@@ -37,8 +37,8 @@ inline void seal(FlatBytes &bytes) {
     set_number(bytes, 16, ~crc, 4);
 }
 
-// Adds nodes, with references of 4 bytes and all other numbers of 8 unless told; each call returns the
-// node's number. The last one is the root.
+// Adds nodes, with references of 4 bytes and all other numbers of 8 unless told; each call returns
+// the node's number. The last one is the root.
 class FlatNodes {
 public:
     using Numbers = std::vector<std::int64_t>;

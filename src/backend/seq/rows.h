@@ -1,0 +1,346 @@
+// Rows of blocks at equal or listed distances, and several rows at once. The loops around them are
+// generated.
+#pragma once
+
+#include "leaves.h"
+
+#include <utility>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+
+// Hides how a value was computed. Compilers rewrite `a + k * b` for successive k as a chain of
+// additions, each waiting for the one before.
+UCD_SEQ_INLINE uintptr_t opaque(uintptr_t value) {
+    asm("" : "+r"(value));
+    return value;
+}
+
+// The addresses of eight blocks at equal distances.
+struct Eight {
+    uintptr_t one, two, three, four;
+
+    UCD_SEQ_INLINE explicit Eight(uintptr_t stride)
+        : one(stride), two(opaque(2 * stride)), three(opaque(3 * stride)),
+          four(opaque(4 * stride)) {}
+
+    UCD_SEQ_INLINE uintptr_t multiple(unsigned k) const {
+        if (k < 2) return k == 0 ? 0 : one;
+        return k == 2 ? two : three;
+    }
+
+    UCD_SEQ_INLINE auto from(uintptr_t at) const {
+        return [this, at, half = opaque(at + four)](unsigned k) {
+            return (k < 4 ? at : half) + multiple(k % 4);
+        };
+    }
+};
+
+// Several blocks, all loaded before one is stored: for eight that takes half the time of moving one
+// after the other. Block k lies at at(k).
+template <class Leaf, class At, unsigned... k>
+UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed,
+                               std::integer_sequence<unsigned, k...>) {
+    const typename Leaf::Value values[] = {leaf.load(at(k), packed + k * leaf.bytes())...};
+    (leaf.store(values[k], at(k), packed + k * leaf.bytes()), ...);
+}
+
+template <unsigned number, class Leaf, class At>
+UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed) {
+    move_group(leaf, at, packed, std::make_integer_sequence<unsigned, number>());
+}
+
+// Every step-th element. The step is a constant, so that the compiler loads all elements and sorts
+// out those wanted. It does not load what follows the last.
+template <unsigned width, unsigned step>
+inline void pack_every(char *__restrict packed, uintptr_t at, uint64_t count) {
+    typedef typename Word<width>::type Element __attribute__((aligned(1), may_alias));
+    Element *__restrict const to = reinterpret_cast<Element *>(packed);
+    const Element *__restrict const from = reinterpret_cast<const Element *>(at);
+    for (uint64_t i = 0; i < count; ++i) to[i] = from[i * step];
+}
+
+// Distances of two, three or four blocks, where shuffles pay.
+template <unsigned width>
+UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
+    if (count < 16) return false;
+    if (stride == 2 * width) return true;
+    if (width == 8) return false;
+#if defined(UCD_SEQ_HAS_AVX2)
+    if (stride == 3 * width) return true;
+#endif
+    return stride == 4 * width;
+}
+
+template <unsigned width>
+[[gnu::noinline]] void pack_small_step(char *packed, uintptr_t at, uintptr_t stride,
+                                       uint64_t count) {
+    if (stride == 2 * width) return pack_every<width, 2>(packed, at, count);
+    if constexpr (width < 8) {
+        if (stride == 3 * width) return pack_every<width, 3>(packed, at, count);
+        pack_every<width, 4>(packed, at, count);
+    }
+}
+
+#if defined(__SSE2__)
+
+// Whether a row of so many blocks exceeds the caches of the machines there are.
+UCD_SEQ_INLINE bool is_far(uintptr_t stride, uint64_t count) {
+    constexpr uint64_t caches = uint64_t{32} << 20;
+    if (count < 4096) return false;
+    const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
+    return distance >= caches / 4096 || distance * count >= caches;
+}
+
+// A row that exceeds every cache: the next blocks are asked for early, and the packed bytes go past
+// the caches, which saves reading their lines. Both need eight blocks that fill whole vectors.
+template <unsigned width>
+[[gnu::noinline]] uint64_t pack_far(char *packed, uintptr_t at, uintptr_t stride, uint64_t count) {
+    typedef typename Word<width>::type Values __attribute__((vector_size(16)));
+    constexpr unsigned per_vector = 16 / width;
+    using Leaf = Exact<Direction::pack, width>;
+    uint64_t done = 0;
+    if (reinterpret_cast<uintptr_t>(packed) % width != 0) return done;
+    for (; reinterpret_cast<uintptr_t>(packed + done * width) % 64 != 0; ++done)
+        Leaf::move(at + done * stride, packed + done * width);
+    const Eight eight(stride);
+    for (; done + 8 <= count; done += 8) {
+        const auto block = eight.from(at + done * stride);
+        const auto ahead = eight.from(at + (done + 64) * stride);
+        for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)));
+        for (unsigned k = 0; k < 8; k += per_vector) {
+            Values values{};
+            for (unsigned j = 0; j < per_vector; ++j) values[j] = Leaf::load(block(k + j), nullptr);
+            _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width),
+                             reinterpret_cast<__m128i &>(values));
+        }
+    }
+    _mm_sfence();
+    return done;
+}
+
+#endif
+
+// Rows of blocks. Each function returns where the packed bytes go on.
+
+// At least eight blocks. One copy for all shapes.
+template <class Leaf>
+[[gnu::noinline]] char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                         char *packed) {
+    constexpr Leaf leaf{0};
+    constexpr unsigned width = Leaf::width;
+    constexpr bool pack = Leaf::direction == Direction::pack;
+#if defined(__SSE2__)
+    if constexpr (pack && (width == 4 || width == 8))
+        if (is_far(stride, count)) {
+            const uint64_t done = pack_far<width>(packed, at, stride, count);
+            at += done * stride;
+            packed += done * width;
+            count -= done;
+        }
+#endif
+    if constexpr (pack && width <= 8)
+        if (has_small_step<width>(stride, count)) {
+            pack_small_step<width>(packed, at, stride, count);
+            return packed + count * width;
+        }
+    // Blocks a multiple of 512 bytes apart compete for few places in the caches. As long as those
+    // hold the row, one block after the other is faster.
+    const bool compete = pack && stride % 512 == 0 && count <= 8192;
+    if (!compete) {
+        const Eight eight(stride);
+        for (; count >= 8; count -= 8) {
+            const auto block = eight.from(at);
+            move_group<8>(leaf, block, packed);
+            at = block(4) + eight.four;
+            packed += 8 * width;
+        }
+    }
+    for (; count > 0; --count) {
+        leaf.move(at, packed);
+        at += stride;
+        packed += width;
+    }
+    return packed;
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride, uint64_t count,
+                                 char *packed) {
+    if constexpr (Leaf::exact)
+        if (count >= 8) return long_strided_row<Leaf>(at, stride, count, packed);
+    for (; count > 0; --count) {
+        leaf.move(at, packed);
+        at += stride;
+        packed += leaf.bytes();
+    }
+    return packed;
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
+                                 uint64_t count, char *packed) {
+    if constexpr (Leaf::exact) {
+        for (; count >= 8; count -= 8) {
+            const auto block = [at, displs](unsigned k) {
+                return at + static_cast<uintptr_t>(displs[k]);
+            };
+            move_group<8>(leaf, block, packed);
+            displs += 8;
+            packed += 8 * Leaf::width;
+        }
+    }
+    for (; count > 0; --count) {
+        leaf.move(at + static_cast<uintptr_t>(*displs++), packed);
+        packed += leaf.bytes();
+    }
+    return packed;
+}
+
+// Rows of fewer small blocks than this are taken together, because the end of a row costs as much
+// as several blocks.
+constexpr uint64_t short_row = 64;
+
+// The iterations of a strided or a uniform level.
+struct Iterations {
+    uint64_t count;
+    uintptr_t stride;
+    const int64_t *displs; // null: strided
+};
+
+// Two to four blocks in a row, a number that the compiler knows.
+template <unsigned count, class Leaf, class Row>
+UCD_SEQ_INLINE char *rows_of(const Leaf &leaf, const Row &row, uint64_t rows, uintptr_t stride,
+                             char *packed) {
+    constexpr unsigned together = count == 2 ? 4 : 2;
+    const Eight distances(stride);
+    uint64_t i = 0;
+    for (; i + together <= rows; i += together) {
+        const uintptr_t a = row(i), b = row(i + 1);
+        const uintptr_t c = together > 2 ? row(i + 2) : 0, d = together > 2 ? row(i + 3) : 0;
+        const auto at = [&](unsigned k) {
+            const unsigned r = k / count;
+            return (r < 2 ? r == 0 ? a : b : r == 2 ? c : d) + distances.multiple(k % count);
+        };
+        move_group<together * count>(leaf, at, packed);
+        packed += together * count * leaf.bytes();
+    }
+    for (; i < rows; ++i) {
+        const uintptr_t a = row(i);
+        move_group<count>(
+            leaf, [&](unsigned k) { return a + distances.multiple(k); }, packed);
+        packed += count * leaf.bytes();
+    }
+    return packed;
+}
+
+// Rows by groups of eight, four, two and one blocks. `groups` gives, for the address of a row, what
+// gives the addresses of the group that starts at block i of it.
+template <class Leaf, class Row, class Groups>
+UCD_SEQ_INLINE char *rows_by_groups(const Leaf &leaf, const Row &row, const Groups &groups,
+                                    uint64_t rows, uint64_t count, char *packed) {
+    for (uint64_t r = 0; r < rows; ++r) {
+        const uintptr_t at = row(r);
+        uint64_t i = 0;
+        for (; i + 8 <= count; i += 8) {
+            move_group<8>(leaf, groups(at, i), packed);
+            packed += 8 * leaf.bytes();
+        }
+        if (count & 4) {
+            move_group<4>(leaf, groups(at, i), packed);
+            packed += 4 * leaf.bytes();
+            i += 4;
+        }
+        if (count & 2) {
+            move_group<2>(leaf, groups(at, i), packed);
+            packed += 2 * leaf.bytes();
+            i += 2;
+        }
+        if (count & 1) {
+            move_group<1>(leaf, groups(at, i), packed);
+            packed += leaf.bytes();
+        }
+    }
+    return packed;
+}
+
+// Rows by the four.
+template <class Leaf, class Row, class Block>
+UCD_SEQ_INLINE char *rows_by_four(const Leaf &leaf, const Row &row, const Block &block,
+                                  uint64_t rows, uint64_t count, char *packed) {
+    const uint64_t bytes = count * leaf.bytes();
+    uint64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        const uintptr_t a = row(r), b = row(r + 1), c = row(r + 2), d = row(r + 3);
+        for (uint64_t i = 0; i < count; ++i) {
+            const uintptr_t at = block(i);
+            leaf.move(a + at, packed);
+            leaf.move(b + at, packed + bytes);
+            leaf.move(c + at, packed + 2 * bytes);
+            leaf.move(d + at, packed + 3 * bytes);
+            packed += leaf.bytes();
+        }
+        packed += 3 * bytes;
+    }
+    for (; r < rows; ++r) {
+        const uintptr_t a = row(r);
+        for (uint64_t i = 0; i < count; ++i) {
+            leaf.move(a + block(i), packed);
+            packed += leaf.bytes();
+        }
+    }
+    return packed;
+}
+
+template <class Leaf, class Row>
+UCD_SEQ_INLINE char *rows_at(const Leaf &leaf, const Row &row, uint64_t rows,
+                             const Iterations &blocks, char *packed) {
+    const uint64_t count = blocks.count;
+    const uintptr_t stride = blocks.stride;
+    const int64_t *const displs = blocks.displs;
+    if constexpr (!Leaf::exact) {
+        if (displs == nullptr) {
+            const auto block = [stride](uint64_t i) { return i * stride; };
+            return rows_by_four(leaf, row, block, rows, count, packed);
+        }
+        const auto block = [displs](uint64_t i) { return static_cast<uintptr_t>(displs[i]); };
+        return rows_by_four(leaf, row, block, rows, count, packed);
+    } else if (displs != nullptr) {
+        const auto group = [displs](uintptr_t at, uint64_t i) {
+            return [displs = displs + i, at](unsigned k) {
+                return at + static_cast<uintptr_t>(displs[k]);
+            };
+        };
+        return rows_by_groups(leaf, row, group, rows, count, packed);
+    } else {
+        if (count == 2) return rows_of<2>(leaf, row, rows, stride, packed);
+        if (count == 3) return rows_of<3>(leaf, row, rows, stride, packed);
+        if (count == 4) return rows_of<4>(leaf, row, rows, stride, packed);
+        const Eight eight(stride);
+        const auto group = [&eight](uintptr_t at, uint64_t i) {
+            return eight.from(at + i * eight.one);
+        };
+        return rows_by_groups(leaf, row, group, rows, count, packed);
+    }
+}
+
+// Whole rows. One copy for all shapes.
+template <class Leaf>
+[[gnu::noinline]] char *short_rows(const Leaf leaf, uintptr_t at, const Iterations rows,
+                                   const Iterations blocks, char *packed) {
+    if (rows.displs != nullptr) {
+        const auto row = [at, displs = rows.displs](uint64_t i) {
+            return at + static_cast<uintptr_t>(displs[i]);
+        };
+        return rows_at(leaf, row, rows.count, blocks, packed);
+    }
+    const auto row = [at, stride = rows.stride](uint64_t i) { return at + i * stride; };
+    return rows_at(leaf, row, rows.count, blocks, packed);
+}
+
+#undef UCD_SEQ_INLINE
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
