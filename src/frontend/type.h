@@ -46,7 +46,7 @@ enum class Form : uint8_t {
 
 // A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
 struct Type {
-    std::atomic<uint32_t> references{1};
+    std::atomic<uint64_t> references{1};
     Combiner combiner = Combiner::predefined;
     Form form = Form::element;
     bool permanent = false;          // a predefined type of the table: not counted, never freed
