@@ -128,6 +128,7 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
     return guard(function, [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
+        UCD_TRY(check_op(op));
         if (count > 0) UCD_TRY(require(descs, "descs"));
         Executor executor;
         UCD_TRY(resolve_stream(*context, stream, executor));

@@ -1,12 +1,12 @@
 // The C boundary: statuses out, no exception across.
 #pragma once
 
+#include "exception_status.h"
 #include "log.h"
 #include "status.h"
 
 #include <cstring>
 #include <exception>
-#include <new>
 #include <utility>
 
 namespace ucd {
@@ -19,10 +19,8 @@ int guard(const char *function, Body &&body) noexcept {
         status = std::forward<Body>(body)();
         if (status.ok()) [[likely]]
             return UCD_SUCCESS;
-    } catch (const std::bad_alloc &) {
-        status = fail(UCD_ERR__OUT_OF_MEM, "out of memory");
-    } catch (const std::exception &e) {
-        status = fail(UCD_ERR__INTERNAL, "%s", e.what());
+    } catch (const std::exception &) {
+        status = status_of_exception();
     }
     prefix_last_error(function);
     if (logs(LogLevel::error)) log_line("%s", last_error.text);

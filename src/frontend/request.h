@@ -1,13 +1,13 @@
 // Work that goes on after its call has returned, and the handle that users know it by.
 #pragma once
 
+#include "exception_status.h"
 #include "status.h"
 #include "type.h"
 
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <new>
 #include <vector>
 
 namespace ucd {
@@ -45,10 +45,8 @@ public:
     void attempt(Body &&body) noexcept {
         try {
             record(body());
-        } catch (const std::bad_alloc &) {
-            record(fail(UCD_ERR__OUT_OF_MEM, "out of memory"));
-        } catch (const std::exception &e) {
-            record(fail(UCD_ERR__INTERNAL, "%s", e.what()));
+        } catch (const std::exception &) {
+            record(status_of_exception());
         }
     }
 

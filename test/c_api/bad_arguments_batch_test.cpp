@@ -179,6 +179,13 @@ TEST_CASE("An op that does not exist is refused for a batch of nothing too") {
     r.bad_ops("ucd_ipack_batch", [&](ucd_op_t op) {
         return ucd_ipack_batch(nullptr, 0, nullptr, op, &r.out.request);
     });
+    r.bad_ops("ucd_pack_batch_stream",
+              [&](ucd_op_t op) { return ucd_pack_batch_stream(nullptr, 0, nullptr, op, cuda); });
+    // More members than memory has bytes.
+    ucd_pack_desc_t one = {};
+    r.refused("ucd_ipack_batch", UCD_ERR__OUT_OF_MEM, "out of memory", [&] {
+        return ucd_ipack_batch(&one, UINTPTR_MAX / 2, nullptr, UCD_OP__REPLACE, &r.out.request);
+    });
 }
 
 TEST_CASE("Streams of backends that are not available are refused") {

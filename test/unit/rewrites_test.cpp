@@ -40,6 +40,12 @@ Placed bytes(Builder &b, uint64_t n, int64_t at = 0) {
     return b.block(at, n, Element::none);
 }
 
+uint64_t list_entries(const Layout &layout) {
+    uint64_t entries = 0;
+    for (const Table &t : layout.tables) entries += t.displs.size();
+    return entries;
+}
+
 // More segments than layouts have that are normalised from the list of them.
 Placed many(Builder &b, int64_t at = 0) {
     return b.strided(2000, 16, bytes(b, 8, at));
@@ -358,6 +364,27 @@ TEST_CASE("same-shape-index") {
     });
     CHECK(o.text == "@0 indexed(3; 0, 50000, 700000) strided(2000, 16) block(8)");
     CHECK(o.by("same-shape-index"));
+}
+
+TEST_CASE("What is implied many times over is not written out each time") {
+    // A list of 1000 blocks, which each of many structs has beside a byte of its own.
+    constexpr int64_t structs = 20000;
+    const Outcome o = outcome_of([](Builder &b) {
+        std::vector<int64_t> displs;
+        for (int64_t i = 0; i < 1000; ++i) displs.push_back(16 * i + i * i % 7);
+        b.described(displs.size());
+        const Placed list = b.indexed(displs, bytes(b, 8));
+        std::vector<Placed> all;
+        for (int64_t i = 0; i < structs; ++i) {
+            b.described(2);
+            all.push_back(moved(b.sequence({list, bytes(b, 1, 20000 + i)}), 50000 * i));
+        }
+        b.described(all.size());
+        return b.sequence(std::move(all));
+    });
+    CHECK(o.layout.nodes[o.layout.root].bytes == structs * 8001);
+    // Each has something of its own, so what all were given is not more than was allowed.
+    CHECK(list_entries(o.layout) < (uint64_t{1} << 20) + 17 * 3 * structs + 1000);
 }
 
 TEST_CASE("runs-of-one-shape") {

@@ -49,6 +49,10 @@ public:
     Placed blocks(BlockList list);
     Placed sequence(std::vector<Placed> entries);
 
+    // Says that the description holds a list of `entries`: the rewrites that write out what a
+    // description only implies may write so much more.
+    void described(uint64_t entries) { allowance_ += per_described_entry * entries; }
+
     const Node &node(NodeId id) const { return out_.nodes[id]; }
 
     // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
@@ -72,6 +76,19 @@ private:
     // Runs of children that do not touch are kept as runs if they are this long on average;
     // otherwise every child is an entry of its own.
     static constexpr uint64_t min_run_for_runs = 4;
+
+    // What rewrites may write out in one layout, in list entries, so that a description of a few
+    // bytes, shared parts of it included, costs time and memory linear in its own size. Descriptions
+    // that use this up get a layout that is right but not in normal form.
+    static constexpr uint64_t first_allowance = uint64_t{1} << 20;
+    static constexpr uint64_t per_described_entry = 16;
+
+    // True if `entries` more may be written out, and counts them.
+    bool pay(uint64_t entries) {
+        if (entries > allowance_) return false;
+        allowance_ -= entries;
+        return true;
+    }
 
     void applied(const char *rewrite) {
         if (trace_ != nullptr) trace_->push_back(rewrite);
@@ -121,6 +138,7 @@ private:
     std::unordered_multimap<uint64_t, NodeId> node_index_;
     std::unordered_multimap<uint64_t, uint32_t> table_index_;
     std::vector<const char *> *trace_;
+    uint64_t allowance_ = first_allowance;
 };
 
 } // namespace ucd

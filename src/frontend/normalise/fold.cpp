@@ -173,7 +173,7 @@ Placed Builder::fold_runs(std::vector<int64_t> displs, std::vector<uint64_t> cou
     if (total == n) return indexed(std::move(displs), child); // every run is one child
     // As a list of single children, where that is short or not much longer; fold_displs() may find
     // runs in it again.
-    if (total <= small || total < n * min_run_for_runs) {
+    if ((total <= small || total < n * min_run_for_runs) && pay(total - n)) {
         applied("list-of-runs");
         std::vector<int64_t> each;
         each.reserve(total);

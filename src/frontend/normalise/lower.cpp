@@ -87,6 +87,7 @@ private:
         if (t.form == Form::wrap) return {displace(child.at, t.stride), child.id};
         const auto count = static_cast<uint64_t>(t.count);
         const int64_t extent = t.child->extent();
+        if (t.form != Form::strided) builder_.described(count);
         if (t.form == Form::strided) {
             const Placed run =
                 builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
@@ -127,10 +128,9 @@ private:
             f.waiting = true;
             return push(child);
         }
-        if (&f == &owner)
-            finish(builder_.sequence(std::move(f.entries)));
-        else
-            stack_.pop_back();
+        if (&f != &owner) return stack_.pop_back();
+        builder_.described(f.entries.size());
+        finish(builder_.sequence(std::move(f.entries)));
     }
 
     void add(Frame &owner, const Frame &f, int64_t i, Placed child) {

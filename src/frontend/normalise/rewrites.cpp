@@ -76,12 +76,13 @@ Placed Builder::runs(std::vector<int64_t> displs, std::vector<uint64_t> counts, 
     return from_segments_if_small(fold_runs(std::move(displs), std::move(counts), stride, child));
 }
 
-// Appends the segments of `placed`; false if they are not all of the list's element.
+// Appends the segments of `placed`; false if they are not all of the list's element, or too many.
 bool Builder::expand(Placed placed, BlockList &list) {
     const Node &top = node(placed.id);
     const Extra &extra = extra_[placed.id];
     if (list.size() == 0) list.element = extra.element;
     if (extra.mixed || extra.element != list.element) return false;
+    if (!pay(top.segments.count)) return false;
     out_.depth = extra.depth;
     out_.start = placed.at;
     // By segments, not by blocks: a run of 2^40 blocks that touch is one segment.
@@ -128,6 +129,7 @@ void Builder::splice_sequences(std::vector<Placed> &entries) {
     }
     if (!any || total > std::max<uint64_t>(small, 2 * entries.size()) || same_shape(entries))
         return;
+    if (!pay(total - entries.size())) return;
     applied("splice-sequences");
     std::vector<Placed> spliced;
     spliced.reserve(total);
@@ -261,7 +263,8 @@ Placed Builder::fold_sequence(std::vector<Placed> entries) {
     if (all_blocks(entries)) {
         applied("fields-of-bytes");
         BlockList list;
-        expand_all(entries, 0, entries.size(), list);
+        list.element = node(entries[0].id).element;
+        for (const Placed &e : entries) list.push(e.at, node(e.id).bytes);
         return fold_blocks(std::move(list));
     }
     uint64_t segments = 0;
