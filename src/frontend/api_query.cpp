@@ -93,8 +93,8 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
             l.segments = s.count;
             l.min_segment = std::min({s.first_bytes, s.last_bytes, s.inner_min});
             l.max_segment = std::max({s.first_bytes, s.last_bytes, s.inner_max});
-            l.low = canonical.start + top.low;
-            l.high = canonical.start + top.high;
+            l.low = displace(canonical.start, top.low);
+            l.high = displace(canonical.start, top.high);
             l.element = reinterpret_cast<ucd_type_t>(static_cast<uintptr_t>(t->predefined));
             find_box(canonical, top, l);
         }

@@ -1,6 +1,7 @@
 #include "describe.h"
 
 #include "layout_text.h"
+#include "move_arguments.h"
 #include "normalise/lower.h"
 #include "predefined.h"
 
@@ -157,10 +158,13 @@ std::string describe(const Type &type, const Context &context) {
     if (type.size == 0) return text;
     text += "  " + number(layout_of(type).top().segments.count) + " segments\n";
     text += "kernels\n";
+    uint64_t total;
+    const bool several_fit = check_count(2, type, "count", total).ok();
     for (std::size_t i = 0; i < context.slots.size(); ++i) {
         const BackendSlot &slot = context.slots[i];
         if (!slot.backend) continue;
         for (const bool repeated : {false, true}) {
+            if (repeated && !several_fit) continue;
             const Plan *plan;
             if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
                 continue;

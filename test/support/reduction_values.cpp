@@ -87,6 +87,11 @@ void random_value(Rng &rng, const Predefined &type, void *out) {
             std::memcpy(out, &value, sizeof value);
         }
     });
+    // The spare bytes of a local variable are not even initialised.
+    for (std::size_t i = 0; i < type.spare_count; ++i) {
+        auto *const spare = static_cast<std::byte *>(out) + type.spare[i].displ;
+        for (std::size_t j = 0; j < type.spare[i].bytes; ++j) spare[j] = std::byte(rng.bits());
+    }
 }
 
 std::vector<std::byte> random_values(Rng &rng, const std::vector<StreamElement> &elements) {

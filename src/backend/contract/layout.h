@@ -65,6 +65,15 @@ struct Layout {
     const Node &top() const { return nodes[root]; }
 };
 
+// Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
+inline int64_t displace(int64_t base, int64_t by) {
+    return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
+}
+inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
+    return static_cast<int64_t>(static_cast<uint64_t>(base) +
+                                times * static_cast<uint64_t>(stride));
+}
+
 // Whether the last segment of a node touches the first of the next one, `distance` bytes on.
 inline bool touches(const Segments &s, int64_t distance) {
     return s.last_end == distance;
@@ -75,7 +84,7 @@ inline Segments concatenate(const Segments &a, const Segments &b, int64_t b_at) 
     Segments s;
     const bool merged = touches(a, b_at);
     s.count = a.count + b.count - merged;
-    s.last_end = b_at + b.last_end;
+    s.last_end = displace(b_at, b.last_end);
     s.inner_min = a.inner_min < b.inner_min ? a.inner_min : b.inner_min;
     s.inner_max = a.inner_max > b.inner_max ? a.inner_max : b.inner_max;
     const auto inner = [&s](uint64_t bytes) {
@@ -105,12 +114,10 @@ inline Segments repeat_segments(const Segments &one, uint64_t count, int64_t str
     if (merged && one.count == 1) {
         s.first_bytes = s.last_bytes = one.first_bytes * count;
     } else {
-        s = concatenate(s, one, 2 * stride);
+        s = concatenate(s, one, displace(stride, stride));
         s.count = count * one.count - (merged ? count - 1 : 0);
     }
-    s.last_end =
-        static_cast<int64_t>(static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(stride)) +
-        one.last_end;
+    s.last_end = displace(one.last_end, count - 1, stride);
     return s;
 }
 
@@ -128,9 +135,9 @@ inline Node repeat(const Node &node, NodeId id, uint64_t count, int64_t extent) 
     if (count == 1) return node;
     Node n = node;
     n.bytes = node.bytes * count;
-    const int64_t shift = static_cast<int64_t>((count - 1) * static_cast<uint64_t>(extent));
-    n.low = node.low + (shift < 0 ? shift : 0);
-    n.high = node.high + (shift > 0 ? shift : 0);
+    const int64_t shift = displace(0, count - 1, extent);
+    n.low = displace(node.low, shift < 0 ? shift : 0);
+    n.high = displace(node.high, shift > 0 ? shift : 0);
     n.segments = repeat_segments(node.segments, count, extent);
     const bool dense = node.kind == NodeKind::block && extent == static_cast<int64_t>(node.bytes);
     if (dense) return n;

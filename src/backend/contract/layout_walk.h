@@ -16,15 +16,6 @@ inline uint64_t entry_holding(const std::vector<uint64_t> &first, uint64_t posit
            1;
 }
 
-// Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
-inline int64_t displace(int64_t base, int64_t by) {
-    return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
-}
-inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
-    return static_cast<int64_t>(static_cast<uint64_t>(base) +
-                                times * static_cast<uint64_t>(stride));
-}
-
 // A leaf that the walk arrives at: the bytes [begin, end) of a node placed at `origin`.
 struct Piece {
     const Node *node;
