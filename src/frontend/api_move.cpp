@@ -5,6 +5,7 @@
 #include "device_copy.h"
 #include "element_match.h"
 #include "host_copy.h"
+#include "host_move.h"
 #include "move_arguments.h"
 #include "request.h"
 #include "route.h"
@@ -19,24 +20,28 @@ using namespace ucd;
 namespace {
 
 // Starts one checked transfer; waits for it if there is no request to hand out.
-Status run(Context &context, const Transfer &t, Direction direction, Op op, ucd_info_t info,
-           ucd_request_t *request) {
-    const Hints hints = hints_of(context, info);
-    std::unique_ptr<Operation> operation;
-    if (t.length > 0) {
-        if (all_on_host(context, hints)) [[likely]]
-            UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
-        else
-            UCD_TRY(start(context, {&t, 1}, direction, op, hints, operation));
+[[gnu::always_inline]] inline Status run(Context &context, const Transfer &t, Direction direction,
+                                         Op op, ucd_info_t info, ucd_request_t *request) {
+    const CallHints call_hints(context, info);
+    const Hints &hints = call_hints;
+    if (all_on_host(context, hints)) [[likely]] {
+        if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
+        if (request != nullptr) *request = UCD_REQUEST__NULL;
+        return success;
     }
+    std::unique_ptr<Operation> operation;
+    const Transfer member = t;
+    if (t.length > 0) UCD_TRY(start(context, {&member, 1}, direction, op, hints, operation));
     if (request == nullptr) return operation ? finish(context, std::move(operation)) : success;
     *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
     return success;
 }
 
-int move(const char *function, const MoveArguments &arguments, Direction direction,
-         uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
-    return guard(function, [&]() -> Status {
+// One copy for each function that calls it: a small call takes hardly longer than its checks.
+[[gnu::always_inline]] inline int move(const char *function, const MoveArguments &arguments,
+                                       Direction direction, uintptr_t *actual, ucd_info_t info,
+                                       ucd_request_t *request) {
+    return guard(function, [&]() __attribute__((always_inline)) -> Status {
         Context *context;
         UCD_TRY(current(context));
         UCD_TRY(require(actual, direction == Direction::pack ? "actual_pack_bytes"
@@ -87,7 +92,8 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         from.laid_out = static_cast<char *>(const_cast<void *>(inbuf));
         to.laid_out = static_cast<char *>(outbuf);
         from.length = to.length = in_total;
-        const Hints hints = hints_of(*context, info);
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
         std::unique_ptr<Operation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
@@ -117,7 +123,8 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));
-        const Hints hints = hints_of(*context, info);
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
         std::unique_ptr<Operation> operation;
         const auto reduction = static_cast<Op>(op);
         if (all_on_host(*context, hints)) {

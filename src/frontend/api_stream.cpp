@@ -115,7 +115,7 @@ int move(const char *function, const MoveArguments &arguments, Direction directi
         UCD_TRY(check_move(arguments, direction, t));
         StreamWork work;
         UCD_TRY(work.add(*context, executor, t, direction, static_cast<Op>(arguments.op),
-                         hints_of(*context, info)));
+                         CallHints(*context, info)));
         UCD_TRY(work.launch(executor, stream));
         *actual = t.length;
         return success;
@@ -132,7 +132,8 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         if (count > 0) UCD_TRY(require(descs, "descs"));
         Executor executor;
         UCD_TRY(resolve_stream(*context, stream, executor));
-        const Hints hints = hints_of(*context, info);
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
         StreamWork work;
         std::vector<uintptr_t> lengths(count);
         for (uintptr_t i = 0; i < count; ++i) {
@@ -192,7 +193,7 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         UCD_TRY(resolve_stream(*context, stream, executor));
         if (total == 0) return success;
         Job job;
-        UCD_TRY(plan_job(executor, *resolved, count, static_cast<Op>(op), hints_of(*context, info),
+        UCD_TRY(plan_job(executor, *resolved, count, static_cast<Op>(op), CallHints(*context, info),
                          job));
         return executor.backend->prepare(native_of(stream), job);
     });

@@ -13,7 +13,7 @@ namespace ucd {
 
 // Runs `body`, which returns a Status; puts `function` before the message of a failure.
 template <class Body>
-int guard(const char *function, Body &&body) noexcept {
+[[gnu::always_inline]] inline int guard(const char *function, Body &&body) noexcept {
     Status status;
     try {
         status = std::forward<Body>(body)();

@@ -35,6 +35,7 @@ Context::Context(Info from_environment, const Info *info)
         devices = devices || (!is_host && slot.state.available);
         slots.push_back(std::move(slot));
     }
+    host_ = slots[host_index].backend.get();
     defaults = hints_of(environment, nullptr);
 }
 

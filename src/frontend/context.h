@@ -27,7 +27,7 @@ public:
     ~Context();
 
     // The backend for host memory. Its index in plans is 0.
-    Backend &host() { return *slots[0].backend; }
+    Backend &host() { return *host_; }
     static constexpr unsigned host_index = 0;
 
     // The slot's index, or -1 for a name that is not known.
@@ -41,6 +41,9 @@ public:
     Hints defaults; // the environment's, for calls without an info
     // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
     std::unique_ptr<Progress> progress;
+
+private:
+    Backend *host_ = nullptr; // slots[0].backend
 };
 
 // The running context, or null. One atomic load.
@@ -57,10 +60,21 @@ inline Status current(Context *&context) {
 }
 
 // What a call with this info goes by.
-inline Hints hints_of(const Context &context, ucd_info_t info) {
-    if (info == UCD_INFO__NULL) [[likely]]
-        return context.defaults;
-    return hints_of(context.environment, reinterpret_cast<const Info *>(info));
-}
+class CallHints {
+public:
+    CallHints(const Context &context, ucd_info_t info) : hints_(&context.defaults) {
+        if (info == UCD_INFO__NULL) [[likely]]
+            return;
+        own_ = hints_of(context.environment, reinterpret_cast<const Info *>(info));
+        hints_ = &own_;
+    }
+    CallHints(const CallHints &) = delete;
+    CallHints &operator=(const CallHints &) = delete;
+    operator const Hints &() const { return *hints_; }
+
+private:
+    const Hints *hints_;
+    Hints own_;
+};
 
 } // namespace ucd

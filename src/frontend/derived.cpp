@@ -25,22 +25,17 @@ const T &publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>>
 
 } // namespace
 
-const Derived &derived(const Type &type) {
+const Derived &make_derived(const Type &type) {
     auto &slot = const_cast<Type &>(type).derived;
-    if (const Derived *d = slot.load(std::memory_order_acquire)) [[likely]]
-        return *d;
     auto made = std::make_unique<Derived>();
     made->layout = lower_to_layout(type);
     return publish(slot, std::move(made));
 }
 
-Status plan_of(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
-               const Plan *&plan) {
+Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
+                 const Plan *&plan) {
     Derived &d = const_cast<Derived &>(derived(type));
     auto &slot = d.plans[backend_index][repeated];
-    plan = slot.load(std::memory_order_acquire);
-    if (plan != nullptr) [[likely]]
-        return success;
     std::unique_ptr<Plan> made;
     UCD_TRY(backend.plan(d.layout, type.extent(), repeated, made));
     if (logs(LogLevel::plan))

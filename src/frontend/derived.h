@@ -18,16 +18,30 @@ struct Derived {
     ~Derived();
 };
 
-// The type's layout; OUT_OF_MEM is thrown as std::bad_alloc.
-const Derived &derived(const Type &type);
+// Made at first use; OUT_OF_MEM is thrown as std::bad_alloc.
+const Derived &make_derived(const Type &type);
 
+inline const Derived &derived(const Type &type) {
+    const Derived *d = type.derived.load(std::memory_order_acquire);
+    return d != nullptr ? *d : make_derived(type);
+}
+
+// The type's layout.
 inline const Layout &layout_of(const Type &type) {
     return derived(type).layout;
 }
 
+Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
+                 const Plan *&plan);
+
 // The plan of a backend, given by its index in the context.
-Status plan_of(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
-               const Plan *&plan);
+inline Status plan_of(const Type &type, const Backend &backend, unsigned backend_index,
+                      bool repeated, const Plan *&plan) {
+    plan = derived(type).plans[backend_index][repeated].load(std::memory_order_acquire);
+    if (plan != nullptr) [[likely]]
+        return success;
+    return make_plan(type, backend, backend_index, repeated, plan);
+}
 
 // What the packed stream of the type is made of, for reductions.
 const Elements &elements_of(const Type &type);

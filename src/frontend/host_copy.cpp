@@ -1,6 +1,7 @@
 #include "host_copy.h"
 
 #include "element_runs.h"
+#include "host_move.h"
 
 #include <algorithm>
 

@@ -12,14 +12,12 @@ Status check_op(ucd_op_t op) {
     return success;
 }
 
-Status check_op(ucd_op_t op, const Type &type) {
+Status fail_op(ucd_op_t op, const Type &type) {
     UCD_TRY(check_op(op));
-    if ((type.ops & op_bit(static_cast<Op>(op))) == 0) [[unlikely]]
-        return fail_unsupported(static_cast<Op>(op), type);
-    return success;
+    return fail_unsupported(static_cast<Op>(op), type);
 }
 
-Status check_count(uintptr_t count, const Type &type, const char *argument, uint64_t &total) {
+Status check_many(uintptr_t count, const Type &type, const char *argument, uint64_t &total) {
     total = 0;
     if (count == 0 || type.size == 0) return success;
     int64_t reach = 0, edge = 0;
@@ -37,46 +35,39 @@ Status check_count(uintptr_t count, const Type &type, const char *argument, uint
 
 namespace {
 
-// Reductions take whole elements only.
-Status round_to_elements(const char *offset_name, uint64_t total, Transfer &t) {
-    const Elements &elements = elements_of(*t.type);
-    const auto floor = [&](uint64_t position) {
-        return element_floor(elements, t.count, total, position);
-    };
-    if (floor(t.offset) != t.offset)
-        return fail(UCD_ERR__INVALID_ARG,
-                    "%s is %ju; with a reduction it must lie on an element boundary", offset_name,
-                    static_cast<uintmax_t>(t.offset));
-    const uint64_t whole = floor(t.offset + t.length) - t.offset;
-    if (whole == 0 && t.offset < total)
-        return fail(UCD_ERR__TRUNCATED, "%ju bytes hold no whole element",
-                    static_cast<uintmax_t>(t.length));
-    t.length = whole;
-    return success;
+const char *offset_name(Direction direction) {
+    return direction == Direction::pack ? "inoffset" : "outoffset";
 }
 
 } // namespace
 
-Status check_move(const MoveArguments &a, Direction direction, Transfer &t) {
-    const bool pack = direction == Direction::pack;
-    UCD_TRY(resolve(a.type, "type", t.type));
-    UCD_TRY(check_op(a.op, *t.type));
-    uint64_t total;
-    UCD_TRY(check_count(a.count, *t.type, pack ? "incount" : "outcount", total));
-    const char *offset_name = pack ? "inoffset" : "outoffset";
-    if (a.offset > total) [[unlikely]]
-        return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the packed size, %ju",
-                    offset_name, static_cast<uintmax_t>(a.offset), static_cast<uintmax_t>(total));
-    t.count = a.count;
-    t.offset = a.offset;
-    t.length = total - a.offset < a.packed_bytes ? total - a.offset : a.packed_bytes;
-    t.laid_out = static_cast<char *>(const_cast<void *>(a.laid_out));
-    t.packed = static_cast<char *>(const_cast<void *>(a.packed));
-    if (a.op != UCD_OP__REPLACE && total > 0) UCD_TRY(round_to_elements(offset_name, total, t));
-    if (t.packed == nullptr && t.length > 0) [[unlikely]]
-        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it may be only where 0 bytes move",
-                    pack ? "outbuf" : "inbuf");
+Status round_to_elements(const MoveArguments &a, const Type &type, uint64_t total,
+                         Direction direction, uint64_t &length) {
+    const Elements &elements = elements_of(type);
+    const auto floor = [&](uint64_t position) {
+        return element_floor(elements, a.count, total, position);
+    };
+    if (floor(a.offset) != a.offset)
+        return fail(UCD_ERR__INVALID_ARG,
+                    "%s is %ju; with a reduction it must lie on an element boundary",
+                    offset_name(direction), static_cast<uintmax_t>(a.offset));
+    const uint64_t whole = floor(a.offset + length) - a.offset;
+    if (whole == 0 && a.offset < total)
+        return fail(UCD_ERR__TRUNCATED, "%ju bytes hold no whole element",
+                    static_cast<uintmax_t>(length));
+    length = whole;
     return success;
+}
+
+Status fail_offset(uintptr_t offset, uint64_t total, Direction direction) {
+    return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the packed size, %ju",
+                offset_name(direction), static_cast<uintmax_t>(offset),
+                static_cast<uintmax_t>(total));
+}
+
+Status fail_null_packed(Direction direction) {
+    return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it may be only where 0 bytes move",
+                direction == Direction::pack ? "outbuf" : "inbuf");
 }
 
 namespace {

@@ -9,9 +9,6 @@ namespace ucd {
 
 inline constexpr unsigned predefined_count = 60;
 
-// Handle values up to this one are never addresses.
-inline constexpr uintptr_t max_reserved_handle = 4095;
-
 // The static type of a predefined handle's value, 1 to predefined_count. Valid after
 // make_predefined_types().
 const Type &predefined_type(unsigned value);

@@ -1,6 +1,7 @@
 #include "transfer.h"
 
 #include "derived.h"
+#include "host_move.h"
 #include "move_arguments.h"
 #include "progress.h"
 #include "route.h"

@@ -27,11 +27,4 @@ struct Transfer {
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation);
 
-// What run_on_host() would derive from the type at first use.
-Status prepare_on_host(Context &context, const Type &type, uint64_t count, Op op);
-
-// Both sides in host memory: runs to completion.
-Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
-                   const Limits &limits);
-
 } // namespace ucd

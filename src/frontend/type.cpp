@@ -36,12 +36,8 @@ void release(Type *type) {
     }
 }
 
-Status resolve(ucd_type_t handle, const char *argument, const Type *&type) {
+Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type) {
     const auto value = reinterpret_cast<uintptr_t>(handle);
-    if (value > max_reserved_handle) [[likely]] {
-        type = reinterpret_cast<const Type *>(handle);
-        return success;
-    }
     if (value == 0)
         return fail(UCD_ERR__INVALID_ARG, "%s is UCD_TYPE__NULL; it must be a type", argument);
     if (value > predefined_count)

@@ -91,7 +91,17 @@ using TypeOwner = std::unique_ptr<Type, Release>;
 
 // The type behind a handle; INVALID_ARG for null and for values that no predefined type has.
 // `argument` names the parameter in the message.
-Status resolve(ucd_type_t handle, const char *argument, const Type *&type);
+Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type);
+
+// Handle values up to this one are never addresses.
+inline constexpr uintptr_t max_reserved_handle = 4095;
+
+inline Status resolve(ucd_type_t handle, const char *argument, const Type *&type) {
+    if (reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
+        return resolve_reserved(handle, argument, type);
+    type = reinterpret_cast<const Type *>(handle);
+    return success;
+}
 
 inline ucd_type_t handle_of(TypeOwner type) {
     return reinterpret_cast<ucd_type_t>(type.release());

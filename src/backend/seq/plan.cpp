@@ -233,17 +233,11 @@ void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, c
 
 } // namespace
 
-void run_nest(const NestPlan &p, uint64_t count, uint64_t total, char *origin, uint64_t begin,
-              uint64_t end, char *packed, Direction direction) {
+void run_part(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+              Direction direction) {
     if (p.levels == 0)
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
     const uint64_t block = p.nest.block;
-    // The whole node: no search for where it starts and ends.
-    if (begin == 0 && end == total && p.matrix.rows == 0) [[likely]] {
-        Position last = p.last;
-        last.at[0] = count - 1;
-        return p.kernel[static_cast<unsigned>(direction)](p.nest, origin, packed, Position{}, last);
-    }
     // A block cut off at the start, whole blocks, a block cut off at the end.
     if (const uint64_t skipped = begin % block; skipped != 0) {
         const uint64_t bytes = std::min(block - skipped, end - begin);

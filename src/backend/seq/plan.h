@@ -52,9 +52,20 @@ private:
     std::vector<NestPlan> parts_;
 };
 
+// As run_nest() below, for any range and any nest.
+void run_part(const NestPlan &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
+              Direction direction);
+
 // Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin`
 // is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
-void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin, uint64_t begin,
-              uint64_t end, char *packed, Direction direction);
+inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin,
+                     uint64_t begin, uint64_t end, char *packed, Direction direction) {
+    if (begin != 0 || end != total || plan.levels == 0 || plan.matrix.rows > 0)
+        return run_part(plan, origin, begin, end, packed, direction);
+    // The whole node: no search for where it starts and ends.
+    Position last = plan.last;
+    last.at[0] = count - 1;
+    plan.kernel[static_cast<unsigned>(direction)](plan.nest, origin, packed, Position{}, last);
+}
 
 } // namespace ucd::seq

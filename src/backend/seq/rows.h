@@ -3,41 +3,11 @@
 #pragma once
 
 #include "leaves.h"
+#include "long_rows.h"
 
 #include <utility>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
-
-// Hides how a value was computed. Compilers rewrite `a + k * b` for successive k as a chain of
-// additions, each waiting for the one before.
-UCD_SEQ_INLINE uintptr_t opaque(uintptr_t value) {
-    asm("" : "+r"(value));
-    return value;
-}
-
-// The addresses of eight blocks at equal distances.
-struct Eight {
-    uintptr_t one, two, three, four;
-
-    UCD_SEQ_INLINE explicit Eight(uintptr_t stride)
-        : one(stride), two(opaque(2 * stride)), three(opaque(3 * stride)),
-          four(opaque(4 * stride)) {}
-
-    UCD_SEQ_INLINE uintptr_t multiple(unsigned k) const {
-        if (k < 2) return k == 0 ? 0 : one;
-        return k == 2 ? two : three;
-    }
-
-    UCD_SEQ_INLINE auto from(uintptr_t at) const {
-        return [this, at, half = opaque(at + four)](unsigned k) {
-            return (k < 4 ? at : half) + multiple(k % 4);
-        };
-    }
-};
 
 // Several blocks, all loaded before one is stored: for eight that takes half the time of moving one
 // after the other. Block k lies at at(k).
@@ -85,45 +55,6 @@ template <unsigned width>
     }
 }
 
-#if defined(__SSE2__)
-
-// Whether a row of so many blocks exceeds the caches of the machines there are.
-UCD_SEQ_INLINE bool is_far(uintptr_t stride, uint64_t count) {
-    constexpr uint64_t caches = uint64_t{32} << 20;
-    if (count < 4096) return false;
-    const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
-    return distance >= caches / 4096 || distance * count >= caches;
-}
-
-// A row that exceeds every cache: the next blocks are asked for early, and the packed bytes go past
-// the caches, which saves reading their lines. Both need eight blocks that fill whole vectors.
-template <unsigned width>
-[[gnu::noinline]] uint64_t pack_far(char *packed, uintptr_t at, uintptr_t stride, uint64_t count) {
-    typedef typename Word<width>::type Values __attribute__((vector_size(16)));
-    constexpr unsigned per_vector = 16 / width;
-    using Leaf = Exact<Direction::pack, width>;
-    uint64_t done = 0;
-    if (reinterpret_cast<uintptr_t>(packed) % width != 0) return done;
-    for (; reinterpret_cast<uintptr_t>(packed + done * width) % 64 != 0; ++done)
-        Leaf::move(at + done * stride, packed + done * width);
-    const Eight eight(stride);
-    for (; done + 8 <= count; done += 8) {
-        const auto block = eight.from(at + done * stride);
-        const auto ahead = eight.from(at + (done + 64) * stride);
-        for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)));
-        for (unsigned k = 0; k < 8; k += per_vector) {
-            Values values{};
-            for (unsigned j = 0; j < per_vector; ++j) values[j] = Leaf::load(block(k + j), nullptr);
-            _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width),
-                             reinterpret_cast<__m128i &>(values));
-        }
-    }
-    _mm_sfence();
-    return done;
-}
-
-#endif
-
 // Rows of blocks. Each function returns where the packed bytes go on.
 
 // At least eight blocks. One copy for all shapes.
@@ -133,31 +64,23 @@ template <class Leaf>
     constexpr Leaf leaf{0};
     constexpr unsigned width = Leaf::width;
     constexpr bool pack = Leaf::direction == Direction::pack;
-#if defined(__SSE2__)
-    if constexpr (pack && (width == 4 || width == 8))
-        if (is_far(stride, count)) {
-            const uint64_t done = pack_far<width>(packed, at, stride, count);
-            at += done * stride;
-            packed += done * width;
-            count -= done;
-        }
-#endif
     if constexpr (pack && width <= 8)
         if (has_small_step<width>(stride, count)) {
             pack_small_step<width>(packed, at, stride, count);
             return packed + count * width;
         }
-    // Blocks a multiple of 512 bytes apart compete for few places in the caches. As long as those
-    // hold the row, one block after the other is faster.
-    const bool compete = pack && stride % 512 == 0 && count <= 8192;
-    if (!compete) {
-        const Eight eight(stride);
-        for (; count >= 8; count -= 8) {
-            const auto block = eight.from(at);
-            move_group<8>(leaf, block, packed);
-            at = block(4) + eight.four;
-            packed += 8 * width;
-        }
+    if (count >= long_row) {
+        const uint64_t done = move_long_row<Leaf>(at, stride, count, packed);
+        at += done * stride;
+        packed += done * width;
+        count -= done;
+    }
+    const Eight eight(stride);
+    for (; count >= 8; count -= 8) {
+        const auto block = eight.from(at);
+        move_group<8>(leaf, block, packed);
+        at = block(4) + eight.four;
+        packed += 8 * width;
     }
     for (; count > 0; --count) {
         leaf.move(at, packed);

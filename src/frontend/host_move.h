@@ -1,18 +1,22 @@
-// Both sides in host memory.
+// Moving data between two sides that are both in host memory.
+#pragma once
 
+#include "derived.h"
 #include "transfer.h"
 
 namespace ucd {
 
-Status prepare_on_host(Context &context, const Type &type, uint64_t count, Op op) {
+// What run_on_host() would derive from the type at first use.
+inline Status prepare_on_host(Context &context, const Type &type, uint64_t count, Op op) {
     const Plan *plan;
     UCD_TRY(plan_of(type, context.host(), Context::host_index, count > 1, plan));
     if (op != Op::replace) elements_of(type);
     return success;
 }
 
-Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
-                   const Limits &limits) {
+// Runs to completion.
+inline Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
+                          const Limits &limits) {
     Job job;
     UCD_TRY(plan_of(*t.type, context.host(), Context::host_index, t.count > 1, job.plan));
     job.laid_out = t.laid_out;

@@ -1,0 +1,204 @@
+// Long rows of small blocks whose cache lines are many, or compete for few places in the caches. How
+// fast a machine gets at those lines depends on how many it asks for at once, and when. What pays
+// was measured; see docs/performance.md.
+#pragma once
+
+#include "leaves.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+
+// Hides how a value was computed. Compilers rewrite `a + k * b` for successive k as a chain of
+// additions, each waiting for the one before.
+UCD_SEQ_INLINE uintptr_t opaque(uintptr_t value) {
+    asm("" : "+r"(value));
+    return value;
+}
+
+// The addresses of eight blocks at equal distances.
+struct Eight {
+    uintptr_t one, two, three, four;
+
+    UCD_SEQ_INLINE explicit Eight(uintptr_t stride)
+        : one(stride), two(opaque(2 * stride)), three(opaque(3 * stride)),
+          four(opaque(4 * stride)) {}
+
+    UCD_SEQ_INLINE uintptr_t multiple(unsigned k) const {
+        if (k < 2) return k == 0 ? 0 : one;
+        return k == 2 ? two : three;
+    }
+
+    UCD_SEQ_INLINE auto from(uintptr_t at) const {
+        return [this, at, half = opaque(at + four)](unsigned k) {
+            return (k < 4 ? at : half) + multiple(k % 4);
+        };
+    }
+};
+
+// Rows of fewer blocks are not looked at.
+constexpr uint64_t long_row = 256;
+
+#if defined(__SSE2__)
+
+// Returns how many blocks it moved, from the first on; the rest is left to the caller.
+template <class Leaf>
+[[gnu::noinline]] uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                         char *packed);
+
+// No load starts before all loads ahead of it are done. Where lines fall into few places of a cache,
+// loads that are many at once evict each other's lines before those are used.
+UCD_SEQ_INLINE void wait_for_loads() {
+    _mm_lfence();
+}
+
+// The layout's lines are few enough to stay in the outer caches.
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t count, char *packed) {
+    constexpr unsigned together = 8;
+    uint64_t done = 0;
+    for (; done + together <= count; done += together) {
+#pragma GCC unroll 1
+        for (unsigned k = 0; k < together; ++k) {
+            Leaf::move(at, packed);
+            at += stride;
+            packed += Leaf::width;
+            // A little later each than it could be: again a third faster.
+            asm volatile("nop; nop; nop; nop; nop; nop; nop; nop");
+        }
+        wait_for_loads();
+    }
+    return done;
+}
+
+// The layout's lines come from memory: they are asked for early, and the packed bytes go past the
+// caches, which saves reading their lines. Both need eight blocks that fill whole vectors.
+template <class Leaf, bool fenced>
+UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
+                                         char *packed) {
+    constexpr unsigned width = Leaf::width;
+    constexpr unsigned per_vector = 16 / width;
+    constexpr uint64_t early = fenced ? 32 : 64;
+    uint64_t done = 0;
+    if (reinterpret_cast<uintptr_t>(packed) % width != 0) return done;
+    for (; reinterpret_cast<uintptr_t>(packed + done * width) % 64 != 0; ++done)
+        Leaf::move(at + done * stride, packed + done * width);
+    const Eight eight(stride);
+    for (; done + 8 <= count; done += 8) {
+        const auto block = eight.from(at + done * stride);
+        const auto ahead = eight.from(at + (done + early) * stride);
+        // Into the second cache: in the first, they would not last until they are used.
+        for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)), 0, 2);
+        for (unsigned k = 0; k < 8; k += per_vector) {
+            typename Leaf::Value values[per_vector];
+            for (unsigned j = 0; j < per_vector; ++j) values[j] = Leaf::load(block(k + j), nullptr);
+            __m128i vector;
+            __builtin_memcpy(&vector, values, sizeof vector);
+            _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width), vector);
+        }
+        if (fenced) wait_for_loads();
+    }
+    _mm_sfence();
+    return done;
+}
+
+// Each store waits for its line, because what it stores seems to depend on what was there: stores
+// that wait in a queue are no good where their lines evict each other before the queue is done.
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t unpack_line_by_line(uintptr_t at, uintptr_t stride, uint64_t count,
+                                            char *packed) {
+    typename Leaf::Value none{};
+    asm("" : "+m"(none));
+    for (uint64_t i = 0; i < count; ++i) {
+        typename Leaf::Value before;
+        __builtin_memcpy(&before, pointer(at), Leaf::width);
+        before &= none;
+        Leaf::store(Leaf::load(at, packed) | before, at, packed);
+        at += stride;
+        packed += Leaf::width;
+    }
+    return count;
+}
+
+// Where groups of accesses would only fill the queues with misses, or with lines that compete for
+// one place.
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t move_one_by_one(uintptr_t at, uintptr_t stride, uint64_t count,
+                                        char *packed) {
+#pragma GCC unroll 1
+    for (uint64_t i = 0; i < count; ++i) {
+        Leaf::move(at, packed);
+        at += stride;
+        packed += Leaf::width;
+    }
+    return count;
+}
+
+// As unpack_line_by_line(), for a few lines at once.
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t count,
+                                      char *packed) {
+    constexpr unsigned together = 4;
+    uint64_t done = 0;
+    for (; done + together <= count; done += together) {
+        for (unsigned k = 0; k < together; ++k) {
+            char byte;
+            __builtin_memcpy(&byte, pointer(at + k * stride), 1);
+            asm volatile("" : : "r"(byte));
+        }
+        wait_for_loads();
+        for (unsigned k = 0; k < together; ++k) {
+            Leaf::move(at, packed);
+            at += stride;
+            packed += Leaf::width;
+        }
+    }
+    return done;
+}
+
+template <class Leaf>
+uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *packed) {
+    // Of rows that are longer than this, the outer caches hold no more than a part, if all lines
+    // fall into every 32nd place or fewer.
+    constexpr uint64_t held = 32768;
+    constexpr uint64_t caches = uint64_t{32} << 20;
+    const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
+    const bool from_memory = count >= 4096 && distance >= caches / count;
+    if constexpr (Leaf::direction == Direction::pack) {
+        constexpr bool fills_vectors = Leaf::width >= 4;
+        if (stride % 2048 == 0 && count >= 1024) {
+            if constexpr (fills_vectors)
+                if (count >= held)
+                    return pack_from_memory<Leaf, true>(at, stride, count, packed);
+            return pack_fenced<Leaf>(at, stride, count, packed);
+        }
+        if constexpr (fills_vectors)
+            if (from_memory) return pack_from_memory<Leaf, false>(at, stride, count, packed);
+        if (stride % 512 == 0) return move_one_by_one<Leaf>(at, stride, count, packed);
+    } else {
+        if (stride % 1024 == 0)
+            return count >= 1024 ? unpack_fenced<Leaf>(at, stride, count, packed) : 0;
+        if (stride % 512 == 0 && count <= held / 2)
+            return unpack_line_by_line<Leaf>(at, stride, count, packed);
+        if (from_memory && distance >= 64)
+            return move_one_by_one<Leaf>(at, stride, count, packed);
+    }
+    // The processor's own prefetching follows the steps of one instruction, of about two lines; in
+    // groups, each takes longer steps.
+    if (distance > 64 && distance <= 128 && count >= 1024 && count <= held / 2)
+        return move_one_by_one<Leaf>(at, stride, count, packed);
+    return 0;
+}
+
+#else
+
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t move_long_row(uintptr_t, uintptr_t, uint64_t, char *) {
+    return 0;
+}
+
+#endif
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
