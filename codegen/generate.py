@@ -69,6 +69,7 @@ def _environment(backend):
         kinds=KINDS,
         leaves=LEAVES,
         moves=list(backend.moves()),
+        transposes=list(backend.transposes()),
         reductions=backend.reduce_kernels(),
         reduction_pairs=list(backend.reductions()),
         mantissa=_MANTISSA,
@@ -92,6 +93,7 @@ def files(backend):
     compiled = {
         **{name: ("move.cpp.j2", {"kernels": kernels})
            for name, kernels in _move_files(backend).items()},
+        "transpose.cpp": ("transpose.cpp.j2", {}),
         "reduce.cpp": ("reduce.cpp.j2", {}),
         "kernel_tables.cpp": ("kernel_tables.cpp.j2", {}),
     }

@@ -106,6 +106,14 @@ class MoveKernel:
 
 
 @dataclass(frozen=True)
+class TransposeKernel:
+    """Two strided levels, the inner one with the longer steps, moved in tiles."""
+
+    direction: str
+    leaf: str  # of a block
+
+
+@dataclass(frozen=True)
 class ReduceKernel:
     op: str
     element: str
@@ -156,6 +164,13 @@ class Backend:
                 for direction in self.directions:
                     yield MoveKernel(direction, shape, leaf)
 
+    def transposes(self):
+        for direction in self.directions:
+            for leaf in self.block_leaves:
+                # A tile pays for blocks that share a cache line.
+                if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
+                    yield TransposeKernel(direction, leaf)
+
     def reductions(self):
         """Every (op, element) that is defined."""
         for name in self.elements:
@@ -169,6 +184,10 @@ class Backend:
     def reduce_kernels(self):
         """Every kernel that a reduction needs, once."""
         return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
+
+    def kernels(self):
+        """Every kernel, once."""
+        return [*self.moves(), *self.transposes(), *self.reduce_kernels()]
 
 
 BACKENDS = {

@@ -1,12 +1,15 @@
 """The one grammar of kernel names, formatting and parsing; see docs/kernel-naming.md.
 
-    move   = direction "_" kind{1,} "_" leaf        pack_su_w8, unpack_v_r4
-    reduce = "reduce_" op "_" element               reduce_sum_float32
+    move      = direction "_" kind{1,} "_" leaf        pack_su_w8, unpack_v_r4
+    transpose = direction "_t_" leaf                   pack_t_w8
+    reduce    = "reduce_" op "_" element               reduce_sum_float32
 """
 
 import re
 
-from kernel_space import DIRECTIONS, ELEMENTS, KINDS, LEAVES, OPS, MoveKernel, ReduceKernel
+from kernel_space import (
+    DIRECTIONS, ELEMENTS, KINDS, LEAVES, OPS, MoveKernel, ReduceKernel, TransposeKernel
+)
 
 
 def _one_of(names):
@@ -14,20 +17,25 @@ def _one_of(names):
 
 
 _MOVE = re.compile(rf"({_one_of(DIRECTIONS)})_([{''.join(KINDS)}]+)_({_one_of(LEAVES)})")
+_TRANSPOSE = re.compile(rf"({_one_of(DIRECTIONS)})_t_({_one_of(LEAVES)})")
 _REDUCE = re.compile(rf"reduce_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
 
 
 def format_name(kernel):
-    """The name of a MoveKernel or ReduceKernel."""
+    """The name of a kernel."""
     if isinstance(kernel, MoveKernel):
         return f"{kernel.direction}_{kernel.shape}_{kernel.leaf}"
+    if isinstance(kernel, TransposeKernel):
+        return f"{kernel.direction}_t_{kernel.leaf}"
     return f"reduce_{kernel.op}_{kernel.element}"
 
 
 def parse_name(name):
-    """The MoveKernel or ReduceKernel of a name; ValueError if it is not a kernel's name."""
+    """The kernel of a name; ValueError if it is not a kernel's name."""
     if match := _MOVE.fullmatch(name):
         return MoveKernel(*match.groups())
+    if match := _TRANSPOSE.fullmatch(name):
+        return TransposeKernel(*match.groups())
     if match := _REDUCE.fullmatch(name):
         return ReduceKernel(*match.groups())
     raise ValueError(f"not a kernel name: {name}")

@@ -41,17 +41,18 @@ namespace {
 [[gnu::always_inline]] inline int move(const char *function, const MoveArguments &arguments,
                                        Direction direction, uintptr_t *actual, ucd_info_t info,
                                        ucd_request_t *request) {
-    return guard(function, [&]() __attribute__((always_inline)) -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        UCD_TRY(require(actual, direction == Direction::pack ? "actual_pack_bytes"
-                                                             : "actual_unpack_bytes"));
-        Transfer t;
-        UCD_TRY(check_move(arguments, direction, t));
-        UCD_TRY(run(*context, t, direction, static_cast<Op>(arguments.op), info, request));
-        *actual = t.length;
-        return success;
-    });
+    return guard(
+        function, [&]() __attribute__((always_inline))->Status {
+            Context *context;
+            UCD_TRY(current(context));
+            UCD_TRY(require(actual, direction == Direction::pack ? "actual_pack_bytes"
+                                                                 : "actual_unpack_bytes"));
+            Transfer t;
+            UCD_TRY(check_move(arguments, direction, t));
+            UCD_TRY(run(*context, t, direction, static_cast<Op>(arguments.op), info, request));
+            *actual = t.length;
+            return success;
+        });
 }
 
 // The nonblocking calls differ from the others only in that they must have a request.
@@ -130,8 +131,7 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         if (all_on_host(*context, hints)) {
             // What could fail comes before anything moves.
             for (const Transfer &t : members)
-                if (t.length > 0)
-                    UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
+                if (t.length > 0) UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
             for (const Transfer &t : members)
                 if (t.length > 0)
                     UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));

@@ -20,8 +20,8 @@ struct MoveArguments {
     ucd_op_t op;
 };
 
-// A known op that every element of the type takes. What fails is worded out of line, here and below:
-// these checks are on the path of every call.
+// A known op that every element of the type takes. What fails is worded out of line, here and
+// below: these checks are on the path of every call.
 Status fail_op(ucd_op_t op, const Type &type);
 
 inline Status check_op(ucd_op_t op, const Type &type) {
@@ -60,8 +60,8 @@ Status fail_null_packed(Direction direction);
     UCD_TRY(resolve(a.type, "type", type));
     UCD_TRY(check_op(a.op, *type));
     uint64_t total;
-    UCD_TRY(check_count(a.count, *type, direction == Direction::pack ? "incount" : "outcount",
-                        total));
+    UCD_TRY(
+        check_count(a.count, *type, direction == Direction::pack ? "incount" : "outcount", total));
     if (a.offset > total) [[unlikely]]
         return fail_offset(a.offset, total, direction);
     uint64_t length = total - a.offset < a.packed_bytes ? total - a.offset : a.packed_bytes;

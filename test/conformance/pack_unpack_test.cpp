@@ -232,4 +232,15 @@ TEST_CASE("layouts larger than the caches") {
     check_large(std::size_t{5} << 20, 4, 8);
     check_large(300, 70001, 70100);
     check_large(1 << 16, 100, 257);
+    // Steps whose cache lines compete, in the caches and beyond them.
+    for (const std::size_t block : {1, 2, 4, 8, 16}) {
+        check_large(3000, block, 512);
+        check_large(1500, block, 1024);
+        check_large(2001, block, 2048);
+        check_large(1111, block, 4096);
+        check_large(33001, block, 2048);
+        check_large(5000, block, 104);
+    }
+    check_large(std::size_t{1} << 20, 8, 64);
+    check_large(std::size_t{1} << 20, 16, 48);
 }

@@ -10,7 +10,9 @@
 
 namespace ucd::seq {
 
-constexpr bool is_portable(Leaf leaf) { return leaf == Leaf::m || leaf == Leaf::r1; }
+constexpr bool is_portable(Leaf leaf) {
+    return leaf == Leaf::m || leaf == Leaf::r1;
+}
 
 // Places in a list of move kernels: first the portable kernel for all leaves of a shape, then each
 // its own.
@@ -21,8 +23,7 @@ public:
         for (size_t i = 0; i < kernels.size(); ++i) {
             if (!is_portable(kernels[i].leaf)) continue;
             const size_t row = place(kernels[i].direction, kernels[i].shape(), Leaf{});
-            for (size_t leaf = 0; leaf < leaves; ++leaf)
-                at_[row + leaf] = static_cast<uint16_t>(i);
+            for (size_t leaf = 0; leaf < leaves; ++leaf) at_[row + leaf] = static_cast<uint16_t>(i);
         }
         for (size_t i = 0; i < kernels.size(); ++i)
             at_[place(kernels[i].direction, kernels[i].shape(), kernels[i].leaf)] =
@@ -55,6 +56,37 @@ private:
     }
 
     uint16_t at_[directions * shapes * leaves];
+};
+
+// The same for transposes.
+class TransposeIndex {
+public:
+    constexpr explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
+        for (auto &leaves : at_)
+            for (uint8_t &entry : leaves) entry = none;
+        for (size_t i = 0; i < kernels.size(); ++i)
+            if (is_portable(kernels[i].leaf))
+                for (uint8_t &entry : at_[static_cast<size_t>(kernels[i].direction)])
+                    entry = static_cast<uint8_t>(i);
+        for (size_t i = 0; i < kernels.size(); ++i)
+            at_[static_cast<size_t>(kernels[i].direction)][static_cast<size_t>(kernels[i].leaf)] =
+                static_cast<uint8_t>(i);
+    }
+
+    constexpr bool complete() const {
+        for (const auto &leaves : at_)
+            for (const uint8_t entry : leaves)
+                if (entry == none) return false;
+        return true;
+    }
+
+    constexpr size_t find(Direction direction, Leaf leaf) const {
+        return at_[static_cast<size_t>(direction)][static_cast<size_t>(leaf)];
+    }
+
+private:
+    static constexpr uint8_t none = UINT8_MAX;
+    uint8_t at_[2][static_cast<size_t>(Leaf::count_)];
 };
 
 class ReduceIndex {
@@ -94,8 +126,10 @@ private:
 struct KernelSet {
     const char *instructions;
     std::span<const MoveKernelInfo> moves;
+    std::span<const TransposeKernelInfo> transposes;
     std::span<const ReduceKernelInfo> reductions;
     const MoveIndex &move_index;
+    const TransposeIndex &transpose_index;
     const ReduceIndex &reduce_index;
 };
 

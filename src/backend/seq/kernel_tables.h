@@ -5,6 +5,7 @@
 #include "direction.h"
 #include "element.h"
 #include "nest.h"
+#include "transpose.h"
 
 #include <cstdint>
 #include <span>
@@ -87,6 +88,13 @@ struct MoveKernelInfo {
     constexpr std::span<const LevelKind> shape() const { return {kinds, levels}; }
 };
 
+struct TransposeKernelInfo {
+    const char *name;
+    Direction direction;
+    Leaf leaf;
+    TransposeKernel function;
+};
+
 // One entry for each pair of an op and an element. Elements that differ only in what the op does
 // not look at, such as signedness in a sum, share a kernel and its name.
 struct ReduceKernelInfo {
@@ -101,11 +109,16 @@ struct ReduceKernelInfo {
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 
+// The kernel for a transposed matrix. Never null: most leaves give the one for blocks of any size.
+TransposeKernel transpose_kernel(Direction direction, Leaf leaf);
+const char *transpose_kernel_name(Direction direction, Leaf leaf);
+
 // Null where defined_ops() has no such reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
 const char *reduce_kernel_name(Op op, Element element);
 
 std::span<const MoveKernelInfo> all_move_kernels();
+std::span<const TransposeKernelInfo> all_transpose_kernels();
 std::span<const ReduceKernelInfo> all_reduce_kernels();
 
 } // namespace ucd::seq

@@ -1,6 +1,6 @@
-// Long rows of small blocks whose cache lines are many, or compete for few places in the caches. How
-// fast a machine gets at those lines depends on how many it asks for at once, and when. What pays
-// was measured; see docs/performance.md.
+// Long rows of small blocks whose cache lines are many, or compete for few places in the caches.
+// How fast a machine gets at those lines depends on how many it asks for at once, and when. What
+// pays was measured; see docs/performance.md.
 #pragma once
 
 #include "leaves.h"
@@ -48,8 +48,8 @@ template <class Leaf>
 [[gnu::noinline]] uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
                                          char *packed);
 
-// No load starts before all loads ahead of it are done. Where lines fall into few places of a cache,
-// loads that are many at once evict each other's lines before those are used.
+// No load starts before all loads ahead of it are done. Where lines fall into few places of a
+// cache, loads that are many at once evict each other's lines before those are used.
 UCD_SEQ_INLINE void wait_for_loads() {
     _mm_lfence();
 }
@@ -170,8 +170,7 @@ uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *pac
         constexpr bool fills_vectors = Leaf::width >= 4;
         if (stride % 2048 == 0 && count >= 1024) {
             if constexpr (fills_vectors)
-                if (count >= held)
-                    return pack_from_memory<Leaf, true>(at, stride, count, packed);
+                if (count >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
             return pack_fenced<Leaf>(at, stride, count, packed);
         }
         if constexpr (fills_vectors)
@@ -182,8 +181,7 @@ uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *pac
             return count >= 1024 ? unpack_fenced<Leaf>(at, stride, count, packed) : 0;
         if (stride % 512 == 0 && count <= held / 2)
             return unpack_line_by_line<Leaf>(at, stride, count, packed);
-        if (from_memory && distance >= 64)
-            return move_one_by_one<Leaf>(at, stride, count, packed);
+        if (from_memory && distance >= 64) return move_one_by_one<Leaf>(at, stride, count, packed);
     }
     // The processor's own prefetching follows the steps of one instruction, of about two lines; in
     // groups, each takes longer steps.

@@ -34,16 +34,30 @@ unsigned levels_of(const Layout &layout, const Node &n, unsigned below) {
     return std::min(below + 1, too_deep);
 }
 
-Matrix matrix_of(const NestPlan &p) {
-    if (p.levels < 2) return {};
-    const unsigned row = p.levels - 2u, column = p.levels - 1u;
-    if (p.kinds[row] != LevelKind::strided || p.kinds[column] != LevelKind::strided) return {};
-    const Level &rows = p.nest.level[row], &columns = p.nest.level[column];
-    const Matrix m{rows.count, columns.count, rows.stride, columns.stride};
-    return is_transposed(m, p.nest.block) ? m : Matrix{};
+// The rows of level `row`, whose columns are the innermost level.
+Matrix matrix_of(const NestPlan &p, unsigned row) {
+    const Level &rows = p.nest.level[row], &columns = p.nest.level[p.levels - 1u];
+    return {rows.count, columns.count, rows.stride, columns.stride, p.each[row], p.nest.block};
 }
 
-NestPlan nest_of(const Layout &layout, const Node &top) {
+// `open_ended`: the count of the outermost level depends on the call.
+void find_transpose(NestPlan &p, bool open_ended) {
+    if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
+    for (unsigned row = p.levels - 1u; row-- > 0;) {
+        // A level between the two is a loop around them.
+        if (p.kinds[row] == LevelKind::varying) return;
+        if (p.kinds[row] != LevelKind::strided) continue;
+        Matrix m = matrix_of(p, row);
+        if (row == 0 && open_ended) m.rows = UINT64_MAX;
+        if (!is_transposed(m)) continue;
+        p.row_level = static_cast<uint8_t>(row);
+        for (const Direction d : {Direction::pack, Direction::unpack})
+            p.transpose[static_cast<unsigned>(d)] = transpose_kernel(d, p.leaf);
+        return;
+    }
+}
+
+NestPlan nest_of(const Layout &layout, const Node &top, bool open_ended = false) {
     NestPlan p{};
     const Node *n = &top;
     while (n->kind != NodeKind::block) {
@@ -78,7 +92,7 @@ NestPlan nest_of(const Layout &layout, const Node &top) {
                                                          : leaf_for_block(n->bytes);
     for (const Direction d : {Direction::pack, Direction::unpack})
         p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
-    p.matrix = matrix_of(p);
+    find_transpose(p, open_ended);
     return p;
 }
 
@@ -101,7 +115,7 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated)
         levels_of(layout, whole, whole.kind == NodeKind::sequence ? 0 : levels[whole.child]);
     if (whole_levels <= max_levels) {
         form = Form::nest;
-        top = nest_of(layout, whole);
+        top = nest_of(layout, whole, repeated);
         iterations = repeated ? whole.count / 2 : whole.count;
         return;
     }
@@ -129,7 +143,11 @@ std::string SeqPlan::describe() const {
     if (form == Form::contiguous) return "memcpy: one block";
     if (form == Form::nest)
         return std::string(move_kernel_name(Direction::pack, {top.kinds, top.levels}, top.leaf)) +
-               (top.matrix.rows > 0 ? ": one nest, transposed in tiles" : ": one nest");
+               ": one nest" +
+               (top.transposed() ? std::string(", whole rows of level ") +
+                                       static_cast<char>('0' + top.row_level) + " by " +
+                                       transpose_kernel_name(Direction::pack, top.leaf)
+                                 : std::string());
     char text[96];
     std::snprintf(text, sizeof text,
                   "a walk over the upper levels, %zu nests below it:", parts_.size());
@@ -206,28 +224,41 @@ void run_kernel(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, c
                                                locate(p, end - p.nest.block));
 }
 
+// Whole rows [first, last), counted over all iterations of the levels above.
+void run_transposed(const NestPlan &p, char *origin, uint64_t first, uint64_t last, char *packed,
+                    Direction direction) {
+    const unsigned level = p.row_level, between = level + 1u;
+    const uint64_t row = p.each[level];
+    // The outermost level goes on for as many rows as the call has.
+    const uint64_t rows_each = level == 0 ? last : p.nest.level[level].count;
+    const uint64_t times = between < p.levels - 1u ? p.nest.level[between].count : 1;
+    for (uint64_t i = first; i < last;) {
+        Matrix m = matrix_of(p, level);
+        m.rows = std::min(rows_each - i % rows_each, last - i);
+        Position position = locate(p, i * row);
+        for (uint64_t k = 0; k < times; ++k) {
+            position.at[between] = times > 1 ? k : 0;
+            p.transpose[static_cast<unsigned>(direction)](
+                m, at(origin, displacement_of(p, position)), packed + k * p.each[between]);
+        }
+        packed += m.rows * row;
+        i += m.rows;
+    }
+}
+
 // Whole blocks: in tiles where there are several whole rows to tile.
 void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     constexpr uint64_t worth_tiling = 4;
-    if (p.matrix.rows == 0) return run_kernel(p, origin, begin, end, packed, direction);
-    const unsigned level = p.levels - 2u;
-    const uint64_t row = p.each[level];
+    if (!p.transposed()) return run_kernel(p, origin, begin, end, packed, direction);
+    const uint64_t row = p.each[p.row_level];
     const uint64_t first_row = (begin + row - 1) / row, last_row = end / row;
     if (last_row < first_row + worth_tiling)
         return run_kernel(p, origin, begin, end, packed, direction);
     run_kernel(p, origin, begin, first_row * row, packed, direction);
     packed += first_row * row - begin;
-    // The outermost level goes on for as many rows as the call has.
-    const uint64_t rows_each = level == 0 ? last_row : p.matrix.rows;
-    for (uint64_t i = first_row; i < last_row;) {
-        Matrix m = p.matrix;
-        m.rows = std::min(rows_each - i % rows_each, last_row - i);
-        const int64_t from = displacement_of(p, locate(p, i * row));
-        move_transposed(m, p.nest.block, at(origin, from), packed, direction);
-        packed += m.rows * row;
-        i += m.rows;
-    }
+    run_transposed(p, origin, first_row, last_row, packed, direction);
+    packed += (last_row - first_row) * row;
     run_kernel(p, origin, last_row * row, end, packed, direction);
 }
 

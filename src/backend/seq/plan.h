@@ -19,8 +19,11 @@ struct NestPlan {
     uint64_t each[max_levels] = {}; // packed bytes of one child, per level
     Position last = {};             // the last block; its at[0] depends on the count of the call
     Leaf leaf = Leaf::m;
-    // The two innermost levels, if they are better moved in tiles; no rows otherwise.
-    Matrix matrix = {};
+    // If the innermost level is better moved in tiles, together with another level whose steps are
+    // short: that level, and the kernels by Direction.
+    uint8_t row_level = 0;
+    TransposeKernel transpose[2] = {};
+    bool transposed() const { return transpose[0] != nullptr; }
 };
 
 class SeqPlan final : public Plan {
@@ -60,7 +63,7 @@ void run_part(const NestPlan &plan, char *origin, uint64_t begin, uint64_t end, 
 // is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
 inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin,
                      uint64_t begin, uint64_t end, char *packed, Direction direction) {
-    if (begin != 0 || end != total || plan.levels == 0 || plan.matrix.rows > 0)
+    if (begin != 0 || end != total || plan.levels == 0 || plan.transposed())
         return run_part(plan, origin, begin, end, packed, direction);
     // The whole node: no search for where it starts and ends.
     Position last = plan.last;

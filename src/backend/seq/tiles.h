@@ -1,0 +1,237 @@
+// Matrices in tiles: whole vectors, transposed in registers, where a row step is one block; block
+// by block otherwise and at the edges.
+#pragma once
+
+#include "leaves.h"
+#include "transpose.h"
+
+#include <utility>
+
+#if defined(UCD_SEQ_HAS_AVX512F)
+#include <immintrin.h>
+#endif
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+
+// The vectors that transpose blocks of `width` bytes fastest.
+constexpr unsigned vector_bytes(unsigned width) {
+#if defined(UCD_SEQ_HAS_AVX512F)
+    return width >= 4 ? 64 : 32;
+#elif defined(UCD_SEQ_HAS_AVX2)
+    return width >= 4 ? 32 : 16;
+#else
+    return width < 16 ? 16 : width;
+#endif
+}
+
+// `side` vectors of `side` blocks each.
+template <unsigned width>
+struct Tile {
+    static constexpr unsigned bytes = vector_bytes(width), side = bytes / width;
+    static constexpr unsigned lane = width < 8 ? width : 8;
+    static constexpr unsigned lanes = bytes / lane, per_block = width / lane;
+    typedef typename Word<lane>::type Vector __attribute__((vector_size(bytes)));
+
+    // Blocks of a and b by turns, from the lower or the upper halves.
+    template <unsigned half, int... k>
+    UCD_SEQ_INLINE static void interleave(const Vector &a, const Vector &b, Vector &result,
+                                          std::integer_sequence<int, k...>) {
+        result = __builtin_shufflevector(
+            a, b,
+            static_cast<int>((k / per_block % 2) * lanes +
+                             (k / per_block / 2 + half * side / 2) * per_block + k % per_block)...);
+    }
+
+    // Interleaving the rows of one half with those of the other, once for each doubling of the
+    // side, transposes.
+    template <unsigned doublings = side>
+    UCD_SEQ_INLINE static void transpose(Vector (&rows)[side]) {
+        if constexpr (doublings > 1) {
+            Vector next[side];
+            constexpr auto all = std::make_integer_sequence<int, lanes>();
+#pragma GCC unroll 32
+            for (unsigned i = 0; i < side / 2; ++i) {
+                interleave<0>(rows[i], rows[i + side / 2], next[2 * i], all);
+                interleave<1>(rows[i], rows[i + side / 2], next[2 * i + 1], all);
+            }
+            transpose<doublings / 2>(next);
+#pragma GCC unroll 32
+            for (unsigned i = 0; i < side; ++i) rows[i] = next[i];
+        }
+    }
+
+    template <bool past_caches>
+    UCD_SEQ_INLINE static void move(uintptr_t from, uintptr_t from_line, uintptr_t to,
+                                    uintptr_t to_line) {
+        Vector rows[side];
+#pragma GCC unroll 32
+        for (unsigned k = 0; k < side; ++k)
+            __builtin_memcpy(&rows[k], pointer(from + k * from_line), bytes);
+        transpose(rows);
+#pragma GCC unroll 32
+        for (unsigned k = 0; k < side; ++k) {
+#if defined(UCD_SEQ_HAS_AVX512F)
+            if constexpr (past_caches && bytes == 64) {
+                __m512i line;
+                __builtin_memcpy(&line, &rows[k], bytes);
+                _mm512_stream_si512(reinterpret_cast<__m512i *>(to + k * to_line), line);
+                continue;
+            }
+#endif
+            __builtin_memcpy(pointer(to + k * to_line), &rows[k], bytes);
+        }
+    }
+};
+
+UCD_SEQ_INLINE uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+// Block by block.
+template <class Leaf>
+[[gnu::noinline]] void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_t packed) {
+    // A tile is a cache line of packed bytes wide and of the layout's bytes high.
+    const Leaf leaf(m.block);
+    const uint64_t side = m.block < 8 ? 64 / m.block : 8;
+    const auto row_stride = static_cast<uintptr_t>(m.row_stride);
+    const auto column_stride = static_cast<uintptr_t>(m.column_stride);
+    for (uint64_t i = 0; i < m.rows; i += side) {
+        const uint64_t end_i = lesser(i + side, m.rows);
+        for (uint64_t j = 0; j < m.columns; j += side) {
+            const uint64_t end_j = lesser(j + side, m.columns);
+            for (uint64_t column = j; column < end_j; ++column)
+                for (uint64_t row = i; row < end_i; ++row)
+                    leaf.move(laid_out + row * row_stride + column * column_stride,
+                              pointer(packed + row * m.packed_row + column * m.block));
+        }
+    }
+}
+
+// Rows and columns from (i, j) on.
+template <class Leaf>
+UCD_SEQ_INLINE void move_edge(const Matrix &m, uint64_t i, uint64_t j, uint64_t rows,
+                              uint64_t columns, uintptr_t laid_out, uintptr_t packed) {
+    if (rows == 0 || columns == 0) return;
+    Matrix edge = m;
+    edge.rows = rows;
+    edge.columns = columns;
+    move_entries<Leaf>(edge,
+                       laid_out + i * static_cast<uintptr_t>(m.row_stride) +
+                           j * static_cast<uintptr_t>(m.column_stride),
+                       packed + i * m.packed_row + j * m.block);
+}
+
+// One side's lines become the other's columns. A line is a packed row or a column of the layout;
+// its blocks touch.
+struct Lines {
+    uintptr_t at, line;
+};
+
+template <unsigned width>
+void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+    constexpr unsigned side = Tile<width>::side;
+    // Several tiles each way, so that lines of which a tile takes a part are still in the cache
+    // when the next one does. Along the lines that are written, which need room there too.
+    constexpr uint64_t block = 64;
+    for (uint64_t b = 0; b < to_lines; b += block) {
+        const uint64_t end_b = lesser(b + block, to_lines);
+        for (uint64_t a = 0; a < from_lines; a += block) {
+            const uint64_t end_a = lesser(a + block, from_lines);
+            for (uint64_t t = b; t < end_b; t += side)
+                for (uint64_t f = a; f < end_a; f += side)
+                    Tile<width>::template move<false>(from.at + f * from.line + t * width,
+                                                      from.line, to.at + t * to.line + f * width,
+                                                      to.line);
+        }
+    }
+}
+
+#if defined(UCD_SEQ_HAS_AVX512F)
+
+// Tiles that fill cache lines, past the caches; for matrices that do not fit them.
+template <unsigned width>
+void stream_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+    constexpr unsigned side = Tile<width>::side;
+    constexpr uint64_t block = 32;
+    for (uint64_t a = 0; a < from_lines; a += block) {
+        const uint64_t end_a = lesser(a + block, from_lines);
+        for (uint64_t b = 0; b < to_lines; b += block) {
+            const uint64_t end_b = lesser(b + block, to_lines);
+            for (uint64_t f = a; f < end_a; f += side)
+                for (uint64_t t = b; t < end_b; t += side)
+                    Tile<width>::template move<true>(from.at + f * from.line + t * width, from.line,
+                                                     to.at + t * to.line + f * width, to.line);
+        }
+    }
+    _mm_sfence();
+}
+
+#endif
+
+// Cache lines, each read and written once as a whole, where tiles of parts of them would need more
+// lines at a time than a place in the cache has room for.
+template <unsigned width>
+void move_whole_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+    constexpr unsigned line = 64, blocks = line / width;
+    alignas(line) char in[blocks][line], out[blocks][line];
+    for (uint64_t b = 0; b < to_lines; b += blocks)
+        for (uint64_t a = 0; a < from_lines; a += blocks) {
+            const uint64_t from_here = lesser(blocks, from_lines - a);
+            const uint64_t to_here = lesser(blocks, to_lines - b);
+            for (uint64_t k = 0; k < from_here; ++k) {
+                const char *const at = pointer(from.at + (a + k) * from.line + b * width);
+                if (to_here == blocks)
+                    copy<line>(in[k], at);
+                else
+                    __builtin_memcpy(in[k], at, to_here * width);
+            }
+            move_tiles<width>({reinterpret_cast<uintptr_t>(in), line},
+                              {reinterpret_cast<uintptr_t>(out), line}, from_here, to_here);
+            for (uint64_t k = 0; k < to_here; ++k) {
+                char *const at = pointer(to.at + (b + k) * to.line + a * width);
+                if (from_here == blocks)
+                    copy<line>(at, out[k]);
+                else
+                    __builtin_memcpy(at, out[k], from_here * width);
+            }
+        }
+}
+
+// Whole tiles.
+template <unsigned width>
+void move_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+#if defined(UCD_SEQ_HAS_AVX512F)
+    constexpr uint64_t caches = uint64_t{6} << 20;
+    if (width >= 8 && from_lines * to_lines * width >= caches && (to.at | to.line) % 64 == 0)
+        return stream_tiles<width>(from, to, from_lines, to_lines);
+#endif
+    if (width <= 2 && (from.line % 2048 == 0 || to.line % 2048 == 0))
+        return move_whole_lines<width>(from, to, from_lines, to_lines);
+    move_tiles<width>(from, to, from_lines, to_lines);
+}
+
+template <class Leaf>
+void move_transposed(const Matrix &m, char *laid_out_bytes, char *packed_bytes) {
+    const uintptr_t laid_out = reinterpret_cast<uintptr_t>(laid_out_bytes);
+    const uintptr_t packed = reinterpret_cast<uintptr_t>(packed_bytes);
+    if constexpr (Leaf::exact) {
+        constexpr unsigned width = Leaf::width;
+        if constexpr (Tile<width>::side > 1)
+            if (m.row_stride == static_cast<int64_t>(width)) {
+                constexpr unsigned side = Tile<width>::side;
+                const uint64_t rows = m.rows / side * side, columns = m.columns / side * side;
+                const Lines columns_of_layout{laid_out, static_cast<uintptr_t>(m.column_stride)};
+                const Lines packed_rows{packed, m.packed_row};
+                if constexpr (Leaf::direction == Direction::pack)
+                    move_lines<width>(columns_of_layout, packed_rows, columns, rows);
+                else
+                    move_lines<width>(packed_rows, columns_of_layout, rows, columns);
+                move_edge<Leaf>(m, rows, 0, m.rows - rows, m.columns, laid_out, packed);
+                move_edge<Leaf>(m, 0, columns, rows, m.columns - columns, laid_out, packed);
+                return;
+            }
+    }
+    move_entries<Leaf>(m, laid_out, packed);
+}
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
