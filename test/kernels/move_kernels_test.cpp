@@ -85,11 +85,12 @@ struct RandomNest {
 private:
     static int64_t gap(Rng &rng) { return rng.chance(40) ? 0 : rng.between(0, 40); }
 
-    // Rows of many blocks, small multiples of the block as distances, and distances that are
-    // multiples of a power of two are treated in ways of their own, and so are many short rows.
+    // Rows of many blocks or runs, small multiples of the block as distances, and distances that
+    // are multiples of a power of two are treated in ways of their own, and so are many short rows.
     uint64_t iterations(Rng &rng, LevelKind kind, bool innermost) const {
-        if (nest.block > 40 || kind == LevelKind::varying)
-            return static_cast<uint64_t>(rng.between(1, innermost ? 11 : 3));
+        if (kind == LevelKind::varying && !innermost)
+            return static_cast<uint64_t>(rng.between(1, 3));
+        if (nest.block > 40) return static_cast<uint64_t>(rng.between(1, innermost ? 11 : 3));
         if (!innermost) return static_cast<uint64_t>(rng.between(1, rng.chance(30) ? 13 : 3));
         return static_cast<uint64_t>(rng.between(1, rng.chance(30) ? 90 : 11));
     }
@@ -131,6 +132,7 @@ private:
                 first[d].push_back(first[d].back() + children);
             }
             level.stride = stride_out(rng, most, innermost);
+            if (innermost) nest.longest_run = most * nest.block;
         }
         // Slots large enough for every run, in any order.
         for (uint64_t i = 0; i < level.count; ++i) displs[d].push_back(static_cast<int64_t>(i));

@@ -22,6 +22,15 @@ UCD_SEQ_INLINE void copy(char *__restrict to, const char *__restrict from) {
     __builtin_memcpy(to, from, width);
 }
 
+// The widest access.
+#if defined(UCD_SEQ_HAS_AVX512F)
+constexpr unsigned widest = 64;
+#elif defined(UCD_SEQ_HAS_AVX2)
+constexpr unsigned widest = 32;
+#else
+constexpr unsigned widest = 16;
+#endif
+
 // At least `width` bytes in pieces of that many, the last of which may overlap the one before.
 template <unsigned width>
 UCD_SEQ_INLINE void copy_pieces(char *__restrict to, const char *__restrict from, uint64_t bytes) {
@@ -41,10 +50,14 @@ UCD_SEQ_INLINE void copy_ends(char *__restrict to, const char *__restrict from, 
 // power of two, divides `bytes`.
 template <unsigned unit>
 UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, uint64_t bytes) {
-    if (bytes > 256)
+    if (bytes > 1024)
         __builtin_memcpy(to, from, bytes);
-    else if (bytes > 32)
-        copy_pieces<16>(to, from, bytes);
+    else if (bytes >= 2 * widest)
+        copy_pieces<widest>(to, from, bytes);
+    else if (bytes >= widest)
+        copy_ends<widest>(to, from, bytes);
+    else if (widest > 32 && bytes >= 32)
+        copy_ends<32>(to, from, bytes);
     else if (unit >= 16 || bytes >= 16)
         copy_ends<16>(to, from, bytes);
     else if (unit == 8)
@@ -87,7 +100,7 @@ struct Word<16> {
     typedef uint64_t type __attribute__((vector_size(16)));
 };
 
-// Leaves: move() moves one block. `small` ones are cheaper than the end of a row.
+// Leaves, made of the bytes of a block and of the longest run: move() moves one block. `small` ones are cheaper than the end of a row.
 
 // A block of exactly this width.
 template <Direction direction_, unsigned width_>
@@ -97,7 +110,7 @@ struct Exact {
     static constexpr bool small = true, exact = true;
     using Value = typename Word<width>::type;
 
-    constexpr explicit Exact(uint64_t) {}
+    constexpr explicit Exact(uint64_t = width, uint64_t = 0) {}
     static constexpr uint64_t bytes() { return width; }
     UCD_SEQ_INLINE static Value load(uintptr_t at, const char *packed) {
         Value value;
@@ -118,7 +131,7 @@ struct Ends {
     static constexpr bool small = head <= 16, exact = false;
     uint64_t block;
 
-    explicit Ends(uint64_t bytes) : block(bytes) {}
+    explicit Ends(uint64_t bytes, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         const uint64_t end = block - tail;
@@ -142,7 +155,7 @@ struct Pieces {
     static constexpr bool small = false, exact = false;
     uint64_t block;
 
-    explicit Pieces(uint64_t bytes) : block(bytes) {}
+    explicit Pieces(uint64_t bytes, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         if constexpr (direction == Direction::pack)
@@ -157,7 +170,7 @@ struct Any {
     static constexpr bool small = false, exact = false;
     uint64_t block;
 
-    explicit Any(uint64_t bytes) : block(bytes) {}
+    explicit Any(uint64_t bytes, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         if constexpr (direction == Direction::pack)
@@ -170,9 +183,9 @@ struct Any {
 // A run of `children` blocks that touch.
 template <Direction direction, unsigned unit>
 struct Run {
-    uint64_t block;
+    uint64_t block, longest; // bytes of a block, and of the longest run
 
-    explicit Run(uint64_t bytes) : block(bytes) {}
+    explicit Run(uint64_t bytes, uint64_t longest_run) : block(bytes), longest(longest_run) {}
     uint64_t bytes(uint64_t children) const { return children * block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed, uint64_t children) const {
         if constexpr (direction == Direction::pack)

@@ -57,6 +57,14 @@ void find_transpose(NestPlan &p, bool open_ended) {
     }
 }
 
+// In children.
+uint64_t longest_run(const Level &level) {
+    uint64_t longest = 0;
+    for (uint64_t r = 0; r < level.count; ++r)
+        longest = std::max(longest, level.first[r + 1] - level.first[r]);
+    return longest;
+}
+
 NestPlan nest_of(const Layout &layout, const Node &top, bool open_ended = false) {
     NestPlan p{};
     const Node *n = &top;
@@ -77,7 +85,9 @@ NestPlan nest_of(const Layout &layout, const Node &top, bool open_ended = false)
             if (n->kind == NodeKind::runs) {
                 level.first = t.first.data();
                 p.last.in_run[k] = t.first[n->count] - t.first[n->count - 1] - 1;
-                if (!dense_run(layout, *n) && child.kind == NodeKind::block) {
+                if (dense_run(layout, *n))
+                    p.nest.longest_run = longest_run(level) * child.bytes;
+                else if (child.kind == NodeKind::block) {
                     p.kinds[p.levels] = LevelKind::strided;
                     p.nest.level[p.levels].count = 1;
                     p.each[p.levels++] = child.bytes;

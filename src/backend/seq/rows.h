@@ -264,6 +264,4 @@ template <class Leaf>
     return rows_at(leaf, row, rows.count, blocks, packed);
 }
 
-#undef UCD_SEQ_INLINE
-
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

@@ -1,0 +1,101 @@
+// Runs of blocks that touch, one after the other.
+#pragma once
+
+#include "leaves.h"
+
+#if defined(UCD_SEQ_HAS_AVX512F)
+#include <immintrin.h>
+#endif
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+
+#if defined(UCD_SEQ_HAS_AVX512F)
+
+// Runs of up to this many bytes are moved without a branch on their length: where that changes from
+// run to run, the processor would guess half of them wrong.
+constexpr uint64_t most_masked = 32;
+
+// The first `lanes` lanes of 32 bytes.
+template <unsigned lane>
+UCD_SEQ_INLINE __m256i load_lanes(const char *from, unsigned lanes) {
+    const unsigned mask = _bzhi_u32(~0u, lanes);
+    if constexpr (lane == 8)
+        return _mm256_maskz_loadu_epi64(static_cast<__mmask8>(mask), from);
+    else if constexpr (lane == 4)
+        return _mm256_maskz_loadu_epi32(static_cast<__mmask8>(mask), from);
+    else if constexpr (lane == 2)
+        return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(mask), from);
+    else
+        return _mm256_maskz_loadu_epi8(mask, from);
+}
+template <unsigned lane>
+UCD_SEQ_INLINE void store_lanes(char *to, unsigned lanes, __m256i value) {
+    const unsigned mask = _bzhi_u32(~0u, lanes);
+    if constexpr (lane == 8)
+        _mm256_mask_storeu_epi64(to, static_cast<__mmask8>(mask), value);
+    else if constexpr (lane == 4)
+        _mm256_mask_storeu_epi32(to, static_cast<__mmask8>(mask), value);
+    else if constexpr (lane == 2)
+        _mm256_mask_storeu_epi16(to, static_cast<__mmask16>(mask), value);
+    else
+        _mm256_mask_storeu_epi8(to, mask, value);
+}
+
+// No run has more than most_masked bytes. On the packed side, that many are accessed for each, and
+// all must belong to this call: when packing, what is too much is overwritten by the runs that
+// follow. `early`: asks for lines before their turn, for `displs` that are longer than `count`.
+template <bool early, Direction direction, unsigned unit>
+UCD_SEQ_INLINE char *copy_runs_masked(uint64_t block, uintptr_t origin, const int64_t *displs,
+                                      const uint64_t *first, uint64_t count, char *packed) {
+    constexpr uint64_t ahead = 24;
+    constexpr unsigned lane = unit < 8 ? unit : 8;
+    for (uint64_t r = 0; r < count; ++r) {
+        if constexpr (early)
+            __builtin_prefetch(pointer(origin + static_cast<uintptr_t>(displs[r + ahead])),
+                               direction == Direction::unpack);
+        char *const at = pointer(origin + static_cast<uintptr_t>(displs[r]));
+        const uint64_t bytes = (first[r + 1] - first[r]) * block;
+        const auto lanes = static_cast<unsigned>(bytes / lane);
+        __m256i *const all = reinterpret_cast<__m256i *>(packed);
+        if constexpr (direction == Direction::pack)
+            _mm256_storeu_si256(all, load_lanes<lane>(at, lanes));
+        else
+            store_lanes<lane>(at, lanes, _mm256_loadu_si256(all));
+        packed += bytes;
+    }
+    return packed;
+}
+
+#endif
+
+// Whole runs; returns where the packed bytes go on. One copy for all shapes.
+template <Direction direction, unsigned unit>
+[[gnu::noinline]] char *whole_runs(const Run<direction, unit> leaf, uintptr_t origin,
+                                   const int64_t *displs, const uint64_t *first, uint64_t count,
+                                   char *packed) {
+    uint64_t r = 0;
+#if defined(UCD_SEQ_HAS_AVX512F)
+    // Masked loads do not make the processor ask for the lines that follow.
+    constexpr uint64_t many = 32768;
+    // No run is empty: after these, as many bytes of this call follow as an access may be too wide.
+    constexpr uint64_t last = most_masked;
+    if (leaf.longest <= most_masked && count > last) {
+        r = count - last;
+        const uint64_t block = leaf.block;
+        packed =
+            count >= many
+                ? copy_runs_masked<true, direction, unit>(block, origin, displs, first, r, packed)
+            : block == unit
+                ? copy_runs_masked<false, direction, unit>(unit, origin, displs, first, r, packed)
+                : copy_runs_masked<false, direction, unit>(block, origin, displs, first, r, packed);
+    }
+#endif
+    for (; r < count; ++r) {
+        const uint64_t children = first[r + 1] - first[r];
+        leaf.move(origin + static_cast<uintptr_t>(displs[r]), packed, children);
+        packed += leaf.bytes(children);
+    }
+    return packed;
+}
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
