@@ -35,8 +35,9 @@ void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
     Walk walk(layout, top, layout.start, is_leaf);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
-        run_nest(plan.part(id(*piece.node)), piece.node->count, piece.node->bytes,
-                 at(job.laid_out, piece.origin), piece.begin, piece.end, packed, direction);
+        const NestPlan &part = plan.part(id(*piece.node));
+        run_nest(part, part.nest.level[0].count, piece.node->bytes, at(job.laid_out, piece.origin),
+                 piece.begin, piece.end, packed, direction);
         packed += piece.end - piece.begin;
     }
 }

@@ -63,10 +63,10 @@ UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t cou
 #pragma GCC unroll 1
         for (unsigned k = 0; k < together; ++k) {
             Leaf::move(at, packed);
+            // Each a little later than it could be, which makes it half as fast again.
+            asm volatile("nop; nop; nop; nop; nop; nop; nop; nop" : "+r"(at));
             at += stride;
             packed += Leaf::width;
-            // A little later each than it could be: again a third faster.
-            asm volatile("nop; nop; nop; nop; nop; nop; nop; nop");
         }
         wait_for_loads();
     }

@@ -2,29 +2,11 @@
 #pragma once
 
 #include "backend.h"
-#include "kernel_tables.h"
-#include "nest.h"
-#include "transpose.h"
+#include "nest_plan.h"
 
 #include <vector>
 
 namespace ucd::seq {
-
-// A node that one kernel moves.
-struct NestPlan {
-    Nest nest;
-    MoveKernel kernel[2] = {}; // by Direction
-    uint8_t levels = 0;        // 0: a block, which needs no kernel
-    LevelKind kinds[max_levels] = {};
-    uint64_t each[max_levels] = {}; // packed bytes of one child, per level
-    Position last = {};             // the last block; its at[0] depends on the count of the call
-    Leaf leaf = Leaf::m;
-    // If the innermost level is better moved in tiles, together with another level whose steps are
-    // short: that level, and the kernels by Direction.
-    uint8_t row_level = 0;
-    TransposeKernel transpose[2] = {};
-    bool transposed() const { return transpose[0] != nullptr; }
-};
 
 class SeqPlan final : public Plan {
 public:
@@ -54,21 +36,5 @@ private:
     std::vector<uint32_t> part_; // per node
     std::vector<NestPlan> parts_;
 };
-
-// As run_nest() below, for any range and any nest.
-void run_part(const NestPlan &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
-              Direction direction);
-
-// Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin`
-// is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
-inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin,
-                     uint64_t begin, uint64_t end, char *packed, Direction direction) {
-    if (begin != 0 || end != total || plan.levels == 0 || plan.transposed())
-        return run_part(plan, origin, begin, end, packed, direction);
-    // The whole node: no search for where it starts and ends.
-    Position last = plan.last;
-    last.at[0] = count - 1;
-    plan.kernel[static_cast<unsigned>(direction)](plan.nest, origin, packed, Position{}, last);
-}
 
 } // namespace ucd::seq

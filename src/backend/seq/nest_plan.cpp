@@ -1,0 +1,198 @@
+#include "nest_plan.h"
+
+#include "layout_walk.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ucd::seq {
+namespace {
+
+bool dense_run(const Layout &layout, const Node &n) {
+    const Node &child = layout.nodes[n.child];
+    return n.kind == NodeKind::runs && child.kind == NodeKind::block &&
+           n.stride == static_cast<int64_t>(child.bytes);
+}
+
+// `open_ended`: the count of the outermost level depends on the call.
+void find_transpose(NestPlan &p, bool open_ended) {
+    if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
+    for (unsigned row = p.levels - 1u; row-- > 0;) {
+        // A level between the two is a loop around them.
+        if (p.kinds[row] == LevelKind::varying) return;
+        if (p.kinds[row] != LevelKind::strided) continue;
+        Matrix m = matrix_of(p, row);
+        if (row == 0 && open_ended) m.rows = UINT64_MAX;
+        if (!is_transposed(m)) continue;
+        p.row_level = static_cast<uint8_t>(row);
+        for (const Direction d : {Direction::pack, Direction::unpack})
+            p.transpose[static_cast<unsigned>(d)] = transpose_kernel(d, p.leaf);
+        return;
+    }
+}
+
+// In children.
+uint64_t longest_run(const Level &level) {
+    uint64_t longest = 0;
+    for (uint64_t r = 0; r < level.count; ++r)
+        longest = std::max(longest, level.first[r + 1] - level.first[r]);
+    return longest;
+}
+
+// A level as a node describes it.
+struct NodeLevel {
+    LevelKind kind;
+    Level level;
+    uint64_t each; // packed bytes of one child
+};
+
+// The levels of the chain of nodes from `top` down to its block, the outermost first.
+std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
+    std::vector<NodeLevel> levels;
+    for (const Node *n = &top; n->kind != NodeKind::block; n = &layout.nodes[n->child]) {
+        const Node &child = layout.nodes[n->child];
+        NodeLevel l{LevelKind::strided, {n->count, n->stride, nullptr, nullptr}, child.bytes};
+        if (n->kind != NodeKind::strided) {
+            const Table &t = layout.tables[n->table];
+            l.level.displs = t.displs.data();
+            l.kind = n->kind == NodeKind::indexed ? LevelKind::uniform : LevelKind::varying;
+            if (n->kind == NodeKind::runs) l.level.first = t.first.data();
+        }
+        levels.push_back(l);
+        if (n->kind == NodeKind::runs && child.kind == NodeKind::block && !dense_run(layout, *n))
+            levels.push_back({LevelKind::strided, {1, 0, nullptr, nullptr}, child.bytes});
+    }
+    return levels;
+}
+
+// Nests of more levels are not worth the search for what to merge.
+constexpr unsigned most_levels = 8;
+
+// Merged levels become a list of displacements, of at most so many entries.
+constexpr uint64_t most_entries = 4096;
+
+// Which level is best merged with the one below it; none if no two can be.
+std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, bool open_ended) {
+    const auto strided_in_line = [](const NodeLevel &l) {
+        return l.kind == LevelKind::strided && l.level.stride < 64 && l.level.stride > -64;
+    };
+    const std::size_t last = levels.size() - 1;
+    const auto entries = [&](std::size_t k) {
+        const bool lists = levels[k].kind != LevelKind::varying &&
+                           levels[k + 1].kind != LevelKind::varying && !(open_ended && k == 0);
+        const uint64_t a = levels[k].level.count, b = levels[k + 1].level.count;
+        return !lists || a > most_entries || b > most_entries / a ? UINT64_MAX : a * b;
+    };
+    // A transpose needs its rows and its columns as they are.
+    const bool columns =
+        levels[last].kind == LevelKind::strided && !strided_in_line(levels[last]) && block < 64;
+    const auto transposes = [&](std::size_t k) {
+        return columns &&
+               (k + 1 == last || strided_in_line(levels[k]) || strided_in_line(levels[k + 1]));
+    };
+    std::size_t best = no_nest;
+    for (std::size_t k = 0; k < last; ++k) {
+        if (entries(k) == UINT64_MAX) continue;
+        if (best == no_nest || transposes(k) < transposes(best) ||
+            (transposes(k) == transposes(best) && entries(k) <= entries(best)))
+            best = k;
+    }
+    // Longer rows are faster, though their displacements are loaded.
+    constexpr uint64_t short_row = 16, long_row = 512;
+    if (last > 0 && !transposes(last - 1) && levels[last].level.count < short_row &&
+        entries(last - 1) <= long_row)
+        return last - 1;
+    return best;
+}
+
+void merge(std::vector<NodeLevel> &levels, std::size_t k,
+           std::vector<std::vector<int64_t>> *lists) {
+    NodeLevel &upper = levels[k];
+    const NodeLevel &lower = levels[k + 1];
+    const auto displacement = [](const NodeLevel &l, uint64_t i) {
+        return l.kind == LevelKind::strided ? displace(0, i, l.level.stride) : l.level.displs[i];
+    };
+    const uint64_t count = upper.level.count * lower.level.count;
+    if (lists != nullptr) {
+        std::vector<int64_t> list;
+        list.reserve(count);
+        for (uint64_t i = 0; i < upper.level.count; ++i)
+            for (uint64_t j = 0; j < lower.level.count; ++j)
+                list.push_back(displace(displacement(upper, i), displacement(lower, j)));
+        lists->push_back(std::move(list));
+    }
+    upper.kind = LevelKind::uniform;
+    upper.level = {count, 0, lists != nullptr ? lists->back().data() : nullptr, nullptr};
+    upper.each = lower.each;
+    levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+}
+
+bool merge_levels(std::vector<NodeLevel> &levels, uint64_t block, bool open_ended,
+                  std::vector<std::vector<int64_t>> *lists) {
+    while (levels.size() > max_levels) {
+        const std::size_t k = pair_to_merge(levels, block, open_ended);
+        if (k == no_nest) return false;
+        merge(levels, k, lists);
+    }
+    return true;
+}
+
+const Node &block_below(const Layout &layout, const Node &top) {
+    const Node *n = &top;
+    while (n->kind != NodeKind::block) n = &layout.nodes[n->child];
+    return *n;
+}
+
+} // namespace
+
+Matrix matrix_of(const NestPlan &p, unsigned row) {
+    const Level &rows = p.nest.level[row], &columns = p.nest.level[p.levels - 1u];
+    return {rows.count, columns.count, rows.stride, columns.stride, p.each[row], p.nest.block};
+}
+
+unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
+    if (n.kind == NodeKind::block) return 0;
+    if (n.kind == NodeKind::sequence || below == no_nest) return no_nest;
+    // Runs of blocks that do not touch: the innermost level is one block, and the runs are around
+    // it.
+    const bool loose = n.kind == NodeKind::runs && below == 0 && !dense_run(layout, n);
+    const unsigned levels = below + (loose ? 2 : 1);
+    return levels <= most_levels ? levels : no_nest;
+}
+
+bool is_nest(const Layout &layout, const Node &top, bool open_ended) {
+    std::vector<NodeLevel> levels = levels_of(layout, top);
+    return merge_levels(levels, block_below(layout, top).bytes, open_ended, nullptr);
+}
+
+std::size_t NestPlan::list_bytes() const {
+    std::size_t bytes = lists.capacity() * sizeof lists[0];
+    for (const auto &list : lists) bytes += list.capacity() * sizeof list[0];
+    return bytes;
+}
+
+NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
+    NestPlan p{};
+    p.nest.block = block_below(layout, top).bytes;
+    std::vector<NodeLevel> levels = levels_of(layout, top);
+    merge_levels(levels, p.nest.block, open_ended, &p.lists);
+    for (const NodeLevel &l : levels) {
+        const unsigned k = p.levels++;
+        p.kinds[k] = l.kind;
+        p.nest.level[k] = l.level;
+        p.each[k] = l.each;
+        p.last.at[k] = l.level.count - 1;
+        if (l.kind == LevelKind::varying)
+            p.last.in_run[k] = l.level.first[l.level.count] - l.level.first[l.level.count - 1] - 1;
+    }
+    if (p.levels == 0) return p;
+    const bool runs = p.kinds[p.levels - 1] == LevelKind::varying;
+    if (runs) p.nest.longest_run = longest_run(p.nest.level[p.levels - 1]) * p.nest.block;
+    p.leaf = runs ? leaf_for_runs(p.nest.block) : leaf_for_block(p.nest.block);
+    for (const Direction d : {Direction::pack, Direction::unpack})
+        p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
+    find_transpose(p, open_ended);
+    return p;
+}
+
+} // namespace ucd::seq

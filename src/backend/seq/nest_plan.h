@@ -1,0 +1,67 @@
+// A node of a layout that one kernel moves: how that is prepared, and how a range of it is moved.
+#pragma once
+
+#include "kernel_tables.h"
+#include "layout.h"
+#include "nest.h"
+#include "transpose.h"
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+namespace ucd::seq {
+
+// A node that one kernel moves.
+struct NestPlan {
+    Nest nest;
+    MoveKernel kernel[2] = {}; // by Direction
+    uint8_t levels = 0;        // 0: a block, which needs no kernel
+    LevelKind kinds[max_levels] = {};
+    uint64_t each[max_levels] = {}; // packed bytes of one child, per level
+    Position last = {};             // the last block; its at[0] depends on the count of the call
+    Leaf leaf = Leaf::m;
+    // If the innermost level is better moved in tiles, together with another level whose steps are
+    // short: that level, and the kernels by Direction.
+    uint8_t row_level = 0;
+    TransposeKernel transpose[2] = {};
+    // The displacements of levels that were merged.
+    std::vector<std::vector<int64_t>> lists;
+    std::size_t list_bytes() const;
+    bool transposed() const { return transpose[0] != nullptr; }
+};
+// A copy's levels would have the lists of the original.
+static_assert(std::is_nothrow_move_constructible_v<NestPlan>);
+
+// How many levels a node has around its blocks, given how many its child has; no_nest if they are
+// too many for a nest in any way, or if there is a sequence among them.
+inline constexpr unsigned no_nest = UINT32_MAX;
+unsigned count_levels(const Layout &layout, const Node &node, unsigned below);
+
+// Whether the levels of a node that has not too many can be merged until a kernel has that many.
+// `open_ended`: the count of the outermost depends on the call.
+bool is_nest(const Layout &layout, const Node &top, bool open_ended);
+
+// Of a node that is one.
+NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended);
+
+// The rows of level `row`, whose columns are the innermost level.
+Matrix matrix_of(const NestPlan &plan, unsigned row);
+
+// As run_nest() below, for any range and any nest.
+void run_part(const NestPlan &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
+              Direction direction);
+
+// Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin`
+// is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
+inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin,
+                     uint64_t begin, uint64_t end, char *packed, Direction direction) {
+    if (begin != 0 || end != total || plan.levels == 0 || plan.transposed())
+        return run_part(plan, origin, begin, end, packed, direction);
+    // The whole node: no search for where it starts and ends.
+    Position last = plan.last;
+    last.at[0] = count - 1;
+    plan.kernel[static_cast<unsigned>(direction)](plan.nest, origin, packed, Position{}, last);
+}
+
+} // namespace ucd::seq

@@ -1,0 +1,127 @@
+#include "layout_walk.h"
+#include "nest_plan.h"
+
+#include <algorithm>
+
+namespace ucd::seq {
+namespace {
+
+char *at(char *origin, int64_t displacement) {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(origin) +
+                                    static_cast<uintptr_t>(displacement));
+}
+
+// The block that holds the packed byte `offset`.
+Position locate(const NestPlan &p, uint64_t offset) {
+    Position position{};
+    if (offset == 0) return position;
+    for (unsigned k = 0; k < p.levels; ++k) {
+        const uint64_t child = offset / p.each[k];
+        offset -= child * p.each[k];
+        if (p.kinds[k] != LevelKind::varying) {
+            position.at[k] = child;
+            continue;
+        }
+        const Level &level = p.nest.level[k];
+        const uint64_t *end = level.first + level.count + 1;
+        position.at[k] =
+            static_cast<uint64_t>(std::upper_bound(level.first, end, child) - level.first) - 1;
+        position.in_run[k] = child - level.first[position.at[k]];
+    }
+    return position;
+}
+
+int64_t displacement_of(const NestPlan &p, const Position &position) {
+    int64_t displacement = 0;
+    for (unsigned k = 0; k < p.levels; ++k) {
+        const Level &level = p.nest.level[k];
+        if (p.kinds[k] == LevelKind::strided) {
+            displacement = displace(displacement, position.at[k], level.stride);
+            continue;
+        }
+        displacement = displace(displacement, level.displs[position.at[k]]);
+        if (p.kinds[k] == LevelKind::varying)
+            displacement = displace(displacement, position.in_run[k], level.stride);
+    }
+    return displacement;
+}
+
+void copy(char *laid_out, char *packed, uint64_t bytes, Direction direction) {
+    if (direction == Direction::pack)
+        __builtin_memcpy(packed, laid_out, bytes);
+    else
+        __builtin_memcpy(laid_out, packed, bytes);
+}
+
+// Whole blocks, by the kernel for nests.
+void run_kernel(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                Direction direction) {
+    if (begin == end) return;
+    p.kernel[static_cast<unsigned>(direction)](p.nest, origin, packed, locate(p, begin),
+                                               locate(p, end - p.nest.block));
+}
+
+// Whole rows [first, last), counted over all iterations of the levels above.
+void run_transposed(const NestPlan &p, char *origin, uint64_t first, uint64_t last, char *packed,
+                    Direction direction) {
+    const unsigned level = p.row_level, between = level + 1u;
+    const uint64_t row = p.each[level];
+    // The outermost level goes on for as many rows as the call has.
+    const uint64_t rows_each = level == 0 ? last : p.nest.level[level].count;
+    const uint64_t times = between < p.levels - 1u ? p.nest.level[between].count : 1;
+    for (uint64_t i = first; i < last;) {
+        Matrix m = matrix_of(p, level);
+        m.rows = std::min(rows_each - i % rows_each, last - i);
+        Position position = locate(p, i * row);
+        for (uint64_t k = 0; k < times; ++k) {
+            position.at[between] = times > 1 ? k : 0;
+            p.transpose[static_cast<unsigned>(direction)](
+                m, at(origin, displacement_of(p, position)), packed + k * p.each[between]);
+        }
+        packed += m.rows * row;
+        i += m.rows;
+    }
+}
+
+// Whole blocks: in tiles where there are several whole rows to tile.
+void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                Direction direction) {
+    constexpr uint64_t worth_tiling = 4;
+    if (!p.transposed()) return run_kernel(p, origin, begin, end, packed, direction);
+    const uint64_t row = p.each[p.row_level];
+    const uint64_t first_row = (begin + row - 1) / row, last_row = end / row;
+    if (last_row < first_row + worth_tiling)
+        return run_kernel(p, origin, begin, end, packed, direction);
+    run_kernel(p, origin, begin, first_row * row, packed, direction);
+    packed += first_row * row - begin;
+    run_transposed(p, origin, first_row, last_row, packed, direction);
+    packed += (last_row - first_row) * row;
+    run_kernel(p, origin, last_row * row, end, packed, direction);
+}
+
+} // namespace
+
+void run_part(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+              Direction direction) {
+    if (p.levels == 0)
+        return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
+    const uint64_t block = p.nest.block;
+    // A block cut off at the start, whole blocks, a block cut off at the end.
+    if (const uint64_t skipped = begin % block; skipped != 0) {
+        const uint64_t bytes = std::min(block - skipped, end - begin);
+        const int64_t from = displacement_of(p, locate(p, begin - skipped));
+        copy(at(origin, displace(from, static_cast<int64_t>(skipped))), packed, bytes, direction);
+        begin += bytes;
+        packed += bytes;
+    }
+    const uint64_t rest = (end - begin) % block;
+    const uint64_t body = end - begin - rest;
+    if (body > 0) {
+        run_blocks(p, origin, begin, begin + body, packed, direction);
+        packed += body;
+        begin += body;
+    }
+    if (rest > 0) copy(at(origin, displacement_of(p, locate(p, begin))), packed, rest, direction);
+}
+
+} // namespace ucd::seq
