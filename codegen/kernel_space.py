@@ -203,10 +203,10 @@ BACKENDS = {
             instructions=(
                 Instructions(
                     "avx512",
-                    ("avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+                    ("avx2", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
                     gcc_options=("prefer-vector-width=512",),
                 ),
-                Instructions("avx2", ("avx2", "bmi2")),
+                Instructions("avx2", ("avx2", "bmi2", "f16c")),
             ),
         ),
     )

@@ -65,7 +65,8 @@ Status fail_null_packed(Direction direction);
     if (a.offset > total) [[unlikely]]
         return fail_offset(a.offset, total, direction);
     uint64_t length = total - a.offset < a.packed_bytes ? total - a.offset : a.packed_bytes;
-    if (a.op != UCD_OP__REPLACE && total > 0) {
+    // The whole stream is whole elements.
+    if (a.op != UCD_OP__REPLACE && length < total) {
         uint64_t whole = length;
         const MoveArguments copy = a;
         UCD_TRY(round_to_elements(copy, *type, total, direction, whole));

@@ -82,7 +82,7 @@ void move_and_reduce(const Job &job, Range range, char *packed) {
             at(job.laid_out, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
         return pack ? reduce(job, range, packed, laid_out) : reduce(job, range, laid_out, packed);
     }
-    alignas(64) char chunk[8192];
+    alignas(64) char chunk[16384];
     const uint64_t total = plan.size * job.count;
     while (range.length > 0) {
         const uint64_t most = std::min<uint64_t>(range.length, sizeof chunk);

@@ -13,6 +13,14 @@ namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 #define UCD_SEQ_INLINE [[gnu::always_inline]] inline
 
+// One copy for all callers. Where the compiler may specialise copies for them, each file gets its
+// own.
+#if defined(__clang__)
+#define UCD_SEQ_ONE_COPY [[gnu::noinline]]
+#else
+#define UCD_SEQ_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
 UCD_SEQ_INLINE char *pointer(uintptr_t address) {
     return reinterpret_cast<char *>(address);
 }
@@ -100,7 +108,8 @@ struct Word<16> {
     typedef uint64_t type __attribute__((vector_size(16)));
 };
 
-// Leaves, made of the bytes of a block and of the longest run: move() moves one block. `small` ones are cheaper than the end of a row.
+// Leaves, made of the bytes of a block and of the longest run: move() moves one block. `small` ones
+// are cheaper than the end of a row.
 
 // A block of exactly this width.
 template <Direction direction_, unsigned width_>

@@ -45,8 +45,8 @@ constexpr uint64_t long_row = 256;
 
 // Returns how many blocks it moved, from the first on; the rest is left to the caller.
 template <class Leaf>
-[[gnu::noinline]] uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
-                                         char *packed);
+UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                        char *packed);
 
 // No load starts before all loads ahead of it are done. Where lines fall into few places of a
 // cache, loads that are many at once evict each other's lines before those are used.

@@ -3,10 +3,11 @@
 // Levels are numbered from the outermost. Three kinds:
 //   s  strided:  iteration i lies at i * stride
 //   u  uniform:  iteration i lies at displs[i]
-//   v  varying:  run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a run
+//   v  varying:  run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a
+//   run
 //                at j * stride
-// The innermost level is around the block. An innermost v is dense: its children are the blocks, and
-// a run's blocks touch (stride == block), so a run is copied as one piece.
+// The innermost level is around the block. An innermost v is dense: its children are the blocks,
+// and a run's blocks touch (stride == block), so a run is copied as one piece.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ struct Position {
 using MoveKernel = void (*)(const Nest &nest, char *laid_out, char *packed, const Position &first,
                             const Position &last);
 
-// out[i] = out[i] op in[i] for `count` packed elements; both sides may be unaligned, and they do not
-// overlap.
+// out[i] = out[i] op in[i] for `count` packed elements; both sides may be unaligned, and they do
+// not overlap.
 using ReduceKernel = void (*)(void *out, const void *in, uint64_t count);
 
 } // namespace ucd::seq

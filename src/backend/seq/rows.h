@@ -46,8 +46,8 @@ UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
 }
 
 template <unsigned width>
-[[gnu::noinline]] void pack_small_step(char *packed, uintptr_t at, uintptr_t stride,
-                                       uint64_t count) {
+UCD_SEQ_ONE_COPY void pack_small_step(char *packed, uintptr_t at, uintptr_t stride,
+                                      uint64_t count) {
     if (stride == 2 * width) return pack_every<width, 2>(packed, at, count);
     if constexpr (width < 8) {
         if (stride == 3 * width) return pack_every<width, 3>(packed, at, count);
@@ -59,8 +59,8 @@ template <unsigned width>
 
 // At least eight blocks. One copy for all shapes.
 template <class Leaf>
-[[gnu::noinline]] char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
-                                         char *packed) {
+UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                        char *packed) {
     constexpr Leaf leaf{0};
     constexpr unsigned width = Leaf::width;
     constexpr bool pack = Leaf::direction == Direction::pack;
@@ -252,8 +252,8 @@ UCD_SEQ_INLINE char *rows_at(const Leaf &leaf, const Row &row, uint64_t rows,
 
 // Whole rows. One copy for all shapes.
 template <class Leaf>
-[[gnu::noinline]] char *short_rows(const Leaf leaf, uintptr_t at, const Iterations rows,
-                                   const Iterations blocks, char *packed) {
+UCD_SEQ_ONE_COPY char *short_rows(const Leaf leaf, uintptr_t at, const Iterations rows,
+                                  const Iterations blocks, char *packed) {
     if (rows.displs != nullptr) {
         const auto row = [at, displs = rows.displs](uint64_t i) {
             return at + static_cast<uintptr_t>(displs[i]);

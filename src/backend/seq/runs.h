@@ -70,9 +70,9 @@ UCD_SEQ_INLINE char *copy_runs_masked(uint64_t block, uintptr_t origin, const in
 
 // Whole runs; returns where the packed bytes go on. One copy for all shapes.
 template <Direction direction, unsigned unit>
-[[gnu::noinline]] char *whole_runs(const Run<direction, unit> leaf, uintptr_t origin,
-                                   const int64_t *displs, const uint64_t *first, uint64_t count,
-                                   char *packed) {
+UCD_SEQ_ONE_COPY char *whole_runs(const Run<direction, unit> leaf, uintptr_t origin,
+                                  const int64_t *displs, const uint64_t *first, uint64_t count,
+                                  char *packed) {
     uint64_t r = 0;
 #if defined(UCD_SEQ_HAS_AVX512F)
     // Masked loads do not make the processor ask for the lines that follow.

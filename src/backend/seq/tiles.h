@@ -89,7 +89,7 @@ UCD_SEQ_INLINE uint64_t lesser(uint64_t a, uint64_t b) {
 
 // Block by block.
 template <class Leaf>
-[[gnu::noinline]] void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_t packed) {
+UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_t packed) {
     // A tile is a cache line of packed bytes wide and of the layout's bytes high.
     const Leaf leaf(m.block);
     const uint64_t side = m.block < 8 ? 64 / m.block : 8;
