@@ -50,6 +50,7 @@ public:
     Placed sequence(std::vector<Placed> entries);
 
     const Node &node(NodeId id) const { return out_.nodes[id]; }
+    const Layout &so_far() const { return out_; }
 
     // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
     Layout finish(Placed root);
