@@ -70,8 +70,21 @@ class Structure(unittest.TestCase):
                     self.assertIn(pathlib.PurePath(name).name, {pathlib.PurePath(k).name for k in known},
                                   str(path))
 
+    def test_tool_is_a_client_of_the_public_headers(self):
+        ours = {str(p.relative_to(ROOT / 'tool')) for p in sources('tool')} | {'ucd.h', 'ucd.hpp'}
+        for path in sources('tool'):
+            for name in included(path):
+                inside = (ROOT / 'src').rglob(pathlib.PurePath(name).name)
+                self.assertTrue(name in ours or not list(inside), f'{path} includes {name}')
+
+    def test_nothing_includes_the_tool(self):
+        for folder in ('src', 'include', 'bench', 'examples'):
+            for path in sources(folder):
+                for name in included(path):
+                    self.assertFalse((ROOT / 'tool' / name).is_file(), f'{path} includes {name}')
+
     def test_files_have_one_responsibility(self):
-        for folder in ('src', 'codegen', 'test', 'include'):
+        for folder in ('src', 'codegen', 'test', 'include', 'tool'):
             limit = 800 if folder == 'include' else 500
             for path in sources(folder):
                 self.assertLessEqual(len(path.read_text().splitlines()), limit, str(path))

@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-UCD = sys.argv.pop()
+UCD = os.path.abspath(sys.argv.pop())
 
 
 class Files(unittest.TestCase):

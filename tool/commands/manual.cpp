@@ -1,37 +1,24 @@
-// ucd manual: the man page ucd(1), made from the arguments themselves.
+// ucd manual: the man page ucd(1), made from the arguments themselves; and ucd-type(7).
 
 #include "commands/commands.hpp"
+#include "commands/manual_of_types.hpp"
 #include "commands/output.hpp"
+#include "commands/roff.hpp"
 
 #include <ucd.h>
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
-#include <vector>
 
 namespace ucdtool {
 namespace {
 
-// Roff takes \ and a leading . or ' for its own, and - for a hyphen.
-std::string escaped(const std::string &text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '\\')
-            out += "\\e";
-        else if (c == '-')
-            out += "\\-";
-        else
-            out += c;
-    }
-    if (!out.empty() && (out[0] == '.' || out[0] == '\'')) out.insert(0, "\\&");
-    return out;
-}
-
 std::string value_of(const CLI::Option &o) {
     if (o.get_items_expected_max() == 0) return "";
     std::string name = o.get_lnames().empty() ? "value" : o.get_lnames()[0];
-    return " \\fI" + escaped(name) + "\\fR";
+    return " \\fI" + roff(name) + "\\fR";
 }
 
 std::string option(const CLI::Option &o) {
@@ -39,20 +26,20 @@ std::string option(const CLI::Option &o) {
     for (const std::string &s : o.get_snames())
         names += (names.empty() ? "\\fB\\-" : ", \\fB\\-") + s + "\\fR";
     for (const std::string &l : o.get_lnames())
-        names += (names.empty() ? "\\fB\\-\\-" : ", \\fB\\-\\-") + escaped(l) + "\\fR";
-    if (o.get_positional()) names = "\\fI" + escaped(o.get_name(true)) + "\\fR";
+        names += (names.empty() ? "\\fB\\-\\-" : ", \\fB\\-\\-") + roff(l) + "\\fR";
+    if (o.get_positional()) names = "\\fI" + roff(o.get_name(true)) + "\\fR";
     return fmt::format(".TP\n{}{}\n{}\n", names, o.get_positional() ? "" : value_of(o),
-                       escaped(o.get_description()));
+                       roff(o.get_description()));
 }
 
 std::string command(const CLI::App &c) {
     std::string positionals, text;
     for (const CLI::Option *o : c.get_options()) {
-        if (o->get_positional()) positionals += " \\fI" + escaped(o->get_name(true)) + "\\fR";
+        if (o->get_positional()) positionals += " \\fI" + roff(o->get_name(true)) + "\\fR";
         text += option(*o);
     }
     return fmt::format(".SS ucd {}{} [\\fIoptions\\fR]\n{}.\n{}", c.get_name(), positionals,
-                       escaped(c.get_description()), text);
+                       roff(c.get_description()), text);
 }
 
 std::string manual(const CLI::App &app) {
@@ -90,9 +77,10 @@ std::string manual(const CLI::App &app) {
 } // namespace
 
 void add_manual(CLI::App &app) {
-    app.add_subcommand("manual", "Print this manual as a man page")->callback([&app] {
-        print(manual(app));
-    });
+    const auto page = std::make_shared<std::string>("ucd");
+    CLI::App *c = app.add_subcommand("manual", "Print a man page");
+    c->add_option("PAGE", *page, "ucd or ucd-type")->check(CLI::IsMember({"ucd", "ucd-type"}));
+    c->callback([&app, page] { print(*page == "ucd" ? manual(app) : manual_of_types()); });
 }
 
 } // namespace ucdtool
