@@ -83,7 +83,15 @@ std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
                         : fmt::format("{} of {} to {} bytes", l.segments, l.min_segment,
                                       l.max_segment));
     add("box", box_text(l));
-    add_all("kernels", "kernel");
+    std::string absent;
+    for (const std::string &line : facts.all("kernel")) {
+        const std::size_t none = line.find(": none, ");
+        if (none == std::string::npos)
+            add("kernels", line);
+        else
+            absent += (absent.empty() ? "" : ", ") + line.substr(0, none);
+    }
+    if (!absent.empty()) add("kernels", absent + ": absent; ucd info says why");
     add_all("advice", "advice");
     add("flattened", facts.one("flattened") + " bytes");
     add("memory", facts.one("memory") + " bytes held");

@@ -79,19 +79,20 @@ private:
         p_.high = std::max(p_.high, bounds_high_);
     }
 
-    // What all places and lengths are multiples of, but not wider than a cell should be.
+    // What all places and lengths are multiples of: at most an element, or else a power of two.
     uint64_t unit() const {
-        uint64_t g = 0;
-        if (layout_.element != UCD_TYPE__NULL) g = ucd::TypeRef(layout_.element).size();
-        if (surveyed_.empty()) return std::max<uint64_t>(g, 1);
+        const bool elements = layout_.element != UCD_TYPE__NULL;
+        uint64_t g = elements ? ucd::TypeRef(layout_.element).size() : widest_unit;
         for (const Segment &s : surveyed_)
             g = std::gcd(std::gcd(g, s.bytes), distance(p_.low, s.at));
-        while (g > widest_unit && g % 2 == 0) g /= 2;
-        return std::max<uint64_t>(g, 1);
+        return g;
     }
 
     // The distance at which the layout repeats, so that rows of cells line up; 0 if it does not.
     uint64_t natural_row() const {
+        const intptr_t extent = type_.extent().extent;
+        if (count_ > 1 && extent > 0 && static_cast<uint64_t>(extent) <= limits_.columns * unit())
+            return static_cast<uint64_t>(extent);
         for (uint32_t k = layout_.box_dims; k-- > 0;) {
             const int64_t s = layout_.box_stride[k];
             const uint64_t apart = s < 0 ? distance(s, 0) : static_cast<uint64_t>(s);

@@ -60,9 +60,9 @@ public:
 
     std::string run() {
         const int columns = static_cast<int>(p_.columns), rows = static_cast<int>(p_.rows);
-        constexpr int least_width = 420;
+        constexpr int least_width = 560;
         const int width = std::max(left_ + columns * side_ + 16, least_width);
-        const int height = top + rows * side_ + 58;
+        const int height = top + rows * side_ + 72;
         text_ = fmt::format(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
             "height=\"{1}\" font-family=\"sans-serif\" font-size=\"11\">\n"
@@ -124,9 +124,10 @@ private:
         else if (p_.rows > 1)
             scale += fmt::format(", a row {}", bytes_text(p_.row_bytes));
         if (p_.sampled) scale += ", from samples";
-        text_ += fmt::format("<text x=\"12\" y=\"{}\">{}; empty cells are gaps, dotted ones outside "
+        text_ += fmt::format("<text x=\"12\" y=\"{}\">{}</text>\n"
+                             "<text x=\"12\" y=\"{}\">empty cells are gaps, dotted ones lie outside "
                              "the bounds</text>\n",
-                             y + 20, scale);
+                             y + 18, scale, y + 34);
     }
 
     const Picture &p_;
