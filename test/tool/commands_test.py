@@ -112,7 +112,7 @@ class Picture(unittest.TestCase):
         self.assertEqual(self.picture('vector(3,2,1,char)')[0], '0  0 1 3 5')
         self.assertEqual(self.picture('contig(0,int)'),
                          ['nothing: no byte, and no extent'])
-        self.assertEqual(self.picture('--ascii', 'resized(contig(0,int),0,4)')[0], '0  . . . .')
+        self.assertEqual(self.picture('--ascii', 'resized(contig(0,int),0,4)')[0], '0  .')
 
     def test_rows_and_columns_can_be_chosen(self):
         lines = self.picture('indexed([1,2,3],[0,3,6],int)', '--row', '12', '--ascii')

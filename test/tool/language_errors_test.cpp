@@ -82,7 +82,7 @@ TEST_CASE("bad text is refused with its place and what was expected") {
          "8: /none.npy: cannot open it: No such file or directory"},
         {"contig(2,vector(3,-1,4,int))",
          "9: ucd_create_vector: blocklength is -1; it must be >= 0"},
-        {"bounds(int,0,4,3)", "0: alignment is 3; it must be a power of two from 1 to 32768"},
+        {"aligned(int,3)", "0: alignment is 3; it must be a power of two from 1 to 32768"},
         {"element(300,1,1)", "0: class of element is 300; it must be 0 to 255"},
         {"a = int", "7: expected ';' after the definition of a, found the end"},
         {"a = int;", "8: expected a type, found the end"},

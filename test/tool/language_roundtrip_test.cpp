@@ -13,6 +13,7 @@
 #include <ucd.hpp>
 
 #include <cctype>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,8 +116,10 @@ TEST_CASE("empty types, bounds and starts come back") {
         "hindexed_block(1,[4611686018427387904],char)",
         "hvector(1099511627776,1,16,double)",
         "ndarray([2,3,4],[-96,32,8],double)",
-        "bounds(contig(3,int),-8,40,16)",
-        "resized(bounds(int,0,4,1),0,4)",
+        "bounds(contig(3,int),-8,40)",
+        "aligned(bounds(contig(3,int),-8,40),16)",
+        "resized(aligned(int,1),0,4)",
+        "aligned(resized(contig(0,int),-1,4),64)",
         "element(7,8,4)",
         "element(9,16,4)",
         "contig(3,element(14,20,4))",
@@ -146,6 +149,33 @@ TEST_CASE("flattened bytes of other machines and writers come back") {
     const ucd::Type doubled = ucd::unflatten(std::as_bytes(std::span(sealed)));
     CHECK(ucdtool::to_text(doubled).size() < 4000);
     check_round_trip(doubled);
+}
+
+TEST_CASE("whatever bytes are accepted come back") {
+    std::size_t accepted = 0;
+    run_cases("mutated bytes through text", 20000, [&](Case &one) {
+        const RandomType t = random_type(one.rng(), {.max_bytes = 512});
+        one.about("before it was mutated", t.recipe);
+        const BuiltType type(t.recipe);
+        const Bytes before = ucd::flatten(type.get());
+        FlatBytes bytes(before.size());
+        std::memcpy(bytes.data(), before.data(), before.size());
+        for (std::size_t n = one.rng().below(4) + 1; n > 0; --n) {
+            // Flags, alignment, and everything behind the header.
+            const std::size_t at = one.rng().chance(20)
+                                       ? 6 + one.rng().below(2)
+                                       : flat_header_bytes +
+                                             one.rng().below(bytes.size() - flat_header_bytes);
+            bytes[at] = static_cast<std::uint8_t>(one.rng().chance(50) ? one.rng().below(20)
+                                                                      : one.rng().bits());
+        }
+        seal(bytes);
+        ucd_type_t mutated = UCD_TYPE__NULL;
+        if (ucd_unflatten(&mutated, bytes.data(), bytes.size()) != UCD_SUCCESS) return;
+        ++accepted;
+        require_round_trip(one, ucd::Type(mutated));
+    });
+    CHECK(accepted > 0);
 }
 
 TEST_CASE("a type of a hundred thousand levels goes through text") {

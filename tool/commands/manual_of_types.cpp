@@ -30,7 +30,8 @@ const char *meaning(Kind kind) {
                "of psizes; distribs are BLOCK, CYCLIC or NONE, dargs block sizes or DFLT.";
     case Kind::ndarray: return "An array by its shape and its strides in bytes, of any sign.";
     case Kind::resized: return "The same bytes with bounds lb and lb + extent, explicitly.";
-    case Kind::bounds: return "The same bytes with bounds and alignment as if they were implicit.";
+    case Kind::bounds: return "The same bytes with other bounds that stay implicit.";
+    case Kind::aligned: return "The same type with another alignment.";
     case Kind::element:
         return "A data representation that no predefined type has here, by the classes of the "
                "flattened form.";

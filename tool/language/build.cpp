@@ -89,15 +89,13 @@ ucd::Type element(const Node &node) {
     return ucd::unflatten(write_flat(header, bytes));
 }
 
-// The same type with other bounds, which stay implicit.
-ucd::Type bounds(const Node &node, ucd::TypeRef old) {
+// The same type but for what `change` makes of its header.
+template <class Change>
+ucd::Type with_header(ucd::TypeRef old, Change change) {
     const std::vector<std::byte> flat = ucd::flatten(old);
     FlatHeader header = read_header(flat);
     const auto nodes = std::span(flat).subspan(header.bytes);
-    header.lb = node.number(1);
-    header.extent = node.number(2);
-    header.alignment = log_of_alignment(node, 3);
-    header.explicit_bounds = false;
+    change(header);
     return ucd::unflatten(write_flat(header, nodes));
 }
 
@@ -147,7 +145,14 @@ ucd::Type TypeBuilder::make(const Node &n) const {
                             static_cast<int>(number(6)), old(7));
     case Kind::ndarray: return Type::ndarray(list(0), list(1), old(2));
     case Kind::resized: return Type::resized(old(0), number(1), number(2));
-    case Kind::bounds: return bounds(n, old(0));
+    case Kind::bounds:
+        return with_header(old(0), [&](FlatHeader &h) {
+            h.explicit_bounds = false;
+            h.lb = number(1);
+            h.extent = number(2);
+        });
+    case Kind::aligned:
+        return with_header(old(0), [&](FlatHeader &h) { h.alignment = log_of_alignment(n, 1); });
     case Kind::element: return element(n);
     case Kind::flattened: break;
     }

@@ -33,7 +33,7 @@ constexpr Parameter darray[] = {{"size", Part::number},
                                 oldtype};
 constexpr Parameter ndarray[] = {{"shape", Part::list}, {"byte_strides", Part::list}, oldtype};
 constexpr Parameter resized[] = {oldtype, lb, extent};
-constexpr Parameter bounds[] = {oldtype, lb, extent, {"alignment", Part::number}};
+constexpr Parameter aligned[] = {oldtype, {"alignment", Part::number}};
 constexpr Parameter element[] = {
     {"class", Part::number}, {"bytes", Part::number}, {"alignment", Part::number}};
 constexpr Parameter flattened[] = {{"file", Part::path}};
@@ -53,7 +53,8 @@ constexpr Constructor constructors[] = {
     {Kind::darray, "darray", darray},
     {Kind::ndarray, "ndarray", ndarray},
     {Kind::resized, "resized", resized},
-    {Kind::bounds, "bounds", bounds},
+    {Kind::bounds, "bounds", resized},
+    {Kind::aligned, "aligned", aligned},
     {Kind::element, "element", element},
     {Kind::flattened, "flattened", flattened},
 };

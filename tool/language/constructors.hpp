@@ -26,6 +26,7 @@ enum class Kind : uint8_t {
     ndarray,
     resized,
     bounds,    // resized, but implicit
+    aligned,   // another alignment
     element,   // a data representation that no predefined type here has
     flattened, // a file that ucd_flatten wrote
 };

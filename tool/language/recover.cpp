@@ -162,11 +162,7 @@ private:
     // The explicitness of bounds within is lost where the type as a whole gets its own.
     Shape with_extent(const Shape &child, intptr_t extent) {
         if (explicit_) return make(Kind::resized, child.id, intptr_t{0}, extent);
-        return make(Kind::bounds, child.id, intptr_t{0}, extent, alignment_of(child.id));
-    }
-
-    intptr_t alignment_of(NodeId id) const {
-        return intptr_t{1} << read_header(ucd::flatten(builder_.at(id))).alignment;
+        return make(Kind::bounds, child.id, intptr_t{0}, extent);
     }
 
     Shape fields(const FlatNode &n, intptr_t start) {
@@ -193,15 +189,15 @@ private:
     }
 
     void set_bounds(const FlatHeader &wanted) {
-        const NodeId last = e_.nodes.size() - 1;
-        const FlatHeader found = read_header(ucd::flatten(builder_.at(last)));
-        const intptr_t alignment = intptr_t{1} << wanted.alignment;
-        if (found.alignment != wanted.alignment ||
-            (!explicit_ && (found.lb != wanted.lb || found.extent != wanted.extent ||
-                            found.explicit_bounds)))
-            make(Kind::bounds, last, wanted.lb, wanted.extent, alignment);
-        if (explicit_)
-            make(Kind::resized, e_.nodes.size() - 1, wanted.lb, wanted.extent);
+        const auto last = [&] { return e_.nodes.size() - 1; };
+        const auto found = [&] { return read_header(ucd::flatten(builder_.at(last()))); };
+        if (explicit_) {
+            make(Kind::resized, last(), wanted.lb, wanted.extent);
+        } else if (const FlatHeader h = found(); h.lb != wanted.lb || h.extent != wanted.extent) {
+            make(Kind::bounds, last(), wanted.lb, wanted.extent);
+        }
+        if (found().alignment != wanted.alignment)
+            make(Kind::aligned, last(), intptr_t{1} << wanted.alignment);
     }
 
     // Definitions for what is named several times, so that the text is no longer than the type.

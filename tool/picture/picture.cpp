@@ -83,6 +83,7 @@ private:
     uint64_t unit() const {
         const bool elements = layout_.element != UCD_TYPE__NULL;
         uint64_t g = elements ? ucd::TypeRef(layout_.element).size() : widest_unit;
+        if (surveyed_.empty()) g = std::gcd(g, distance(p_.low, p_.high));
         for (const Segment &s : surveyed_)
             g = std::gcd(std::gcd(g, s.bytes), distance(p_.low, s.at));
         return g;
