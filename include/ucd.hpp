@@ -132,10 +132,10 @@ struct as_value {
 namespace detail {
 template <class R, class T>
 concept ContiguousOf = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       std::same_as<std::remove_cv_t<std::ranges::range_value_t<R>>, T>;
+    std::same_as<std::remove_cv_t<std::ranges::range_value_t<R>>, T>;
 template <class R>
 concept Packed = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                 std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 } // namespace detail
 
 /* A list of T for the length of a call: {1, 2, 3}, or anything contiguous of T. */
@@ -144,8 +144,8 @@ class List : public std::span<const T> {
 public:
     List(std::initializer_list<T> list) : std::span<const T>(list.begin(), list.size()) {}
     template <class R>
-        requires detail::ContiguousOf<R, T>
-    List(const R &range) : std::span<const T>(std::ranges::data(range), std::ranges::size(range)) {}
+    requires detail::ContiguousOf<R, T> List(const R &range)
+        : std::span<const T>(std::ranges::data(range), std::ranges::size(range)) {}
 };
 using Ints = List<intptr_t>;
 
@@ -153,8 +153,7 @@ using Ints = List<intptr_t>;
 class ConstBytes : public std::span<const std::byte> {
 public:
     template <detail::Packed R>
-    ConstBytes(const R &range)
-        : std::span<const std::byte>(std::as_bytes(std::span(range))) {}
+    ConstBytes(const R &range) : std::span<const std::byte>(std::as_bytes(std::span(range))) {}
 };
 
 /* Packed data that is written. */
@@ -535,8 +534,7 @@ typename P::template of<std::vector<std::byte>> packed(const void *in, uintptr_t
     if (!layout) return P::template fail<Out>(layout.code(), layout.message());
     Out out(layout->bytes);
     uintptr_t n = 0;
-    const int rc =
-        ucd_pack(in, count, type, 0, out.data(), out.size(), &n, info, UCD_OP__REPLACE);
+    const int rc = ucd_pack(in, count, type, 0, out.data(), out.size(), &n, info, UCD_OP__REPLACE);
     return P::template give<Out>(rc, std::move(out));
 }
 
@@ -562,22 +560,18 @@ typename P::template of<uintptr_t> copy(const void *in, uintptr_t incount, TypeR
 
 /* As pack, without waiting; moved is set to the bytes that it moves. */
 template <class P = throwing>
-[[nodiscard]] typename P::template of<Request> ipack(const void *in, uintptr_t count, TypeRef type,
-                                                     Bytes out, uintptr_t &moved,
-                                                     uintptr_t offset = 0,
-                                                     ucd_op_t op = UCD_OP__REPLACE,
-                                                     ucd_info_t info = {}) {
+[[nodiscard]] typename P::template of<Request>
+ipack(const void *in, uintptr_t count, TypeRef type, Bytes out, uintptr_t &moved,
+      uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
     return detail::call<P, Request, ucd_request_t>(ucd_ipack, in, count, type, offset, out.data(),
                                                    out.size(), &moved, info, op);
 }
 
 /* As unpack, without waiting; moved is set to the bytes that it moves. */
 template <class P = throwing>
-[[nodiscard]] typename P::template of<Request> iunpack(ConstBytes in, void *out, uintptr_t count,
-                                                       TypeRef type, uintptr_t &moved,
-                                                       uintptr_t offset = 0,
-                                                       ucd_op_t op = UCD_OP__REPLACE,
-                                                       ucd_info_t info = {}) {
+[[nodiscard]] typename P::template of<Request>
+iunpack(ConstBytes in, void *out, uintptr_t count, TypeRef type, uintptr_t &moved,
+        uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
     return detail::call<P, Request, ucd_request_t>(ucd_iunpack, in.data(), in.size(), out, count,
                                                    type, offset, &moved, info, op);
 }

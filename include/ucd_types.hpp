@@ -153,8 +153,8 @@ intptr_t field_offset(Place<Struct> &place, const Field<Struct, Member> &f) {
 } // namespace detail
 
 /* The named members of a struct, in this order, with the struct's size as extent, so that several
- * are an array of it: struct_of(&P::x, &P::id). Members may be arrays; for a member that is a struct
- * give its type as well: struct_of(&Q::name, field(&Q::point, point_type)). */
+ * are an array of it: struct_of(&P::x, &P::id). Members may be arrays; for a member that is a
+ * struct give its type as well: struct_of(&Q::name, field(&Q::point, point_type)). */
 template <class P = throwing, class First, class... Rest>
 typename P::template of<Type> struct_of(First first, Rest... rest) {
     using Struct = decltype(detail::struct_named(first));
@@ -162,12 +162,10 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
                   "members of one struct");
     static_assert(std::is_standard_layout_v<Struct>, "only these have members at fixed offsets");
     detail::Place<Struct> place;
-    const auto members =
-        Type::structure<as_value>({detail::field_count(first), detail::field_count(rest)...},
-                                  {detail::field_offset(place, first),
-                                   detail::field_offset(place, rest)...},
-                                  {detail::field_type(first).get(),
-                                   detail::field_type(rest).get()...});
+    const auto members = Type::structure<as_value>(
+        {detail::field_count(first), detail::field_count(rest)...},
+        {detail::field_offset(place, first), detail::field_offset(place, rest)...},
+        {detail::field_type(first).get(), detail::field_type(rest).get()...});
     if (!members) return P::template fail<Type>(members.code(), members.message());
     return Type::resized<P>(*members, 0, sizeof(Struct));
 }

@@ -37,8 +37,9 @@ int run(int argc, char **argv) {
     CLI::App app("See layouts of noncontiguous data, and use them on files", "ucd");
     app.require_subcommand(1);
     app.set_version_flag("--version", version());
-    app.footer("Type expressions: vector(1024,1,1024,double); see ucd-type(7) or docs/type-language.md.\n"
-               "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type.");
+    app.footer(
+        "Type expressions: vector(1024,1,1024,double); see ucd-type(7) or docs/type-language.md.\n"
+        "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type.");
     for (const auto add : {ucdtool::add_describe, ucdtool::add_pack, ucdtool::add_unpack,
                            ucdtool::add_copy, ucdtool::add_info, ucdtool::add_flatten,
                            ucdtool::add_unflatten, ucdtool::add_completion, ucdtool::add_manual})

@@ -6,10 +6,10 @@ namespace ucd {
 namespace {
 
 // docs/decisions/0011-advice.md says where these come from.
-constexpr uint64_t most_iov = 1024;     // entries that one writev takes
+constexpr uint64_t most_iov = 1024;       // entries that one writev takes
 constexpr uint64_t worth_an_entry = 1024; // bytes that make up for handling them one by one
-constexpr uint64_t worth_a_row = 64;    // bytes of a cache line, which a copy engine moves whole
-constexpr unsigned most_box_dims = 3;   // that copy engines take
+constexpr uint64_t worth_a_row = 64;      // bytes of a cache line, which a copy engine moves whole
+constexpr unsigned most_box_dims = 3;     // that copy engines take
 
 // The levels of a regular box, or 0 if the layout is none.
 unsigned box_dims(const Layout &layout, uint64_t &row) {
@@ -28,9 +28,8 @@ std::string advice_for(const Layout &layout) {
     const Node &top = layout.top();
     const uint64_t n = top.segments.count, mean = top.bytes / n;
     if (n == 1) return "iov: it is one segment, which can be sent from where it lies";
-    const std::string what =
-        number(n) + " segments of " + number(mean) + " bytes" +
-        (top.bytes % n == 0 ? "" : " on average");
+    const std::string what = number(n) + " segments of " + number(mean) + " bytes" +
+                             (top.bytes % n == 0 ? "" : " on average");
     if (n <= most_iov && mean >= worth_an_entry)
         return "iov: " + what + ": few and long enough to be sent from where they lie";
     uint64_t row;

@@ -144,8 +144,13 @@ TEST_CASE("batches, requests and parts of segments") {
     const ucd::Type even = ucd::Type::vector(3, 1, 2, UCD_TYPE__DOUBLE);
     std::array<double, 3> first{}, second{};
     std::vector<ucd_pack_desc_t> packs(2);
-    packs[0] = {.inbuf = data.data(), .incount = 1, .type = even.get(), .inoffset = 0,
-                .outbuf = first.data(), .max_pack_bytes = 24, .actual_pack_bytes = 0,
+    packs[0] = {.inbuf = data.data(),
+                .incount = 1,
+                .type = even.get(),
+                .inoffset = 0,
+                .outbuf = first.data(),
+                .max_pack_bytes = 24,
+                .actual_pack_bytes = 0,
                 .reserved = {}};
     packs[1] = packs[0];
     packs[1].inbuf = data.data() + 1;
@@ -162,8 +167,14 @@ TEST_CASE("batches, requests and parts of segments") {
     CHECK(packs[1].actual_pack_bytes == 24);
 
     std::vector<ucd_unpack_desc_t> unpacks(1);
-    unpacks[0] = {.inbuf = second.data(), .insize = 24, .outbuf = back.data(), .outcount = 1,
-                  .type = even.get(), .outoffset = 0, .actual_unpack_bytes = 0, .reserved = {}};
+    unpacks[0] = {.inbuf = second.data(),
+                  .insize = 24,
+                  .outbuf = back.data(),
+                  .outcount = 1,
+                  .type = even.get(),
+                  .outoffset = 0,
+                  .actual_unpack_bytes = 0,
+                  .reserved = {}};
     ucd::iunpack_batch(unpacks).wait();
     CHECK(back == std::array<double, 6>{1, 0, 3, 2, 5, 4});
 

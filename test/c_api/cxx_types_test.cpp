@@ -87,16 +87,18 @@ TEST_CASE("struct_of selects members, and an array of structs is a count") {
 
 TEST_CASE("members may be arrays, structs, arrays of structs and enumerations") {
     const ucd::Type point = ucd::struct_of(&Point::x, &Point::y);
-    const ucd::Type type =
-        ucd::struct_of(&Particle::colour, &Particle::position, &Particle::neighbours,
-                       ucd::field(&Particle::at, point), ucd::field(&Particle::trail, point),
-                       &Particle::phase);
-    CHECK(type.size() == 2 + 3 * sizeof(float) + 4 * sizeof(int) + 3 * 2 * sizeof(double) +
-                             2 * sizeof(float));
+    const ucd::Type type = ucd::struct_of(&Particle::colour, &Particle::position,
+                                          &Particle::neighbours, ucd::field(&Particle::at, point),
+                                          ucd::field(&Particle::trail, point), &Particle::phase);
+    CHECK(type.size() ==
+          2 + 3 * sizeof(float) + 4 * sizeof(int) + 3 * 2 * sizeof(double) + 2 * sizeof(float));
     CHECK(type.extent().extent == sizeof(Particle));
-    const Particle p{Colour::red,          {1, 2, 3},
-                     {{{4, 5}, {6, 7}}},   {8, 9, 'a', 1},
-                     {{10, 11, 'b', 2}, {12, 13, 'c', 3}}, {14, 15}};
+    const Particle p{Colour::red,
+                     {1, 2, 3},
+                     {{{4, 5}, {6, 7}}},
+                     {8, 9, 'a', 1},
+                     {{10, 11, 'b', 2}, {12, 13, 'c', 3}},
+                     {14, 15}};
     Particle q{};
     CHECK(ucd::copy(&p, 1, type, &q, 1, type) == type.size());
     CHECK(q.colour == Colour::red);
@@ -118,8 +120,8 @@ TEST_CASE("array_of takes shape and strides in elements") {
     CHECK(out == std::array<float, 6>{0, 6, 1, 7, 2, 8});
     CHECK(ucd::pack(&data[5], 1, ucd::array_of<float>({6}, {-1}), out) == sizeof out);
     CHECK(out == std::array<float, 6>{5, 4, 3, 2, 1, 0});
-    const auto far = ucd::array_of<double, ucd::as_value>(
-        {2}, {std::numeric_limits<std::intptr_t>::max() / 2});
+    const auto far =
+        ucd::array_of<double, ucd::as_value>({2}, {std::numeric_limits<std::intptr_t>::max() / 2});
     CHECK(far.code() == UCD_ERR__OVERFLOW);
     CHECK_THROWS_AS((ucd::array_of<double>({2, 2}, {1})), ucd::Error);
 }

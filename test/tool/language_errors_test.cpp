@@ -78,8 +78,7 @@ TEST_CASE("bad text is refused with its place and what was expected") {
                               "'double'"},
         {"indexed(@,[0],int)", "8: expected a file name after '@'"},
         {"indexed(@\"a,[0],int)", "8: the file name has no closing '\"'"},
-        {"indexed(@/none.npy,[0],int)",
-         "8: /none.npy: cannot open it: No such file or directory"},
+        {"indexed(@/none.npy,[0],int)", "8: /none.npy: cannot open it: No such file or directory"},
         {"contig(2,vector(3,-1,4,int))",
          "9: ucd_create_vector: blocklength is -1; it must be >= 0"},
         {"aligned(int,3)", "0: alignment is 3; it must be a power of two from 1 to 32768"},
@@ -118,8 +117,8 @@ TEST_CASE("nesting is limited by memory alone, whether it ends well or not") {
     constexpr std::size_t depth = 1000000;
     std::string open;
     for (std::size_t i = 0; i < depth; ++i) open += "dup(";
-    CHECK(refusal(open) == std::to_string(4 * depth) +
-                               ": expected a type, the oldtype of dup, found the end");
+    CHECK(refusal(open) ==
+          std::to_string(4 * depth) + ": expected a type, the oldtype of dup, found the end");
     CHECK(refusal(open + "int" + std::string(depth, ')')) == "");
 }
 

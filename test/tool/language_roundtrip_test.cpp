@@ -46,8 +46,8 @@ void check_round_trip(ucd::TypeRef type) {
 std::string recipe_text(const Recipe &recipe) {
     std::string text = to_text(recipe);
     const std::pair<const char *, const char *> words[] = {
-        {"structure(", "struct("}, {"UCD_ORDER__", ""},         {"UCD_DISTRIBUTE__DFLT_DARG", "DFLT"},
-        {"UCD_DISTRIBUTE__", ""},  {"{", "["}, {"}", "]"}};
+        {"structure(", "struct("}, {"UCD_ORDER__", ""}, {"UCD_DISTRIBUTE__DFLT_DARG", "DFLT"},
+        {"UCD_DISTRIBUTE__", ""},  {"{", "["},          {"}", "]"}};
     for (const auto &[from, to] : words)
         for (std::size_t at; (at = text.find(from)) != std::string::npos;)
             text.replace(at, std::string_view(from).size(), to);
@@ -162,12 +162,12 @@ TEST_CASE("whatever bytes are accepted come back") {
         std::memcpy(bytes.data(), before.data(), before.size());
         for (std::size_t n = one.rng().below(4) + 1; n > 0; --n) {
             // Flags, alignment, and everything behind the header.
-            const std::size_t at = one.rng().chance(20)
-                                       ? 6 + one.rng().below(2)
-                                       : flat_header_bytes +
-                                             one.rng().below(bytes.size() - flat_header_bytes);
+            const std::size_t at =
+                one.rng().chance(20)
+                    ? 6 + one.rng().below(2)
+                    : flat_header_bytes + one.rng().below(bytes.size() - flat_header_bytes);
             bytes[at] = static_cast<std::uint8_t>(one.rng().chance(50) ? one.rng().below(20)
-                                                                      : one.rng().bits());
+                                                                       : one.rng().bits());
         }
         seal(bytes);
         ucd_type_t mutated = UCD_TYPE__NULL;

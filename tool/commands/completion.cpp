@@ -50,9 +50,11 @@ std::vector<std::string> words_of_the_language() {
 }
 
 bool starts_with_type(const CLI::App &command) {
-    return !command.get_options([](const CLI::Option *o) {
-        return o->get_positional() && o->get_name(true) == "TYPE";
-    }).empty();
+    return !command
+                .get_options([](const CLI::Option *o) {
+                    return o->get_positional() && o->get_name(true) == "TYPE";
+                })
+                .empty();
 }
 
 std::string bash(const CLI::App &app) {
@@ -72,15 +74,17 @@ std::string bash(const CLI::App &app) {
             const std::string reply =
                 !choices.empty() ? fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))",
                                                fmt::join(choices, " "))
-                : type ? fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\")); compopt -o nospace",
-                                     fmt::join(words_of_the_language(), " "))
-                       : "COMPREPLY=($(compgen -f -- \"$cur\"))";
+                : type
+                    ? fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\")); compopt -o nospace",
+                                  fmt::join(words_of_the_language(), " "))
+                    : "COMPREPLY=($(compgen -f -- \"$cur\"))";
             values += fmt::format("            {}) {}; return ;;\n", fmt::join(names, "|"), reply);
         }
-        cases += fmt::format("    {})\n        case $prev in\n{}        esac\n"
-                             "        if [[ $cur == -* ]]; then\n"
-                             "            COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        else\n",
-                             c->get_name(), values, options.substr(options.empty() ? 0 : 1));
+        cases +=
+            fmt::format("    {})\n        case $prev in\n{}        esac\n"
+                        "        if [[ $cur == -* ]]; then\n"
+                        "            COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        else\n",
+                        c->get_name(), values, options.substr(options.empty() ? 0 : 1));
         cases += starts_with_type(*c)
                      ? fmt::format("            COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n"
                                    "            compopt -o nospace\n",
@@ -119,7 +123,8 @@ std::string zsh(const CLI::App &app) {
         text += "        " + quoted(c->get_name() + ":" + zsh_escaped(c->get_description())) + "\n";
     text += fmt::format("    )\n    types=({})\n", [] {
         std::string words;
-        for (const std::string &w : words_of_the_language()) words += (words.empty() ? "" : " ") + quoted(w);
+        for (const std::string &w : words_of_the_language())
+            words += (words.empty() ? "" : " ") + quoted(w);
         return words;
     }());
     text += "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n"
@@ -132,7 +137,7 @@ std::string zsh(const CLI::App &app) {
             for (const std::string &name : names_of(*o)) {
                 std::string spec = fmt::format("{}[{}]", name, zsh_escaped(o->get_description()));
                 if (takes_value(*o))
-                    spec += !choices.empty()         ? fmt::format(":value:({})", fmt::join(choices, " "))
+                    spec += !choices.empty() ? fmt::format(":value:({})", fmt::join(choices, " "))
                             : name.ends_with("type") ? ":type:($types)"
                                                      : ":value:_files";
                 text += " \\\n            " + quoted(spec);
@@ -149,17 +154,19 @@ std::string fish(const CLI::App &app) {
     std::string text = "# fish completion for ucd\n";
     const std::string none = "complete -c ucd -n __fish_use_subcommand";
     for (const CLI::App *c : commands_of(app))
-        text += fmt::format("{} -f -a {} -d {}\n", none, c->get_name(), quoted(c->get_description()));
+        text +=
+            fmt::format("{} -f -a {} -d {}\n", none, c->get_name(), quoted(c->get_description()));
     for (const CLI::App *c : commands_of(app)) {
-        const std::string start = fmt::format(
-            "complete -c ucd -n '__fish_seen_subcommand_from {}'", c->get_name());
+        const std::string start =
+            fmt::format("complete -c ucd -n '__fish_seen_subcommand_from {}'", c->get_name());
         for (const CLI::Option *o : options_of(*c)) {
             text += start;
             for (const std::string &s : o->get_snames()) text += " -s " + s;
             for (const std::string &l : o->get_lnames()) text += " -l " + l;
             if (takes_value(*o)) text += " -r";
             const std::vector<std::string> choices = choices_of(*o);
-            if (!choices.empty()) text += " -f -a " + quoted(fmt::format("{}", fmt::join(choices, " ")));
+            if (!choices.empty())
+                text += " -f -a " + quoted(fmt::format("{}", fmt::join(choices, " ")));
             text += " -d " + quoted(o->get_description()) + "\n";
         }
         if (starts_with_type(*c))

@@ -47,9 +47,10 @@ void copy(Options o) {
                                   "overlap: bytes {} to {} and {} to {}",
                                   in.path(), in.first(), in.last(), out.first(), out.last()));
     if (in.layout().bytes != out.layout().bytes)
-        throw Failure(Exit::failed, fmt::format("the input has {} bytes and the output {}; expected "
-                                                "as many",
-                                                in.layout().bytes, out.layout().bytes));
+        throw Failure(Exit::failed,
+                      fmt::format("the input has {} bytes and the output {}; expected "
+                                  "as many",
+                                  in.layout().bytes, out.layout().bytes));
     if (!o.as_is && !in.dtype().empty() && !out.dtype().empty() && in.dtype() != out.dtype() &&
         in.layout().element != UCD_TYPE__BYTE && out.layout().element != UCD_TYPE__BYTE)
         throw Failure(Exit::failed, fmt::format("the input's elements are {} and the output's {}; "
@@ -59,8 +60,8 @@ void copy(Options o) {
     const ucd_op_t op = o.move.operation();
     const ucd::Info hints = o.move.hints();
     Progress progress(in.layout().bytes, o.move.progress);
-    const bool one_element = in.layout().element != UCD_TYPE__NULL &&
-                             in.layout().element == out.layout().element;
+    const bool one_element =
+        in.layout().element != UCD_TYPE__NULL && in.layout().element == out.layout().element;
     if (op == UCD_OP__REPLACE || one_element) {
         copy_in_pieces(in, out, op, hints, progress);
     } else {
@@ -75,7 +76,8 @@ void copy(Options o) {
 
 void add_copy(CLI::App &app) {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("copy", "Copy from one layout to another, without a packed file");
+    CLI::App *c =
+        app.add_subcommand("copy", "Copy from one layout to another, without a packed file");
     c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
     c->add_option("OUTPUT", o->out.path,
                   "raw or .npy file, changed in place; a raw one that is missing is made")

@@ -77,11 +77,11 @@ std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
     add_all("steps", "step");
     add_all("layout", "layout");
     if (o.count != 1) add("count", fmt::format("{}: {} bytes packed", o.count, l.bytes));
-    add("segments", l.segments == 0 ? "0"
-                    : l.min_segment == l.max_segment
-                        ? fmt::format("{} of {} bytes", l.segments, l.min_segment)
-                        : fmt::format("{} of {} to {} bytes", l.segments, l.min_segment,
-                                      l.max_segment));
+    add("segments",
+        l.segments == 0 ? "0"
+        : l.min_segment == l.max_segment
+            ? fmt::format("{} of {} bytes", l.segments, l.min_segment)
+            : fmt::format("{} of {} to {} bytes", l.segments, l.min_segment, l.max_segment));
     add("box", box_text(l));
     std::string absent;
     for (const std::string &line : facts.all("kernel")) {
@@ -156,11 +156,13 @@ void describe(const Options &o) {
 
 void add_describe(CLI::App &app) {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("describe", "Show what a type is: bounds, layout, costs, picture");
+    CLI::App *c =
+        app.add_subcommand("describe", "Show what a type is: bounds, layout, costs, picture");
     c->add_option("TYPE", o->type, "type expression, @FILE or - for standard input")->required();
     c->add_option("-c,--count", o->count, "describe the layout of so many of them")
         ->check(CLI::NonNegativeNumber);
-    c->add_option("--row", o->row, "bytes of memory in a row of the picture (default: by the layout)")
+    c->add_option("--row", o->row,
+                  "bytes of memory in a row of the picture (default: by the layout)")
         ->check(CLI::NonNegativeNumber);
     c->add_option("--columns", o->columns, "the most cells in a row of the picture")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));

@@ -22,14 +22,14 @@ public:
         const FlatHeader &h = reader.header();
         add(0, 4, "magic");
         add(4, 2, fmt::format("version {}", h.version));
-        add(6, 1, fmt::format("bounds are {}; start, lb and extent of {} bytes each",
-                              h.explicit_bounds ? "explicit" : "implicit", (h.bytes - 24) / 3));
+        add(6, 1,
+            fmt::format("bounds are {}; start, lb and extent of {} bytes each",
+                        h.explicit_bounds ? "explicit" : "implicit", (h.bytes - 24) / 3));
         add(7, 1, fmt::format("alignment {}", 1u << h.alignment));
         add(8, 8, fmt::format("{} bytes in all", h.total));
         add(16, 4, fmt::format("checksum {:08x}", h.checksum));
         add(20, 4, fmt::format("{} node{}", h.nodes, h.nodes == 1 ? "" : "s"));
-        add(24, h.bytes - 24,
-            fmt::format("start {}, lb {}, extent {}", h.start, h.lb, h.extent));
+        add(24, h.bytes - 24, fmt::format("start {}, lb {}, extent {}", h.start, h.lb, h.extent));
         for (uint32_t i = 0; reader.more(); ++i) {
             const FlatNode n = reader.next();
             add(n.at, n.bytes, fmt::format("node {}: {}", i, words(n)));
@@ -49,12 +49,14 @@ private:
             std::string hex;
             for (std::size_t i = from; i < std::min(bytes, from + bytes_per_line); ++i)
                 hex += fmt::format("{:02x} ", std::to_integer<unsigned>(flat_[at + i]));
-            text_ += line > 0 ? fmt::format("{:>6}  {}\n", at + from, hex.substr(0, hex.size() - 1))
-                              : fmt::format("{:>6}  {:<{}} {}\n", at, hex, 3 * bytes_per_line, meaning);
+            text_ += line > 0
+                         ? fmt::format("{:>6}  {}\n", at + from, hex.substr(0, hex.size() - 1))
+                         : fmt::format("{:>6}  {:<{}} {}\n", at, hex, 3 * bytes_per_line, meaning);
         }
     }
 
-    template <class T> static std::string list(const std::vector<T> &values) {
+    template <class T>
+    static std::string list(const std::vector<T> &values) {
         const bool cut = values.size() > most_entries;
         return fmt::format("[{}{}]",
                            fmt::join(values.begin(),

@@ -41,20 +41,19 @@ const char *const shapes[] = {
 };
 
 // The environment's variables, which give the keys of an info their defaults.
-const char *const variables[] = {"UCD_BACKENDS", "UCD_GPU",    "UCD_INBUF",
-                                 "UCD_OUTBUF",   "UCD_ENGINE", "UCD_MAX_BLOCKS",
-                                 "UCD_THREADS",  "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL",
-                                 "UCD_PLUGIN_PATH"};
+const char *const variables[] = {"UCD_BACKENDS",  "UCD_GPU",        "UCD_INBUF",   "UCD_OUTBUF",
+                                 "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS", "UCD_ZE_CONTEXT",
+                                 "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
 
 struct Operation {
     const char *name;
     ucd_op_t op;
 };
 const Operation operations[] = {
-    {"MAX", UCD_OP__MAX},       {"MIN", UCD_OP__MIN},       {"SUM", UCD_OP__SUM},
-    {"PROD", UCD_OP__PROD},     {"LAND", UCD_OP__LAND},     {"LOR", UCD_OP__LOR},
-    {"LXOR", UCD_OP__LXOR},     {"BAND", UCD_OP__BAND},     {"BOR", UCD_OP__BOR},
-    {"BXOR", UCD_OP__BXOR},     {"MAXLOC", UCD_OP__MAXLOC}, {"MINLOC", UCD_OP__MINLOC}};
+    {"MAX", UCD_OP__MAX},   {"MIN", UCD_OP__MIN},       {"SUM", UCD_OP__SUM},
+    {"PROD", UCD_OP__PROD}, {"LAND", UCD_OP__LAND},     {"LOR", UCD_OP__LOR},
+    {"LXOR", UCD_OP__LXOR}, {"BAND", UCD_OP__BAND},     {"BOR", UCD_OP__BOR},
+    {"BXOR", UCD_OP__BXOR}, {"MAXLOC", UCD_OP__MAXLOC}, {"MINLOC", UCD_OP__MINLOC}};
 
 using Json = nlohmann::ordered_json;
 
@@ -122,26 +121,29 @@ Json everything() {
 }
 
 std::string in_words(const Json &j) {
-    std::string text = fmt::format("ucd {}, built for {}\n\nbackends\n",
-                                   j["version"].get<std::string>(),
-                                   j["built_for"].get<std::string>());
+    std::string text =
+        fmt::format("ucd {}, built for {}\n\nbackends\n", j["version"].get<std::string>(),
+                    j["built_for"].get<std::string>());
     for (const Json &b : j["backends"]) {
         const auto name = b["name"].get<std::string>();
         if (!b["available"].get<bool>()) {
-            text += fmt::format("  {:<6} not available: {}\n", name, b["reason"].get<std::string>());
+            text +=
+                fmt::format("  {:<6} not available: {}\n", name, b["reason"].get<std::string>());
             continue;
         }
         text += fmt::format("  {:<6} version {}, devices: {}\n", name,
                             b["version"].get<std::string>(), b["devices"].get<unsigned>());
         std::string reductions;
         for (const auto &[op, types] : b["reductions"].items())
-            reductions += fmt::format("{}{} on {}", reductions.empty() ? "" : ", ", op, types.size());
+            reductions +=
+                fmt::format("{}{} on {}", reductions.empty() ? "" : ", ", op, types.size());
         text += fmt::format("         reductions, by predefined types: {}\n", reductions);
     }
     text += "\nkernels, for layouts of each kind\n";
     for (const Json &k : j["kernels"]) {
         text += fmt::format("  {}\n", k["type"].get<std::string>());
-        for (const Json &line : k["kernels"]) text += fmt::format("    {}\n", line.get<std::string>());
+        for (const Json &line : k["kernels"])
+            text += fmt::format("    {}\n", line.get<std::string>());
     }
     text += "\nenvironment, the defaults of hints\n";
     for (const auto &[name, value] : j["environment"].items())

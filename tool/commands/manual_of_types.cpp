@@ -26,7 +26,8 @@ const char *meaning(Kind kind) {
         return "The part of subsizes elements from starts on of an array of sizes; order is C or "
                "FORTRAN.";
     case Kind::darray:
-        return "What process rank of size has of an array of gsizes that is distributed over a grid "
+        return "What process rank of size has of an array of gsizes that is distributed over a "
+               "grid "
                "of psizes; distribs are BLOCK, CYCLIC or NONE, dargs block sizes or DFLT.";
     case Kind::ndarray: return "An array by its shape and its strides in bytes, of any sign.";
     case Kind::resized: return "The same bytes with bounds lb and lb + extent, explicitly.";
@@ -57,9 +58,11 @@ std::string manual_of_types() {
         ".TH UCD\\-TYPE 7 \"\" \"UCD {}.{}.{}\" \"Miscellaneous\"\n"
         ".SH NAME\nucd\\-type \\- type expressions of ucd\n"
         ".SH DESCRIPTION\n"
-        "A type expression is a predefined type, or a constructor with its arguments in parentheses "
+        "A type expression is a predefined type, or a constructor with its arguments in "
+        "parentheses "
         "in the order of the C functions, without counts that lists have. Integers are decimal. "
-        "A list is written out, [1,2,8:16:4], where start:stop:step is a range without its stop, or "
+        "A list is written out, [1,2,8:16:4], where start:stop:step is a range without its stop, "
+        "or "
         "is @file.npy, a one\\-dimensional .npy file of integers. Types within types may be named: "
         "\\fBrow = contig(4,int); struct([1,1],[0,64],[row,row])\\fR. A # starts a comment.\n"
         ".SH CONSTRUCTORS\n",

@@ -7,10 +7,10 @@ namespace ucdtool {
 namespace {
 
 const std::map<std::string, ucd_op_t> operations = {
-    {"replace", UCD_OP__REPLACE}, {"max", UCD_OP__MAX},       {"min", UCD_OP__MIN},
-    {"sum", UCD_OP__SUM},         {"prod", UCD_OP__PROD},     {"land", UCD_OP__LAND},
-    {"lor", UCD_OP__LOR},         {"lxor", UCD_OP__LXOR},     {"band", UCD_OP__BAND},
-    {"bor", UCD_OP__BOR},         {"bxor", UCD_OP__BXOR},     {"maxloc", UCD_OP__MAXLOC},
+    {"replace", UCD_OP__REPLACE}, {"max", UCD_OP__MAX},   {"min", UCD_OP__MIN},
+    {"sum", UCD_OP__SUM},         {"prod", UCD_OP__PROD}, {"land", UCD_OP__LAND},
+    {"lor", UCD_OP__LOR},         {"lxor", UCD_OP__LXOR}, {"band", UCD_OP__BAND},
+    {"bor", UCD_OP__BOR},         {"bxor", UCD_OP__BXOR}, {"maxloc", UCD_OP__MAXLOC},
     {"minloc", UCD_OP__MINLOC}};
 
 } // namespace

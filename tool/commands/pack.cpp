@@ -95,10 +95,10 @@ void pack(const Options &o) {
         const std::span<std::byte> data = output_data(o, in, bytes, file);
         const ucd::Info hints = o.move.hints();
         for (uint64_t done = 0; done < bytes;) {
-            const uintptr_t n = ucd::pack(
-                in.buffer(), in.count(), in.type(),
-                data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)),
-                o.part.offset + done, o.move.operation(), hints);
+            const uintptr_t n =
+                ucd::pack(in.buffer(), in.count(), in.type(),
+                          data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)),
+                          o.part.offset + done, o.move.operation(), hints);
             done += n;
             progress.advance(n);
         }

@@ -46,19 +46,19 @@ void Progress::draw() {
         total_ == 0 ? 1 : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
     const auto full = static_cast<std::size_t>(part * width);
     const double left = part > 0 ? seconds() * (1 - part) / part : 0;
-    fmt::print(stderr, "\r[{}{}] {:3.0f}% {}, {}/s, {:.0f} s left\x1b[K", std::string(full, '#'),
-               std::string(width - full, ' '), 100 * part, bytes_text(done_),
-               bytes_text(static_cast<uint64_t>(static_cast<double>(done_) /
-                                                std::max(seconds(), 1e-9))),
-               left);
+    fmt::print(
+        stderr, "\r[{}{}] {:3.0f}% {}, {}/s, {:.0f} s left\x1b[K", std::string(full, '#'),
+        std::string(width - full, ' '), 100 * part, bytes_text(done_),
+        bytes_text(static_cast<uint64_t>(static_cast<double>(done_) / std::max(seconds(), 1e-9))),
+        left);
     std::fflush(stderr);
     drawn_ = true;
 }
 
 std::string Progress::summary() const {
-    return fmt::format("{} in {:.3g} s, {}/s", bytes_text(done_), seconds(),
-                       bytes_text(static_cast<uint64_t>(static_cast<double>(done_) /
-                                                        std::max(seconds(), 1e-9))));
+    return fmt::format(
+        "{} in {:.3g} s, {}/s", bytes_text(done_), seconds(),
+        bytes_text(static_cast<uint64_t>(static_cast<double>(done_) / std::max(seconds(), 1e-9))));
 }
 
 } // namespace ucdtool

@@ -42,17 +42,16 @@ void unpack(const Options &o) {
                                                 o.part.offset, total));
     const uint64_t bytes = o.part.bytes.value_or(data.size()), room = total - o.part.offset;
     if (bytes > room || (!o.part.bytes && bytes != room))
-        throw Failure(Exit::failed, fmt::format("{}: it has {} bytes; the type takes {}{}", o.in,
-                                                bytes, room,
-                                                bytes < room ? "; --bytes unpacks a part" : ""));
+        throw Failure(Exit::failed,
+                      fmt::format("{}: it has {} bytes; the type takes {}{}", o.in, bytes, room,
+                                  bytes < room ? "; --bytes unpacks a part" : ""));
     out.make_missing();
     Progress progress(bytes, o.move.progress);
     const ucd::Info hints = o.move.hints();
     for (uint64_t done = 0; done < bytes;) {
-        const uintptr_t n =
-            ucd::unpack(data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)),
-                        out.buffer(), out.count(), out.type(), o.part.offset + done,
-                        o.move.operation(), hints);
+        const uintptr_t n = ucd::unpack(
+            data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)), out.buffer(),
+            out.count(), out.type(), o.part.offset + done, o.move.operation(), hints);
         done += n;
         progress.advance(n);
     }
@@ -63,7 +62,8 @@ void unpack(const Options &o) {
 
 void add_unpack(CLI::App &app) {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("unpack", "Scatter packed data to what a type or slice selects");
+    CLI::App *c =
+        app.add_subcommand("unpack", "Scatter packed data to what a type or slice selects");
     c->add_option("INPUT", o->in, "packed file, raw or .npy")->required();
     c->add_option("OUTPUT", o->out.path,
                   "raw or .npy file, changed in place; a raw one that is missing is made")

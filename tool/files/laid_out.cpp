@@ -73,9 +73,9 @@ void LaidOut::set_slice(const Npy &npy) {
         start_ = part.start;
         shape_ = std::move(part.shape);
     } catch (const SyntaxError &e) {
-        throw Failure(Exit::usage, fmt::format("slice of {} ({}): byte {}: {}\n{}", options_.path,
-                                               npy.shown(), e.at() + 1, e.what(),
-                                               point_at(text, e.at())));
+        throw Failure(Exit::usage,
+                      fmt::format("slice of {} ({}): byte {}: {}\n{}", options_.path, npy.shown(),
+                                  e.at() + 1, e.what(), point_at(text, e.at())));
     }
     dtype_ = npy.descr;
 }
@@ -105,7 +105,8 @@ void LaidOut::make_missing() {
 void LaidOut::place(uint64_t data_at, uint64_t data_bytes) {
     data_at_ = data_at;
     layout_ = type_.layout(count_);
-    if (dtype_.empty() && layout_.element != UCD_TYPE__NULL) dtype_ = dtype_of_type(layout_.element);
+    if (dtype_.empty() && layout_.element != UCD_TYPE__NULL)
+        dtype_ = dtype_of_type(layout_.element);
     intptr_t low = 0, high = 0;
     const bool fits = !__builtin_add_overflow(options_.origin, start_, &at_) &&
                       !__builtin_add_overflow(layout_.low, at_, &low) &&

@@ -31,8 +31,8 @@ public:
     // Throws Failure unless all that the type touches lies within the file's data.
     LaidOut(const LayoutOptions &options, Access access);
 
-    // Makes the file, as long as the type needs, if it is missing: to be called before buffer(), and
-    // once nothing else can be wrong.
+    // Makes the file, as long as the type needs, if it is missing: to be called before buffer(),
+    // and once nothing else can be wrong.
     void make_missing();
 
     // Where displacements count from; it need not lie in the file.

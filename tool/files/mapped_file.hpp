@@ -15,8 +15,8 @@ public:
     MappedFile() = default;
     // Throws Failure if there is no such regular file or it cannot be mapped.
     MappedFile(const std::string &path, Access access);
-    // A new file of `bytes` zeros in place of any that is there. With `reserve`, disk space is taken
-    // now, so that a full disk is an error here; without, the file is sparse.
+    // A new file of `bytes` zeros in place of any that is there. With `reserve`, disk space is
+    // taken now, so that a full disk is an error here; without, the file is sparse.
     static MappedFile create(const std::string &path, uint64_t bytes, bool reserve);
 
     ~MappedFile();

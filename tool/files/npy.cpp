@@ -53,10 +53,12 @@ public:
 
 private:
     [[noreturn]] void bad(const std::string &why) const {
-        throw Failure(Exit::failed, fmt::format("{}: its .npy header is not understood: {}", path_, why));
+        throw Failure(Exit::failed,
+                      fmt::format("{}: its .npy header is not understood: {}", path_, why));
     }
     void skip_space() {
-        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0)
+            ++at_;
     }
     bool take(char c) {
         skip_space();
@@ -163,9 +165,9 @@ char kind_of(ucd_type_t type) {
                value <= reinterpret_cast<uintptr_t>(high);
     };
     const ucd_type_t unsigned_types[] = {
-        UCD_TYPE__UNSIGNED_CHAR, UCD_TYPE__BYTE,   UCD_TYPE__UNSIGNED_SHORT, UCD_TYPE__UNSIGNED,
-        UCD_TYPE__UNSIGNED_LONG, UCD_TYPE__SIZE_T, UCD_TYPE__UNSIGNED_LONG_LONG,
-        UCD_TYPE__UINTMAX_T,     UCD_TYPE__UINTPTR_T};
+        UCD_TYPE__UNSIGNED_CHAR,      UCD_TYPE__BYTE,          UCD_TYPE__UNSIGNED_SHORT,
+        UCD_TYPE__UNSIGNED,           UCD_TYPE__UNSIGNED_LONG, UCD_TYPE__SIZE_T,
+        UCD_TYPE__UNSIGNED_LONG_LONG, UCD_TYPE__UINTMAX_T,     UCD_TYPE__UINTPTR_T};
     if (type == UCD_TYPE___BOOL) return 'b';
     if (type == UCD_TYPE__CHAR) return 'S';
     if (type == UCD_TYPE__WCHAR_T) return sizeof(wchar_t) == 4 ? 'U' : 0;
@@ -199,13 +201,13 @@ std::vector<intptr_t> Npy::strides() const {
 }
 
 std::string Npy::shown() const {
-    return fmt::format("{} of {}{}", shape.empty() ? "one" : fmt::format("{}", fmt::join(shape, "x")),
-                       descr, fortran_order ? ", Fortran order" : "");
+    return fmt::format("{} of {}{}",
+                       shape.empty() ? "one" : fmt::format("{}", fmt::join(shape, "x")), descr,
+                       fortran_order ? ", Fortran order" : "");
 }
 
 bool is_npy(std::span<const std::byte> file) {
-    return file.size() >= magic.size() &&
-           std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+    return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }
 
 Npy read_npy(std::span<const std::byte> file, const std::string &path) {
@@ -232,7 +234,8 @@ Npy read_npy(std::span<const std::byte> file, const std::string &path) {
         bad(fmt::format("its dtype '{}' is not one of plain numbers, text or bytes", npy.descr));
     uint64_t bytes = npy.item_bytes;
     for (const intptr_t s : npy.shape)
-        if (__builtin_mul_overflow(bytes, std::max<uint64_t>(static_cast<uint64_t>(s), 1), &bytes) ||
+        if (__builtin_mul_overflow(bytes, std::max<uint64_t>(static_cast<uint64_t>(s), 1),
+                                   &bytes) ||
             bytes > INT64_MAX)
             bad("its shape does not fit 64 bits");
     if (npy.data_bytes() > file.size() - npy.data_at)

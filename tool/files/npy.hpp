@@ -12,8 +12,8 @@
 namespace ucdtool {
 
 struct Npy {
-    std::string descr;           // "<f8"
-    uint64_t item_bytes = 0;     // of one element
+    std::string descr;       // "<f8"
+    uint64_t item_bytes = 0; // of one element
     bool fortran_order = false;
     std::vector<intptr_t> shape; // empty for a scalar
     uint64_t data_at = 0;        // where the elements start

@@ -38,9 +38,9 @@ public:
 
 private:
     [[noreturn]] void expected(const std::string &what) const {
-        throw SyntaxError(at_, fmt::format("expected {}, found {}", what,
-                                           at_ < text_.size() ? fmt::format("'{}'", text_[at_])
-                                                              : "the end"));
+        throw SyntaxError(
+            at_, fmt::format("expected {}, found {}", what,
+                             at_ < text_.size() ? fmt::format("'{}'", text_[at_]) : "the end"));
     }
     void skip_space() {
         while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -101,7 +101,8 @@ Indices indices_of(const Entry &e, intptr_t length) {
     const intptr_t stop = bound(e.stop, step > 0 ? highest : lowest);
     const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
     const intptr_t span = step > 0 ? stop - start : start - stop;
-    const intptr_t count = span <= 0 ? 0 : static_cast<intptr_t>((static_cast<uint64_t>(span) - 1) / by) + 1;
+    const intptr_t count =
+        span <= 0 ? 0 : static_cast<intptr_t>((static_cast<uint64_t>(span) - 1) / by) + 1;
     return {start, count, step};
 }
 

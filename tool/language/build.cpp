@@ -74,9 +74,9 @@ ucd::Type from_file(const std::string &path) {
 ucd::Type element(const Node &node) {
     for (const std::size_t i : {0, 1})
         if (node.number(i) < 0 || node.number(i) > UINT8_MAX)
-            throw SyntaxError(node.at, fmt::format("{} of element is {}; it must be 0 to 255",
-                                                   node.constructor->parameters[i].name,
-                                                   node.number(i)));
+            throw SyntaxError(node.at,
+                              fmt::format("{} of element is {}; it must be 0 to 255",
+                                          node.constructor->parameters[i].name, node.number(i)));
     const uint8_t alignment = log_of_alignment(node, 2);
     const std::byte bytes[] = {std::byte{1}, static_cast<std::byte>(node.number(0)),
                                static_cast<std::byte>(node.number(1)),

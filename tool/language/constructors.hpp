@@ -31,7 +31,16 @@ enum class Kind : uint8_t {
     flattened, // a file that ucd_flatten wrote
 };
 
-enum class Part : uint8_t { number, list, type, types, order, distributions, distribution_args, path };
+enum class Part : uint8_t {
+    number,
+    list,
+    type,
+    types,
+    order,
+    distributions,
+    distribution_args,
+    path
+};
 
 struct Parameter {
     const char *name;

@@ -34,7 +34,7 @@ struct Ints {
 using Argument = std::variant<intptr_t, Ints, NodeId, std::vector<NodeId>, std::string>;
 
 struct Node {
-    const Constructor *constructor = nullptr;  // null: a predefined type
+    const Constructor *constructor = nullptr; // null: a predefined type
     ucd_type_t predefined = UCD_TYPE__NULL;
     std::vector<Argument> arguments; // one for each of the constructor's parameters
     std::size_t at = 0;              // byte of the text, for errors

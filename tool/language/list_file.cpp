@@ -29,8 +29,8 @@ Ints list_from_file(const std::string &path) {
     const auto file = std::make_shared<MappedFile>(path, MappedFile::Access::read);
     const Npy npy = read_npy(file->bytes(), path);
     if (npy.shape.size() != 1)
-        throw Failure(Exit::failed, fmt::format("{}: a list has one dimension; this is {}", path,
-                                                npy.shown()));
+        throw Failure(Exit::failed,
+                      fmt::format("{}: a list has one dimension; this is {}", path, npy.shown()));
     const std::byte *data = file->data() + npy.data_at;
     const auto count = static_cast<std::size_t>(npy.shape[0]);
     const ucd_type_t type = type_of_dtype(npy.descr);

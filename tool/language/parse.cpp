@@ -103,8 +103,8 @@ private:
         if (!open_.empty() || !name_.empty())
             throw SyntaxError(word.at, "a definition stands before the type, not within it");
         if (predefined_named(word.text) != nullptr || constructor_named(word.text) != nullptr)
-            throw SyntaxError(word.at,
-                              fmt::format("{} has a meaning already; expected a new name", word.text));
+            throw SyntaxError(
+                word.at, fmt::format("{} has a meaning already; expected a new name", word.text));
         if (defined_.contains(word.text))
             throw SyntaxError(word.at, fmt::format("{} is defined already", word.text));
         name_ = word.text;
@@ -125,7 +125,8 @@ private:
         if (open_.empty()) return "";
         const Open &o = open_.back();
         const std::size_t i = o.in_list ? o.arguments.size() - 1 : o.arguments.size();
-        return fmt::format(", the {} of {}", o.constructor->parameters[i].name, o.constructor->name);
+        return fmt::format(", the {} of {}", o.constructor->parameters[i].name,
+                           o.constructor->name);
     }
 
     // Reads arguments of the innermost constructor up to a type, or to the end: then true.
@@ -148,9 +149,9 @@ private:
             }
             o.arguments.push_back(plain_argument(p));
         }
-        if (!tokens_.peek().is(')')) expected(fmt::format("')' after the {} of {}",
-                                                          o.constructor->parameters.back().name,
-                                                          o.constructor->name));
+        if (!tokens_.peek().is(')'))
+            expected(fmt::format("')' after the {} of {}", o.constructor->parameters.back().name,
+                                 o.constructor->name));
         tokens_.take();
         return true;
     }
@@ -279,8 +280,8 @@ private:
         const uint64_t span = step > 0 ? distance(first, stop) : distance(stop, first);
         const uint64_t count = (span - 1) / by + 1;
         if (count > longest_range)
-            throw SyntaxError(at, fmt::format("the range has {} entries; the most is {}", count,
-                                              longest_range));
+            throw SyntaxError(
+                at, fmt::format("the range has {} entries; the most is {}", count, longest_range));
         auto value = static_cast<uint64_t>(first);
         for (uint64_t i = 0; i < count; ++i, value += static_cast<uint64_t>(step))
             values.push_back(static_cast<intptr_t>(value));
@@ -310,8 +311,8 @@ std::string point_at(std::string_view text, std::size_t at) {
     std::string line(text.substr(begin, end - begin));
     std::ranges::replace(line, '\t', ' ');
     const std::string_view dots = "...";
-    return fmt::format("  {}{}{}\n  {:>{}}\n", cut_before ? dots : "", line, cut_after ? dots : "", "^",
-                       at - begin + 1 + (cut_before ? dots.size() : 0));
+    return fmt::format("  {}{}{}\n  {:>{}}\n", cut_before ? dots : "", line, cut_after ? dots : "",
+                       "^", at - begin + 1 + (cut_before ? dots.size() : 0));
 }
 
 } // namespace ucdtool

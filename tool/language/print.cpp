@@ -94,8 +94,7 @@ private:
 
     static std::string argument(const Argument &a, Part part) {
         if (const auto *path = std::get_if<std::string>(&a)) return quoted(*path);
-        if (part == Part::order)
-            return std::get<intptr_t>(a) == UCD_ORDER__C ? "C" : "FORTRAN";
+        if (part == Part::order) return std::get<intptr_t>(a) == UCD_ORDER__C ? "C" : "FORTRAN";
         if (const auto *number = std::get_if<intptr_t>(&a)) return std::to_string(*number);
         const auto &ints = std::get<Ints>(a);
         if (!ints.file.empty()) return quoted(ints.file);

@@ -145,8 +145,8 @@ private:
     Shape blocks(const FlatNode &n, intptr_t start) {
         const Shape child = shapes_[n.children[0]];
         std::vector<intptr_t> displs = shifted(n, start);
-        const Kind kind = in_extents(displs, extent_of(child.of)) ? Kind::indexed_block
-                                                                  : Kind::hindexed_block;
+        const Kind kind =
+            in_extents(displs, extent_of(child.of)) ? Kind::indexed_block : Kind::hindexed_block;
         return make(kind, child.length, Ints::of(std::move(displs)), child.of);
     }
 

@@ -85,8 +85,7 @@ Token Tokens::word_or_number(bool negative) {
     const std::string_view digits = text_.substr(begin, end - begin);
     at_ = end;
     if (!std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; })) {
-        if (negative)
-            throw SyntaxError(t.at, fmt::format("'{}' is no integer", t.text));
+        if (negative) throw SyntaxError(t.at, fmt::format("'{}' is no integer", t.text));
         t.kind = Token::Kind::word;
         return t;
     }

@@ -104,8 +104,8 @@ private:
         for (std::size_t i = 1; i < surveyed_.size(); ++i)
             if (surveyed_[i].at > surveyed_[i - 1].at)
                 ++steps[distance(surveyed_[i - 1].at, surveyed_[i].at)];
-        const auto most = std::ranges::max_element(
-            steps, {}, [](const auto &step) { return step.second; });
+        const auto most =
+            std::ranges::max_element(steps, {}, [](const auto &step) { return step.second; });
         return most == steps.end() || 2 * most->second < surveyed_.size() - 1 ? 0 : most->first;
     }
 
@@ -154,8 +154,8 @@ private:
         }
     }
 
-    // A part of each of many equal shares of the packed stream; not at the same place of each, which
-    // might be in step with the layout.
+    // A part of each of many equal shares of the packed stream; not at the same place of each,
+    // which might be in step with the layout.
     void paint_samples() {
         p_.sampled = true;
         const uint64_t n = std::min<uint64_t>(samples, layout_.bytes);
@@ -204,8 +204,7 @@ private:
         if (begin % row != 0) piece(std::min(end, (begin / row + 1) * row));
         while (end - begin >= row) {
             const uint64_t cells_row = begin / row / p_.rows_each;
-            const uint64_t rows =
-                std::min((cells_row + 1) * p_.rows_each, end / row) - begin / row;
+            const uint64_t rows = std::min((cells_row + 1) * p_.rows_each, end / row) - begin / row;
             for (std::size_t c = 0; c < p_.columns; ++c) {
                 const uint64_t at = c * p_.cell_bytes;
                 Cell &cell = p_.cells[cells_row * p_.columns + c];

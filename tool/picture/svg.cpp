@@ -12,12 +12,8 @@ namespace ucdtool {
 namespace {
 
 // Dark to bright, told apart by lightness alone as well: stops of the viridis map.
-constexpr std::array<std::array<int, 3>, 6> stops = {{{68, 1, 84},
-                                                      {65, 68, 135},
-                                                      {42, 120, 142},
-                                                      {34, 168, 132},
-                                                      {122, 209, 81},
-                                                      {253, 231, 37}}};
+constexpr std::array<std::array<int, 3>, 6> stops = {
+    {{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
 
 struct Color {
     std::string text;
@@ -69,7 +65,8 @@ public:
             "<title>{2}</title>\n"
             "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
             "<text x=\"12\" y=\"20\" font-family=\"monospace\" font-size=\"12\">{3}</text>\n",
-            width, height, escaped(title_), escaped(shortened(static_cast<std::size_t>(width) / 8)));
+            width, height, escaped(title_),
+            escaped(shortened(static_cast<std::size_t>(width) / 8)));
         for (std::size_t r = 0; r < p_.rows; ++r) row(r);
         legend(top + rows * side_ + 22);
         return std::move(text_) + "</svg>\n";
@@ -91,43 +88,44 @@ private:
             cell(p_.at(r, c), left_ + static_cast<int>(c) * side_, y);
     }
 
-    // What is touched is filled, from the bottom up to its share; a gap is an empty frame; what lies
-    // outside the bounds has a dotted one.
+    // What is touched is filled, from the bottom up to its share; a gap is an empty frame; what
+    // lies outside the bounds has a dotted one.
     void cell(const Cell &c, int x, int y) {
         const int inner = side_ - 2;
         text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
                              "stroke=\"#bbb\"{}/>\n",
-                             x, y, inner, inner,
-                             c.in_bounds ? "" : " stroke-dasharray=\"1 2\"");
+                             x, y, inner, inner, c.in_bounds ? "" : " stroke-dasharray=\"1 2\"");
         if (!c.touched()) return;
         const Color color = color_of(order_of(p_, c));
-        const int filled = std::clamp(
-            static_cast<int>(std::lround(fill_of(p_, c) * inner)), 2, inner);
-        text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x,
-                             y + inner - filled, inner, filled, color.text);
+        const int filled =
+            std::clamp(static_cast<int>(std::lround(fill_of(p_, c) * inner)), 2, inner);
+        text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
+                             x, y + inner - filled, inner, filled, color.text);
         if (!numbered_) return;
-        text_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n",
-                             x + inner / 2, y + inner / 2 + 4, color.dark ? "white" : "black",
-                             number_of(p_, c));
+        text_ += fmt::format(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n", x + inner / 2,
+            y + inner / 2 + 4, color.dark ? "white" : "black", number_of(p_, c));
     }
 
     void legend(int y) {
         constexpr int steps = 40, width = 3;
         text_ += fmt::format("<text x=\"12\" y=\"{}\">packed order</text>\n", y);
         for (int i = 0; i < steps; ++i)
-            text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n",
-                                 90 + i * width, y - 9, width,
-                                 color_of(static_cast<double>(i) / (steps - 1)).text);
+            text_ += fmt::format(
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n",
+                90 + i * width, y - 9, width, color_of(static_cast<double>(i) / (steps - 1)).text);
         std::string scale = fmt::format("a cell is {}", bytes_text(p_.cell_bytes));
         if (p_.rows_each > 1)
-            scale += fmt::format(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
+            scale +=
+                fmt::format(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
         else if (p_.rows > 1)
             scale += fmt::format(", a row {}", bytes_text(p_.row_bytes));
         if (p_.sampled) scale += ", from samples";
-        text_ += fmt::format("<text x=\"12\" y=\"{}\">{}</text>\n"
-                             "<text x=\"12\" y=\"{}\">empty cells are gaps, dotted ones lie outside "
-                             "the bounds</text>\n",
-                             y + 18, scale, y + 34);
+        text_ +=
+            fmt::format("<text x=\"12\" y=\"{}\">{}</text>\n"
+                        "<text x=\"12\" y=\"{}\">empty cells are gaps, dotted ones lie outside "
+                        "the bounds</text>\n",
+                        y + 18, scale, y + 34);
     }
 
     const Picture &p_;

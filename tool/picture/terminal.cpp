@@ -42,8 +42,8 @@ private:
         if (!c.touched())
             return fmt::format("{:>{}}", !c.in_bounds ? " " : style_.ascii ? "." : "·", width_);
         const double order = order_of(p_, c);
-        std::string shown = fmt::format("{:>{}}", numbered_ ? fmt::format("{}", number_of(p_, c))
-                                                            : block(c, order), width_);
+        std::string shown = fmt::format(
+            "{:>{}}", numbered_ ? fmt::format("{}", number_of(p_, c)) : block(c, order), width_);
         if (!style_.color) return shown;
         constexpr auto last = static_cast<double>(std::size(colors) - 1);
         const int color = colors[static_cast<std::size_t>(std::lround(order * last))];
@@ -61,10 +61,11 @@ private:
     std::string legend() const {
         std::string text = fmt::format("a cell is {}", bytes_text(p_.cell_bytes));
         if (p_.rows_each > 1)
-            text += fmt::format(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
+            text +=
+                fmt::format(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
         else if (p_.rows > 1)
             text += fmt::format(", a row {}", bytes_text(p_.row_bytes));
-        text += numbered_       ? "; the number is its place in packed order"
+        text += numbered_ ? "; the number is its place in packed order"
                 : style_.color && !style_.ascii
                     ? "; the colour is its place in packed order, dark to bright; the shade, how "
                       "much of it is touched"
