@@ -45,13 +45,18 @@ void add_layout_options(CLI::App &command, LayoutOptions &o, const std::string &
     const std::string s = prefix.empty() ? "-s,--slice" : dashes + "slice";
     const std::string c = prefix.empty() ? "-c,--count" : dashes + "count";
     CLI::Option *type = command.add_option(t, o.type, "type over " + of);
-    CLI::Option *slice =
-        command.add_option(s, o.slice, "or a slice of a .npy file's array: 0:512:2,:,7");
+    CLI::Option *slice = command.add_option(s, o.slice, "or a slice of its array: 0:512:2,:,7");
+    CLI::Option *shape =
+        command.add_option(dashes + "shape", o.shape, "sizes of a raw file's array: 6,5,8")
+            ->excludes(type);
+    CLI::Option *dtype =
+        command.add_option(dashes + "dtype", o.dtype, "its element, a predefined type")
+            ->needs(shape);
+    shape->needs(dtype);
     command.add_option(c, o.count, "so many of the type, one extent apart")
         ->needs(type)
         ->check(CLI::NonNegativeNumber);
-    command.add_option(dashes + "origin", o.origin, "byte of the data where the buffer starts")
-        ->needs(type);
+    command.add_option(dashes + "origin", o.origin, "byte of the data where buffer or array start");
     type->excludes(slice);
 }
 

@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 namespace ucdtool {
 namespace {
 
@@ -16,6 +19,27 @@ ucd::Type element_type(const Npy &npy) {
     return known != UCD_TYPE__NULL
                ? ucd::Type::dup(known)
                : ucd::Type::contig(static_cast<intptr_t>(npy.item_bytes), UCD_TYPE__BYTE);
+}
+
+// "512,512,512"
+std::vector<intptr_t> shape_of(const std::string &text) {
+    std::vector<intptr_t> shape;
+    uint64_t elements = 1;
+    const char *at = text.data(), *const end = at + text.size();
+    for (;;) {
+        intptr_t size = 0;
+        const auto [rest, error] = std::from_chars(at, end, size);
+        const bool fits =
+            error == std::errc() && size >= 0 &&
+            !__builtin_mul_overflow(elements, std::max<intptr_t>(size, 1), &elements) &&
+            elements <= static_cast<uint64_t>(INT64_MAX) / 64;
+        if (!fits || (rest != end && *rest != ','))
+            throw Failure(Exit::usage,
+                          fmt::format("shape is '{}'; it must be sizes such as 6,5,8", text));
+        shape.push_back(size);
+        if (rest == end) return shape;
+        at = rest + 1;
+    }
 }
 
 } // namespace
@@ -39,8 +63,11 @@ LaidOut::LaidOut(const LayoutOptions &options, Access access)
     : options_(options), count_(options.count) {
     if (!options_.type.empty()) type_ = type_from_argument(options_.type);
     if (access == Access::create && !exists(options_.path)) {
+        if (is_npy_name(options_.path))
+            throw Failure(Exit::failed,
+                          options_.path + ": it does not exist; only raw files are made");
         missing_ = true;
-        check_missing();
+        if (options_.type.empty()) set_raw_array();
         place(0, INT64_MAX);
         return;
     }
@@ -50,25 +77,46 @@ LaidOut::LaidOut(const LayoutOptions &options, Access access)
     if (!npy_file && is_npy_name(options_.path))
         throw Failure(Exit::failed, options_.path + ": it is no .npy file, whatever its name says");
     if (!npy_file) {
-        if (options_.type.empty())
-            throw Failure(Exit::usage, options_.path + ": it is no .npy file, so slices of it have "
-                                                       "no meaning: give a type");
+        if (options_.type.empty()) set_raw_array();
         place(0, file_.size());
         return;
     }
     const Npy npy = read_npy(file_.bytes(), options_.path);
+    if (!options_.shape.empty())
+        throw Failure(Exit::usage, options_.path + ": it is a .npy file, which has a shape itself");
     if (options_.type.empty())
-        set_slice(npy);
+        set_slice(npy, element_type(npy));
     else if (!options_.as_is)
         check_against(npy);
     place(npy.data_at, npy.data_bytes());
 }
 
-void LaidOut::set_slice(const Npy &npy) {
+// An array of the shape and element that the arguments say.
+void LaidOut::set_raw_array() {
+    if (options_.shape.empty() || options_.dtype.empty())
+        throw Failure(Exit::usage, options_.path +
+                                       ": it is no .npy file: give a type, or the shape "
+                                       "and the dtype of its array");
+    const PredefinedName *element = predefined_named(options_.dtype);
+    if (element == nullptr)
+        throw Failure(Exit::usage, fmt::format("dtype is '{}'; it must be a predefined type{}",
+                                               options_.dtype, [&] {
+                                                   const std::string near =
+                                                       nearest_word(options_.dtype);
+                                                   return near.empty() ? "" : ", such as " + near;
+                                               }()));
+    Npy array;
+    array.descr = dtype_of_type(element->type);
+    array.item_bytes = static_cast<uint64_t>(ucd::TypeRef(element->type).extent().extent);
+    array.shape = shape_of(options_.shape);
+    least_bytes_ = array.data_bytes();
+    set_slice(array, element->type);
+}
+
+void LaidOut::set_slice(const Npy &npy, ucd::TypeRef element) {
     const std::string text = options_.slice.empty() ? "..." : options_.slice;
     try {
         ArrayPart part = slice_of(npy, text);
-        const ucd::Type element = element_type(npy);
         type_ = ucd::Type::ndarray(part.shape, part.strides, element);
         start_ = part.start;
         shape_ = std::move(part.shape);
@@ -90,15 +138,9 @@ void LaidOut::check_against(const Npy &npy) const {
                                   options_.path));
 }
 
-void LaidOut::check_missing() const {
-    if (options_.type.empty() || is_npy_name(options_.path))
-        throw Failure(Exit::failed, options_.path + ": it does not exist; only raw files are made, "
-                                                    "of the size that a type needs");
-}
-
 void LaidOut::make_missing() {
     // Sparse: gaps take no disk space.
-    if (missing_) file_ = MappedFile::create(options_.path, last(), false);
+    if (missing_) file_ = MappedFile::create(options_.path, std::max(last(), least_bytes_), false);
     missing_ = false;
 }
 
@@ -120,6 +162,7 @@ void LaidOut::place(uint64_t data_at, uint64_t data_bytes) {
                                : fmt::format("{}: the type touches bytes {} to {} of its data, "
                                              "which has {}",
                                              options_.path, low, high, data_bytes));
+    if (layout_.bytes == 0) return;
     touched_from_ = data_at + static_cast<uint64_t>(low);
     span_ = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
 }

@@ -15,7 +15,9 @@ namespace ucdtool {
 struct LayoutOptions {
     std::string path;
     std::string type;    // an argument as of ucd describe...
-    std::string slice;   // ...or a slice of a .npy file's array; neither: all of it
+    std::string slice;   // ...or a slice of an array; neither: all of it
+    std::string shape;   // of a raw file's array: "512,512"; a .npy file says it itself...
+    std::string dtype;   // ...and so its element, a predefined type
     uintptr_t count = 1; // of types
     intptr_t origin = 0; // byte of the data where the buffer starts
     bool as_is = false;  // whatever dtype and order the file has
@@ -52,9 +54,9 @@ public:
     uint64_t last() const { return touched_from_ + (layout_.bytes == 0 ? 0 : span_); }
 
 private:
-    void set_slice(const Npy &npy);
+    void set_slice(const Npy &array, ucd::TypeRef element);
+    void set_raw_array();
     void check_against(const Npy &npy) const;
-    void check_missing() const;
     void place(uint64_t data_at, uint64_t data_bytes);
 
     LayoutOptions options_;
@@ -64,7 +66,8 @@ private:
     uintptr_t count_ = 1;
     intptr_t start_ = 0; // of the slice
     bool missing_ = false;
-    intptr_t at_ = 0; // where the buffer starts in the data
+    uint64_t least_bytes_ = 0; // of a missing file
+    intptr_t at_ = 0;          // where the buffer starts in the data
     uint64_t data_at_ = 0, touched_from_ = 0, span_ = 0;
     std::string dtype_;
     std::optional<std::vector<intptr_t>> shape_;
