@@ -1,6 +1,7 @@
 #include "describe.h"
 
 #include "advice.h"
+#include "bounds.h"
 #include "flatten.h"
 #include "footprint.h"
 #include "layout_text.h"
@@ -19,8 +20,10 @@ constexpr std::size_t most_lines = 64;
 
 std::string list(const int64_t *values, int64_t count) {
     std::string text = "[";
-    for (int64_t i = 0; i < std::min(count, most_entries); ++i)
-        text += (i == 0 ? "" : ",") + std::to_string(values[i]);
+    for (int64_t i = 0; i < std::min(count, most_entries); ++i) {
+        if (i > 0) text += ',';
+        text += std::to_string(values[i]);
+    }
     return text + (count > most_entries ? ",...]" : "]");
 }
 
@@ -39,7 +42,10 @@ std::string order_name(int64_t order) {
 std::string distributions(const int64_t *values, int64_t count) {
     constexpr std::string_view names[] = {"BLOCK", "CYCLIC", "NONE"};
     std::string text = "[";
-    for (int64_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(names[values[i]]);
+    for (int64_t i = 0; i < count; ++i) {
+        if (i > 0) text += ',';
+        text += names[values[i]];
+    }
     return text + "]";
 }
 
@@ -148,6 +154,15 @@ void write_steps(const Type &type, std::string &text) {
     if (trace.count > trace.steps.size()) text += "step: ...\n";
 }
 
+// Whether there can be several of the type at all.
+bool two_fit(const Type &t) {
+    const int128 extent = t.extent();
+    const int128 low = std::min<int128>(t.true_lb, t.true_lb + extent);
+    const int128 high = std::max<int128>(t.true_ub, t.true_ub + extent);
+    return t.size <= INT64_MAX / 2 && low >= -INT64_MAX && high <= INT64_MAX &&
+           high - low <= INT64_MAX;
+}
+
 void write_kernels(const Type &type, const Context &context, std::string &text) {
     for (std::size_t i = 0; i < context.slots.size(); ++i) {
         const BackendSlot &slot = context.slots[i];
@@ -157,6 +172,7 @@ void write_kernels(const Type &type, const Context &context, std::string &text) 
         }
         for (const bool repeated : {false, true}) {
             const Plan *plan;
+            if (repeated && !two_fit(type)) continue;
             if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
                 continue;
             text += "kernel: " + slot.name + (repeated ? ", several: " : ", one: ") +

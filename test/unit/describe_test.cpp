@@ -75,7 +75,8 @@ TEST_CASE("steps name constructors, results and rewrites") {
     REQUIRE(lines.at("step").size() == 2);
     CHECK(lines.at("step")[0] == "contig -> @0 block(16) by collapse-single, merge-touching");
     CHECK(lines.at("step")[1] == "vector -> @0 strided(3, 32) block(16) by collapse-single");
-    CHECK(lines.at("type") == std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});
+    CHECK(lines.at("type") ==
+          std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});
 }
 
 TEST_CASE("descriptions of deep types are cut short") {
@@ -94,6 +95,20 @@ TEST_CASE("descriptions of deep types are cut short") {
     CHECK(held(UCD_TYPE__DOUBLE) == 0);
 }
 
+TEST_CASE("kernels for several are described where there can be several") {
+    const auto kernels = [](ucd::TypeRef type) {
+        const Lines lines = lines_of(type);
+        std::size_t n = 0;
+        for (const std::string &line : lines.at("kernel")) n += line.starts_with("seq, ");
+        return n;
+    };
+    CHECK(kernels(ucd::Type::contig(INT64_MAX / 16, UCD_TYPE__DOUBLE)) == 2);
+    CHECK(kernels(ucd::Type::contig(INT64_MAX / 16 + 1, UCD_TYPE__DOUBLE)) == 1);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, INT64_MAX)) == 1);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, INT64_MAX - 1)) == 2);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, -INT64_MAX)) == 1);
+}
+
 TEST_CASE("advice follows the rules of its decision") {
     const ucd_type_t byte = UCD_TYPE__BYTE;
     CHECK(advice_on(ucd::Type::contig(0, byte)) == "none");
@@ -104,7 +119,8 @@ TEST_CASE("advice follows the rules of its decision") {
     CHECK(advice_on(ucd::Type::hvector(1000, 64, 5000, byte)) == "dma");
     CHECK(advice_on(ucd::Type::hvector(1000, 63, 5000, byte)) == "pack");
     CHECK(advice_on(ucd::Type::ndarray({20, 20, 100}, {90000, 400, 1}, byte)) == "dma");
-    CHECK(advice_on(ucd::Type::ndarray({5, 20, 20, 100}, {9000000, 90000, 400, 1}, byte)) == "pack");
+    CHECK(advice_on(ucd::Type::ndarray({5, 20, 20, 100}, {9000000, 90000, 400, 1}, byte)) ==
+          "pack");
     CHECK(advice_on(ucd::Type::hindexed_block(100, {0, 150, 900}, byte)) == "pack");
     CHECK(advice_on(ucd::Type::hindexed_block(5000, {0, 6000, 90000}, byte)) == "iov");
 }
