@@ -59,10 +59,11 @@ private:
     }
 
     void add_step(const Type &t, Placed p) {
-        std::vector<const char *> names = std::exchange(*rewrites_, {});
+        const std::vector<const char *> applied = std::exchange(*rewrites_, {});
         if (trace_->count++ >= LoweringTrace::most) return;
-        std::sort(names.begin(), names.end());
-        names.erase(std::unique(names.begin(), names.end()), names.end());
+        std::vector<const char *> names; // each once; there are few
+        for (const char *name : applied)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
         trace_->steps.push_back({t.combiner, std::move(names),
                                  p.none() ? "empty" : to_text(builder_.so_far(), p.id, p.at)});
     }

@@ -12,7 +12,7 @@ namespace ucd {
 // How a type became its layout, constructor by constructor from the innermost on.
 struct LoweringStep {
     Combiner combiner;
-    std::vector<const char *> rewrites; // that were applied, by name
+    std::vector<const char *> rewrites; // that were applied, in order, each once
     std::string result;                 // the layout so far, as to_text words it
 };
 struct LoweringTrace {
