@@ -125,6 +125,7 @@ TEST_CASE("nesting is limited by memory alone, whether it ends well or not") {
 TEST_CASE("a caret points at the place, in long text and short") {
     CHECK(ucdtool::point_at("contig(x)", 7) == "  contig(x)\n         ^\n");
     CHECK(ucdtool::point_at("a = int;\nb", 9) == "  b\n  ^\n");
+    CHECK(ucdtool::point_at("a\x1b\tb", 3) == "  a  b\n     ^\n"); // nothing a terminal obeys
     CHECK(ucdtool::point_at("", 0) == "  \n  ^\n");
     const std::string line = ucdtool::point_at(std::string(1000, 'x'), 500);
     CHECK(line == "  ..." + std::string(100, 'x') + "...\n  " + std::string(63, ' ') + "^\n");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -309,7 +310,8 @@ std::string point_at(std::string_view text, std::size_t at) {
     if (cut_before) begin = at - before;
     if (cut_after) end = at + after;
     std::string line(text.substr(begin, end - begin));
-    std::ranges::replace(line, '\t', ' ');
+    std::ranges::replace_if(
+        line, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
     const std::string_view dots = "...";
     return fmt::format("  {}{}{}\n  {:>{}}\n", cut_before ? dots : "", line, cut_after ? dots : "",
                        "^", at - begin + 1 + (cut_before ? dots.size() : 0));
