@@ -466,10 +466,26 @@ typedef struct {
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout);
 
-/* Writes, for people, the type as it was built and the normalised layout that the kernels see, as
- * text that ends in a NUL; the wording may change between versions. *needed is set, also when the
+/* Writes the type as it was built, the normalised layout that the kernels see, and what follows from
+ * it, as text that ends in a NUL: lines of the form "key: value". The keys stay; later versions may
+ * add some, and the wording of values that are not numbers may change. *needed is set, also when the
  * result is TRUNCATED, to the text_size that suffices, NUL included. text may be NULL if text_size
  * is 0.
+ *
+ *   type             the tree as built, a line for each type, indented by its depth
+ *   size, lb, extent, true_lb, true_extent, alignment: bytes
+ *   explicit_bounds  yes or no
+ *   step             a line for each constructor, from the innermost on: the layout that it made of
+ *                      what is in it, and the rewrites by which
+ *   layout           the normalised layout
+ *   segments         number of them
+ *   kernel           a line for each backend, for one of the type and for several: what moves it,
+ *                      and why; or why the backend is absent
+ *   advice           none, iov, dma or pack, and the reason: how one of the type is best sent
+ *   flattened        bytes that ucd_flatten writes
+ *   memory           bytes that the type holds by now: tree, lists, layout and plans
+ *
+ * Long lists, deep trees and many steps are cut short by "...".
  * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (text_size < *needed, 0 included; text is not
  * written); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed);

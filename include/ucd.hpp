@@ -1,24 +1,43 @@
 /*
- * ucd.hpp - ownership, spans and exceptions over ucd.h; no logic of its own.
+ * ucd.hpp - ucd.h as C++ users expect it: ownership, spans, types from C++ types, and errors as
+ * exceptions or as values; no logic of its own.
  *
- * Each function is the ucd_* function of the same name: ucd.h gives the rules. A status other than
- * UCD_SUCCESS becomes an Error. Factories and functions take a TypeRef, to which Type and every
- * ucd_type_t, predefined ones too, convert.
+ * Each function is the ucd_* function of the same name: ucd.h gives the rules. Wherever a type is
+ * expected, a Type, a TypeRef or a ucd_type_t, predefined ones too, will do; wherever integers are,
+ * a braced list or anything contiguous of intptr_t; wherever packed data is, anything contiguous of
+ * trivially copyable elements.
+ *
+ * Errors. By default a status other than UCD_SUCCESS is thrown as Error. Each function takes a
+ * policy as its first template argument instead: with as_value it throws nothing of UCD's, and
+ * returns a Result that holds the value or the failure:
+ *
+ *     ucd::Type t = ucd::Type::vector(3, 1, 4, UCD_TYPE__DOUBLE);
+ *     auto r = ucd::Type::vector<ucd::as_value>(3, -1, 4, UCD_TYPE__DOUBLE);
+ *     if (!r) std::puts(r.message());
+ *
+ * ucd_types.hpp, which is included at the end, makes types from C++ types.
  */
 #ifndef UCD_HPP_INCLUDED
 #define UCD_HPP_INCLUDED
 
 #include <ucd.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace ucd {
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* A failed call: what() is the sentence of ucd_last_error, code() the UCD_ERR__*. */
 class Error : public std::runtime_error {
@@ -38,37 +57,137 @@ inline void check(int rc) {
     if (rc != UCD_SUCCESS) throw Error(rc);
 }
 
+/* The value of a Result that has none to give. */
+struct Nothing {};
+
+/* A value, or why there is none. */
+template <class T>
+class [[nodiscard]] Result {
+public:
+    Result(T value) : value_(std::move(value)) {}
+    /* To be made in the thread of the failed call, before it makes another. */
+    static Result failure(int rc) { return Result(rc, ucd_last_error()); }
+    static Result failure(int rc, const char *message) { return Result(rc, message); }
+
+    explicit operator bool() const noexcept { return value_.has_value(); }
+    /* UCD_SUCCESS, or the UCD_ERR__* of the failure. */
+    int code() const noexcept { return rc_; }
+    /* The sentence of ucd_last_error, "" after success. */
+    const char *message() const noexcept { return message_.c_str(); }
+
+    /* The value; throws Error if there is none. */
+    T &value() & { return require(), *value_; }
+    const T &value() const & { return require(), *value_; }
+    T &&value() && { return require(), std::move(*value_); }
+    /* The value, or another if there is none. */
+    T value_or(T other) && { return value_ ? std::move(*value_) : std::move(other); }
+    /* The value, which must be there. */
+    T &operator*() noexcept { return *value_; }
+    const T &operator*() const noexcept { return *value_; }
+    T *operator->() noexcept { return &*value_; }
+    const T *operator->() const noexcept { return &*value_; }
+
+private:
+    Result(int rc, const char *message) : rc_(rc), message_(message) {}
+    void require() const {
+        if (!value_) throw Error(rc_, message_.c_str());
+    }
+    std::optional<T> value_;
+    int rc_ = UCD_SUCCESS;
+    std::string message_;
+};
+
+/* The policy that throws Error, which is the default. */
+struct throwing {
+    template <class T>
+    using of = std::conditional_t<std::is_same_v<T, Nothing>, void, T>;
+    template <class T, class Value>
+    static of<T> give(int rc, Value &&value) {
+        check(rc);
+        if constexpr (!std::is_same_v<T, Nothing>) return T(std::forward<Value>(value));
+    }
+    template <class T>
+    static of<T> fail(int rc, const char *message) {
+        throw Error(rc, message);
+    }
+};
+
+/* The policy that returns Result. */
+struct as_value {
+    template <class T>
+    using of = Result<T>;
+    template <class T, class Value>
+    static of<T> give(int rc, Value &&value) {
+        if (rc != UCD_SUCCESS) return Result<T>::failure(rc);
+        return Result<T>(T(std::forward<Value>(value)));
+    }
+    template <class T>
+    static of<T> fail(int rc, const char *message) {
+        return Result<T>::failure(rc, message);
+    }
+};
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
 namespace detail {
-/* The length, as the C function's count, of arrays that must agree in it. */
-template <class Int, class A, class... B>
-Int length(const A &a, const B &...b) {
-    if (((a.size() != b.size()) || ...))
-        throw Error(UCD_ERR__INVALID_ARG, "ucd.hpp: arrays of one call differ in length");
-    return static_cast<Int>(a.size());
+template <class R, class T>
+concept ContiguousOf = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::same_as<std::remove_cv_t<std::ranges::range_value_t<R>>, T>;
+template <class R>
+concept Packed = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+} // namespace detail
+
+/* A list of T for the length of a call: {1, 2, 3}, or anything contiguous of T. */
+template <class T>
+class List : public std::span<const T> {
+public:
+    List(std::initializer_list<T> list) : std::span<const T>(list.begin(), list.size()) {}
+    template <class R>
+    requires detail::ContiguousOf<R, T> List(const R &range)
+        : std::span<const T>(std::ranges::data(range), std::ranges::size(range)) {}
+};
+using Ints = List<intptr_t>;
+
+/* Packed data that is read: the bytes of anything contiguous that is trivially copyable. */
+class ConstBytes : public std::span<const std::byte> {
+public:
+    template <detail::Packed R>
+    ConstBytes(const R &range) : std::span<const std::byte>(std::as_bytes(std::span(range))) {}
+};
+
+/* Packed data that is written. */
+class Bytes : public std::span<std::byte> {
+public:
+    template <detail::Packed R>
+    Bytes(R &&range) : std::span<std::byte>(std::as_writable_bytes(std::span(range))) {}
+};
+
+namespace detail {
+inline constexpr char unequal[] = "ucd.hpp: arrays of one call differ in length";
+
+template <class A, class... B>
+bool equal_lengths(const A &a, const B &...b) {
+    return ((a.size() == b.size()) && ...);
 }
 
-/* Calls a function whose last argument is its one output. */
-template <class T, class F, class... A>
-T result(F function, A... args) {
-    T value{};
-    check(function(args..., &value));
-    return value;
+/* Calls a function whose last argument is its one output of type Raw, and gives it as a T. */
+template <class P, class T, class Raw = T, class F, class... A>
+typename P::template of<T> call(F function, A... args) {
+    Raw value{};
+    const int rc = function(args..., &value);
+    return P::template give<T>(rc, std::move(value));
 }
 } // namespace detail
 
-/* ucd_init and ucd_finalize as a scope. */
-class Session {
-public:
-    explicit Session(ucd_info_t info = {}) { check(ucd_init(info)); }
-    ~Session() { (void)ucd_finalize(); }
-    Session(const Session &) = delete;
-    Session &operator=(const Session &) = delete;
-};
+/* ---- The library ----------------------------------------------------------------------------- */
 
-/* An owned set of hints. */
+/* An owned set of hints. Move only. */
 class Info {
 public:
     Info() { check(ucd_info_create(&info_)); }
+    /* Takes over a handle that is the caller's to free. */
+    explicit Info(ucd_info_t owned) noexcept : info_(owned) {}
     ~Info() {
         if (info_) (void)ucd_info_free(&info_);
     }
@@ -77,10 +196,20 @@ public:
         std::swap(info_, o.info_);
         return *this;
     }
+    /* ucd_info_create */
+    template <class P = throwing>
+    static typename P::template of<Info> create() {
+        return detail::call<P, Info, ucd_info_t>(ucd_info_create);
+    }
     /* Sets a key; chains. */
     Info &set(const char *key, const char *value) {
         check(ucd_info_set(info_, key, value));
         return *this;
+    }
+    /* Sets a key, with the error as the policy has it. */
+    template <class P>
+    typename P::template of<Nothing> set(const char *key, const char *value) {
+        return P::template give<Nothing>(ucd_info_set(info_, key, value), Nothing());
     }
     ucd_info_t get() const noexcept { return info_; }
     operator ucd_info_t() const noexcept { return info_; }
@@ -88,6 +217,56 @@ public:
 private:
     ucd_info_t info_ = UCD_INFO__NULL;
 };
+
+/* ucd_init and ucd_finalize as a scope. Move only. */
+class Session {
+public:
+    explicit Session(ucd_info_t info = {}) { check(ucd_init(info)); }
+    ~Session() {
+        if (started_) (void)ucd_finalize();
+    }
+    Session(Session &&o) noexcept : started_(std::exchange(o.started_, false)) {}
+    Session &operator=(Session o) noexcept {
+        std::swap(started_, o.started_);
+        return *this;
+    }
+    /* ucd_init */
+    template <class P = throwing>
+    static typename P::template of<Session> start(ucd_info_t info = {}) {
+        const int rc = ucd_init(info);
+        if (rc != UCD_SUCCESS) return P::template fail<Session>(rc, ucd_last_error());
+        return Session(Started());
+    }
+
+private:
+    struct Started {};
+    explicit Session(Started) noexcept {}
+    bool started_ = true;
+};
+
+/* The version of the library that runs. */
+struct Version {
+    int major = 0, minor = 0, patch = 0;
+};
+inline Version version() noexcept {
+    Version v;
+    (void)ucd_version(&v.major, &v.minor, &v.patch);
+    return v;
+}
+
+/* What ucd_backend_get says of each backend. */
+template <class P = throwing>
+typename P::template of<std::vector<ucd_backend_desc_t>> backends() {
+    int count = 0, rc = ucd_backend_count(&count);
+    std::vector<ucd_backend_desc_t> list(static_cast<std::size_t>(count));
+    for (int i = 0; rc == UCD_SUCCESS && i < count; ++i) {
+        list[static_cast<std::size_t>(i)].struct_size = sizeof list[0];
+        rc = ucd_backend_get(i, &list[static_cast<std::size_t>(i)]);
+    }
+    return P::template give<std::vector<ucd_backend_desc_t>>(rc, std::move(list));
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 /* Lower bound and extent, in bytes. */
 struct Bounds {
@@ -99,34 +278,45 @@ template <class Self>
 class TypeQueries {
 public:
     /* Packed bytes of one. */
-    uintptr_t size() const { return detail::result<uintptr_t>(ucd_get_size, raw()); }
+    template <class P = throwing>
+    typename P::template of<uintptr_t> size() const {
+        return detail::call<P, uintptr_t>(ucd_get_size, raw());
+    }
     /* Lower bound and extent. */
-    Bounds extent() const {
+    template <class P = throwing>
+    typename P::template of<Bounds> extent() const {
         Bounds b;
-        check(ucd_get_extent(raw(), &b.lb, &b.extent));
-        return b;
+        const int rc = ucd_get_extent(raw(), &b.lb, &b.extent);
+        return P::template give<Bounds>(rc, b);
     }
     /* Bounds of what is touched. */
-    Bounds true_extent() const {
+    template <class P = throwing>
+    typename P::template of<Bounds> true_extent() const {
         Bounds b;
-        check(ucd_get_true_extent(raw(), &b.lb, &b.extent));
-        return b;
+        const int rc = ucd_get_true_extent(raw(), &b.lb, &b.extent);
+        return P::template give<Bounds>(rc, b);
     }
     /* What count of them look like in memory. */
-    ucd_layout_t layout(uintptr_t count = 1) const {
+    template <class P = throwing>
+    typename P::template of<ucd_layout_t> layout(uintptr_t count = 1) const {
         ucd_layout_t l{};
         l.struct_size = sizeof l;
-        check(ucd_get_layout(count, raw(), &l));
-        return l;
+        const int rc = ucd_get_layout(count, raw(), &l);
+        return P::template give<ucd_layout_t>(rc, l);
     }
-    /* The type as text, for people. */
-    std::string describe() const {
+    /* The type in words: lines of "key: value". */
+    template <class P = throwing>
+    typename P::template of<std::string> describe() const {
         uintptr_t needed = 0;
-        if (int rc = ucd_describe(raw(), nullptr, 0, &needed); rc != UCD_ERR__TRUNCATED) check(rc);
-        std::string text(needed, '\0');
-        check(ucd_describe(raw(), text.data(), text.size(), &needed));
-        text.resize(needed - 1); // without the NUL
-        return text;
+        std::string text;
+        int rc = ucd_describe(raw(), nullptr, 0, &needed);
+        /* Plans that another thread makes in between may lengthen it. */
+        while (rc == UCD_ERR__TRUNCATED) {
+            text.resize(needed);
+            rc = ucd_describe(raw(), text.data(), text.size(), &needed);
+        }
+        if (rc == UCD_SUCCESS) text.resize(needed - 1); /* without the NUL */
+        return P::template give<std::string>(rc, std::move(text));
     }
 
 private:
@@ -148,7 +338,8 @@ private:
 
 /* A type of one's own; freed at the end. Move only. */
 class Type : public TypeQueries<Type> {
-    using Ints = std::span<const intptr_t>;
+    template <class P>
+    using Made = typename P::template of<Type>;
 
 public:
     Type() noexcept = default;
@@ -164,89 +355,128 @@ public:
     }
     ucd_type_t get() const noexcept { return type_; }
     operator TypeRef() const noexcept { return type_; }
+    explicit operator bool() const noexcept { return type_ != UCD_TYPE__NULL; }
     /* Hands the handle to the caller, who is to free it. */
     [[nodiscard]] ucd_type_t release() noexcept { return std::exchange(type_, UCD_TYPE__NULL); }
 
     /* ucd_create_contig */
-    static Type contig(intptr_t count, TypeRef old, ucd_info_t info = {}) {
-        return make(ucd_create_contig, count, old, info);
+    template <class P = throwing>
+    static Made<P> contig(intptr_t count, TypeRef old, ucd_info_t info = {}) {
+        return make<P>(ucd_create_contig, count, old, info);
     }
     /* ucd_create_dup */
-    static Type dup(TypeRef old, ucd_info_t info = {}) { return make(ucd_create_dup, old, info); }
+    template <class P = throwing>
+    static Made<P> dup(TypeRef old, ucd_info_t info = {}) {
+        return make<P>(ucd_create_dup, old, info);
+    }
     /* ucd_create_vector: stride in extents */
-    static Type vector(intptr_t count, intptr_t blocklength, intptr_t stride, TypeRef old,
-                       ucd_info_t info = {}) {
-        return make(ucd_create_vector, count, blocklength, stride, old, info);
+    template <class P = throwing>
+    static Made<P> vector(intptr_t count, intptr_t blocklength, intptr_t stride, TypeRef old,
+                          ucd_info_t info = {}) {
+        return make<P>(ucd_create_vector, count, blocklength, stride, old, info);
     }
     /* ucd_create_hvector: stride in bytes */
-    static Type hvector(intptr_t count, intptr_t blocklength, intptr_t stride, TypeRef old,
-                        ucd_info_t info = {}) {
-        return make(ucd_create_hvector, count, blocklength, stride, old, info);
+    template <class P = throwing>
+    static Made<P> hvector(intptr_t count, intptr_t blocklength, intptr_t stride, TypeRef old,
+                           ucd_info_t info = {}) {
+        return make<P>(ucd_create_hvector, count, blocklength, stride, old, info);
     }
     /* ucd_create_indexed_block: displacements in extents */
-    static Type indexed_block(intptr_t blocklength, Ints displs, TypeRef old,
-                              ucd_info_t info = {}) {
-        return make(ucd_create_indexed_block, detail::length<intptr_t>(displs), blocklength,
-                    displs.data(), old, info);
+    template <class P = throwing>
+    static Made<P> indexed_block(intptr_t blocklength, Ints displs, TypeRef old,
+                                 ucd_info_t info = {}) {
+        return make<P>(ucd_create_indexed_block, ssize(displs), blocklength, displs.data(), old,
+                       info);
     }
     /* ucd_create_hindexed_block: displacements in bytes */
-    static Type hindexed_block(intptr_t blocklength, Ints displs, TypeRef old,
-                               ucd_info_t info = {}) {
-        return make(ucd_create_hindexed_block, detail::length<intptr_t>(displs), blocklength,
-                    displs.data(), old, info);
+    template <class P = throwing>
+    static Made<P> hindexed_block(intptr_t blocklength, Ints displs, TypeRef old,
+                                  ucd_info_t info = {}) {
+        return make<P>(ucd_create_hindexed_block, ssize(displs), blocklength, displs.data(), old,
+                       info);
     }
     /* ucd_create_indexed: displacements in extents */
-    static Type indexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
-        return make(ucd_create_indexed, detail::length<intptr_t>(blocklengths, displs),
-                    blocklengths.data(), displs.data(), old, info);
+    template <class P = throwing>
+    static Made<P> indexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
+        if (!detail::equal_lengths(blocklengths, displs)) return unequal<P>();
+        return make<P>(ucd_create_indexed, ssize(displs), blocklengths.data(), displs.data(), old,
+                       info);
     }
     /* ucd_create_hindexed: displacements in bytes */
-    static Type hindexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
-        return make(ucd_create_hindexed, detail::length<intptr_t>(blocklengths, displs),
-                    blocklengths.data(), displs.data(), old, info);
+    template <class P = throwing>
+    static Made<P> hindexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
+        if (!detail::equal_lengths(blocklengths, displs)) return unequal<P>();
+        return make<P>(ucd_create_hindexed, ssize(displs), blocklengths.data(), displs.data(), old,
+                       info);
     }
     /* ucd_create_struct: displacements in bytes */
-    static Type structure(Ints blocklengths, Ints displs, std::span<const ucd_type_t> types,
-                          ucd_info_t info = {}) {
-        return make(ucd_create_struct, detail::length<intptr_t>(blocklengths, displs, types),
-                    blocklengths.data(), displs.data(), types.data(), info);
+    template <class P = throwing>
+    static Made<P> structure(Ints blocklengths, Ints displs, List<ucd_type_t> types,
+                             ucd_info_t info = {}) {
+        if (!detail::equal_lengths(blocklengths, displs, types)) return unequal<P>();
+        return make<P>(ucd_create_struct, ssize(displs), blocklengths.data(), displs.data(),
+                       types.data(), info);
     }
-    /* ucd_create_subarray */
-    static Type subarray(Ints sizes, Ints subsizes, Ints starts, int order, TypeRef old,
-                         ucd_info_t info = {}) {
-        return make(ucd_create_subarray, detail::length<int>(sizes, subsizes, starts), sizes.data(),
-                    subsizes.data(), starts.data(), order, old, info);
+    /* ucd_create_subarray: order is a UCD_ORDER__* */
+    template <class P = throwing>
+    static Made<P> subarray(Ints sizes, Ints subsizes, Ints starts, int order, TypeRef old,
+                            ucd_info_t info = {}) {
+        if (!detail::equal_lengths(sizes, subsizes, starts)) return unequal<P>();
+        return make<P>(ucd_create_subarray, static_cast<int>(sizes.size()), sizes.data(),
+                       subsizes.data(), starts.data(), order, old, info);
     }
-    /* ucd_create_darray */
-    static Type darray(int size, int rank, Ints gsizes, std::span<const int> distribs, Ints dargs,
-                       std::span<const int> psizes, int order, TypeRef old, ucd_info_t info = {}) {
-        return make(ucd_create_darray, size, rank,
-                    detail::length<int>(gsizes, distribs, dargs, psizes), gsizes.data(),
-                    distribs.data(), dargs.data(), psizes.data(), order, old, info);
+    /* ucd_create_darray: distribs are UCD_DISTRIBUTE__* */
+    template <class P = throwing>
+    static Made<P> darray(int size, int rank, Ints gsizes, List<int> distribs, Ints dargs,
+                          List<int> psizes, int order, TypeRef old, ucd_info_t info = {}) {
+        if (!detail::equal_lengths(gsizes, distribs, dargs, psizes)) return unequal<P>();
+        return make<P>(ucd_create_darray, size, rank, static_cast<int>(gsizes.size()),
+                       gsizes.data(), distribs.data(), dargs.data(), psizes.data(), order, old,
+                       info);
     }
     /* ucd_create_ndarray: strides in bytes */
-    static Type ndarray(Ints shape, Ints byte_strides, TypeRef old, ucd_info_t info = {}) {
-        return make(ucd_create_ndarray, detail::length<int>(shape, byte_strides), shape.data(),
-                    byte_strides.data(), old, info);
+    template <class P = throwing>
+    static Made<P> ndarray(Ints shape, Ints byte_strides, TypeRef old, ucd_info_t info = {}) {
+        if (!detail::equal_lengths(shape, byte_strides)) return unequal<P>();
+        return make<P>(ucd_create_ndarray, static_cast<int>(shape.size()), shape.data(),
+                       byte_strides.data(), old, info);
     }
     /* ucd_create_resized: in bytes */
-    static Type resized(TypeRef old, intptr_t lb, intptr_t extent, ucd_info_t info = {}) {
-        return make(ucd_create_resized, old, lb, extent, info);
+    template <class P = throwing>
+    static Made<P> resized(TypeRef old, intptr_t lb, intptr_t extent, ucd_info_t info = {}) {
+        return make<P>(ucd_create_resized, old, lb, extent, info);
     }
 
 private:
-    template <class F, class... A>
-    static Type make(F create, A... args) {
-        return Type(detail::result<ucd_type_t>(create, args...));
+    template <class T>
+    static intptr_t ssize(const List<T> &list) {
+        return static_cast<intptr_t>(list.size());
+    }
+    template <class P>
+    static Made<P> unequal() {
+        return P::template fail<Type>(UCD_ERR__INVALID_ARG, detail::unequal);
+    }
+    template <class P, class F, class... A>
+    static Made<P> make(F create, A... args) {
+        return detail::call<P, Type, ucd_type_t>(create, args...);
     }
     ucd_type_t type_ = UCD_TYPE__NULL;
 };
 
+/* Whether a backend has an operation on a type: ucd_op_is_supported. */
+template <class P = throwing>
+typename P::template of<bool> supports(ucd_op_t op, TypeRef type, const char *backend) {
+    return detail::call<P, bool, int>(ucd_op_is_supported, op, type, backend);
+}
+
+/* ---- Moving data ----------------------------------------------------------------------------- */
+
 /* Work that may be under way. The end of a Request waits for it; its status is lost then, so wait()
- * first where it matters. */
+ * first where it matters. Move only. */
 class Request {
 public:
     Request() noexcept = default;
+    /* Takes over a handle that is the caller's to complete. */
     explicit Request(ucd_request_t owned) noexcept : request_(owned) {}
     ~Request() {
         if (request_) (void)ucd_wait(&request_);
@@ -257,12 +487,14 @@ public:
         return *this;
     }
     /* Waits. */
-    void wait() { check(ucd_wait(&request_)); }
+    template <class P = throwing>
+    typename P::template of<Nothing> wait() {
+        return P::template give<Nothing>(ucd_wait(&request_), Nothing());
+    }
     /* True if done. */
-    bool test() {
-        int completed = 0;
-        check(ucd_test(&request_, &completed));
-        return completed != 0;
+    template <class P = throwing>
+    typename P::template of<bool> test() {
+        return detail::call<P, bool, int>(ucd_test, &request_);
     }
     ucd_request_t get() const noexcept { return request_; }
     /* Hands the handle to the caller, who is to complete it. */
@@ -274,83 +506,226 @@ private:
     ucd_request_t request_ = UCD_REQUEST__NULL;
 };
 
+/* Waits for all, also if some fail: ucd_waitall. */
+template <class P = throwing>
+typename P::template of<Nothing> wait_all(std::span<Request> requests) {
+    std::vector<ucd_request_t> handles;
+    handles.reserve(requests.size());
+    for (Request &r : requests) handles.push_back(r.release());
+    return P::template give<Nothing>(ucd_waitall(handles.size(), handles.data()), Nothing());
+}
+
 /* Packs from offset on into out; returns the bytes moved. */
-inline uintptr_t pack(const void *in, uintptr_t count, TypeRef type, std::span<std::byte> out,
-                      uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+template <class P = throwing>
+typename P::template of<uintptr_t> pack(const void *in, uintptr_t count, TypeRef type, Bytes out,
+                                        uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE,
+                                        ucd_info_t info = {}) {
     uintptr_t n = 0;
-    check(ucd_pack(in, count, type, offset, out.data(), out.size(), &n, info, op));
-    return n;
+    const int rc = ucd_pack(in, count, type, offset, out.data(), out.size(), &n, info, op);
+    return P::template give<uintptr_t>(rc, n);
+}
+
+/* All of it in a vector of its own. */
+template <class P = throwing>
+typename P::template of<std::vector<std::byte>> packed(const void *in, uintptr_t count,
+                                                       TypeRef type, ucd_info_t info = {}) {
+    using Out = std::vector<std::byte>;
+    const auto layout = type.layout<as_value>(count);
+    if (!layout) return P::template fail<Out>(layout.code(), layout.message());
+    Out out(layout->bytes);
+    uintptr_t n = 0;
+    const int rc = ucd_pack(in, count, type, 0, out.data(), out.size(), &n, info, UCD_OP__REPLACE);
+    return P::template give<Out>(rc, std::move(out));
 }
 
 /* Unpacks in, from stream offset on; returns the bytes moved. */
-inline uintptr_t unpack(std::span<const std::byte> in, void *out, uintptr_t count, TypeRef type,
-                        uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+template <class P = throwing>
+typename P::template of<uintptr_t> unpack(ConstBytes in, void *out, uintptr_t count, TypeRef type,
+                                          uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE,
+                                          ucd_info_t info = {}) {
     uintptr_t n = 0;
-    check(ucd_unpack(in.data(), in.size(), out, count, type, offset, &n, info, op));
-    return n;
+    const int rc = ucd_unpack(in.data(), in.size(), out, count, type, offset, &n, info, op);
+    return P::template give<uintptr_t>(rc, n);
 }
 
 /* Copies layout to layout; returns the bytes moved. */
-inline uintptr_t copy(const void *in, uintptr_t incount, TypeRef intype, void *out,
-                      uintptr_t outcount, TypeRef outtype, ucd_op_t op = UCD_OP__REPLACE,
-                      ucd_info_t info = {}) {
+template <class P = throwing>
+typename P::template of<uintptr_t> copy(const void *in, uintptr_t incount, TypeRef intype,
+                                        void *out, uintptr_t outcount, TypeRef outtype,
+                                        ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
     uintptr_t n = 0;
-    check(ucd_copy(in, incount, intype, out, outcount, outtype, &n, info, op));
-    return n;
+    const int rc = ucd_copy(in, incount, intype, out, outcount, outtype, &n, info, op);
+    return P::template give<uintptr_t>(rc, n);
 }
 
 /* As pack, without waiting; moved is set to the bytes that it moves. */
-[[nodiscard]] inline Request ipack(const void *in, uintptr_t count, TypeRef type,
-                                   std::span<std::byte> out, uintptr_t &moved, uintptr_t offset = 0,
-                                   ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
-    return Request(detail::result<ucd_request_t>(ucd_ipack, in, count, type, offset, out.data(),
-                                                 out.size(), &moved, info, op));
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request>
+ipack(const void *in, uintptr_t count, TypeRef type, Bytes out, uintptr_t &moved,
+      uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_ipack, in, count, type, offset, out.data(),
+                                                   out.size(), &moved, info, op);
 }
 
 /* As unpack, without waiting; moved is set to the bytes that it moves. */
-[[nodiscard]] inline Request iunpack(std::span<const std::byte> in, void *out, uintptr_t count,
-                                     TypeRef type, uintptr_t &moved, uintptr_t offset = 0,
-                                     ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
-    return Request(detail::result<ucd_request_t>(ucd_iunpack, in.data(), in.size(), out, count,
-                                                 type, offset, &moved, info, op));
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request>
+iunpack(ConstBytes in, void *out, uintptr_t count, TypeRef type, uintptr_t &moved,
+        uintptr_t offset = 0, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_iunpack, in.data(), in.size(), out, count,
+                                                   type, offset, &moved, info, op);
 }
 
 /* As copy, without waiting; moved is set to the bytes that it moves. */
-[[nodiscard]] inline Request icopy(const void *in, uintptr_t incount, TypeRef intype, void *out,
-                                   uintptr_t outcount, TypeRef outtype, uintptr_t &moved,
-                                   ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
-    return Request(detail::result<ucd_request_t>(ucd_icopy, in, incount, intype, out, outcount,
-                                                 outtype, &moved, info, op));
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request>
+icopy(const void *in, uintptr_t incount, TypeRef intype, void *out, uintptr_t outcount,
+      TypeRef outtype, uintptr_t &moved, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_icopy, in, incount, intype, out, outcount,
+                                                   outtype, &moved, info, op);
+}
+
+/* ucd_ipack_batch */
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request> ipack_batch(std::span<ucd_pack_desc_t> members,
+                                                           ucd_op_t op = UCD_OP__REPLACE,
+                                                           ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_ipack_batch, members.data(), members.size(),
+                                                   info, op);
+}
+
+/* ucd_iunpack_batch */
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request> iunpack_batch(std::span<ucd_unpack_desc_t> members,
+                                                             ucd_op_t op = UCD_OP__REPLACE,
+                                                             ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_iunpack_batch, members.data(),
+                                                   members.size(), info, op);
+}
+
+/* ---- In a native stream ---------------------------------------------------------------------- */
+
+/* As pack, in stream order; returns the bytes that will be moved. */
+template <class P = throwing>
+typename P::template of<uintptr_t> pack(ucd_stream_t stream, const void *in, uintptr_t count,
+                                        TypeRef type, Bytes out, uintptr_t offset = 0,
+                                        ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    uintptr_t n = 0;
+    const int rc =
+        ucd_pack_stream(in, count, type, offset, out.data(), out.size(), &n, info, op, stream);
+    return P::template give<uintptr_t>(rc, n);
+}
+
+/* As unpack, in stream order; returns the bytes that will be moved. */
+template <class P = throwing>
+typename P::template of<uintptr_t> unpack(ucd_stream_t stream, ConstBytes in, void *out,
+                                          uintptr_t count, TypeRef type, uintptr_t offset = 0,
+                                          ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    uintptr_t n = 0;
+    const int rc =
+        ucd_unpack_stream(in.data(), in.size(), out, count, type, offset, &n, info, op, stream);
+    return P::template give<uintptr_t>(rc, n);
+}
+
+/* ucd_pack_batch_stream */
+template <class P = throwing>
+typename P::template of<Nothing> pack_batch(ucd_stream_t stream, std::span<ucd_pack_desc_t> members,
+                                            ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return P::template give<Nothing>(
+        ucd_pack_batch_stream(members.data(), members.size(), info, op, stream), Nothing());
+}
+
+/* ucd_unpack_batch_stream */
+template <class P = throwing>
+typename P::template of<Nothing> unpack_batch(ucd_stream_t stream,
+                                              std::span<ucd_unpack_desc_t> members,
+                                              ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return P::template give<Nothing>(
+        ucd_unpack_batch_stream(members.data(), members.size(), info, op, stream), Nothing());
+}
+
+/* Does now all that a first use would do on the stream's device: ucd_prepare. */
+template <class P = throwing>
+typename P::template of<Nothing> prepare(uintptr_t count, TypeRef type, ucd_stream_t stream,
+                                         ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return P::template give<Nothing>(ucd_prepare(count, type, op, stream, info), Nothing());
+}
+
+/* ---- I/O vectors and flattening -------------------------------------------------------------- */
+
+/* The number of segments. */
+template <class P = throwing>
+typename P::template of<uintptr_t> iov_len(uintptr_t count, TypeRef type) {
+    return detail::call<P, uintptr_t>(ucd_iov_len, count, type);
 }
 
 /* All segments. */
-inline std::vector<iovec> iov(const void *buf, uintptr_t count, TypeRef type) {
-    std::vector<iovec> v(detail::result<uintptr_t>(ucd_iov_len, count, type));
-    (void)detail::result<uintptr_t>(ucd_iov, buf, count, type, uintptr_t{0}, v.data(), v.size());
-    return v;
+template <class P = throwing>
+typename P::template of<std::vector<iovec>> iov(const void *buf, uintptr_t count, TypeRef type) {
+    std::vector<iovec> v;
+    uintptr_t n = 0;
+    int rc = ucd_iov_len(count, type, &n);
+    if (rc == UCD_SUCCESS) {
+        v.resize(n);
+        rc = ucd_iov(buf, count, type, 0, v.data(), v.size(), &n);
+    }
+    return P::template give<std::vector<iovec>>(rc, std::move(v));
 }
 
 /* Segments from number offset on, as many as out holds; returns the part of out that was filled. */
-inline std::span<iovec> iov(const void *buf, uintptr_t count, TypeRef type, uintptr_t offset,
-                            std::span<iovec> out) {
-    return out.first(
-        detail::result<uintptr_t>(ucd_iov, buf, count, type, offset, out.data(), out.size()));
+template <class P = throwing>
+typename P::template of<std::span<iovec>> iov(const void *buf, uintptr_t count, TypeRef type,
+                                              uintptr_t offset, std::span<iovec> out) {
+    uintptr_t n = 0;
+    const int rc = ucd_iov(buf, count, type, offset, out.data(), out.size(), &n);
+    return P::template give<std::span<iovec>>(rc, out.first(n));
+}
+
+/* Segments of packed bytes [offset, offset + bytes), as far as out holds them. */
+template <class P = throwing>
+typename P::template of<std::span<iovec>> iov_bytes(const void *buf, uintptr_t count, TypeRef type,
+                                                    uintptr_t offset, uintptr_t bytes,
+                                                    std::span<iovec> out) {
+    uintptr_t n = 0, found = 0;
+    const int rc =
+        ucd_iov_bytes(buf, count, type, offset, bytes, out.data(), out.size(), &n, &found);
+    return P::template give<std::span<iovec>>(rc, out.first(n));
+}
+
+/* The most whole segments, from the first, within so many bytes: their number and bytes. */
+struct IovPrefix {
+    uintptr_t segments = 0, bytes = 0;
+};
+template <class P = throwing>
+typename P::template of<IovPrefix> iov_len_max(uintptr_t count, TypeRef type, uintptr_t bytes) {
+    IovPrefix prefix;
+    const int rc = ucd_iov_len_max(count, type, bytes, &prefix.segments, &prefix.bytes);
+    return P::template give<IovPrefix>(rc, prefix);
 }
 
 /* The type as bytes. */
-inline std::vector<std::byte> flatten(TypeRef type) {
-    std::vector<std::byte> bytes(detail::result<uintptr_t>(ucd_flatten_size, type));
-    check(ucd_flatten(type, bytes.data(), bytes.size()));
-    return bytes;
+template <class P = throwing>
+typename P::template of<std::vector<std::byte>> flatten(TypeRef type) {
+    std::vector<std::byte> bytes;
+    uintptr_t size = 0;
+    int rc = ucd_flatten_size(type, &size);
+    if (rc == UCD_SUCCESS) {
+        bytes.resize(size);
+        rc = ucd_flatten(type, bytes.data(), bytes.size());
+    }
+    return P::template give<std::vector<std::byte>>(rc, std::move(bytes));
 }
 
 /* The type that flatten wrote. */
-inline Type unflatten(std::span<const std::byte> bytes) {
+template <class P = throwing>
+typename P::template of<Type> unflatten(ConstBytes bytes) {
     ucd_type_t t = UCD_TYPE__NULL;
-    check(ucd_unflatten(&t, bytes.data(), bytes.size()));
-    return Type(t);
+    const int rc = ucd_unflatten(&t, bytes.data(), bytes.size());
+    return P::template give<Type>(rc, t);
 }
 
 } // namespace ucd
+
+#include <ucd_types.hpp>
 
 #endif // UCD_HPP_INCLUDED

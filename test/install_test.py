@@ -1,45 +1,109 @@
-"""Installs the built tree, and builds and runs an example against it by pkg-config alone."""
+"""Installs the built tree, and builds and runs small projects against it: by pkg-config alone, and
+by CMake's find_package."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
-build, source, prefix, compiler = sys.argv[1:5]
+BUILD, EXAMPLES, OUTSIDE, PREFIX, C, CXX = sys.argv[1:7]
+del sys.argv[1:7]
+COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
+COLUMN_SAYS = '24 bytes: 2 12 22\n'
+PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
+PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
 
 
 def run(*command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False,
+                          **more)
     if done.returncode != 0:
-        sys.exit(f'{" ".join(map(str, command))}\n{done.stdout}{done.stderr}')
+        raise AssertionError(f'{" ".join(map(str, command))}\n{done.stdout}{done.stderr}')
     return done.stdout
 
 
-def main():
-    with tempfile.TemporaryDirectory() as root:
-        run('meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', root)
-        installed = pathlib.Path(root + prefix)
-        for header in ('ucd.h', 'ucd.hpp'):
-            assert (installed / 'include' / header).is_file(), f'{header} is not installed'
-        pc = next(installed.rglob('ucd.pc'))
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        room = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(room.cleanup)
+        cls.root = pathlib.Path(room.name)
+        run('meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', cls.root)
+        cls.installed = pathlib.Path(f'{cls.root}{PREFIX}')
+        cls.library = next(cls.installed.rglob('libucd.so')).parent
+        cls.environment = os.environ | {'LD_LIBRARY_PATH': str(cls.library)}
+
+    def flags(self, *more):
+        pc = next(self.installed.rglob('ucd.pc'))
         environment = os.environ | {'PKG_CONFIG_PATH': str(pc.parent),
-                                    'PKG_CONFIG_SYSROOT_DIR': root}
-        flags = run('pkg-config', '--cflags', '--libs', 'ucd', env=environment).split()
-        library = next(installed.rglob('libucd.so')).parent
-        program = pathlib.Path(root) / 'column'
-        run(*compiler.split(), '-std=c11', '-o', program, source, *flags)
-        environment['LD_LIBRARY_PATH'] = str(library)
-        printed = run(program, env=environment)
-        assert printed == '24 bytes: 2 12 22\n', printed
-        # Embedders must be able to load it anywhere.
+                                    'PKG_CONFIG_SYSROOT_DIR': str(self.root)}
+        return run('pkg-config', *more, '--cflags', '--libs', 'ucd', env=environment).split()
+
+    def test_headers_are_there(self):
+        for header in ('ucd.h', 'ucd.hpp', 'ucd_types.hpp'):
+            self.assertTrue((self.installed / 'include' / header).is_file(), header)
+
+    def test_pkg_config(self):
+        for compiler, source, standard, says in ((C, COLUMN, '-std=c11', COLUMN_SAYS),
+                                                 (CXX, PARTICLES, '-std=c++20', PARTICLES_SAYS)):
+            program = self.root / source.stem
+            run(*compiler.split(), standard, '-o', program, source, *self.flags())
+            self.assertEqual(run(program, env=self.environment), says)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package(self):
+        # Wherever the tree was moved to.
+        moved = self.root / 'moved'
+        shutil.copytree(self.installed, moved, symlinks=True)
+        work = self.root / 'outside'
+        run('cmake', '-S', OUTSIDE, '-B', work, f'-DCMAKE_PREFIX_PATH={moved}',
+            f'-DCOLUMN_SOURCE={COLUMN}', f'-DCMAKE_C_COMPILER={C.split()[-1]}',
+            f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
+        run('cmake', '--build', work)
+        self.assertEqual(run(work / 'column'), COLUMN_SAYS)
+        self.assertEqual(run(work / 'particles'), PARTICLES_SAYS)
+        if next(self.installed.rglob('libucd.a'), None):
+            self.assertEqual(run(work / 'column_static'), COLUMN_SAYS)
+        linked = run('readelf', '-d', work / 'column')
+        self.assertIn('libucd.so.0', linked)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_refuses_other_versions(self):
+        project = self.root / 'wrong'
+        project.mkdir()
+        (project / 'CMakeLists.txt').write_text('cmake_minimum_required(VERSION 3.16)\n'
+                                                'project(wrong C)\n'
+                                                'find_package(ucd ${WANTED} REQUIRED)\n')
+        for wanted, found in (('0.1', True), ('0.1.0', True), ('0.2', False), ('1.0', False),
+                              ('0.0', False), ('', True)):
+            done = subprocess.run(['cmake', '-S', project, '-B', project / f'b{wanted}',
+                                   f'-DCMAKE_PREFIX_PATH={self.installed}', f'-DWANTED={wanted}'],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode == 0, found, done.stderr)
+
+    # Embedders must be able to load it anywhere.
+    def test_the_library_needs_the_standard_libraries_only(self):
         needed = [line.split('[')[1].split(']')[0]
-                  for line in run('readelf', '-d', library / 'libucd.so').splitlines()
+                  for line in run('readelf', '-d', self.library / 'libucd.so').splitlines()
                   if 'NEEDED' in line]
         allowed = {'libstdc++.so.6', 'libm.so.6', 'libgcc_s.so.1', 'libc.so.6',
                    'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
-        assert set(needed) <= allowed, f'libucd needs {needed}'
+        self.assertLessEqual(set(needed), allowed)
+
+    def test_the_tool(self):
+        program = self.installed / 'bin' / 'ucd'
+        if not program.exists():
+            self.skipTest('the tool is not built')
+        self.assertIn('strided(3, 32)', run(program, 'describe', 'vector(3,1,4,double)',
+                                            env=self.environment))
+        share = self.installed / 'share'
+        for name in ('bash-completion/completions/ucd.bash', 'zsh/site-functions/_ucd',
+                     'fish/vendor_completions.d/ucd.fish', 'man/man1/ucd.1', 'man/man7/ucd-type.7'):
+            self.assertTrue((share / name).is_file() and (share / name).stat().st_size, name)
 
 
 if __name__ == '__main__':
-    main()
+    unittest.main()

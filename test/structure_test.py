@@ -63,15 +63,28 @@ class Structure(unittest.TestCase):
 
     def test_core_depends_on_the_standard_library_only(self):
         known = names('src') | {'ucd.h', 'kernels.h', 'registry.def', 'dlfcn.h', 'unistd.h', 'sys/uio.h',
-                                 'emmintrin.h'}
+                                 'emmintrin.h', 'immintrin.h'}
         for path in sources('src'):
             for name in included(path):
                 if '.' in name:
                     self.assertIn(pathlib.PurePath(name).name, {pathlib.PurePath(k).name for k in known},
                                   str(path))
 
+    def test_tool_is_a_client_of_the_public_headers(self):
+        ours = {str(p.relative_to(ROOT / 'tool')) for p in sources('tool')} | {'ucd.h', 'ucd.hpp'}
+        for path in sources('tool'):
+            for name in included(path):
+                inside = (ROOT / 'src').rglob(pathlib.PurePath(name).name)
+                self.assertTrue(name in ours or not list(inside), f'{path} includes {name}')
+
+    def test_nothing_includes_the_tool(self):
+        for folder in ('src', 'include', 'bench', 'examples'):
+            for path in sources(folder):
+                for name in included(path):
+                    self.assertFalse((ROOT / 'tool' / name).is_file(), f'{path} includes {name}')
+
     def test_files_have_one_responsibility(self):
-        for folder in ('src', 'codegen', 'test', 'include'):
+        for folder in ('src', 'codegen', 'test', 'include', 'tool'):
             limit = 800 if folder == 'include' else 500
             for path in sources(folder):
                 self.assertLessEqual(len(path.read_text().splitlines()), limit, str(path))

@@ -1,5 +1,8 @@
 #include "describe.h"
 
+#include "advice.h"
+#include "flatten.h"
+#include "footprint.h"
 #include "layout_text.h"
 #include "move_arguments.h"
 #include "normalise/lower.h"
@@ -17,8 +20,10 @@ constexpr std::size_t most_lines = 64;
 
 std::string list(const int64_t *values, int64_t count) {
     std::string text = "[";
-    for (int64_t i = 0; i < std::min(count, most_entries); ++i)
-        text += (i == 0 ? "" : ",") + std::to_string(values[i]);
+    for (int64_t i = 0; i < std::min(count, most_entries); ++i) {
+        if (i > 0) text += ',';
+        text += std::to_string(values[i]);
+    }
     return text + (count > most_entries ? ",...]" : "]");
 }
 
@@ -37,7 +42,10 @@ std::string order_name(int64_t order) {
 std::string distributions(const int64_t *values, int64_t count) {
     constexpr std::string_view names[] = {"BLOCK", "CYCLIC", "NONE"};
     std::string text = "[";
-    for (int64_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(names[values[i]]);
+    for (int64_t i = 0; i < count; ++i) {
+        if (i > 0) text += ',';
+        text += names[values[i]];
+    }
     return text + "]";
 }
 
@@ -101,14 +109,15 @@ void write_tree(const Type &root, std::string &text) {
         std::size_t depth;
         int64_t repeated; // equal members of a struct in a row
     };
-    std::vector<Item> pending{{&root, 1, 1}};
+    std::vector<Item> pending{{&root, 0, 1}};
     for (std::size_t lines = 0; !pending.empty(); ++lines) {
         if (lines == most_lines) {
-            text += "  ...\n";
+            text += "type: ...\n";
             return;
         }
         const auto [t, depth, repeated] = pending.back();
         pending.pop_back();
+        text += "type: ";
         text.append(2 * depth, ' ');
         if (repeated > 1) text += std::to_string(repeated) + " times ";
         if (t->form == Form::element) {
@@ -133,45 +142,62 @@ void write_tree(const Type &root, std::string &text) {
     }
 }
 
-void write_layout(const Type &type, std::string &text) {
-    std::vector<const char *> rewrites;
-    const Layout layout = lower_to_layout(type, &rewrites);
-    text += "layout\n  " + to_text(layout) + "\n";
-    std::sort(rewrites.begin(), rewrites.end());
-    rewrites.erase(std::unique(rewrites.begin(), rewrites.end()), rewrites.end());
-    if (rewrites.empty()) return;
-    text += "  by";
-    for (const char *r : rewrites) text += std::string(" ") + r;
-    text += "\n";
+void write_steps(const Type &type, std::string &text) {
+    LoweringTrace trace;
+    (void)lower_to_layout(type, &trace);
+    for (const LoweringStep &step : trace.steps) {
+        text += "step: " + std::string(name_of(step.combiner)) + " -> " + step.result;
+        for (std::size_t i = 0; i < step.rewrites.size(); ++i)
+            text += std::string(i == 0 ? " by " : ", ") + step.rewrites[i];
+        text += "\n";
+    }
+    if (trace.count > trace.steps.size()) text += "step: ...\n";
+}
+
+void write_kernels(const Type &type, const Context &context, std::string &text) {
+    uint64_t total;
+    const bool several_fit = check_count(2, type, "count", total).ok();
+    for (std::size_t i = 0; i < context.slots.size(); ++i) {
+        const BackendSlot &slot = context.slots[i];
+        if (!slot.backend) {
+            text += "kernel: " + slot.name + ": none, since " + slot.state.reason + "\n";
+            continue;
+        }
+        for (const bool repeated : {false, true}) {
+            const Plan *plan;
+            if (repeated && !several_fit) continue;
+            if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
+                continue;
+            text += "kernel: " + slot.name + (repeated ? ", several: " : ", one: ") +
+                    plan->describe() + "\n";
+        }
+    }
 }
 
 } // namespace
 
 std::string describe(const Type &type, const Context &context) {
-    const auto number = [](auto v) { return std::to_string(v); };
-    std::string text = "type\n";
+    std::string text;
+    const auto line = [&](const char *key, const std::string &value) {
+        text += std::string(key) + ": " + value + "\n";
+    };
+    const auto number = [&](const char *key, auto value) { line(key, std::to_string(value)); };
     write_tree(type, text);
-    text += "bounds\n  size " + number(type.size) + ", lb " + number(type.lb) + ", extent " +
-            number(type.extent()) + ", true lb " + number(type.true_lb) + ", true extent " +
-            number(type.true_ub - type.true_lb) + ", alignment " + number(type.alignment) + "\n";
-    write_layout(type, text);
-    if (type.size == 0) return text;
-    text += "  " + number(layout_of(type).top().segments.count) + " segments\n";
-    text += "kernels\n";
-    uint64_t total;
-    const bool several_fit = check_count(2, type, "count", total).ok();
-    for (std::size_t i = 0; i < context.slots.size(); ++i) {
-        const BackendSlot &slot = context.slots[i];
-        if (!slot.backend) continue;
-        for (const bool repeated : {false, true}) {
-            if (repeated && !several_fit) continue;
-            const Plan *plan;
-            if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
-                continue;
-            text +=
-                "  " + slot.name + (repeated ? ", several: " : ", one: ") + plan->describe() + "\n";
-        }
-    }
+    number("size", type.size);
+    number("lb", type.lb);
+    number("extent", type.extent());
+    number("true_lb", type.true_lb);
+    number("true_extent", type.true_ub - type.true_lb);
+    number("alignment", type.alignment);
+    line("explicit_bounds", type.explicit_bounds ? "yes" : "no");
+    write_steps(type, text);
+    line("layout", to_text(layout_of(type)));
+    const uint64_t segments = type.size == 0 ? 0 : layout_of(type).top().segments.count;
+    number("segments", segments);
+    if (type.size > 0) write_kernels(type, context, text);
+    line("advice", advice_for(layout_of(type)));
+    number("flattened", flatten(type).size());
+    number("memory", footprint_of(type));
     return text;
 }
 

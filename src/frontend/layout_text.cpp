@@ -9,10 +9,9 @@ class Writer {
 public:
     Writer(const Layout &layout, uint64_t most) : layout_(layout), most_(most) {}
 
-    std::string write() {
-        if (layout_.empty()) return "empty";
-        text_ = "@" + std::to_string(layout_.start);
-        pending_.push_back({layout_.root, "", 0});
+    std::string write(NodeId root, int64_t start) {
+        text_ = "@" + std::to_string(start);
+        pending_.push_back({root, "", 0});
         while (!pending_.empty()) {
             const Item item = pending_.back();
             pending_.pop_back();
@@ -100,7 +99,11 @@ private:
 } // namespace
 
 std::string to_text(const Layout &layout, uint64_t most) {
-    return Writer(layout, most).write();
+    return layout.empty() ? "empty" : to_text(layout, layout.root, layout.start, most);
+}
+
+std::string to_text(const Layout &layout, NodeId root, int64_t start, uint64_t most) {
+    return Writer(layout, most).write(root, start);
 }
 
 } // namespace ucd

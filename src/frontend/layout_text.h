@@ -12,5 +12,7 @@ namespace ucd {
 // `most` entries and nesting beyond that are cut short by `...`. Two layouts are equal exactly if
 // their uncut texts are.
 std::string to_text(const Layout &layout, uint64_t most = 8);
+// Of the part of a layout under `root`, which starts at `start`.
+std::string to_text(const Layout &layout, NodeId root, int64_t start, uint64_t most = 8);
 
 } // namespace ucd

@@ -110,8 +110,8 @@ constexpr bool move_only =
     std::is_nothrow_move_constructible_v<T> &&std::is_nothrow_move_assignable_v<T> &&
     !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T>;
 static_assert(move_only<ucd::Type> && move_only<ucd::Request> && move_only<ucd::Info>);
-static_assert(!std::is_copy_constructible_v<ucd::Session>);
-static_assert(!std::is_move_constructible_v<ucd::Session>);
+static_assert(move_only<ucd::Session>);
+static_assert(move_only<ucd::Result<ucd::Type>>);
 static_assert(!std::is_convertible_v<ucd_type_t, ucd::Type>); // taking over is said aloud
 static_assert(std::is_convertible_v<ucd_type_t, ucd::TypeRef>);
 static_assert(std::is_convertible_v<const ucd::Type &, ucd::TypeRef>);

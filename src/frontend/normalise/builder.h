@@ -54,6 +54,7 @@ public:
     void described(uint64_t entries) { allowance_ += per_described_entry * entries; }
 
     const Node &node(NodeId id) const { return out_.nodes[id]; }
+    const Layout &so_far() const { return out_; }
 
     // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
     Layout finish(Placed root);

@@ -1,10 +1,13 @@
 #include "lower.h"
 
 #include "builder.h"
+#include "layout_text.h"
 #include "layout_walk.h"
 #include "predefined.h"
 
+#include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace ucd {
 namespace {
@@ -17,6 +20,12 @@ constexpr uint32_t deep = 32;
 class Lowering {
 public:
     Lowering(Builder &builder, bool packed) : builder_(builder), packed_(packed) {}
+
+    // `rewrites` is what the builder reports to.
+    void record(LoweringTrace &trace, std::vector<const char *> &rewrites) {
+        trace_ = &trace;
+        rewrites_ = &rewrites;
+    }
 
     Placed run(const Type &root) {
         shared_ = root.nested_fields > 0;
@@ -43,8 +52,20 @@ private:
     void finish(Placed p) {
         // Only members of structs can be reached on several ways.
         if (shared_) memo_.emplace(stack_.back().type, p);
+        if (trace_ != nullptr && stack_.back().type->form != Form::element)
+            add_step(*stack_.back().type, p);
         result_ = p;
         stack_.pop_back();
+    }
+
+    void add_step(const Type &t, Placed p) {
+        const std::vector<const char *> applied = std::exchange(*rewrites_, {});
+        if (trace_->count++ >= LoweringTrace::most) return;
+        std::vector<const char *> names; // each once; there are few
+        for (const char *name : applied)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        trace_->steps.push_back({t.combiner, std::move(names),
+                                 p.none() ? "empty" : to_text(builder_.so_far(), p.id, p.at)});
     }
 
     void step() {
@@ -178,6 +199,8 @@ private:
 
     Builder &builder_;
     bool packed_;
+    LoweringTrace *trace_ = nullptr;
+    std::vector<const char *> *rewrites_ = nullptr;
     bool shared_ = false;
     std::vector<Frame> stack_;
     Placed result_;
@@ -187,9 +210,12 @@ private:
 
 } // namespace
 
-Layout lower_to_layout(const Type &type, std::vector<const char *> *trace) {
-    Builder builder(trace);
-    return builder.finish(Lowering(builder, false).run(type));
+Layout lower_to_layout(const Type &type, LoweringTrace *trace) {
+    std::vector<const char *> rewrites;
+    Builder builder(trace != nullptr ? &rewrites : nullptr);
+    Lowering lowering(builder, false);
+    if (trace != nullptr) lowering.record(*trace, rewrites);
+    return builder.finish(lowering.run(type));
 }
 
 Layout lower_to_elements(const Type &type) {

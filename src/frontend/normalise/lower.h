@@ -4,13 +4,26 @@
 #include "layout.h"
 #include "type.h"
 
+#include <string>
 #include <vector>
 
 namespace ucd {
 
-// Where the type's bytes lie in memory, whatever they are. `trace`, if given, receives the names of
-// the rewrites that led there.
-Layout lower_to_layout(const Type &type, std::vector<const char *> *trace = nullptr);
+// How a type became its layout, constructor by constructor from the innermost on.
+struct LoweringStep {
+    Combiner combiner;
+    std::vector<const char *> rewrites; // that were applied, in order, each once
+    std::string result;                 // the layout so far, as to_text words it
+};
+struct LoweringTrace {
+    static constexpr std::size_t most = 64;
+    std::vector<LoweringStep> steps; // the first ones
+    std::size_t count = 0;           // of all
+};
+
+// Where the type's bytes lie in memory, whatever they are. `trace`, if given, receives the steps that
+// led there.
+Layout lower_to_layout(const Type &type, LoweringTrace *trace = nullptr);
 
 // What the type's packed stream is made of: the layout of that stream over itself, its blocks
 // marked with their element.

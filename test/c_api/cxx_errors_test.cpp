@@ -1,0 +1,198 @@
+// ucd.hpp: errors as exceptions or as values, for every function; and those functions that
+// cxx_wrapper_test does not call.
+#include "support/catch.hpp"
+
+#include <ucd.hpp>
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+const ucd_type_t none = UCD_TYPE__NULL;
+
+// The same failure by both policies: `fails` takes a policy's value.
+template <class F>
+void check_refusal(const F &fails, int code, const std::string &words) {
+    INFO(words);
+    const auto result = fails(ucd::as_value());
+    CHECK(!result);
+    CHECK(result.code() == code);
+    CHECK(std::string(result.message()).find(words) != std::string::npos);
+    try {
+        (void)fails(ucd::throwing());
+        FAIL("nothing was thrown");
+    } catch (const ucd::Error &e) {
+        CHECK(e.code() == code);
+        CHECK(std::string(e.what()) == result.message());
+    }
+}
+
+#define REFUSAL(call, code, words)                                                                 \
+    check_refusal([&]<class P>(P) -> decltype(auto) { return call; }, code, words)
+
+} // namespace
+
+TEST_CASE("constructors refuse by exception or by value") {
+    using ucd::Type;
+    constexpr int invalid = UCD_ERR__INVALID_ARG;
+    const ucd_type_t d = UCD_TYPE__DOUBLE;
+    REFUSAL(Type::contig<P>(-1, d), invalid, "ucd_create_contig: count is -1");
+    REFUSAL(Type::dup<P>(none), invalid, "ucd_create_dup");
+    REFUSAL(Type::vector<P>(1, -2, 1, d), invalid, "blocklength is -2");
+    REFUSAL(Type::hvector<P>(-1, 2, 1, d), invalid, "ucd_create_hvector");
+    REFUSAL(Type::indexed_block<P>(-1, {0}, d), invalid, "ucd_create_indexed_block");
+    REFUSAL(Type::hindexed_block<P>(-1, {0}, d), invalid, "ucd_create_hindexed_block");
+    REFUSAL(Type::indexed<P>({-1}, {0}, d), invalid, "ucd_create_indexed");
+    REFUSAL(Type::hindexed<P>({-1}, {0}, d), invalid, "ucd_create_hindexed");
+    REFUSAL(Type::structure<P>({1}, {0}, {none}), invalid, "ucd_create_struct");
+    REFUSAL(Type::subarray<P>({4}, {5}, {0}, UCD_ORDER__C, d), invalid, "ucd_create_subarray");
+    REFUSAL(Type::darray<P>(2, 2, {4}, {UCD_DISTRIBUTE__BLOCK}, {UCD_DISTRIBUTE__DFLT_DARG}, {2},
+                            UCD_ORDER__C, d),
+            invalid, "ucd_create_darray");
+    REFUSAL(Type::ndarray<P>({-1}, {8}, d), invalid, "ucd_create_ndarray");
+    REFUSAL(Type::resized<P>(none, 0, 1), invalid, "ucd_create_resized");
+    const std::string differ = "arrays of one call differ in length";
+    REFUSAL(Type::indexed<P>({1, 2}, {0}, d), invalid, differ);
+    REFUSAL(Type::hindexed<P>({1, 2}, {0}, d), invalid, differ);
+    REFUSAL(Type::structure<P>({1}, {0}, {d, d}), invalid, differ);
+    REFUSAL(Type::subarray<P>({4}, {1, 1}, {0}, UCD_ORDER__C, d), invalid, differ);
+    REFUSAL(Type::darray<P>(2, 2, {4}, {UCD_DISTRIBUTE__BLOCK}, {1}, {2, 1}, UCD_ORDER__C, d),
+            invalid, differ);
+    REFUSAL(Type::ndarray<P>({1}, {8, 8}, d), invalid, differ);
+}
+
+TEST_CASE("queries and moves refuse by exception or by value") {
+    constexpr int invalid = UCD_ERR__INVALID_ARG;
+    const ucd::TypeRef no(none), d(UCD_TYPE__DOUBLE);
+    REFUSAL(no.size<P>(), invalid, "ucd_get_size");
+    REFUSAL(no.extent<P>(), invalid, "ucd_get_extent");
+    REFUSAL(no.true_extent<P>(), invalid, "ucd_get_true_extent");
+    REFUSAL(no.layout<P>(), invalid, "ucd_get_layout");
+    REFUSAL(no.describe<P>(), invalid, "ucd_describe");
+    REFUSAL(ucd::supports<P>(UCD_OP__SUM, d, "abacus"), invalid, "abacus");
+
+    double in[4] = {}, out[4] = {};
+    uintptr_t moved = 0;
+    REFUSAL(ucd::pack<P>(in, 1, d, out, 9), invalid, "ucd_pack");
+    REFUSAL(ucd::unpack<P>(in, out, 1, d, 9), invalid, "ucd_unpack");
+    REFUSAL(ucd::packed<P>(in, 1, no), invalid, "ucd_get_layout");
+    REFUSAL(ucd::copy<P>(in, 2, d, out, 1, d), UCD_ERR__TRUNCATED, "ucd_copy");
+    REFUSAL(ucd::ipack<P>(in, 1, d, out, moved, 9), invalid, "ucd_ipack");
+    REFUSAL(ucd::iunpack<P>(in, out, 1, d, moved, 9), invalid, "ucd_iunpack");
+    REFUSAL(ucd::icopy<P>(in, 2, d, out, 1, d, moved), UCD_ERR__TRUNCATED, "ucd_icopy");
+    std::vector<ucd_pack_desc_t> packs(1);
+    std::vector<ucd_unpack_desc_t> unpacks(1);
+    REFUSAL(ucd::ipack_batch<P>(packs), invalid, "ucd_ipack_batch");
+    REFUSAL(ucd::iunpack_batch<P>(unpacks), invalid, "ucd_iunpack_batch");
+
+    // This build may have no backend with streams; a stream without a name never works.
+    const ucd_stream_t stream{};
+    REFUSAL(ucd::pack<P>(stream, in, 1, d, out), invalid, "ucd_pack_stream");
+    REFUSAL(ucd::unpack<P>(stream, in, out, 1, d), invalid, "ucd_unpack_stream");
+    const auto nothing = ucd::pack_batch<ucd::as_value>(stream, packs);
+    CHECK(nothing.code() == invalid);
+    CHECK_THROWS_AS(ucd::pack_batch(stream, packs), ucd::Error);
+    CHECK(ucd::unpack_batch<ucd::as_value>(stream, unpacks).code() == invalid);
+    CHECK_THROWS_AS(ucd::unpack_batch(stream, unpacks), ucd::Error);
+    CHECK(ucd::prepare<ucd::as_value>(1, d, stream).code() == invalid);
+    CHECK_THROWS_AS(ucd::prepare(1, d, stream), ucd::Error);
+
+    REFUSAL(ucd::iov_len<P>(1, no), invalid, "ucd_iov_len");
+    REFUSAL(ucd::iov<P>(in, 1, no), invalid, "ucd_iov_len");
+    std::array<iovec, 2> entries;
+    REFUSAL(ucd::iov<P>(in, 1, d, 5, entries), invalid, "ucd_iov");
+    REFUSAL(ucd::iov_bytes<P>(in, 1, d, 9, 1, entries), invalid, "ucd_iov_bytes");
+    REFUSAL(ucd::iov_len_max<P>(1, no, 1), invalid, "ucd_iov_len_max");
+    REFUSAL(ucd::flatten<P>(no), invalid, "ucd_flatten_size");
+    REFUSAL(ucd::unflatten<P>(in), UCD_ERR__CORRUPT, "ucd_unflatten");
+    ucd::Info info;
+    CHECK(info.set<ucd::as_value>("ucd.threads", "none").code() == invalid);
+}
+
+TEST_CASE("results hold values that move") {
+    auto made = ucd::Type::contig<ucd::as_value>(3, UCD_TYPE__INT);
+    REQUIRE(made);
+    CHECK(made.code() == UCD_SUCCESS);
+    CHECK(std::string(made.message()).empty());
+    CHECK(made->size() == 12);
+    const ucd::Type type = std::move(made).value();
+    CHECK(type);
+    CHECK((*type.size<ucd::as_value>()) == 12);
+    CHECK(type.size<ucd::as_value>().value_or(0) == 12);
+    CHECK(ucd::TypeRef(none).size<ucd::as_value>().value_or(77) == 77);
+    const auto failed = ucd::TypeRef(none).size<ucd::as_value>();
+    CHECK_THROWS_AS(failed.value(), ucd::Error);
+    static_assert(std::is_void_v<decltype(std::declval<ucd::Request>().wait())>);
+}
+
+TEST_CASE("sessions and infos as values") {
+    auto session = ucd::Session::start<ucd::as_value>();
+    REQUIRE(session);
+    const ucd::Session moved = std::move(*session);
+    auto info = ucd::Info::create<ucd::as_value>();
+    REQUIRE(info);
+    REQUIRE(info->set<ucd::as_value>("ucd.backends", "abacus").code() != UCD_SUCCESS);
+    // The library is still up: neither a failure nor a move has taken it down.
+    CHECK(ucd::TypeRef(UCD_TYPE__INT).size() == 4);
+}
+
+TEST_CASE("batches, requests and parts of segments") {
+    const std::array<double, 6> data{0, 1, 2, 3, 4, 5};
+    const ucd::Type even = ucd::Type::vector(3, 1, 2, UCD_TYPE__DOUBLE);
+    std::array<double, 3> first{}, second{};
+    std::vector<ucd_pack_desc_t> packs(2);
+    packs[0] = {.inbuf = data.data(),
+                .incount = 1,
+                .type = even.get(),
+                .inoffset = 0,
+                .outbuf = first.data(),
+                .max_pack_bytes = 24,
+                .actual_pack_bytes = 0,
+                .reserved = {}};
+    packs[1] = packs[0];
+    packs[1].inbuf = data.data() + 1;
+    packs[1].outbuf = second.data();
+    std::vector<ucd::Request> requests;
+    requests.push_back(ucd::ipack_batch(packs));
+    uintptr_t moved = 0;
+    std::array<double, 6> back{};
+    requests.push_back(ucd::iunpack(first, back.data() + 1, 1, even, moved));
+    ucd::wait_all(requests);
+    CHECK(requests[0].get() == UCD_REQUEST__NULL);
+    CHECK(first == std::array<double, 3>{0, 2, 4});
+    CHECK(second == std::array<double, 3>{1, 3, 5});
+    CHECK(packs[1].actual_pack_bytes == 24);
+
+    std::vector<ucd_unpack_desc_t> unpacks(1);
+    unpacks[0] = {.inbuf = second.data(),
+                  .insize = 24,
+                  .outbuf = back.data(),
+                  .outcount = 1,
+                  .type = even.get(),
+                  .outoffset = 0,
+                  .actual_unpack_bytes = 0,
+                  .reserved = {}};
+    ucd::iunpack_batch(unpacks).wait();
+    CHECK(back == std::array<double, 6>{1, 0, 3, 2, 5, 4});
+
+    CHECK(ucd::iov_len(2, even) == 5); // the second begins where the first ends
+    const ucd::IovPrefix prefix = ucd::iov_len_max(1, even, 17);
+    CHECK(prefix.segments == 2);
+    CHECK(prefix.bytes == 16);
+    std::array<iovec, 4> entries;
+    const auto cut = ucd::iov_bytes(data.data(), 1, even, 4, 8, entries);
+    REQUIRE(cut.size() == 2);
+    CHECK(cut[0].iov_len == 4);
+    CHECK(cut[1].iov_base == &data[2]);
+
+    CHECK(ucd::supports(UCD_OP__SUM, even, "seq"));
+    CHECK(!ucd::supports(UCD_OP__BAND, even, "seq"));
+    const auto list = ucd::backends();
+    REQUIRE(!list.empty());
+    CHECK(std::string(list[0].name) == "seq");
+    CHECK(list[0].available == 1);
+    CHECK(ucd::version().minor == UCD_VERSION_MINOR);
+}

@@ -1,0 +1,126 @@
+// What ucd_describe writes: the keys that ucd.h promises, and the steps to the layout.
+#include "support/catch.hpp"
+
+#include "support/random_cases.hpp"
+#include "support/random_recipe.hpp"
+#include "support/recipe_build.hpp"
+
+#include <ucd.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+using Lines = std::map<std::string, std::vector<std::string>>;
+
+Lines lines_of(ucd::TypeRef type) {
+    const std::string text = type.describe();
+    Lines lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at), colon = text.find(": ", at);
+        REQUIRE(end != std::string::npos);
+        REQUIRE(colon < end);
+        lines[text.substr(at, colon - at)].push_back(text.substr(colon + 2, end - colon - 2));
+        at = end + 1;
+    }
+    return lines;
+}
+
+std::string advice_on(ucd::TypeRef type) {
+    const std::string advice = lines_of(type).at("advice").at(0);
+    return advice.substr(0, advice.find(':'));
+}
+
+} // namespace
+
+TEST_CASE("descriptions have the promised keys, and agree with the queries") {
+    run_cases("description", 1000, [](Case &one) {
+        const RandomType t = random_type(one.rng());
+        one.about("type", t.recipe);
+        const BuiltType built(t.recipe);
+        const ucd::TypeRef type = built.get();
+        Lines lines = lines_of(type);
+        const auto number = [&](const char *key) { return std::stoll(lines.at(key).at(0)); };
+        const ucd::Bounds bounds = type.extent(), touched = type.true_extent();
+        if (number("lb") != bounds.lb || number("extent") != bounds.extent ||
+            number("true_lb") != touched.lb || number("true_extent") != touched.extent ||
+            number("size") != static_cast<intptr_t>(type.size()))
+            one.fail("other bounds");
+        const ucd_layout_t layout = type.layout();
+        if (number("segments") != static_cast<intptr_t>(layout.segments))
+            one.fail("other segments");
+        if (number("flattened") != static_cast<intptr_t>(ucd::flatten(type).size()))
+            one.fail("another flattened size");
+        if (number("alignment") < 1 || number("memory") < 0) one.fail("alignment or memory");
+        if (lines.at("explicit_bounds").size() != 1) one.fail("explicit_bounds");
+        // Kernels move what there is to move.
+        if (lines.contains("kernel") != (type.size() > 0)) one.fail("kernels");
+        // The last constructor's layout is the layout, if all steps are shown.
+        if (lines.contains("step") && lines.at("step").back() != "...") {
+            const std::string &last = lines.at("step").back(), &whole = lines.at("layout").at(0);
+            const std::size_t arrow = last.find(" -> ");
+            if (last.compare(arrow + 4, whole.size(), whole) != 0)
+                one.fail("the last step is ", last, ", the layout ", whole);
+        }
+    });
+}
+
+TEST_CASE("steps name constructors, results and rewrites") {
+    const ucd::Type row = ucd::Type::contig(4, UCD_TYPE__INT);
+    const Lines lines = lines_of(ucd::Type::vector(3, 1, 2, row));
+    REQUIRE(lines.at("step").size() == 2);
+    CHECK(lines.at("step")[0] == "contig -> @0 block(16) by merge-touching, collapse-single");
+    CHECK(lines.at("step")[1] == "vector -> @0 strided(3, 32) block(16) by collapse-single");
+    CHECK(lines.at("type") ==
+          std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});
+}
+
+TEST_CASE("descriptions of deep types are cut short") {
+    ucd::Type type = ucd::Type::dup(UCD_TYPE__INT);
+    for (int i = 0; i < 1000; ++i) type = ucd::Type::hvector(1, 1, 8, type);
+    const Lines lines = lines_of(type);
+    CHECK(lines.at("type").back() == "...");
+    CHECK(lines.at("step").back() == "...");
+    CHECK(lines.at("type").size() < 100);
+    CHECK(lines.at("step").size() < 100);
+    // Every level costs something, and shared ones cost once.
+    const auto held = [](ucd::TypeRef t) { return std::stoll(lines_of(t).at("memory").at(0)); };
+    CHECK(held(type) > 1000 * 64);
+    const ucd_type_t twice[] = {type.get(), type.get()};
+    CHECK(held(ucd::Type::structure({1, 1}, {0, 100}, twice)) < 2 * held(type));
+    CHECK(held(UCD_TYPE__DOUBLE) == 0);
+}
+
+TEST_CASE("kernels for several are described where there can be several") {
+    const auto kernels = [](ucd::TypeRef type) {
+        const Lines lines = lines_of(type);
+        std::size_t n = 0;
+        for (const std::string &line : lines.at("kernel")) n += line.starts_with("seq, ");
+        return n;
+    };
+    CHECK(kernels(ucd::Type::contig(INT64_MAX / 16, UCD_TYPE__DOUBLE)) == 2);
+    CHECK(kernels(ucd::Type::contig(INT64_MAX / 16 + 1, UCD_TYPE__DOUBLE)) == 1);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, INT64_MAX)) == 1);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, INT64_MAX - 1)) == 2);
+    CHECK(kernels(ucd::Type::resized(UCD_TYPE__CHAR, 0, -INT64_MAX)) == 2);
+}
+
+TEST_CASE("advice follows the rules of its decision") {
+    const ucd_type_t byte = UCD_TYPE__BYTE;
+    CHECK(advice_on(ucd::Type::contig(0, byte)) == "none");
+    CHECK(advice_on(ucd::Type::contig(1, byte)) == "iov");
+    CHECK(advice_on(ucd::Type::hvector(1024, 1024, 5000, byte)) == "iov");
+    CHECK(advice_on(ucd::Type::hvector(1025, 1024, 5000, byte)) == "dma");
+    CHECK(advice_on(ucd::Type::hvector(1024, 1023, 5000, byte)) == "dma");
+    CHECK(advice_on(ucd::Type::hvector(1000, 64, 5000, byte)) == "dma");
+    CHECK(advice_on(ucd::Type::hvector(1000, 63, 5000, byte)) == "pack");
+    CHECK(advice_on(ucd::Type::ndarray({20, 20, 100}, {90000, 400, 1}, byte)) == "dma");
+    CHECK(advice_on(ucd::Type::ndarray({5, 20, 20, 100}, {9000000, 90000, 400, 1}, byte)) ==
+          "pack");
+    CHECK(advice_on(ucd::Type::hindexed_block(100, {0, 150, 900}, byte)) == "pack");
+    CHECK(advice_on(ucd::Type::hindexed_block(5000, {0, 6000, 90000}, byte)) == "iov");
+}

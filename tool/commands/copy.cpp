@@ -1,0 +1,92 @@
+// ucd copy: from a layout in a file to another layout in a file.
+
+#include "commands/commands.hpp"
+#include "commands/move_options.hpp"
+#include "commands/progress.hpp"
+#include "failure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace ucdtool {
+namespace {
+
+struct Options {
+    LayoutOptions in, out;
+    bool as_is = false;
+    MoveOptions move;
+};
+
+// In pieces, so that neither side need be in memory, by way of a packed buffer.
+void copy_in_pieces(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::Info &hints,
+                    Progress &progress) {
+    const uint64_t bytes = in.layout().bytes;
+    std::vector<std::byte> chunk(std::min(bytes, chunk_bytes));
+    for (uint64_t done = 0; done < bytes;) {
+        // Whole elements go in; so whole elements come out.
+        const uint64_t most = std::min<uint64_t>(chunk.size(), bytes - done);
+        const uintptr_t element =
+            in.layout().element == UCD_TYPE__NULL ? 1 : ucd::TypeRef(in.layout().element).size();
+        const auto piece = std::span(chunk).first(most - most % element);
+        ucd::pack(in.buffer(), in.count(), in.type(), piece, done, UCD_OP__REPLACE, hints);
+        done += ucd::unpack(piece, out.buffer(), out.count(), out.type(), done, op, hints);
+        progress.advance(piece.size());
+    }
+}
+
+void copy(Options o) {
+    o.in.as_is = o.out.as_is = o.as_is;
+    const LaidOut in(o.in, LaidOut::Access::read);
+    LaidOut out(o.out, LaidOut::Access::create);
+    if (same_file(in.path(), out.path()) && in.first() < out.last() && out.first() < in.last())
+        throw Failure(Exit::failed,
+                      fmt::format("{} is input and output, and what is read and what is written "
+                                  "overlap: bytes {} to {} and {} to {}",
+                                  in.path(), in.first(), in.last(), out.first(), out.last()));
+    if (in.layout().bytes != out.layout().bytes)
+        throw Failure(Exit::failed,
+                      fmt::format("the input has {} bytes and the output {}; expected "
+                                  "as many",
+                                  in.layout().bytes, out.layout().bytes));
+    if (!o.as_is && !in.dtype().empty() && !out.dtype().empty() && in.dtype() != out.dtype() &&
+        in.layout().element != UCD_TYPE__BYTE && out.layout().element != UCD_TYPE__BYTE)
+        throw Failure(Exit::failed, fmt::format("the input's elements are {} and the output's {}; "
+                                                "--as-is takes the bytes as they are",
+                                                in.dtype(), out.dtype()));
+    out.make_missing();
+    const ucd_op_t op = o.move.operation();
+    const ucd::Info hints = o.move.hints();
+    Progress progress(in.layout().bytes, o.move.progress);
+    const bool one_element =
+        in.layout().element != UCD_TYPE__NULL && in.layout().element == out.layout().element;
+    if (op == UCD_OP__REPLACE || one_element) {
+        copy_in_pieces(in, out, op, hints, progress);
+    } else {
+        // Only the whole shows whether both sides are the same sequence of elements.
+        progress.advance(ucd::copy(in.buffer(), in.count(), in.type(), out.buffer(), out.count(),
+                                   out.type(), op, hints));
+    }
+    if (o.move.verbose) fmt::print(stderr, "copied {}\n", progress.summary());
+}
+
+} // namespace
+
+void add_copy(CLI::App &app) {
+    const auto o = std::make_shared<Options>();
+    CLI::App *c =
+        app.add_subcommand("copy", "Copy from one layout to another, without a packed file");
+    c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
+    c->add_option("OUTPUT", o->out.path,
+                  "raw or .npy file, changed in place; a raw one that is missing is made")
+        ->required();
+    add_layout_options(*c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
+    add_layout_options(*c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");
+    c->add_flag("--as-is", o->as_is, "take .npy files' bytes whatever their dtype and order");
+    o->move.add_to(*c);
+    c->callback([o] { copy(*o); });
+}
+
+} // namespace ucdtool

@@ -1,0 +1,178 @@
+// ucd describe: everything that is known of a type, in words, as a picture and as JSON.
+
+#include "commands/commands.hpp"
+#include "commands/facts.hpp"
+#include "commands/output.hpp"
+#include "commands/source.hpp"
+#include "language/constructors.hpp"
+#include "language/print.hpp"
+#include "picture/svg.hpp"
+#include "picture/terminal.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace ucdtool {
+namespace {
+
+struct Options {
+    std::string type, svg, color = "auto";
+    uintptr_t count = 1;
+    uint64_t row = 0;
+    std::size_t columns = 64;
+    bool json = false, ascii = false, no_picture = false;
+};
+
+std::string table(const std::vector<std::pair<std::string, std::string>> &rows) {
+    std::string text, last;
+    for (const auto &[name, value] : rows) {
+        text += fmt::format("{:<12} {}\n", name == last ? "" : name, value);
+        last = name;
+    }
+    return text;
+}
+
+std::string range(int64_t from, int64_t length) {
+    return fmt::format("{} bytes from {}", length, from);
+}
+
+// A regular box as nested strides.
+std::string box_text(const ucd_layout_t &l) {
+    if (l.box_dims == 0) return "no regular box";
+    std::string text = fmt::format("blocks of {} bytes from {}", l.box_block, l.box_start);
+    for (uint32_t k = 0; k < l.box_dims; ++k)
+        text += fmt::format(", {} times {} bytes apart", l.box_count[k], l.box_stride[k]);
+    return text;
+}
+
+std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
+    const ucd_layout_t l = type.layout(o.count);
+    const std::string recovered = to_text(type);
+    std::vector<std::pair<std::string, std::string>> rows;
+    const auto add = [&](const char *name, const std::string &value) {
+        rows.emplace_back(name, value);
+    };
+    const auto add_all = [&](const char *name, const char *key) {
+        for (const std::string &value : facts.all(key)) add(name, value);
+    };
+    for (std::size_t at = 0; at <= recovered.size();) {
+        const std::size_t end = std::min(recovered.find('\n', at), recovered.size());
+        constexpr std::size_t most = 200;
+        const std::string line = recovered.substr(at, end - at);
+        add("type", line.size() > most ? line.substr(0, most) + "..." : line);
+        at = end + 1;
+    }
+    add_all("as built", "type");
+    add("size", facts.one("size") + " bytes packed");
+    const bool is_explicit = facts.one("explicit_bounds") == "yes";
+    add("extent", range(facts.number("lb"), facts.number("extent")) +
+                      (is_explicit ? ", set by the type" : ""));
+    add("true extent", range(facts.number("true_lb"), facts.number("true_extent")));
+    add("alignment", facts.one("alignment"));
+    add("elements",
+        l.element == UCD_TYPE__NULL ? "of several types" : std::string(name_of(l.element)));
+    add_all("steps", "step");
+    add_all("layout", "layout");
+    if (o.count != 1) add("count", fmt::format("{}: {} bytes packed", o.count, l.bytes));
+    add("segments",
+        l.segments == 0 ? "0"
+        : l.min_segment == l.max_segment
+            ? fmt::format("{} of {} bytes", l.segments, l.min_segment)
+            : fmt::format("{} of {} to {} bytes", l.segments, l.min_segment, l.max_segment));
+    add("box", box_text(l));
+    std::string absent;
+    for (const std::string &line : facts.all("kernel")) {
+        const std::size_t none = line.find(": none, ");
+        if (none == std::string::npos)
+            add("kernels", line);
+        else
+            absent += (absent.empty() ? "" : ", ") + line.substr(0, none);
+    }
+    if (!absent.empty()) add("kernels", absent + ": absent; ucd info says why");
+    add_all("advice", "advice");
+    add("flattened", facts.one("flattened") + " bytes");
+    add("memory", facts.one("memory") + " bytes held");
+    return table(rows);
+}
+
+nlohmann::ordered_json in_json(ucd::TypeRef type, const Options &o, const Facts &facts) {
+    nlohmann::ordered_json j;
+    const ucd_layout_t l = type.layout(o.count);
+    j["type"] = to_text(type);
+    j["as_built"] = facts.all("type");
+    for (const char *key : {"size", "lb", "extent", "true_lb", "true_extent", "alignment"})
+        j[key] = facts.number(key);
+    j["explicit_bounds"] = facts.one("explicit_bounds") == "yes";
+    j["element"] = nullptr;
+    if (l.element != UCD_TYPE__NULL) j["element"] = name_of(l.element);
+    j["steps"] = facts.all("step");
+    j["layout"] = facts.one("layout");
+    j["count"] = o.count;
+    j["bytes"] = l.bytes;
+    j["segments"] = {
+        {"count", l.segments}, {"shortest", l.min_segment}, {"longest", l.max_segment}};
+    j["contiguous"] = l.contiguous != 0;
+    j["touched"] = {{"low", l.low}, {"high", l.high}};
+    j["box"] = nullptr;
+    if (l.box_dims > 0) {
+        j["box"] = {{"start", l.box_start}, {"block", l.box_block}};
+        for (uint32_t k = 0; k < l.box_dims; ++k) {
+            j["box"]["counts"].push_back(l.box_count[k]);
+            j["box"]["strides"].push_back(l.box_stride[k]);
+        }
+    }
+    j["kernels"] = facts.all("kernel");
+    const std::string advice = facts.one("advice");
+    const std::size_t colon = std::min(advice.find(": "), advice.size());
+    j["advice"] = {{"how", advice.substr(0, colon)},
+                   {"reason", colon < advice.size() ? advice.substr(colon + 2) : ""}};
+    j["flattened"] = facts.number("flattened");
+    j["memory"] = facts.number("memory");
+    return j;
+}
+
+void describe(const Options &o) {
+    const ucd::Type type = type_from_argument(o.type);
+    const Facts facts(type);
+    if (!o.svg.empty()) {
+        constexpr std::size_t most_rows = 48;
+        const std::string title =
+            o.type.find('\n') == std::string::npos && o.type != "-" ? o.type : to_text(type);
+        write_output(o.svg,
+                     draw_svg(picture_of(type, o.count, {o.columns, most_rows, o.row}), title));
+        if (o.svg == "-") return;
+    }
+    if (o.json) return print(in_json(type, o, facts).dump(2) + "\n");
+    print(in_words(type, o, facts));
+    if (o.no_picture) return;
+    const Picture picture = picture_of(type, o.count, {.columns = o.columns, .row_bytes = o.row});
+    print("\n" + draw_terminal(picture, {wants_color(o.color), o.ascii}));
+}
+
+} // namespace
+
+void add_describe(CLI::App &app) {
+    const auto o = std::make_shared<Options>();
+    CLI::App *c =
+        app.add_subcommand("describe", "Show what a type is: bounds, layout, costs, picture");
+    c->add_option("TYPE", o->type, "type expression, @FILE or - for standard input")->required();
+    c->add_option("-c,--count", o->count, "describe the layout of so many of them")
+        ->check(CLI::NonNegativeNumber);
+    c->add_option("--row", o->row,
+                  "bytes of memory in a row of the picture (default: by the layout)")
+        ->check(CLI::NonNegativeNumber);
+    c->add_option("--columns", o->columns, "the most cells in a row of the picture")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
+    c->add_option("--svg", o->svg, "write the picture to this file as SVG (- for standard output)");
+    c->add_flag("--json", o->json, "print JSON and no picture");
+    c->add_flag("--no-picture", o->no_picture, "print no picture");
+    c->add_flag("--ascii", o->ascii, "draw with ASCII characters only");
+    c->add_option("--color", o->color, "colour the picture: auto, always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    c->callback([o] { describe(*o); });
+}
+
+} // namespace ucdtool

@@ -1,0 +1,86 @@
+// ucd manual: the man page ucd(1), made from the arguments themselves; and ucd-type(7).
+
+#include "commands/commands.hpp"
+#include "commands/manual_of_types.hpp"
+#include "commands/output.hpp"
+#include "commands/roff.hpp"
+
+#include <ucd.h>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace ucdtool {
+namespace {
+
+std::string value_of(const CLI::Option &o) {
+    if (o.get_items_expected_max() == 0) return "";
+    std::string name = o.get_lnames().empty() ? "value" : o.get_lnames()[0];
+    return " \\fI" + roff(name) + "\\fR";
+}
+
+std::string option(const CLI::Option &o) {
+    std::string names;
+    for (const std::string &s : o.get_snames())
+        names += (names.empty() ? "\\fB\\-" : ", \\fB\\-") + s + "\\fR";
+    for (const std::string &l : o.get_lnames())
+        names += (names.empty() ? "\\fB\\-\\-" : ", \\fB\\-\\-") + roff(l) + "\\fR";
+    if (o.get_positional()) names = "\\fI" + roff(o.get_name(true)) + "\\fR";
+    return fmt::format(".TP\n{}{}\n{}\n", names, o.get_positional() ? "" : value_of(o),
+                       roff(o.get_description()));
+}
+
+std::string command(const CLI::App &c) {
+    std::string positionals, text;
+    for (const CLI::Option *o : c.get_options()) {
+        if (o->get_positional()) positionals += " \\fI" + roff(o->get_name(true)) + "\\fR";
+        text += option(*o);
+    }
+    return fmt::format(".SS ucd {}{} [\\fIoptions\\fR]\n{}.\n{}", c.get_name(), positionals,
+                       roff(c.get_description()), text);
+}
+
+std::string manual(const CLI::App &app) {
+    std::string text = fmt::format(
+        ".TH UCD 1 \"\" \"UCD {}.{}.{}\" \"User Commands\"\n"
+        ".SH NAME\nucd \\- see layouts of noncontiguous data, and use them on files\n"
+        ".SH SYNOPSIS\n.B ucd\n\\fIcommand\\fR [\\fIoptions\\fR] \\fIarguments\\fR\n"
+        ".SH DESCRIPTION\n"
+        "A type says which bytes of memory are meant, and in which order they are packed. The "
+        "commands show what a type is, move the bytes that it selects in files, and write types as "
+        "bytes. Types are given as expressions, such as \\fBvector(1024,1,1024,double)\\fR; see\n"
+        ".BR ucd\\-type (7).\n"
+        "Files are mapped, so they may be larger than memory; .npy files of NumPy are taken by "
+        "their dtype, shape and order.\n"
+        ".SH COMMANDS\n",
+        UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
+    for (const CLI::App *c : app.get_subcommands([](const CLI::App *) { return true; }))
+        text += command(*c);
+    text += ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nA file, memory or the library failed.\n"
+            ".TP\n2\nBad arguments, or a type or slice that is none.\n"
+            ".TP\n3\nThe file is no flattened type.\n"
+            ".SH ENVIRONMENT\n.TP\nUCD_LOG_LEVEL\noff, error or plan: what the library says on "
+            "standard error.\n.TP\nUCD_THREADS, UCD_BACKENDS, ...\nDefaults of hints; "
+            "\\fBucd info\\fR lists them all.\n.TP\nNO_COLOR\nNo colour unless \\-\\-color asks.\n"
+            ".SH EXAMPLES\n.nf\n"
+            "ucd describe 'vector(8,1,8,double)'\n"
+            "ucd describe 'subarray([4,4,6],[4,1,6],[0,1,0],C,double)' \\-\\-svg face.svg\n"
+            "ucd pack field.npy face.npy \\-\\-slice '0:512:2,:,7'\n"
+            "ucd unpack face.npy field.npy \\-\\-slice '0:512:2,:,7' \\-\\-op sum\n"
+            "ucd flatten 'indexed(@lengths.npy,@displs.npy,double)' \\-o type.ucdt\n"
+            ".fi\n.SH SEE ALSO\n.BR ucd\\-type (7)\n";
+    return text;
+}
+
+} // namespace
+
+void add_manual(CLI::App &app) {
+    const auto page = std::make_shared<std::string>("ucd");
+    CLI::App *c = app.add_subcommand("manual", "Print a man page");
+    c->add_option("PAGE", *page, "ucd or ucd-type")->check(CLI::IsMember({"ucd", "ucd-type"}));
+    c->callback([&app, page] { print(*page == "ucd" ? manual(app) : manual_of_types()); });
+}
+
+} // namespace ucdtool

@@ -1,0 +1,40 @@
+// Arguments that pack, unpack and copy share.
+#pragma once
+
+#include "files/laid_out.hpp"
+
+#include <CLI/CLI.hpp>
+#include <ucd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ucdtool {
+
+struct MoveOptions {
+    std::string op = "replace", progress = "auto";
+    unsigned threads = 1;
+    bool verbose = false;
+
+    void add_to(CLI::App &command);
+    ucd_op_t operation() const;
+    ucd::Info hints() const;
+};
+
+// --type, --slice, --count and --origin, each with `prefix` before its name.
+void add_layout_options(CLI::App &command, LayoutOptions &options, const std::string &prefix,
+                        const std::string &of);
+
+// A part of the packed stream.
+struct StreamPart {
+    uint64_t offset = 0;
+    std::optional<uint64_t> bytes;
+
+    void add_to(CLI::App &command);
+};
+
+// Bytes moved by one call between two strokes of the bar.
+inline constexpr uint64_t chunk_bytes = uint64_t{32} << 20;
+
+} // namespace ucdtool

@@ -1,0 +1,78 @@
+// ucd unpack: from packed data to a layout in a file.
+
+#include "commands/commands.hpp"
+#include "commands/move_options.hpp"
+#include "commands/progress.hpp"
+#include "failure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ucdtool {
+namespace {
+
+struct Options {
+    std::string in;
+    LayoutOptions out;
+    StreamPart part;
+    MoveOptions move;
+};
+
+void unpack(const Options &o) {
+    if (same_file(o.in, o.out.path))
+        throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in, o.out.path));
+    const MappedFile file(o.in, MappedFile::Access::read);
+    std::span<const std::byte> data = file.bytes();
+    std::optional<Npy> npy;
+    if (is_npy(data)) {
+        npy = read_npy(data, o.in);
+        data = data.subspan(npy->data_at, npy->data_bytes());
+    }
+    if (o.part.bytes.value_or(0) > data.size())
+        throw Failure(Exit::failed, fmt::format("{}: it has {} bytes; --bytes is {}", o.in,
+                                                data.size(), *o.part.bytes));
+    LaidOut out(o.out, LaidOut::Access::create);
+    if (npy && !o.out.as_is && npy->descr != out.dtype())
+        check_dtype(*npy, out.layout().element, o.in);
+    const uint64_t total = out.layout().bytes;
+    if (o.part.offset > total)
+        throw Failure(Exit::failed, fmt::format("--offset is {}; the packed data has {} bytes",
+                                                o.part.offset, total));
+    const uint64_t bytes = o.part.bytes.value_or(data.size()), room = total - o.part.offset;
+    if (bytes > room || (!o.part.bytes && bytes != room))
+        throw Failure(Exit::failed,
+                      fmt::format("{}: it has {} bytes; the type takes {}{}", o.in, bytes, room,
+                                  bytes < room ? "; --bytes unpacks a part" : ""));
+    out.make_missing();
+    Progress progress(bytes, o.move.progress);
+    const ucd::Info hints = o.move.hints();
+    for (uint64_t done = 0; done < bytes;) {
+        const uintptr_t n = ucd::unpack(
+            data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)), out.buffer(),
+            out.count(), out.type(), o.part.offset + done, o.move.operation(), hints);
+        done += n;
+        progress.advance(n);
+    }
+    if (o.move.verbose) fmt::print(stderr, "unpacked {}\n", progress.summary());
+}
+
+} // namespace
+
+void add_unpack(CLI::App &app) {
+    const auto o = std::make_shared<Options>();
+    CLI::App *c =
+        app.add_subcommand("unpack", "Scatter packed data to what a type or slice selects");
+    c->add_option("INPUT", o->in, "packed file, raw or .npy")->required();
+    c->add_option("OUTPUT", o->out.path,
+                  "raw or .npy file, changed in place; a raw one that is missing is made")
+        ->required();
+    add_layout_options(*c, o->out, "", "OUTPUT");
+    c->add_flag("--as-is", o->out.as_is, "take .npy files' bytes whatever their dtype and order");
+    o->part.add_to(*c);
+    o->move.add_to(*c);
+    c->callback([o] { unpack(*o); });
+}
+
+} // namespace ucdtool

@@ -1,0 +1,39 @@
+// How the tool fails: an exit status and a message, or a place in an expression as well.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace ucdtool {
+
+// The exit statuses; docs/tool.md lists them for users.
+enum class Exit : int {
+    success = 0,
+    failed = 1,  // files, memory, a call of UCD
+    usage = 2,   // arguments, type expressions and slices
+    corrupt = 3, // bytes that are no flattened type
+};
+
+class Failure : public std::runtime_error {
+public:
+    Failure(Exit status, const std::string &message)
+        : std::runtime_error(message), status_(status) {}
+    Exit status() const { return status_; }
+
+private:
+    Exit status_;
+};
+
+// Something wrong at a byte of an expression's text.
+class SyntaxError : public std::runtime_error {
+public:
+    SyntaxError(std::size_t at, const std::string &message)
+        : std::runtime_error(message), at_(at) {}
+    std::size_t at() const { return at_; }
+
+private:
+    std::size_t at_;
+};
+
+} // namespace ucdtool

@@ -1,0 +1,111 @@
+#include "files/mapped_file.hpp"
+
+#include "failure.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ucdtool {
+namespace {
+
+[[noreturn]] void fail(const std::string &path, const char *what, int error) {
+    throw Failure(Exit::failed, fmt::format("{}: {}: {}", path, what, std::strerror(error)));
+}
+
+class Descriptor {
+public:
+    Descriptor(const std::string &path, int flags)
+        : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+        if (fd_ < 0)
+            fail(path, (flags & O_CREAT) != 0 ? "cannot create it" : "cannot open it", errno);
+    }
+    ~Descriptor() { (void)close(fd_); }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    int get() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+struct stat status_of(int descriptor, const std::string &path) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) fail(path, "cannot ask for its size", errno);
+    if (!S_ISREG(status.st_mode))
+        throw Failure(Exit::failed, path + ": it is no regular file, so it cannot be mapped");
+    return status;
+}
+
+} // namespace
+
+MappedFile::MappedFile(const std::string &path, Access access) : path_(path) {
+    const bool writable = access == Access::write;
+    const Descriptor file(path, writable ? O_RDWR : O_RDONLY);
+    size_ = static_cast<uint64_t>(status_of(file.get(), path).st_size);
+    map(file.get(), writable);
+}
+
+MappedFile MappedFile::create(const std::string &path, uint64_t bytes, bool reserve) {
+    const Descriptor file(path, O_RDWR | O_CREAT);
+    status_of(file.get(), path);
+    MappedFile made;
+    made.path_ = path;
+    made.size_ = bytes;
+    if (bytes > INT64_MAX) fail(path, "cannot give it its size", EFBIG);
+    // Old bytes must not show through where nothing is written.
+    if (ftruncate(file.get(), 0) != 0 || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+        fail(path, "cannot give it its size", errno);
+    if (reserve && bytes > 0) {
+        const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
+        if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+            (void)ftruncate(file.get(), 0);
+            fail(path, "cannot reserve its space", error);
+        }
+    }
+    made.map(file.get(), true);
+    return made;
+}
+
+void MappedFile::map(int descriptor, bool writable) {
+    if (size_ == 0) return;
+    void *at = mmap(nullptr, size_, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                    descriptor, 0);
+    if (at == MAP_FAILED) fail(path_, "cannot map it", errno);
+    data_ = static_cast<std::byte *>(at);
+}
+
+MappedFile::~MappedFile() {
+    if (data_ != nullptr) (void)munmap(data_, size_);
+}
+
+MappedFile::MappedFile(MappedFile &&other) noexcept
+    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile &MappedFile::operator=(MappedFile other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+bool same_file(const std::string &a, const std::string &b) {
+    struct stat first, second;
+    return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool exists(const std::string &path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0;
+}
+
+} // namespace ucdtool

@@ -1,0 +1,71 @@
+// The words of the language: constructors with their parameters, and predefined types. One table
+// drives parser, printer and messages.
+#pragma once
+
+#include <ucd.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ucdtool {
+
+enum class Kind : uint8_t {
+    contig,
+    dup,
+    vector,
+    hvector,
+    indexed_block,
+    hindexed_block,
+    indexed,
+    hindexed,
+    structure,
+    subarray,
+    darray,
+    ndarray,
+    resized,
+    bounds,    // resized, but implicit
+    aligned,   // another alignment
+    element,   // a data representation that no predefined type here has
+    flattened, // a file that ucd_flatten wrote
+};
+
+enum class Part : uint8_t {
+    number,
+    list,
+    type,
+    types,
+    order,
+    distributions,
+    distribution_args,
+    path
+};
+
+struct Parameter {
+    const char *name;
+    Part part;
+};
+
+struct Constructor {
+    Kind kind;
+    const char *name;
+    std::span<const Parameter> parameters;
+};
+
+const Constructor *constructor_named(std::string_view name); // null if there is none
+const Constructor &constructor_of(Kind kind);
+
+struct PredefinedName {
+    const char *name; // that of the constant without UCD_TYPE__, in small letters
+    ucd_type_t type;
+};
+
+std::span<const PredefinedName> predefined_names();
+const PredefinedName *predefined_named(std::string_view name); // null if there is none
+const char *name_of(ucd_type_t predefined);
+
+// The word of the language that is nearest to a misspelt one; "" if none is near.
+std::string nearest_word(std::string_view word);
+
+} // namespace ucdtool

@@ -1,0 +1,18 @@
+// From text to expression; docs/type-language.md is the grammar.
+#pragma once
+
+#include "language/expression.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ucdtool {
+
+// Reads the text or throws SyntaxError with the place and what was expected. Nesting is limited by
+// memory only. Files that the text names are opened.
+Expression parse(std::string_view text);
+
+// The line of the text that holds byte `at`, cut to a window, with a caret below that byte.
+std::string point_at(std::string_view text, std::size_t at);
+
+} // namespace ucdtool

@@ -1,0 +1,13 @@
+// Pictures as SVG figures.
+#pragma once
+
+#include "picture/picture.hpp"
+
+#include <string>
+
+namespace ucdtool {
+
+// A figure that stands alone, with title, offsets and legend.
+std::string draw_svg(const Picture &picture, const std::string &title);
+
+} // namespace ucdtool
