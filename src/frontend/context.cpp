@@ -36,7 +36,7 @@ Context::Context(Info from_environment, const Info *info)
         slots.push_back(std::move(slot));
     }
     host_ = slots[host_index].backend.get();
-    defaults = hints_of(environment, nullptr);
+    apply(environment, defaults);
 }
 
 Context::~Context() = default;

@@ -65,7 +65,8 @@ public:
     CallHints(const Context &context, ucd_info_t info) : hints_(&context.defaults) {
         if (info == UCD_INFO__NULL) [[likely]]
             return;
-        own_ = hints_of(context.environment, reinterpret_cast<const Info *>(info));
+        own_ = context.defaults;
+        apply(*reinterpret_cast<const Info *>(info), own_);
         hints_ = &own_;
     }
     CallHints(const CallHints &) = delete;

@@ -117,19 +117,4 @@ Status hints_from_environment(Info &info) {
     return success;
 }
 
-Hints hints_of(const Info &environment, const Info *info) {
-    Hints h;
-    const auto pick = [&](auto member) -> const auto & {
-        return info != nullptr && info->*member ? info->*member : environment.*member;
-    };
-    h.host_only = pick(&Info::host_only).value_or(false);
-    if (const auto &place = pick(&Info::inbuf)) h.inbuf = &*place;
-    if (const auto &place = pick(&Info::outbuf)) h.outbuf = &*place;
-    h.engine = pick(&Info::engine).value_or(Engine::automatic);
-    h.limits.threads = pick(&Info::threads).value_or(1);
-    h.limits.max_blocks = pick(&Info::max_blocks).value_or(0);
-    h.limits.copy_engines_only = h.engine == Engine::dma;
-    return h;
-}
-
 } // namespace ucd

@@ -44,8 +44,17 @@ struct Hints {
     Limits limits;
 };
 
-// What a call goes by. The environment's hints stand in for what `info`, which may be null, leaves
-// open.
-Hints hints_of(const Info &environment, const Info *info);
+// Replaces what `info` sets, and leaves the rest.
+inline void apply(const Info &info, Hints &hints) {
+    if (info.host_only) hints.host_only = *info.host_only;
+    if (info.inbuf) hints.inbuf = &*info.inbuf;
+    if (info.outbuf) hints.outbuf = &*info.outbuf;
+    if (info.threads) hints.limits.threads = *info.threads;
+    if (info.max_blocks) hints.limits.max_blocks = *info.max_blocks;
+    if (info.engine) {
+        hints.engine = *info.engine;
+        hints.limits.copy_engines_only = hints.engine == Engine::dma;
+    }
+}
 
 } // namespace ucd

@@ -132,7 +132,10 @@ private:
                 first[d].push_back(first[d].back() + children);
             }
             level.stride = stride_out(rng, most, innermost);
-            if (innermost) nest.longest_run = most * nest.block;
+            if (innermost) {
+                nest.longest_run = most * nest.block;
+                nest.runs = rng.chance(20) ? 100000 : level.count;
+            }
         }
         // Slots large enough for every run, in any order.
         for (uint64_t i = 0; i < level.count; ++i) displs[d].push_back(static_cast<int64_t>(i));

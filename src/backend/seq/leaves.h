@@ -108,8 +108,8 @@ struct Word<16> {
     typedef uint64_t type __attribute__((vector_size(16)));
 };
 
-// Leaves, made of the bytes of a block and of the longest run: move() moves one block. `small` ones
-// are cheaper than the end of a row.
+// Leaves, made of the bytes of a block, the bytes of the longest run and the number of runs: move()
+// moves one block. `small` ones are cheaper than the end of a row.
 
 // A block of exactly this width.
 template <Direction direction_, unsigned width_>
@@ -119,7 +119,7 @@ struct Exact {
     static constexpr bool small = true, exact = true;
     using Value = typename Word<width>::type;
 
-    constexpr explicit Exact(uint64_t = width, uint64_t = 0) {}
+    constexpr explicit Exact(uint64_t = width, uint64_t = 0, uint64_t = 0) {}
     static constexpr uint64_t bytes() { return width; }
     UCD_SEQ_INLINE static Value load(uintptr_t at, const char *packed) {
         Value value;
@@ -140,7 +140,7 @@ struct Ends {
     static constexpr bool small = head <= 16, exact = false;
     uint64_t block;
 
-    explicit Ends(uint64_t bytes, uint64_t = 0) : block(bytes) {}
+    explicit Ends(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         const uint64_t end = block - tail;
@@ -164,7 +164,7 @@ struct Pieces {
     static constexpr bool small = false, exact = false;
     uint64_t block;
 
-    explicit Pieces(uint64_t bytes, uint64_t = 0) : block(bytes) {}
+    explicit Pieces(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         if constexpr (direction == Direction::pack)
@@ -179,7 +179,7 @@ struct Any {
     static constexpr bool small = false, exact = false;
     uint64_t block;
 
-    explicit Any(uint64_t bytes, uint64_t = 0) : block(bytes) {}
+    explicit Any(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         if constexpr (direction == Direction::pack)
@@ -192,9 +192,10 @@ struct Any {
 // A run of `children` blocks that touch.
 template <Direction direction, unsigned unit>
 struct Run {
-    uint64_t block, longest; // bytes of a block, and of the longest run
+    uint64_t block, longest, runs; // bytes of a block and of the longest run; number of runs
 
-    explicit Run(uint64_t bytes, uint64_t longest_run) : block(bytes), longest(longest_run) {}
+    explicit Run(uint64_t bytes, uint64_t longest_run, uint64_t number)
+        : block(bytes), longest(longest_run), runs(number) {}
     uint64_t bytes(uint64_t children) const { return children * block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed, uint64_t children) const {
         if constexpr (direction == Direction::pack)

@@ -43,11 +43,6 @@ constexpr uint64_t long_row = 256;
 
 #if defined(__SSE2__)
 
-// Returns how many blocks it moved, from the first on; the rest is left to the caller.
-template <class Leaf>
-UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
-                                        char *packed);
-
 // No load starts before all loads ahead of it are done. Where lines fall into few places of a
 // cache, loads that are many at once evict each other's lines before those are used.
 UCD_SEQ_INLINE void wait_for_loads() {
@@ -73,9 +68,10 @@ UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t cou
     return done;
 }
 
-// The layout's lines come from memory: they are asked for early, and the packed bytes go past the
-// caches, which saves reading their lines. Both need eight blocks that fill whole vectors.
-template <class Leaf, bool fenced>
+// The layout's lines come from memory: they are asked for early. `past_caches`: so many packed bytes
+// that nobody finds them in the caches later are written past those, which saves reading their lines.
+// Both need eight blocks that fill whole vectors.
+template <class Leaf, bool fenced, bool past_caches>
 UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
                                          char *packed) {
     constexpr unsigned width = Leaf::width;
@@ -96,12 +92,25 @@ UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_
             for (unsigned j = 0; j < per_vector; ++j) values[j] = Leaf::load(block(k + j), nullptr);
             __m128i vector;
             __builtin_memcpy(&vector, values, sizeof vector);
-            _mm_stream_si128(reinterpret_cast<__m128i *>(packed + (done + k) * width), vector);
+            __m128i *const to = reinterpret_cast<__m128i *>(packed + (done + k) * width);
+            if constexpr (past_caches)
+                _mm_stream_si128(to, vector);
+            else
+                _mm_store_si128(to, vector);
         }
         if (fenced) wait_for_loads();
     }
-    _mm_sfence();
+    if (past_caches) _mm_sfence();
     return done;
+}
+
+template <class Leaf, bool fenced>
+UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
+                                         char *packed) {
+    constexpr uint64_t inner_caches = uint64_t{1} << 20;
+    return count * Leaf::width >= inner_caches
+               ? pack_from_memory<Leaf, fenced, true>(at, stride, count, packed)
+               : pack_from_memory<Leaf, fenced, false>(at, stride, count, packed);
 }
 
 // Each store waits for its line, because what it stores seems to depend on what was there: stores
@@ -158,19 +167,23 @@ UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t c
     return done;
 }
 
+// Returns how many blocks it moved, from the first on; the rest is left to the caller. `whole` is
+// how many the row has of which these are `count`: a part of a row that exceeds the caches is not
+// in them either.
 template <class Leaf>
-uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *packed) {
+UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
+                                        uint64_t whole, char *packed) {
     // Of rows that are longer than this, the outer caches hold no more than a part, if all lines
     // fall into every 32nd place or fewer.
     constexpr uint64_t held = 32768;
     constexpr uint64_t caches = uint64_t{32} << 20;
     const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
-    const bool from_memory = count >= 4096 && distance >= caches / count;
+    const bool from_memory = whole >= 4096 && distance >= caches / whole;
     if constexpr (Leaf::direction == Direction::pack) {
         constexpr bool fills_vectors = Leaf::width >= 4;
-        if (stride % 2048 == 0 && count >= 1024) {
+        if (stride % 2048 == 0 && whole >= 1024) {
             if constexpr (fills_vectors)
-                if (count >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
+                if (whole >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
             return pack_fenced<Leaf>(at, stride, count, packed);
         }
         if constexpr (fills_vectors)
@@ -178,14 +191,14 @@ uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *pac
         if (stride % 512 == 0) return move_one_by_one<Leaf>(at, stride, count, packed);
     } else {
         if (stride % 1024 == 0)
-            return count >= 1024 ? unpack_fenced<Leaf>(at, stride, count, packed) : 0;
-        if (stride % 512 == 0 && count <= held / 2)
+            return whole >= 1024 ? unpack_fenced<Leaf>(at, stride, count, packed) : 0;
+        if (stride % 512 == 0 && whole <= held / 2)
             return unpack_line_by_line<Leaf>(at, stride, count, packed);
         if (from_memory && distance >= 64) return move_one_by_one<Leaf>(at, stride, count, packed);
     }
     // The processor's own prefetching follows the steps of one instruction, of about two lines; in
     // groups, each takes longer steps.
-    if (distance > 64 && distance <= 128 && count >= 1024 && count <= held / 2)
+    if (distance > 64 && distance <= 128 && whole >= 1024 && whole <= held / 2)
         return move_one_by_one<Leaf>(at, stride, count, packed);
     return 0;
 }
@@ -193,7 +206,7 @@ uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count, char *pac
 #else
 
 template <class Leaf>
-UCD_SEQ_INLINE uint64_t move_long_row(uintptr_t, uintptr_t, uint64_t, char *) {
+UCD_SEQ_INLINE uint64_t move_long_row(uintptr_t, uintptr_t, uint64_t, uint64_t, char *) {
     return 0;
 }
 

@@ -25,8 +25,9 @@ struct Level {
 
 struct Nest {
     Level level[max_levels];
-    uint64_t block;       // bytes of a block
-    uint64_t longest_run; // bytes, of the runs of an innermost v level
+    uint64_t block; // bytes of a block
+    // Of an innermost v level: the bytes of the longest run, and how many runs there are.
+    uint64_t longest_run, runs;
 };
 
 // One block of a nest: its index in every level; for a v level the run and the child in that run.

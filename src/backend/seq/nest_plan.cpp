@@ -187,7 +187,10 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     }
     if (p.levels == 0) return p;
     const bool runs = p.kinds[p.levels - 1] == LevelKind::varying;
-    if (runs) p.nest.longest_run = longest_run(p.nest.level[p.levels - 1]) * p.nest.block;
+    if (runs) {
+        p.nest.longest_run = longest_run(p.nest.level[p.levels - 1]) * p.nest.block;
+        p.nest.runs = p.nest.level[p.levels - 1].count;
+    }
     p.leaf = runs ? leaf_for_runs(p.nest.block) : leaf_for_block(p.nest.block);
     for (const Direction d : {Direction::pack, Direction::unpack})
         p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);

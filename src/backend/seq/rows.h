@@ -57,10 +57,10 @@ UCD_SEQ_ONE_COPY void pack_small_step(char *packed, uintptr_t at, uintptr_t stri
 
 // Rows of blocks. Each function returns where the packed bytes go on.
 
-// At least eight blocks. One copy for all shapes.
+// At least eight blocks, of a row of `whole`. One copy for all shapes.
 template <class Leaf>
 UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
-                                        char *packed) {
+                                        uint64_t whole, char *packed) {
     constexpr Leaf leaf{0};
     constexpr unsigned width = Leaf::width;
     constexpr bool pack = Leaf::direction == Direction::pack;
@@ -70,7 +70,7 @@ UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t
             return packed + count * width;
         }
     if (count >= long_row) {
-        const uint64_t done = move_long_row<Leaf>(at, stride, count, packed);
+        const uint64_t done = move_long_row<Leaf>(at, stride, count, whole, packed);
         at += done * stride;
         packed += done * width;
         count -= done;
@@ -92,9 +92,9 @@ UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t
 
 template <class Leaf>
 UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride, uint64_t count,
-                                 char *packed) {
+                                 uint64_t whole, char *packed) {
     if constexpr (Leaf::exact)
-        if (count >= 8) return long_strided_row<Leaf>(at, stride, count, packed);
+        if (count >= 8) return long_strided_row<Leaf>(at, stride, count, whole, packed);
     for (; count > 0; --count) {
         leaf.move(at, packed);
         at += stride;

@@ -75,7 +75,8 @@ UCD_SEQ_ONE_COPY char *whole_runs(const Run<direction, unit> leaf, uintptr_t ori
                                   char *packed) {
     uint64_t r = 0;
 #if defined(UCD_SEQ_HAS_AVX512F)
-    // Masked loads do not make the processor ask for the lines that follow.
+    // The lines of many runs are not in the caches. Masked loads do not make the processor ask for
+    // the lines that follow.
     constexpr uint64_t many = 32768;
     // No run is empty: after these, as many bytes of this call follow as an access may be too wide.
     constexpr uint64_t last = most_masked;
@@ -83,7 +84,7 @@ UCD_SEQ_ONE_COPY char *whole_runs(const Run<direction, unit> leaf, uintptr_t ori
         r = count - last;
         const uint64_t block = leaf.block;
         packed =
-            count >= many
+            leaf.runs >= many
                 ? copy_runs_masked<true, direction, unit>(block, origin, displs, first, r, packed)
             : block == unit
                 ? copy_runs_masked<false, direction, unit>(unit, origin, displs, first, r, packed)
