@@ -1,0 +1,49 @@
+#include "device.h"
+
+#include "check.h"
+
+namespace ucd::UCD_GPU {
+
+Status Device::open(int index, std::unique_ptr<Device> &device) {
+    std::unique_ptr<Device> made(new Device(index));
+    int lowest = 0, highest = 0;
+    UCD_TRY(check(gpuDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities"));
+    // Packs are short, and somebody waits for them: they go before the kernels of others.
+    const auto make = [&](gpuStream_t &stream) {
+        return check(gpuStreamCreateWithPriority(&stream, gpuStreamNonBlocking, highest),
+                     "creating a stream");
+    };
+    for (gpuStream_t &stream : made->streams_) UCD_TRY(make(stream));
+    UCD_TRY(make(made->upload_));
+    device = std::move(made);
+    return success;
+}
+
+// Work is complete by now, and failures at the end have nobody to hear of them: at exit, the driver
+// may have gone before.
+Device::~Device() {
+    const driver::Current current(index_);
+    for (const gpuEvent_t event : events_) (void)gpuEventDestroy(event);
+    for (const gpuStream_t stream : streams_)
+        if (stream != nullptr) (void)gpuStreamDestroy(stream);
+    if (upload_ != nullptr) (void)gpuStreamDestroy(upload_);
+}
+
+Status Device::take_event(gpuEvent_t &event) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!events_.empty()) {
+            event = events_.back();
+            events_.pop_back();
+            return success;
+        }
+    }
+    return check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event");
+}
+
+void Device::give_back(gpuEvent_t event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(event);
+}
+
+} // namespace ucd::UCD_GPU
