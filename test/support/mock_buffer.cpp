@@ -21,14 +21,16 @@ bool on_device(Memory memory) {
 }
 
 std::string hint_for(Memory memory) {
+    std::string hint;
     switch (memory) {
     case Memory::pageable: return "host";
     case Memory::pinned: return "pinned";
     case Memory::managed: return "managed";
-    case Memory::device0: break;
-    case Memory::device1: return mock::backend.name + std::string(":1");
+    case Memory::device0: return hint.append(mock::backend.name).append(":0");
+    case Memory::device1: break;
     }
-    return mock::backend.name + std::string(":0");
+    hint.append(mock::backend.name).append(":");
+    return hint.append(std::to_string(mock::backend.second_device));
 }
 
 Memory random_memory(Rng &rng) {

@@ -25,8 +25,9 @@ inline constexpr int device_count = 2;
 
 // The backend over this driver that the program was linked with.
 struct BackendTraits {
-    const char *name;  // as hints and streams have it
-    bool remembers;    // who reaches what, and device memory: the knobs for that are for ucd_init
+    const char *name; // as hints and streams have it
+    bool remembers;   // who reaches what, and device memory: the knobs for that are for ucd_init
+    int second_device = 1;
 };
 extern const BackendTraits backend;
 
