@@ -47,6 +47,8 @@ std::size_t packed_bytes(const std::vector<Segment> &segments) {
 }
 
 void run(const Contender &contender) {
+    // UCD's own streams are ordered after nothing: buffers are to be ready.
+    check_cuda(cudaDeviceSynchronize(), "filling");
     contender.work(1);
     check_cuda(cudaDeviceSynchronize(), contender.name.c_str());
 }

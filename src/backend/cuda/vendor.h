@@ -38,6 +38,7 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuStreamNonBlocking cudaStreamNonBlocking
 #define gpuStreamCreateWithPriority cudaStreamCreateWithPriority
 #define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamQuery cudaStreamQuery
 #define gpuStreamSynchronize cudaStreamSynchronize
 #define gpuStreamWaitEvent(stream, event) cudaStreamWaitEvent(stream, event, 0)
 #define gpuStreamIsCapturing cudaStreamIsCapturing

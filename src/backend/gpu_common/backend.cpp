@@ -27,23 +27,32 @@ private:
     gpuStreamCaptureMode mode_ = gpuStreamCaptureModeRelaxed;
 };
 
-// Work in a stream of ours.
+// Work under way. In a stream of its own, whose end is the work's; or in one that has other work too,
+// with an event behind it.
 class LaunchEvent final : public Event {
 public:
     explicit LaunchEvent(Device &device) : device_(device) {}
     ~LaunchEvent() override {
+        if (own_ != nullptr) device_.give_back(own_);
         if (event_ != nullptr) device_.give_back(event_);
     }
 
+    // Where to put the work.
+    gpuStream_t choose_stream() {
+        own_ = device_.take_stream();
+        return own_ != nullptr ? own_ : device_.shared_stream();
+    }
+
     // Once, behind the work.
-    Status record(gpuStream_t stream) {
+    Status mark_end(gpuStream_t stream) {
+        if (stream == own_) return success;
         UCD_TRY(device_.take_event(event_));
         return check(gpuEventRecord(event_, stream), "recording an event");
     }
 
     Status poll(bool &completed) override {
         const BesideCaptures beside;
-        const gpuError_t state = gpuEventQuery(event_);
+        const gpuError_t state = event_ == nullptr ? gpuStreamQuery(own_) : gpuEventQuery(event_);
         completed = state == gpuSuccess;
         return state == gpuErrorNotReady ? success : check(state, "work on the device");
     }
@@ -52,6 +61,7 @@ public:
 
 private:
     Device &device_;
+    gpuStream_t own_ = nullptr;
     gpuEvent_t event_ = nullptr;
 };
 
@@ -159,7 +169,7 @@ public:
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.
         const LastError error = last_error;
-        UCD_TRY(event->record(stream));
+        UCD_TRY(event->mark_end(stream));
         kept_.add(std::move(event), std::move(keep));
         if (!status.ok()) last_error = error;
         return status;
@@ -219,12 +229,12 @@ private:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
-        const gpuStream_t stream = device->stream();
         auto event = std::make_unique<LaunchEvent>(*device);
+        const gpuStream_t stream = event->choose_stream();
         const Status status = body(*device, stream, *event);
         // What was started before something failed must be over before its memory goes.
         if (!status.ok()) return drained(stream, status);
-        UCD_TRY(drained(stream, event->record(stream)));
+        UCD_TRY(drained(stream, event->mark_end(stream)));
         done = std::move(event);
         return success;
     }

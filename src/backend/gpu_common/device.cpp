@@ -13,7 +13,13 @@ Status Device::open(int index, std::unique_ptr<Device> &device) {
         return check(gpuStreamCreateWithPriority(&stream, gpuStreamNonBlocking, highest),
                      "creating a stream");
     };
-    for (gpuStream_t &stream : made->streams_) UCD_TRY(make(stream));
+    made->streams_.reserve(stream_count);
+    for (unsigned i = 0; i < stream_count; ++i) {
+        gpuStream_t stream;
+        UCD_TRY(make(stream));
+        made->streams_.push_back(stream);
+    }
+    UCD_TRY(make(made->shared_));
     UCD_TRY(make(made->upload_));
     device = std::move(made);
     return success;
@@ -24,9 +30,22 @@ Status Device::open(int index, std::unique_ptr<Device> &device) {
 Device::~Device() {
     const driver::Current current(index_);
     for (const gpuEvent_t event : events_) (void)gpuEventDestroy(event);
-    for (const gpuStream_t stream : streams_)
+    for (const gpuStream_t stream : streams_) (void)gpuStreamDestroy(stream);
+    for (const gpuStream_t stream : {shared_, upload_})
         if (stream != nullptr) (void)gpuStreamDestroy(stream);
-    if (upload_ != nullptr) (void)gpuStreamDestroy(upload_);
+}
+
+gpuStream_t Device::take_stream() {
+    const std::lock_guard lock(mutex_);
+    if (streams_.empty()) return nullptr;
+    const gpuStream_t stream = streams_.back();
+    streams_.pop_back();
+    return stream;
+}
+
+void Device::give_back(gpuStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.push_back(stream);
 }
 
 Status Device::take_event(gpuEvent_t &event) {

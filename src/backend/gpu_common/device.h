@@ -1,4 +1,4 @@
-// A device in use: its streams and a pool of events. Made at the first work for it.
+// A device in use: pools of streams and events. Made at the first work for it.
 #pragma once
 
 #include "driver.h"
@@ -22,24 +22,25 @@ public:
 
     int index() const { return index_; }
 
-    // For work that is ordered after nothing: they take turns.
-    gpuStream_t stream() {
-        return streams_[turn_.fetch_add(1, std::memory_order_relaxed) % stream_count];
-    }
+    // A stream for one piece of work alone, whose end is then the work's; null if all are in use.
+    gpuStream_t take_stream();
+    void give_back(gpuStream_t stream);
+
+    // For work that finds none: it needs an event to know its end by.
+    gpuStream_t shared_stream() const { return shared_; }
     gpuStream_t upload_stream() const { return upload_; }
 
     Status take_event(gpuEvent_t &event);
     void give_back(gpuEvent_t event);
 
 private:
-    static constexpr unsigned stream_count = 4;
+    static constexpr unsigned stream_count = 16;
     explicit Device(int index) : index_(index) {}
 
     const int index_;
-    gpuStream_t streams_[stream_count] = {};
-    gpuStream_t upload_ = nullptr;
-    std::atomic<unsigned> turn_{0};
+    gpuStream_t shared_ = nullptr, upload_ = nullptr;
     std::mutex mutex_;
+    std::vector<gpuStream_t> streams_; // free; has the capacity for all
     std::vector<gpuEvent_t> events_;
 };
 

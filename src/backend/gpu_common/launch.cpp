@@ -3,6 +3,7 @@
 #include "check.h"
 #include "layout_walk.h"
 #include "nest_kernels.h"
+#include "pieces.h"
 #include "transpose.h"
 
 #include <algorithm>
@@ -161,6 +162,8 @@ Status launch_nest(Work &work) {
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(work.word));
     params.tiles = static_cast<uint32_t>((vectors.count + vectors_per_tile(work.word) - 1) /
                                          vectors_per_tile(work.word));
+    const ShapeLevel &innermost = shape.level[shape.levels - 1];
+    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
     const NestKernel &kernel =
         nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
     return launch_kernel(work, kernel.handle, grid_for(params.tiles, work.job.limits), params);
@@ -223,6 +226,46 @@ Status launch_transpose(const Work &work, TransposeParams &params) {
     return launch_kernel(work, kernel, grid_for(params.tiles, work.job.limits), params);
 }
 
+// Pieces --------------------------------------------------------------
+
+// False if the buffer is not aligned for it, or the range has too many pieces.
+bool pieces_params(const Work &work, PiecesParams &params) {
+    const GpuPlan &plan = work.plan;
+    if (plan.piece_list == nullptr || work.job.direction != Direction::unpack ||
+        work.laid_out % piece_bytes != 0)
+        return false;
+    const uint64_t each = plan.shape.level[0].each;
+    const uint64_t skipped = work.job.offset / each; // of the outermost level's children
+    params = {};
+    params.begin = work.job.offset - skipped * each;
+    params.end = params.begin + work.job.length;
+    params.packed = work.stream_base() + skipped * each;
+    params.laid_out =
+        work.laid_out + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
+    const uint64_t first = params.begin / plan.period,
+                   last = (params.end - 1) / plan.period;
+    const uint64_t count = (last - first + 1) * plan.pieces;
+    if (last >= most_positions || count >= most_positions) return false;
+    params.first = static_cast<uint32_t>(first);
+    params.count = static_cast<uint32_t>(count);
+    params.period = static_cast<uint32_t>(plan.period);
+    params.pieces = Divisor(plan.pieces);
+    params.levels = plan.levels_around_pieces;
+    for (uint32_t k = 0; k < params.levels; ++k) {
+        params.level[k].each = Divisor(plan.shape.level[k].each / plan.period);
+        params.level[k].stride = plan.shape.level[k].stride;
+    }
+    return true;
+}
+
+Status launch_pieces(Work &work, PiecesParams &params) {
+    const char *image = nullptr;
+    UCD_TRY(use_tables(work, *work.plan.piece_list, image));
+    params.list = reinterpret_cast<const StorePiece *>(image);
+    const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
+    return launch_kernel(work, pieces_kernel(), grid_for(blocks, work.job.limits), params);
+}
+
 // Programs --------------------------------------------------------------
 
 Status launch_program(Work &work) {
@@ -261,6 +304,7 @@ Status load_kernels(const GpuPlan &plan, uint64_t count) {
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
     for (const Direction d : {Direction::pack, Direction::unpack}) {
         if (may_need_program(plan, count)) UCD_TRY(load(program_kernel(d)));
+        if (plan.piece_list != nullptr) UCD_TRY(load(pieces_kernel()));
         for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
             UCD_TRY(load(nest_kernel(d, {kinds, shape.levels}, width).handle));
             if (plan.matrix.found) UCD_TRY(load(transpose_kernel(d, width)));
@@ -284,6 +328,8 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     if (job.limits.copy_engines_only) return copy_range(work, first_byte_of(work));
     TransposeParams params;
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
+    PiecesParams pieces;
+    if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
     return fits_nest(work) ? launch_nest(work) : launch_program(work);
 }
 
@@ -292,6 +338,7 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
         TableStore &store = TableStore::instance();
         UCD_TRY(load_kernels(plan, count));
         if (plan.tables != nullptr) UCD_TRY(store.prepare(*plan.tables, device));
+        if (plan.piece_list != nullptr) UCD_TRY(store.prepare(*plan.piece_list, device));
         if (may_need_program(plan, count))
             UCD_TRY(store.prepare(plan.program().tables, device));
     }

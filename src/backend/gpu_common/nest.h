@@ -40,6 +40,7 @@ struct NestParams {
     uint32_t first_word; // the stream word that vector 0 starts with; wraps if it would be negative
     uint32_t head;       // bytes of vector 0 before the range
     uint32_t tail;       // bytes of the last vector up to the end of the range
+    bool dense;          // one level of runs whose children touch
     uint32_t tiles;      // of threads_per_block * vectors_per_thread vectors
 };
 

@@ -53,60 +53,149 @@ UCD_GPU_FUNCTION uintptr_t place_of(const NestParams &p, uint32_t word) {
            static_cast<uintptr_t>(word) * width;
 }
 
-// The bytes [from, to) of a vector that is not in the range as a whole.
+// A vector that may be in the range only in part: in words and bytes, one after the other.
 template <Direction direction, unsigned width, LevelKind... kinds>
-UCD_GPU_FUNCTION void move_bytes(const NestParams &p, uint32_t vector, uint32_t from, uint32_t to) {
+UCD_GPU_FUNCTION void move_words(const NestParams &p, uint32_t vector) {
     const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
     const uint32_t word = p.first_word + vector * (vector_bytes / width);
-    for (uint32_t i = from; i < to; ++i) {
+    uint32_t i = vector == 0 ? p.head : 0;
+    const uint32_t end = vector + 1 == p.vectors ? p.tail : vector_bytes;
+    while (i < end) {
         const uintptr_t place = place_of<width, kinds...>(p, word + i / width) + i % width;
+        if (i % width == 0 && i + width <= end) {
+            if constexpr (direction == Direction::pack)
+                store<Word<width>>(packed + i, load<Word<width>>(place));
+            else
+                store<Word<width>>(place, load<Word<width>>(packed + i));
+            i += width;
+            continue;
+        }
         if constexpr (direction == Direction::pack)
             store<uint8_t>(packed + i, load<uint8_t>(place));
         else
             store<uint8_t>(place, load<uint8_t>(packed + i));
+        ++i;
     }
+}
+
+// Where the words of a whole vector are.
+template <unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) places[k] = place_of<width, kinds...>(p, word + k);
+}
+
+// Words that are the level's children: from one to the next it is a step.
+template <unsigned width>
+UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+    const auto step = static_cast<uintptr_t>(p.level[0].stride);
+    places[0] = p.laid_out + word * step;
+#pragma unroll
+    for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + step;
+}
+
+// Runs whose children touch: one search for all words, and a look at the next run where one ends.
+template <unsigned width>
+UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+    const NestLevel &level = p.level[0];
+    const uint32_t each = level.each.value;
+    uint32_t run = run_holding(level, level.each.quotient(word));
+    uint32_t end = load_table(level.first + run + 1) * each;
+    const uint32_t begin = load_table(level.first + run) * each;
+    places[0] = p.laid_out + static_cast<uintptr_t>(displacement_at(level, run)) +
+                static_cast<uintptr_t>(word - begin) * width;
+#pragma unroll
+    for (unsigned k = 1; k < words; ++k) {
+        places[k] = places[k - 1] + width;
+        if (word + k != end) continue;
+        ++run;
+        places[k] = p.laid_out + static_cast<uintptr_t>(displacement_at(level, run));
+        end = load_table(level.first + run + 1) * each;
+    }
+}
+
+enum class Finding { each_word, steps, runs };
+
+// `per_thread` vectors, `threads_per_block` apart from `first` on: all loads, then all stores.
+template <Direction direction, unsigned width, unsigned per_thread, Finding finding,
+          LevelKind... kinds>
+UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
+    using V = Vector<width>;
+    V v[per_thread];
+    uintptr_t places[per_thread][V::words];
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        const uint32_t word = p.first_word + (first + i * threads_per_block) * V::words;
+        if constexpr (finding == Finding::steps)
+            places_in_steps<width>(p, word, places[i]);
+        else if constexpr (finding == Finding::runs)
+            places_in_runs<width>(p, word, places[i]);
+        else
+            places_of<width, kinds...>(p, word, places[i]);
+    }
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * vector_bytes;
+    constexpr uintptr_t apart = uintptr_t{threads_per_block} * vector_bytes;
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        if constexpr (direction == Direction::pack) {
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k)
+                v[i].word[k] = load<Word<width>>(places[i][k]);
+        } else {
+            v[i].whole = load<Quad>(packed + i * apart);
+        }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        if constexpr (direction == Direction::pack) {
+            store<Quad>(packed + i * apart, v[i].whole);
+        } else {
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k)
+                store<Word<width>>(places[i][k], v[i].word[k]);
+        }
+    }
+}
+
+// The same, with the words found in the way that the level allows.
+template <Direction direction, unsigned width, unsigned per_thread, LevelKind... kinds>
+UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
+    constexpr LevelKind kind[] = {kinds...};
+    if constexpr (sizeof...(kinds) == 1 && width < vector_bytes) {
+        if constexpr (kind[0] == LevelKind::strided) {
+            if (p.level[0].each.value == 1)
+                return move_vectors<direction, width, per_thread, Finding::steps>(p, first);
+        }
+        if constexpr (kind[0] == LevelKind::varying) {
+            if (p.dense)
+                return move_vectors<direction, width, per_thread, Finding::runs>(p, first);
+        }
+    }
+    move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
 }
 
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thread) {
     constexpr unsigned per_thread = vectors_per_thread<width>;
-    using V = Vector<width>;
-    const uint32_t first = tile * (threads_per_block * per_thread) + thread;
-    V v[per_thread];
-    bool whole[per_thread];
-#pragma unroll
-    for (unsigned i = 0; i < per_thread; ++i) {
-        const uint32_t vector = first + i * threads_per_block;
-        const uint32_t head = vector == 0 ? p.head : 0;
-        const uint32_t tail = vector + 1 == p.vectors ? p.tail : vector_bytes;
-        whole[i] = vector < p.vectors && head == 0 && tail == vector_bytes;
-        if (!whole[i]) {
-            if (vector < p.vectors)
-                move_bytes<direction, width, kinds...>(p, vector, head, tail);
-            continue;
-        }
-        const uint32_t word = p.first_word + vector * V::words;
-        if constexpr (direction == Direction::pack) {
-#pragma unroll
-            for (unsigned k = 0; k < V::words; ++k)
-                v[i].word[k] = load<Word<width>>(place_of<width, kinds...>(p, word + k));
-        } else {
-            v[i].whole =
-                load<Quad>(p.packed + static_cast<uintptr_t>(vector) * vector_bytes);
-        }
+    const uint32_t start = tile * (threads_per_block * per_thread);
+    if constexpr (per_thread > 1) {
+        const bool whole =
+            (start > 0 || p.head == 0) && start + threads_per_block * per_thread < p.vectors;
+        if (whole)
+            return move_whole_vectors<direction, width, per_thread, kinds...>(p, start + thread);
     }
-#pragma unroll
     for (unsigned i = 0; i < per_thread; ++i) {
-        if (!whole[i]) continue;
-        const uint32_t vector = first + i * threads_per_block;
-        const uint32_t word = p.first_word + vector * V::words;
-        if constexpr (direction == Direction::pack) {
-            store<Quad>(p.packed + static_cast<uintptr_t>(vector) * vector_bytes, v[i].whole);
-        } else {
-#pragma unroll
-            for (unsigned k = 0; k < V::words; ++k)
-                store<Word<width>>(place_of<width, kinds...>(p, word + k), v[i].word[k]);
-        }
+        const uint32_t vector = start + thread + i * threads_per_block;
+        if (vector >= p.vectors) return;
+        const bool whole = (vector > 0 || p.head == 0) &&
+                           (vector + 1 < p.vectors || p.tail == vector_bytes);
+        if (whole)
+            move_whole_vectors<direction, width, 1, kinds...>(p, vector);
+        else
+            move_words<direction, width, kinds...>(p, vector);
     }
 }
 

@@ -28,6 +28,8 @@ inline const NestKernel &nest_kernel(Direction direction, std::span<const LevelK
 
 const void *program_kernel(Direction direction);
 
+const void *pieces_kernel();
+
 // Null for widths that are no word's.
 const void *transpose_kernel(Direction direction, unsigned width);
 

@@ -1,6 +1,7 @@
 // The kernels that are the same for all shapes.
 
 #include "nest_kernels.h"
+#include "pieces_kernel.h"
 #include "program_kernel.h"
 #include "transpose_kernel.h"
 
@@ -11,6 +12,10 @@ UCD_GPU_KERNEL(pack_program, ProgramParams) {
 }
 UCD_GPU_KERNEL(unpack_program, ProgramParams) {
     run_program<Direction::unpack>(params);
+}
+
+UCD_GPU_KERNEL(unpack_pieces, PiecesParams) {
+    run_pieces(params);
 }
 
 #define UCD_GPU_TRANSPOSE(width)                                                                   \
@@ -29,6 +34,10 @@ UCD_GPU_TRANSPOSE(16)
 const void *program_kernel(Direction direction) {
     return direction == Direction::pack ? UCD_GPU_KERNEL_HANDLE(pack_program)
                                         : UCD_GPU_KERNEL_HANDLE(unpack_program);
+}
+
+const void *pieces_kernel() {
+    return UCD_GPU_KERNEL_HANDLE(unpack_pieces);
 }
 
 const void *transpose_kernel(Direction direction, unsigned width) {

@@ -56,6 +56,20 @@ GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r) : layout(l), extent(e), rep
     matrix = matrix_in(shape, repeated);
     if (!image.bytes().empty())
         tables = std::make_unique<Tables>(std::vector<char>(image.bytes()));
+    list_pieces();
+}
+
+void GpuPlan::list_pieces() {
+    constexpr uint64_t worth_it = 2; // times as wide as the words, on average
+    if (word >= piece_bytes / worth_it) return;
+    const PieceList list = pieces_of(layout, top_, shape);
+    if (list.period == 0 || list.pieces.size() * word * worth_it > list.period) return;
+    levels_around_pieces = list.levels;
+    period = list.period;
+    pieces = static_cast<uint32_t>(list.pieces.size());
+    Image image;
+    image.add(list.pieces);
+    piece_list = std::make_unique<Tables>(std::vector<char>(image.bytes()));
 }
 
 GpuPlan::Program &GpuPlan::program() const {
@@ -84,12 +98,14 @@ std::string GpuPlan::describe() const {
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
     std::string text = nest_kernel(Direction::pack, {kinds, shape.levels}, word).name;
     if (matrix.found) text += ", transposed in tiles";
+    if (piece_list != nullptr) text += ", unpacked in " + std::to_string(pieces) + " pieces";
     if (tables != nullptr) text += ", lists of " + std::to_string(tables->bytes()) + " bytes";
     return text;
 }
 
 std::size_t GpuPlan::memory() const {
     return sizeof *this + (tables != nullptr ? tables->bytes() : 0) +
+           (piece_list != nullptr ? piece_list->bytes() : 0) +
            (made_.load(std::memory_order_acquire) != nullptr ? program_->tables.bytes() : 0);
 }
 

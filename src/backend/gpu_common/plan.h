@@ -53,7 +53,15 @@ public:
     Matrix matrix;
     std::unique_ptr<Tables> tables; // of the shape; null: none
 
+    // For unpacking, where words are narrow for the stream's sake only.
+    unsigned levels_around_pieces = 0;
+    uint64_t period = 0; // bytes of the stream that the list describes
+    uint32_t pieces = 0;
+    std::unique_ptr<Tables> piece_list; // null: none
+
 private:
+    void list_pieces();
+
     Node top_;
     mutable std::atomic<uint32_t> prepared_{0}; // a bit per device
     mutable std::mutex mutex_;

@@ -155,6 +155,34 @@ Shape shape_of(const Layout &layout, const Node &top, Image &image) {
     return shape;
 }
 
+PieceList pieces_of(const Layout &layout, const Node &top, const Shape &shape) {
+    constexpr uint64_t most_segments = 1024, most_bytes = uint64_t{1} << 20;
+    PieceList list;
+    const Node *n = &top;
+    for (; list.levels < shape.levels && n->kind == NodeKind::strided; ++list.levels) {
+        if (n->stride % piece_bytes != 0) return {};
+        n = &layout.nodes[n->child];
+    }
+    if (list.levels == 0 || n->segments.count > most_segments || n->bytes > most_bytes ||
+        n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
+        return {};
+    const SegmentList segments = segments_of(layout, *n);
+    for (std::size_t i = 0, position = 0; i < segments.displs.size(); ++i) {
+        int64_t at = segments.displs[i];
+        for (uint64_t left = segments.bytes[i]; left > 0;) {
+            uint64_t bytes = piece_bytes;
+            while (bytes > left || at % static_cast<int64_t>(bytes) != 0) bytes /= 2;
+            list.pieces.push_back({static_cast<int32_t>(at),
+                                   static_cast<uint32_t>(position * 16 + bytes)});
+            at += static_cast<int64_t>(bytes);
+            position += bytes;
+            left -= bytes;
+        }
+    }
+    list.period = n->bytes;
+    return list;
+}
+
 namespace {
 
 ProgramNode program_node(const Layout &layout, const Node &n, Image &image) {

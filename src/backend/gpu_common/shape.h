@@ -4,6 +4,7 @@
 
 #include "layout.h"
 #include "nest.h"
+#include "pieces.h"
 #include "program.h"
 
 #include <cstdint>
@@ -48,6 +49,15 @@ struct Shape {
 // The levels of `top`, which stands outside the layout if it is repeated; their lists are added to
 // the image.
 Shape shape_of(const Layout &layout, const Node &top, Image &image);
+
+// Of a shape whose outer levels are strided: the innermost child, or what is listed in its place, as
+// pieces. `levels` of the shape are around it.
+struct PieceList {
+    unsigned levels = 0;
+    uint64_t period = 0; // bytes of the stream; 0: there is no such list, or it does not pay
+    std::vector<StorePiece> pieces;
+};
+PieceList pieces_of(const Layout &layout, const Node &top, const Shape &shape);
 
 // The nodes of the layout and of `top`, behind them all. `root` is where the walk starts.
 void add_program(const Layout &layout, const Node &top, Image &image, uint64_t &program,

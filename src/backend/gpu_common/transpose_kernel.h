@@ -45,50 +45,87 @@ UCD_GPU_FUNCTION void move_bytes_in_range(const TransposeParams &p, uintptr_t pl
     }
 }
 
+template <unsigned width>
+struct TileMemory {
+    // The spare column keeps a column's elements in different banks.
+    Word<width> elements[tile_side][tile_side + 1];
+};
+
+inline constexpr unsigned lines_at_a_time = threads_per_block / tile_side;
+
+// One half of the move of a tile that is whole and in the range as a whole: between shared memory and
+// the side with addresses base + line * line_step + lane * lane_step.
+template <unsigned width, bool in, bool by_columns>
+UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uintptr_t base,
+                                uint64_t line_step, uint64_t lane_step) {
+    const uint32_t lane = thread % tile_side, line = thread / tile_side;
+    uintptr_t at = base + line * line_step + lane * lane_step;
+    const uint64_t step = lines_at_a_time * line_step;
+    Word<width> words[tile_side / lines_at_a_time];
+#pragma unroll
+    for (unsigned i = 0; i < tile_side / lines_at_a_time; ++i, at += step) {
+        const uint32_t on = line + i * lines_at_a_time;
+        Word<width> &element = by_columns ? tile.elements[lane][on] : tile.elements[on][lane];
+        if constexpr (in)
+            words[i] = load<Word<width>>(at);
+        else
+            store<Word<width>>(at, element);
+    }
+    if constexpr (!in) return;
+#pragma unroll
+    for (unsigned i = 0; i < tile_side / lines_at_a_time; ++i) {
+        const uint32_t on = line + i * lines_at_a_time;
+        (by_columns ? tile.elements[lane][on] : tile.elements[on][lane]) = words[i];
+    }
+}
+
+// Element by element, for a tile at an edge of the matrix or of the range: without shared memory.
+template <Direction direction, unsigned width>
+UCD_GPU_FUNCTION void move_elements(const TransposeParams &p, const Tile &t, uint32_t thread) {
+    for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
+        const uint32_t row = i / tile_side, column = i % tile_side;
+        if (row >= t.rows || column >= t.columns) continue;
+        const uint64_t position = t.position + row * p.row_bytes + column * width;
+        const uintptr_t place = t.laid_out + row * static_cast<uint64_t>(p.row_stride) +
+                                column * static_cast<uint64_t>(p.column_stride);
+        if (position < p.begin || position + width > p.end)
+            move_bytes_in_range<direction, width>(p, place, position);
+        else if constexpr (direction == Direction::pack)
+            store<Word<width>>(p.packed + position, load<Word<width>>(place));
+        else
+            store<Word<width>>(place, load<Word<width>>(p.packed + position));
+    }
+}
+
 template <Direction direction, unsigned width>
 UCD_GPU_FUNCTION void run_transpose(const TransposeParams &p) {
-    // The spare column keeps a column's elements in different banks.
-    UCD_GPU_SHARED Word<width> elements[tile_side][tile_side + 1];
-    constexpr unsigned lines = threads_per_block / tile_side; // moved at a time
-    const auto in_range = [&](uint64_t position) {
-        return position >= p.begin && position + width <= p.end;
-    };
+    UCD_GPU_SHARED TileMemory<width> tile;
+    constexpr bool pack = direction == Direction::pack;
     for (uint32_t index = UCD_GPU_BLOCK; index < p.tiles; index += UCD_GPU_BLOCKS) {
         const Tile t = tile_at(p, index, width);
-        UCD_GPU_FOR_EACH_THREAD(thread) {
-            const uint32_t lane = thread % tile_side;
-#pragma unroll
-            for (uint32_t line = thread / tile_side; line < tile_side; line += lines) {
-                // Along rows in memory, along columns in the stream.
-                const uint32_t row = direction == Direction::pack ? lane : line;
-                const uint32_t column = direction == Direction::pack ? line : lane;
-                if (row >= t.rows || column >= t.columns) continue;
-                const uint64_t position = t.position + row * p.row_bytes + column * width;
-                const uintptr_t place = t.laid_out + row * static_cast<uint64_t>(p.row_stride) +
-                                        column * static_cast<uint64_t>(p.column_stride);
-                if (!in_range(position)) {
-                    move_bytes_in_range<direction, width>(p, place, position);
-                    continue;
-                }
-                elements[row][column] = load<Word<width>>(
-                    direction == Direction::pack ? place : p.packed + position);
+        const uint64_t last = t.position + (t.rows - 1) * p.row_bytes + t.columns * width;
+        if (t.rows < tile_side || t.columns < tile_side || t.position < p.begin || last > p.end) {
+            UCD_GPU_FOR_EACH_THREAD(thread) {
+                move_elements<direction, width>(p, t, thread);
             }
+            continue;
+        }
+        const auto row_stride = static_cast<uint64_t>(p.row_stride);
+        const auto column_stride = static_cast<uint64_t>(p.column_stride);
+        const uintptr_t packed = p.packed + t.position;
+        // Lanes along rows in memory, where they are close; along columns in the stream.
+        UCD_GPU_FOR_EACH_THREAD(thread) {
+            if constexpr (pack)
+                move_half<width, true, true>(tile, thread, t.laid_out, column_stride, row_stride);
+            else
+                move_half<width, true, false>(tile, thread, packed, p.row_bytes, width);
         }
         UCD_GPU_BARRIER();
         UCD_GPU_FOR_EACH_THREAD(thread) {
-            const uint32_t lane = thread % tile_side;
-#pragma unroll
-            for (uint32_t line = thread / tile_side; line < tile_side; line += lines) {
-                const uint32_t row = direction == Direction::pack ? line : lane;
-                const uint32_t column = direction == Direction::pack ? lane : line;
-                if (row >= t.rows || column >= t.columns) continue;
-                const uint64_t position = t.position + row * p.row_bytes + column * width;
-                if (!in_range(position)) continue;
-                const uintptr_t place = t.laid_out + row * static_cast<uint64_t>(p.row_stride) +
-                                        column * static_cast<uint64_t>(p.column_stride);
-                store<Word<width>>(direction == Direction::pack ? p.packed + position : place,
-                                   elements[row][column]);
-            }
+            if constexpr (pack)
+                move_half<width, false, false>(tile, thread, packed, p.row_bytes, width);
+            else
+                move_half<width, false, true>(tile, thread, t.laid_out, column_stride, row_stride);
         }
         UCD_GPU_BARRIER();
     }

@@ -201,8 +201,20 @@ Current::~Current() {
 using namespace ucd::hostgpu;
 
 namespace {
+
 thread_local std::string last_failure;
+
+// How the work of a stream has gone, up to a number. A failure is told once.
+gpuError_t state_of(Line &line, uint64_t number) {
+    if (line.completed < number) return gpuErrorNotReady;
+    const std::lock_guard lock(line.mutex);
+    if (line.failures.empty() || line.failures.begin()->first > number) return gpuSuccess;
+    last_failure = line.failures.begin()->second;
+    line.failures.erase(line.failures.begin(), line.failures.upper_bound(number));
+    return gpuErrorFailed;
 }
+
+} // namespace
 
 const char *gpuGetErrorString(gpuError_t error) {
     switch (error) {
@@ -285,13 +297,12 @@ gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
 
 gpuError_t gpuEventQuery(gpuEvent_t event) {
     if (event->line == nullptr) return gpuSuccess;
-    if (event->line->completed < event->number) return gpuErrorNotReady;
-    const std::lock_guard lock(event->line->mutex);
-    auto &failures = event->line->failures;
-    if (failures.empty() || failures.begin()->first > event->number) return gpuSuccess;
-    last_failure = failures.begin()->second;
-    failures.erase(failures.begin(), failures.upper_bound(event->number));
-    return gpuErrorFailed;
+    return state_of(*event->line, event->number);
+}
+
+gpuError_t gpuStreamQuery(gpuStream_t stream) {
+    const std::shared_ptr<Line> line = line_of(stream);
+    return state_of(*line, line->submitted);
 }
 
 gpuError_t gpuEventSynchronize(gpuEvent_t event) {

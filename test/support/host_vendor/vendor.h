@@ -56,6 +56,7 @@ gpuError_t gpuDeviceCanAccessPeer(int *can, int device, int other);
 gpuError_t gpuDeviceEnablePeerAccess(int other, unsigned flags);
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned flags, int priority);
 gpuError_t gpuStreamDestroy(gpuStream_t stream);
+gpuError_t gpuStreamQuery(gpuStream_t stream);
 gpuError_t gpuStreamSynchronize(gpuStream_t stream);
 gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event);
 gpuError_t gpuStreamIsCapturing(gpuStream_t stream, gpuStreamCaptureStatus *status);
