@@ -129,13 +129,12 @@ bool fits_nest(const Work &work) {
     return end / work.word + vector_bytes < most_positions;
 }
 
-template <unsigned width>
-uint64_t vectors_per_tile() {
-    return uint64_t{threads_per_block} * vectors_per_thread<width>;
-}
-
-uint64_t vectors_per_tile(uint32_t width) {
-    return width == 16 ? vectors_per_tile<16>() : vectors_per_tile<8>();
+// Whole words of 16 bytes: a few per thread while the data comes from a cache, and one where memory
+// is what limits.
+uint32_t vectors_per_thread(const Work &work) {
+    constexpr uint64_t cached = uint64_t{32} << 20;
+    return work.word == vector_bytes && work.job.length <= cached ? most_per_thread<vector_bytes>
+                                                                  : 1;
 }
 
 Status launch_nest(Work &work) {
@@ -160,8 +159,9 @@ Status launch_nest(Work &work) {
     const auto position =
         static_cast<int64_t>(work.job.offset - skipped) - static_cast<int64_t>(vectors.head);
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(work.word));
-    params.tiles = static_cast<uint32_t>((vectors.count + vectors_per_tile(work.word) - 1) /
-                                         vectors_per_tile(work.word));
+    params.per_thread = vectors_per_thread(work);
+    const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
+    params.tiles = static_cast<uint32_t>((vectors.count + tile - 1) / tile);
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
     const NestKernel &kernel =

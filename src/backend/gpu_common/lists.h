@@ -9,6 +9,9 @@
 
 namespace ucd::UCD_GPU {
 
+// Lists of starts beyond this size are not made for speed alone.
+inline constexpr uint64_t most_starts = uint64_t{1} << 20;
+
 // Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that holds
 // position i << granule, for each i, and a last one for the end.
 inline std::vector<uint32_t> starts_of(const std::vector<uint64_t> &first, uint32_t granule) {
@@ -26,10 +29,13 @@ inline std::vector<uint32_t> starts_of(const std::vector<uint64_t> &first, uint3
     return starts;
 }
 
-// About two entries to a granule, so that a search takes a step or two.
+// About two entries to a granule, so that a search takes a step or two; and small ones where entries
+// are long, so that most searches take none.
 inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
-    return static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(2 * positions / entries, 1)) -
-                                 1);
+    constexpr uint32_t small = 6;
+    const uint64_t two = std::max<uint64_t>(2 * positions / entries, 1);
+    const auto granule = static_cast<uint32_t>(std::bit_width(two) - 1);
+    return positions >> small <= most_starts ? std::min(granule, small) : granule;
 }
 
 // Displacements in units of this fit 32 bits, or 0 if none does that.

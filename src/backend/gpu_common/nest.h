@@ -41,11 +41,12 @@ struct NestParams {
     uint32_t head;       // bytes of vector 0 before the range
     uint32_t tail;       // bytes of the last vector up to the end of the range
     bool dense;          // one level of runs whose children touch
-    uint32_t tiles;      // of threads_per_block * vectors_per_thread vectors
+    uint32_t tiles;
+    uint32_t per_thread; // vectors that each thread moves of a tile: 1, or most_per_thread
 };
 
-// Several loads in flight per thread: vectors of many words have them by themselves.
+// Vectors of one word each: several of them are in flight per thread where that pays.
 template <unsigned width>
-inline constexpr unsigned vectors_per_thread = width == 16 ? 4 : 1;
+inline constexpr unsigned most_per_thread = width == vector_bytes ? 4 : 1;
 
 } // namespace ucd::UCD_GPU

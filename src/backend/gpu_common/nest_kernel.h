@@ -170,7 +170,7 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
                 return move_vectors<direction, width, per_thread, Finding::steps>(p, first);
         }
         if constexpr (kind[0] == LevelKind::varying) {
-            if (p.dense)
+            if (direction == Direction::pack && p.dense)
                 return move_vectors<direction, width, per_thread, Finding::runs>(p, first);
         }
     }
@@ -179,16 +179,14 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
 
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thread) {
-    constexpr unsigned per_thread = vectors_per_thread<width>;
-    const uint32_t start = tile * (threads_per_block * per_thread);
-    if constexpr (per_thread > 1) {
-        const bool whole =
-            (start > 0 || p.head == 0) && start + threads_per_block * per_thread < p.vectors;
-        if (whole)
-            return move_whole_vectors<direction, width, per_thread, kinds...>(p, start + thread);
+    const uint32_t start = tile * threads_per_block * p.per_thread;
+    const uint32_t end = start + threads_per_block * p.per_thread;
+    if constexpr (most_per_thread<width> > 1) {
+        if (p.per_thread > 1 && (start > 0 || p.head == 0) && end < p.vectors)
+            return move_whole_vectors<direction, width, most_per_thread<width>, kinds...>(
+                p, start + thread);
     }
-    for (unsigned i = 0; i < per_thread; ++i) {
-        const uint32_t vector = start + thread + i * threads_per_block;
+    for (uint32_t vector = start + thread; vector < end; vector += threads_per_block) {
         if (vector >= p.vectors) return;
         const bool whole = (vector > 0 || p.head == 0) &&
                            (vector + 1 < p.vectors || p.tail == vector_bytes);

@@ -159,7 +159,11 @@ PieceList pieces_of(const Layout &layout, const Node &top, const Shape &shape) {
     constexpr uint64_t most_segments = 1024, most_bytes = uint64_t{1} << 20;
     PieceList list;
     const Node *n = &top;
-    for (; list.levels < shape.levels && n->kind == NodeKind::strided; ++list.levels) {
+    // A strided node may also be the top of what is listed in the last level.
+    const auto is_level = [&](unsigned k) {
+        return k < shape.levels && shape.level[k].kind == LevelKind::strided;
+    };
+    for (; is_level(list.levels) && n->kind == NodeKind::strided; ++list.levels) {
         if (n->stride % piece_bytes != 0) return {};
         n = &layout.nodes[n->child];
     }
