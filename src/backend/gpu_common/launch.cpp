@@ -92,29 +92,25 @@ Status copy_range(const Work &work, uintptr_t place) {
 
 // Nests --------------------------------------------------------------
 
-NestLevel nest_level(const ShapeLevel &level, uint32_t word, const char *image) {
-    NestLevel n{};
-    n.each = Divisor(level.each / word);
-    n.displacement_unit = level.displacement_unit;
-    n.stride = level.stride;
-    n.displacements = image + level.displacements;
-    n.first = reinterpret_cast<const uint32_t *>(image + level.first);
-    n.starts = reinterpret_cast<const uint32_t *>(image + level.starts);
-    n.granule = level.granule;
-    return n;
+NestList nest_list(const ShapeLevel &level, const char *image) {
+    return {.displacements = image + level.displacements,
+            .first = reinterpret_cast<const uint32_t *>(image + level.first),
+            .starts = reinterpret_cast<const uint32_t *>(image + level.starts),
+            .displacement_unit = level.displacement_unit,
+            .granule = level.granule};
 }
 
 // Lets the outermost level start at the child that holds the offset, so that positions stay small
 // wherever in a large layout the range lies. Runs are found by their number, and stay.
-uint64_t skip_children(const ShapeLevel &outermost, NestLevel &level, uint64_t offset,
-                       uintptr_t &laid_out) {
+uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, NestParams &params) {
     if (outermost.kind == LevelKind::varying) return 0;
     const uint64_t skipped = offset / outermost.each;
     if (outermost.kind == LevelKind::strided) {
-        laid_out += skipped * static_cast<uint64_t>(outermost.stride);
+        params.laid_out += skipped * static_cast<uint64_t>(outermost.stride);
     } else {
-        const uint64_t entry = level.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
-        level.displacements = static_cast<const char *>(level.displacements) + skipped * entry;
+        NestList &list = params.list[0];
+        const uint64_t entry = list.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
+        list.displacements = static_cast<const char *>(list.displacements) + skipped * entry;
     }
     return skipped * outermost.each;
 }
@@ -129,12 +125,12 @@ bool fits_nest(const Work &work) {
     return end / work.word + vector_bytes < most_positions;
 }
 
-// Whole words of 16 bytes: a few per thread while the data comes from a cache, and one where memory
-// is what limits.
+// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a list,
+// and one where memory is what limits.
 uint32_t vectors_per_thread(const Work &work) {
     constexpr uint64_t cached = uint64_t{32} << 20;
-    return work.word == vector_bytes && work.job.length <= cached ? most_per_thread<vector_bytes>
-                                                                  : 1;
+    const bool several = work.job.length <= cached || work.plan.tables != nullptr;
+    return work.word == vector_bytes && several ? most_per_thread<vector_bytes> : 1;
 }
 
 Status launch_nest(Work &work) {
@@ -144,12 +140,12 @@ Status launch_nest(Work &work) {
     NestParams params{};
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) {
-        params.level[k] = nest_level(shape.level[k], work.word, image);
+        params.level[k] = {Divisor(shape.level[k].each / work.word), shape.level[k].stride};
+        params.list[k] = nest_list(shape.level[k], image);
         kinds[k] = shape.level[k].kind;
     }
     params.laid_out = work.laid_out;
-    const uint64_t skipped =
-        skip_children(shape.level[0], params.level[0], work.job.offset, params.laid_out);
+    const uint64_t skipped = skip_children(shape.level[0], work.job.offset, params);
     const Vectors vectors(work.packed, work.job.length);
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);

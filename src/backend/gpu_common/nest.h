@@ -23,26 +23,32 @@ enum class LevelKind : uint8_t {
 };
 
 struct NestLevel {
-    Divisor each;               // words of one child
-    uint32_t displacement_unit; // of entries with 32 bits; 0: entries are bytes in 64 bits
+    Divisor each; // words of one child
     int64_t stride;
-    const void *displacements; // u: by child; v: by run
-    const uint32_t *first;     // v: children before each run, and a last entry beyond all
-    const uint32_t *starts;    // v: the run of each 2^granule-th child, so that no search is long
+};
+
+// What levels with lists have besides.
+struct NestList {
+    const void *displacements;  // u: by child; v: by run
+    const uint32_t *first;      // v: children before each run, and a last entry beyond all
+    const uint32_t *starts;     // v: the run of each 2^granule-th child, so that no search is long
+    uint32_t displacement_unit; // of entries with 32 bits; 0: entries are bytes in 64 bits
     uint32_t granule;
 };
 
+// What every thread reads comes first: it is fetched anew for each launch, line by line.
 struct NestParams {
-    NestLevel level[max_levels];
     uintptr_t laid_out;  // where the first byte of the stream's origin lies
     uintptr_t packed;    // the aligned vector that holds the first byte
     uint32_t vectors;    // that hold a byte of the range
     uint32_t first_word; // the stream word that vector 0 starts with; wraps if it would be negative
     uint32_t head;       // bytes of vector 0 before the range
     uint32_t tail;       // bytes of the last vector up to the end of the range
-    bool dense;          // one level of runs whose children touch
     uint32_t tiles;
     uint32_t per_thread; // vectors that each thread moves of a tile: 1, or most_per_thread
+    uint32_t dense;      // one level of runs whose children touch
+    NestLevel level[max_levels];
+    NestList list[max_levels];
 };
 
 // Vectors of one word each: several of them are in flight per thread where that pays.

@@ -6,21 +6,21 @@
 
 namespace ucd::UCD_GPU {
 
-UCD_GPU_FUNCTION int64_t displacement_at(const NestLevel &level, uint32_t index) {
-    if (level.displacement_unit == 0)
-        return load_table(static_cast<const int64_t *>(level.displacements) + index);
+UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
+    if (list.displacement_unit == 0)
+        return load_table(static_cast<const int64_t *>(list.displacements) + index);
     return static_cast<int64_t>(
-               load_table(static_cast<const int32_t *>(level.displacements) + index)) *
-           static_cast<int64_t>(level.displacement_unit);
+               load_table(static_cast<const int32_t *>(list.displacements) + index)) *
+           static_cast<int64_t>(list.displacement_unit);
 }
 
 // The run that holds a child. The search is within one granule of children.
-UCD_GPU_FUNCTION uint32_t run_holding(const NestLevel &level, uint32_t child) {
-    const uint32_t *start = level.starts + (child >> level.granule);
+UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
+    const uint32_t *start = list.starts + (child >> list.granule);
     uint32_t low = load_table(start), high = load_table(start + 1);
     while (low < high) {
         const uint32_t middle = (low + high + 1) / 2;
-        if (load_table(level.first + middle) <= child)
+        if (load_table(list.first + middle) <= child)
             low = middle;
         else
             high = middle - 1;
@@ -30,17 +30,18 @@ UCD_GPU_FUNCTION uint32_t run_holding(const NestLevel &level, uint32_t child) {
 
 // Takes `position` from words of the level to words of its child.
 template <LevelKind kind>
-UCD_GPU_FUNCTION void descend(const NestLevel &level, uint32_t &position, int64_t &displacement) {
+UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint32_t &position,
+                              int64_t &displacement) {
     const uint32_t child = level.each.quotient(position);
     position -= child * level.each.value;
     if constexpr (kind == LevelKind::strided) {
         displacement += static_cast<int64_t>(child) * level.stride;
     } else if constexpr (kind == LevelKind::uniform) {
-        displacement += displacement_at(level, child);
+        displacement += displacement_at(list, child);
     } else {
-        const uint32_t run = run_holding(level, child);
-        const uint32_t in_run = child - load_table(level.first + run);
-        displacement += displacement_at(level, run) + static_cast<int64_t>(in_run) * level.stride;
+        const uint32_t run = run_holding(list, child);
+        const uint32_t in_run = child - load_table(list.first + run);
+        displacement += displacement_at(list, run) + static_cast<int64_t>(in_run) * level.stride;
     }
 }
 
@@ -48,7 +49,7 @@ template <unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION uintptr_t place_of(const NestParams &p, uint32_t word) {
     int64_t displacement = 0;
     unsigned k = 0;
-    (descend<kinds>(p.level[k++], word, displacement), ...);
+    ((descend<kinds>(p.level[k], p.list[k], word, displacement), ++k), ...);
     return p.laid_out + static_cast<uintptr_t>(displacement) +
            static_cast<uintptr_t>(word) * width;
 }
@@ -100,23 +101,24 @@ UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintpt
 template <unsigned width>
 UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
-    const NestLevel &level = p.level[0];
-    const uint32_t each = level.each.value;
-    uint32_t run = run_holding(level, level.each.quotient(word));
-    uint32_t end = load_table(level.first + run + 1) * each;
-    const uint32_t begin = load_table(level.first + run) * each;
-    places[0] = p.laid_out + static_cast<uintptr_t>(displacement_at(level, run)) +
+    const NestList &list = p.list[0];
+    const uint32_t each = p.level[0].each.value;
+    uint32_t run = run_holding(list, p.level[0].each.quotient(word));
+    uint32_t end = load_table(list.first + run + 1) * each;
+    const uint32_t begin = load_table(list.first + run) * each;
+    places[0] = p.laid_out + static_cast<uintptr_t>(displacement_at(list, run)) +
                 static_cast<uintptr_t>(word - begin) * width;
 #pragma unroll
     for (unsigned k = 1; k < words; ++k) {
         places[k] = places[k - 1] + width;
         if (word + k != end) continue;
         ++run;
-        places[k] = p.laid_out + static_cast<uintptr_t>(displacement_at(level, run));
-        end = load_table(level.first + run + 1) * each;
+        places[k] = p.laid_out + static_cast<uintptr_t>(displacement_at(list, run));
+        end = load_table(list.first + run + 1) * each;
     }
 }
 
+// How words are found.
 enum class Finding { each_word, steps, runs };
 
 // `per_thread` vectors, `threads_per_block` apart from `first` on: all loads, then all stores.

@@ -20,17 +20,16 @@ struct StorePiece {
 };
 
 struct PiecesParams {
-    // Strided levels around the period; their `each` counts periods.
-    NestLevel level[max_levels];
-    uint32_t levels;
-    uint32_t period; // bytes of the stream
-    Divisor pieces;  // of a period
     const StorePiece *list;
     uintptr_t laid_out;
-    uintptr_t packed;     // where stream byte 0 would be
-    uint64_t begin, end;  // the range of the stream
-    uint32_t first;       // the period that the range starts in
-    uint32_t count;       // pieces of all periods that the range touches
+    uintptr_t packed;    // where stream byte 0 would be
+    uint64_t begin, end; // the range of the stream
+    uint32_t first;      // the period that the range starts in
+    uint32_t count;      // pieces of all periods that the range touches
+    Divisor pieces;      // of a period
+    uint32_t period;     // bytes of the stream
+    uint32_t levels;
+    NestLevel level[max_levels]; // strided, around the period; their `each` counts periods
 };
 
 } // namespace ucd::UCD_GPU

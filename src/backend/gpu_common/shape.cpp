@@ -45,6 +45,25 @@ bool fits(const Layout &layout, const Node &n) {
     return layout.tables[n.table].first[n.count] < most_positions;
 }
 
+// Runs of a few blocks: a list of all blocks takes no more memory than one of the runs with the means
+// to find them.
+bool is_short(const Layout &layout, const Node &n) {
+    constexpr uint64_t few = 3;
+    return layout.nodes[n.child].kind == NodeKind::block &&
+           layout.tables[n.table].first[n.count] <= few * n.count;
+}
+
+ShapeLevel with_blocks(ShapeLevel level, const Table &runs, Image &image) {
+    level.kind = LevelKind::uniform;
+    std::vector<int64_t> displs;
+    displs.reserve(runs.first.back());
+    for (std::size_t run = 0; run < runs.displs.size(); ++run)
+        for (uint64_t i = 0; i < runs.first[run + 1] - runs.first[run]; ++i)
+            displs.push_back(displace(runs.displs[run], i, level.stride));
+    level.count = displs.size();
+    return with_displacements(level, displs, image);
+}
+
 ShapeLevel level_of(const Layout &layout, const Node &n, Image &image) {
     ShapeLevel level;
     level.count = n.count;
@@ -52,6 +71,7 @@ ShapeLevel level_of(const Layout &layout, const Node &n, Image &image) {
     level.stride = n.stride;
     if (n.kind == NodeKind::strided) return level;
     const Table &t = layout.tables[n.table];
+    if (n.kind == NodeKind::runs && is_short(layout, n)) return with_blocks(level, t, image);
     if (n.kind == NodeKind::runs) return with_runs(level, t.displs, t.first, image);
     level.kind = LevelKind::uniform;
     return with_displacements(level, t.displs, image);
