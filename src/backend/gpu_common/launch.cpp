@@ -92,11 +92,11 @@ Status copy_range(const Work &work, uintptr_t place) {
 
 // Nests --------------------------------------------------------------
 
-NestList nest_list(const ShapeLevel &level, const char *image) {
+NestList nest_list(const ShapeLevel &level, uint32_t word, const char *image) {
     return {.displacements = image + level.displacements,
             .first = reinterpret_cast<const uint32_t *>(image + level.first),
             .starts = reinterpret_cast<const uint32_t *>(image + level.starts),
-            .displacement_unit = level.displacement_unit,
+            .displacement_unit = level.displacement_unit / word,
             .granule = level.granule};
 }
 
@@ -115,6 +115,10 @@ uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, NestParams 
     return skipped * outermost.each;
 }
 
+bool fits_32_bits(int64_t n) {
+    return n == static_cast<int32_t>(n);
+}
+
 bool fits_nest(const Work &work) {
     const Shape &shape = work.plan.shape;
     if (shape.levels == 0) return false;
@@ -122,6 +126,8 @@ bool fits_nest(const Work &work) {
                                  ? 0
                                  : work.job.offset / shape.level[0].each * shape.level[0].each;
     const uint64_t end = work.job.offset - skipped + work.job.length;
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (!fits_32_bits(shape.level[k].stride / int64_t{work.word})) return false;
     return end / work.word + vector_bytes < most_positions;
 }
 
@@ -140,8 +146,9 @@ Status launch_nest(Work &work) {
     NestParams params{};
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) {
-        params.level[k] = {Divisor(shape.level[k].each / work.word), shape.level[k].stride};
-        params.list[k] = nest_list(shape.level[k], image);
+        params.level[k] = {Divisor(shape.level[k].each / work.word),
+                           static_cast<int32_t>(shape.level[k].stride / int64_t{work.word})};
+        params.list[k] = nest_list(shape.level[k], work.word, image);
         kinds[k] = shape.level[k].kind;
     }
     params.laid_out = work.laid_out;
@@ -248,8 +255,10 @@ bool pieces_params(const Work &work, PiecesParams &params) {
     params.pieces = Divisor(plan.pieces);
     params.levels = plan.levels_around_pieces;
     for (uint32_t k = 0; k < params.levels; ++k) {
-        params.level[k].each = Divisor(plan.shape.level[k].each / plan.period);
-        params.level[k].stride = plan.shape.level[k].stride;
+        const int64_t stride = plan.shape.level[k].stride / piece_bytes;
+        if (!fits_32_bits(stride)) return false;
+        params.level[k] = {Divisor(plan.shape.level[k].each / plan.period),
+                           static_cast<int32_t>(stride)};
     }
     return true;
 }
@@ -286,7 +295,10 @@ Status launch_program(Work &work) {
 // Whether some range of the job's layout may be too far from its start for a nest, whatever the
 // alignment.
 bool may_need_program(const GpuPlan &plan, uint64_t count) {
-    return plan.shape.levels == 0 || plan.size * count + vector_bytes >= most_positions;
+    const Shape &shape = plan.shape;
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (!fits_32_bits(shape.level[k].stride)) return true;
+    return shape.levels == 0 || plan.size * count + vector_bytes >= most_positions;
 }
 
 Status load(const void *kernel) {

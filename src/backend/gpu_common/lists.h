@@ -47,9 +47,9 @@ inline uint32_t unit_for(const std::vector<int64_t> &displacements) {
         low = std::min(low, d);
         high = std::max(high, d);
     }
-    if (divisor == 0) return 1;
-    // The largest power of two, which leaves addresses as they are to the compiler.
-    const uint64_t unit = std::min<uint64_t>(divisor & (~divisor + 1), uint64_t{1} << 16);
+    // The largest power of two: a multiple of whatever words the layout is made of.
+    constexpr uint64_t most = uint64_t{1} << 16;
+    const uint64_t unit = divisor == 0 ? most : std::min(divisor & (~divisor + 1), most);
     const auto steps = static_cast<int64_t>(unit);
     return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
 }

@@ -23,8 +23,8 @@ enum class LevelKind : uint8_t {
 };
 
 struct NestLevel {
-    Divisor each; // words of one child
-    int64_t stride;
+    Divisor each;   // words of one child
+    int32_t stride; // in words, so that a product takes one instruction
 };
 
 // What levels with lists have besides.
@@ -32,7 +32,7 @@ struct NestList {
     const void *displacements;  // u: by child; v: by run
     const uint32_t *first;      // v: children before each run, and a last entry beyond all
     const uint32_t *starts;     // v: the run of each 2^granule-th child, so that no search is long
-    uint32_t displacement_unit; // of entries with 32 bits; 0: entries are bytes in 64 bits
+    uint32_t displacement_unit; // of entries with 32 bits, in words; 0: they are bytes in 64 bits
     uint32_t granule;
 };
 
@@ -53,6 +53,6 @@ struct NestParams {
 
 // Vectors of one word each: several of them are in flight per thread where that pays.
 template <unsigned width>
-inline constexpr unsigned most_per_thread = width == vector_bytes ? 4 : 1;
+inline constexpr unsigned most_per_thread = width == vector_bytes ? 2 : 1;
 
 } // namespace ucd::UCD_GPU

@@ -6,12 +6,18 @@
 
 namespace ucd::UCD_GPU {
 
+// Displacements are counted in words.
+template <unsigned width>
 UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     if (list.displacement_unit == 0)
-        return load_table(static_cast<const int64_t *>(list.displacements) + index);
-    return static_cast<int64_t>(
-               load_table(static_cast<const int32_t *>(list.displacements) + index)) *
-           static_cast<int64_t>(list.displacement_unit);
+        return load_table(static_cast<const int64_t *>(list.displacements) + index) /
+               static_cast<int64_t>(width);
+    const int32_t entry = load_table(static_cast<const int32_t *>(list.displacements) + index);
+    return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
+}
+
+UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
+    return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
 
 // The run that holds a child. The search is within one granule of children.
@@ -29,19 +35,19 @@ UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
 }
 
 // Takes `position` from words of the level to words of its child.
-template <LevelKind kind>
+template <unsigned width, LevelKind kind>
 UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint32_t &position,
                               int64_t &displacement) {
     const uint32_t child = level.each.quotient(position);
     position -= child * level.each.value;
     if constexpr (kind == LevelKind::strided) {
-        displacement += static_cast<int64_t>(child) * level.stride;
+        displacement += steps(child, level);
     } else if constexpr (kind == LevelKind::uniform) {
-        displacement += displacement_at(list, child);
+        displacement += displacement_at<width>(list, child);
     } else {
         const uint32_t run = run_holding(list, child);
         const uint32_t in_run = child - load_table(list.first + run);
-        displacement += displacement_at(list, run) + static_cast<int64_t>(in_run) * level.stride;
+        displacement += displacement_at<width>(list, run) + steps(in_run, level);
     }
 }
 
@@ -49,9 +55,8 @@ template <unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION uintptr_t place_of(const NestParams &p, uint32_t word) {
     int64_t displacement = 0;
     unsigned k = 0;
-    ((descend<kinds>(p.level[k], p.list[k], word, displacement), ++k), ...);
-    return p.laid_out + static_cast<uintptr_t>(displacement) +
-           static_cast<uintptr_t>(word) * width;
+    ((descend<width, kinds>(p.level[k], p.list[k], word, displacement), ++k), ...);
+    return p.laid_out + static_cast<uintptr_t>(displacement + word) * width;
 }
 
 // A vector that may be in the range only in part: in words and bytes, one after the other.
@@ -91,8 +96,8 @@ UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *p
 template <unsigned width>
 UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
-    const auto step = static_cast<uintptr_t>(p.level[0].stride);
-    places[0] = p.laid_out + word * step;
+    places[0] = p.laid_out + static_cast<uintptr_t>(steps(word, p.level[0])) * width;
+    const uintptr_t step = static_cast<uintptr_t>(int64_t{p.level[0].stride}) * width;
 #pragma unroll
     for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + step;
 }
@@ -106,14 +111,14 @@ UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr
     uint32_t run = run_holding(list, p.level[0].each.quotient(word));
     uint32_t end = load_table(list.first + run + 1) * each;
     const uint32_t begin = load_table(list.first + run) * each;
-    places[0] = p.laid_out + static_cast<uintptr_t>(displacement_at(list, run)) +
-                static_cast<uintptr_t>(word - begin) * width;
+    places[0] = p.laid_out +
+                static_cast<uintptr_t>(displacement_at<width>(list, run) + (word - begin)) * width;
 #pragma unroll
     for (unsigned k = 1; k < words; ++k) {
         places[k] = places[k - 1] + width;
         if (word + k != end) continue;
         ++run;
-        places[k] = p.laid_out + static_cast<uintptr_t>(displacement_at(list, run));
+        places[k] = p.laid_out + static_cast<uintptr_t>(displacement_at<width>(list, run)) * width;
         end = load_table(list.first + run + 1) * each;
     }
 }

@@ -29,7 +29,7 @@ struct PiecesParams {
     Divisor pieces;      // of a period
     uint32_t period;     // bytes of the stream
     uint32_t levels;
-    NestLevel level[max_levels]; // strided, around the period; their `each` counts periods
+    NestLevel level[max_levels]; // strided, around the period; `each` counts periods, steps 8 bytes
 };
 
 } // namespace ucd::UCD_GPU

@@ -26,7 +26,8 @@ UCD_GPU_FUNCTION void unpack_piece(const PiecesParams &p, uint32_t index) {
     for (uint32_t k = 0; k < p.levels; ++k) {
         const uint32_t child = p.level[k].each.quotient(rest);
         rest -= child * p.level[k].each.value;
-        place += static_cast<uintptr_t>(child) * static_cast<uintptr_t>(p.level[k].stride);
+        place += static_cast<uintptr_t>(child) *
+                 static_cast<uintptr_t>(int64_t{p.level[k].stride}) * piece_bytes;
     }
     const uintptr_t from = p.packed + position;
     // Eight bytes before the piece and behind it are of the stream, too.
