@@ -61,21 +61,21 @@ UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uintpt
     const uint32_t lane = thread % tile_side, line = thread / tile_side;
     uintptr_t at = base + line * line_step + lane * lane_step;
     const uint64_t step = lines_at_a_time * line_step;
-    Word<width> words[tile_side / lines_at_a_time];
+    [[maybe_unused]] Word<width> words[tile_side / lines_at_a_time];
 #pragma unroll
     for (unsigned i = 0; i < tile_side / lines_at_a_time; ++i, at += step) {
         const uint32_t on = line + i * lines_at_a_time;
-        Word<width> &element = by_columns ? tile.elements[lane][on] : tile.elements[on][lane];
         if constexpr (in)
             words[i] = load<Word<width>>(at);
         else
-            store<Word<width>>(at, element);
+            store<Word<width>>(at, by_columns ? tile.elements[lane][on] : tile.elements[on][lane]);
     }
-    if constexpr (!in) return;
+    if constexpr (in) {
 #pragma unroll
-    for (unsigned i = 0; i < tile_side / lines_at_a_time; ++i) {
-        const uint32_t on = line + i * lines_at_a_time;
-        (by_columns ? tile.elements[lane][on] : tile.elements[on][lane]) = words[i];
+        for (unsigned i = 0; i < tile_side / lines_at_a_time; ++i) {
+            const uint32_t on = line + i * lines_at_a_time;
+            (by_columns ? tile.elements[lane][on] : tile.elements[on][lane]) = words[i];
+        }
     }
 }
 
