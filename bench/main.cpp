@@ -1,4 +1,5 @@
 // ucd-bench: how fast UCD moves data, beside loops written by hand, memcpy and MPI.
+#include "cuda/cuda_section.hpp"
 #include "machine.hpp"
 #include "sections.hpp"
 #include "ucd_peer.hpp"
@@ -16,11 +17,14 @@ namespace {
 
 struct Options {
     bench::Effort effort;
-    std::string filter, csv, json;
+    std::string backend = "seq", filter, csv, json;
     bool list = false, layouts = false, partial = false, calls = false, all = false, no_mpi = false;
 };
 
 void declare(CLI::App &app, Options &options) {
+    app.add_option("--backend", options.backend, "Whose memory is used: seq (the host's) or cuda")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"seq", "cuda"}));
     app.add_flag("--layouts", options.layouts,
                  "Whole packs and unpacks of each layout (if no other part is asked for)");
     app.add_flag("--partial", options.partial,
@@ -49,7 +53,7 @@ void declare(CLI::App &app, Options &options) {
 void run(const Options &options) {
     if (options.list) return bench::list_layouts(options.filter);
     const bench::UcdSession session;
-    const std::unique_ptr<bench::MpiPeer> mpi = options.no_mpi ? nullptr : bench::start_mpi();
+    const std::unique_ptr<bench::MpiPeer> mpi = options.no_mpi || options.backend != "seq" ? nullptr : bench::start_mpi();
     bench::Facts facts = bench::machine_facts();
     facts.emplace_back("MPI", mpi ? mpi->version() : "none");
     for (const auto &[name, value] : facts) fmt::print("{}: {}\n", name, value);
@@ -57,10 +61,14 @@ void run(const Options &options) {
     bench::Progress progress;
     bench::Report report;
     bench::Run run{options.effort, options.filter, mpi.get(), progress, report};
-    if (options.all || options.layouts || !(options.partial || options.calls))
-        bench::run_layouts(run);
-    if (options.all || options.partial) bench::run_pieces(run);
-    if (options.all || options.calls) bench::run_calls(run);
+    if (options.backend == "cuda") {
+        bench::run_cuda(run);
+    } else {
+        if (options.all || options.layouts || !(options.partial || options.calls))
+            bench::run_layouts(run);
+        if (options.all || options.partial) bench::run_pieces(run);
+        if (options.all || options.calls) bench::run_calls(run);
+    }
     progress.clear();
     if (!options.csv.empty()) report.write_csv(options.csv);
     if (!options.json.empty()) report.write_json(options.json, facts);

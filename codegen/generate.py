@@ -14,7 +14,7 @@ import jinja2
 
 sys.dont_write_bytecode = True  # nothing is written beside the sources
 
-from kernel_space import BACKENDS, ELEMENTS, KINDS, LEAVES
+from kernel_space import BACKENDS, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
 from naming import format_name
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -57,20 +57,24 @@ def _environment(backend):
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    env.filters.update(
-        name=format_name,
-        leaf_type=_leaf_type,
-        groupby_needs=_groupby_needs,
-        kernel_of=backend.reduce_kernel,
-    )
+    env.filters.update(name=format_name)
     env.globals.update(
         backend=backend,
         elements=ELEMENTS,
         kinds=KINDS,
         leaves=LEAVES,
         moves=list(backend.moves()),
-        transposes=list(backend.transposes()),
         reductions=backend.reduce_kernels(),
+    )
+    if isinstance(backend, GpuBackend):
+        return env
+    env.filters.update(
+        leaf_type=_leaf_type,
+        groupby_needs=_groupby_needs,
+        kernel_of=backend.reduce_kernel,
+    )
+    env.globals.update(
+        transposes=list(backend.transposes()),
         reduction_pairs=list(backend.reductions()),
         mantissa=_MANTISSA,
     )
@@ -88,8 +92,24 @@ def _move_files(backend):
     return {name: list(group) for name, group in itertools.groupby(kernels, key=file_of)}
 
 
+def _gpu_files(backend):
+    by_width = {
+        f"nest_w{width}.cpp": (
+            "gpu_nest.cpp.j2",
+            {
+                "width": width,
+                "kernels": [kernel for kernel in backend.moves() if kernel.leaf == f"w{width}"],
+            },
+        )
+        for width in backend.widths
+    }
+    return {**by_width, "nest_kernels.cpp": ("gpu_nest_kernels.cpp.j2", {})}
+
+
 def files(backend):
     """File name to (template, its variables)."""
+    if isinstance(backend, GpuBackend):
+        return _gpu_files(backend)
     compiled = {
         **{name: ("move.cpp.j2", {"kernels": kernels})
            for name, kernels in _move_files(backend).items()},
@@ -129,11 +149,12 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("backend", choices=sorted(BACKENDS))
+    backends = BACKENDS | GPU_BACKENDS
+    parser.add_argument("backend", choices=sorted(backends))
     parser.add_argument("output", nargs="?", type=Path)
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    backend = BACKENDS[arguments.backend]
+    backend = backends[arguments.backend]
     if arguments.list:
         print("\n".join(files(backend)))
         return

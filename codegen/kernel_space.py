@@ -211,3 +211,40 @@ BACKENDS = {
         ),
     )
 }
+
+
+WIDTHS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class GpuBackend:
+    """What the kernels of src/backend/gpu_common take of the space. A block is any number of words, and
+    the leaf says how wide these are."""
+
+    name: str
+    max_levels: int
+    directions: tuple
+    widths: tuple
+
+    def shapes(self):
+        for levels in range(1, self.max_levels + 1):
+            yield from map("".join, itertools.product(KINDS, repeat=levels))
+
+    def leaves(self, _shape):
+        return tuple(f"w{width}" for width in self.widths)
+
+    def moves(self):
+        """In the order of the tables: by width, direction and shape."""
+        for width in self.widths:
+            for direction in self.directions:
+                for shape in self.shapes():
+                    yield MoveKernel(direction, shape, f"w{width}")
+
+    def reduce_kernels(self):
+        return []
+
+
+GPU_BACKENDS = {
+    backend.name: backend
+    for backend in (GpuBackend(name="gpu", max_levels=3, directions=DIRECTIONS, widths=WIDTHS),)
+}

@@ -137,11 +137,12 @@ int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
                         context->slots.size() - 1);
         const BackendSlot &slot = context->slots[static_cast<std::size_t>(index)];
         ucd_backend_desc_t d = {};
-        d.available = slot.state.available;
-        d.devices = slot.state.devices;
+        const BackendState &state = slot.inspect();
+        d.available = state.available;
+        d.devices = state.devices;
         copy_text(d.name, sizeof d.name, slot.name);
-        copy_text(d.version, sizeof d.version, slot.state.version);
-        copy_text(d.reason, sizeof d.reason, slot.state.reason);
+        copy_text(d.version, sizeof d.version, state.version);
+        copy_text(d.reason, sizeof d.reason, state.reason);
         return fill_sized(d, desc);
     });
 }

@@ -23,12 +23,13 @@ Status resolve_stream(const Context &context, const ucd_stream_t &stream, Execut
         return fail(UCD_ERR__NOT_SUPPORTED, "stream.backend is \"%.32s\", which is not known",
                     stream.backend);
     const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
-    if (slot.backend == nullptr)
+    const BackendState &state = slot.inspect();
+    if (!state.available)
         return fail(UCD_ERR__NOT_SUPPORTED, "stream.backend is %s, which is not available: %s",
-                    stream.backend, slot.state.reason.c_str());
-    if (stream.device < 0 || static_cast<uint32_t>(stream.device) >= slot.state.devices)
+                    stream.backend, state.reason.c_str());
+    if (stream.device < 0 || static_cast<uint32_t>(stream.device) >= state.devices)
         return fail(UCD_ERR__INVALID_ARG, "stream.device is %d; backend %s has devices 0 to %d",
-                    stream.device, stream.backend, static_cast<int>(slot.state.devices) - 1);
+                    stream.device, stream.backend, static_cast<int>(state.devices) - 1);
     executor = {slot.backend.get(), static_cast<unsigned>(index), stream.device};
     return success;
 }

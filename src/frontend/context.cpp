@@ -23,15 +23,11 @@ Context::Context(Info from_environment, const Info *info)
         BackendSlot slot;
         slot.name = entry.name;
         const bool is_host = slots.empty(); // host memory is never left out
-        if (entry.create == nullptr) {
-            slot.state.reason = "this build of libucd does not have it";
-        } else if (!is_host && !wanted(environment, entry.name)) {
+        if (!is_host && !wanted(environment, entry.name))
             slot.state.reason = "left out by ucd.backends";
-        } else {
-            slot.backend.reset(entry.create());
+        else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)
             slot.state = slot.backend->probe();
-            if (!slot.state.available) slot.backend.reset();
-        }
+        if (!slot.state.available) slot.backend.reset();
         devices = devices || (!is_host && slot.state.available);
         slots.push_back(std::move(slot));
     }

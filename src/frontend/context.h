@@ -18,7 +18,10 @@ class Progress;
 struct BackendSlot {
     std::string name;
     std::unique_ptr<Backend> backend; // null unless it is available
-    BackendState state;
+    BackendState state;               // without a look at devices
+
+    // In full: may initialise a driver.
+    const BackendState &inspect() const { return backend != nullptr ? backend->inspect() : state; }
 };
 
 class Context {

@@ -42,12 +42,13 @@ Status hinted_place(const Context &context, const PlaceHint &hint, Place &place)
         return fail(UCD_ERR__NOT_SUPPORTED, "a hint names backend %s, which is not known",
                     hint.backend.c_str());
     const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
-    if (slot.backend == nullptr)
+    const BackendState &state = slot.inspect();
+    if (!state.available)
         return fail(UCD_ERR__NOT_SUPPORTED, "a hint names backend %s, which is not available: %s",
-                    hint.backend.c_str(), slot.state.reason.c_str());
-    if (hint.device < 0 || static_cast<uint32_t>(hint.device) >= slot.state.devices)
+                    hint.backend.c_str(), state.reason.c_str());
+    if (hint.device < 0 || static_cast<uint32_t>(hint.device) >= state.devices)
         return fail(UCD_ERR__NOT_SUPPORTED, "a hint names device %d of backend %s, which has %u",
-                    hint.device, hint.backend.c_str(), slot.state.devices);
+                    hint.device, hint.backend.c_str(), state.devices);
     if (index == static_cast<int>(Context::host_index))
         place = {};
     else
@@ -91,6 +92,10 @@ Route find_route(const Context &context, Place laid_out, Place packed) {
         if (e.backend->reaches(e.device, laid_out) && e.backend->reaches(e.device, packed))
             return {Way::direct, e, e};
     }
+    return staged_route(context, laid_out, packed);
+}
+
+Route staged_route(const Context &context, const Place &laid_out, const Place &packed) {
     return {Way::staged, executor_of(context, laid_out), executor_of(context, packed)};
 }
 
@@ -123,21 +128,31 @@ Status check_copy_engines(const Transfer &t, Op op) {
                 "ucd.engine is dma; copy engines do no reductions and no noncontiguous layouts");
 }
 
-Status check_supported(const Executor &executor, Op op, const Type &type) {
-    if (op == Op::replace) return success;
-    const auto refuse = [&](Element element) {
-        const std::string_view name = predefined_name(predefined_with(element));
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no %s for %.*s",
-                    executor.backend->name(), op_name(op).data(), static_cast<int>(name.size()),
-                    name.data());
-    };
+namespace {
+
+// The first element that the executor lacks the op for, or none.
+Element unsupported_element(const Executor &executor, Op op, const Type &type) {
     const Elements &elements = elements_of(type);
     if (elements.kind != Element::none)
-        return executor.backend->supports(op, elements.kind) ? success : refuse(elements.kind);
+        return executor.backend->supports(op, elements.kind) ? Element::none : elements.kind;
     for (const Node &node : elements.runs.nodes)
         if (node.kind == NodeKind::block && !executor.backend->supports(op, node.element))
-            return refuse(node.element);
-    return success;
+            return node.element;
+    return Element::none;
+}
+
+} // namespace
+
+bool supports(const Executor &executor, Op op, const Type &type) {
+    return op == Op::replace || unsupported_element(executor, op, type) == Element::none;
+}
+
+Status check_supported(const Executor &executor, Op op, const Type &type) {
+    if (supports(executor, op, type)) return success;
+    const std::string_view name =
+        predefined_name(predefined_with(unsupported_element(executor, op, type)));
+    return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no %s for %.*s", executor.backend->name(),
+                op_name(op).data(), static_cast<int>(name.size()), name.data());
 }
 
 } // namespace ucd

@@ -45,6 +45,10 @@ Status find_place(const Context &context, const Hints &hints, const PlaceHint *h
 // source stands for the laid-out and the destination for the packed side.
 Route find_route(const Context &context, Place laid_out, Place packed);
 
+// The way on which each side is moved by its own executor, whoever else reaches it. What the host
+// reaches, the host moves.
+Route staged_route(const Context &context, const Place &laid_out, const Place &packed);
+
 // The address of the first byte that a non-empty type touches.
 const char *first_byte(const Type &type, const char *laid_out);
 
@@ -56,6 +60,8 @@ bool is_contiguous(const Transfer &t, char *&address);
 Status check_copy_engines(const Transfer &t, Op op);
 
 // Whether the executor has the op for every element of the type.
+bool supports(const Executor &executor, Op op, const Type &type);
+// The same, with a failure in words.
 Status check_supported(const Executor &executor, Op op, const Type &type);
 
 inline char *displaced(char *address, uint64_t bytes) {

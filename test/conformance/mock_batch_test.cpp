@@ -152,7 +152,7 @@ TEST_CASE("random batches in all memories") {
 TEST_CASE("one wrong member, and nothing starts") {
     MockSession session;
     Moves moves;
-    add(moves, 6, device0, pinned);
+    add(moves, 6, device0, device0);
     add(moves, 6, device0, pageable);
     std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
     descs[4].inoffset = 1000000;

@@ -12,7 +12,7 @@ using enum ucdtest::Memory;
 namespace {
 
 ucd_stream_t native(mock::Stream &stream) {
-    return {"mock", stream.device(), &stream, nullptr};
+    return {mock::backend.name, stream.device(), &stream, nullptr};
 }
 
 int pack_in(mock::Stream &stream, StridedMove &m) {

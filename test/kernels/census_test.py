@@ -14,7 +14,9 @@ sys.path.insert(0, str(CODEGEN))
 
 # pylint: disable=wrong-import-position
 import generate
-from kernel_space import BACKENDS, ELEMENTS, LEAVES, OPS, MoveKernel, ReduceKernel
+from kernel_space import (
+    BACKENDS, ELEMENTS, GPU_BACKENDS, LEAVES, OPS, MoveKernel, ReduceKernel,
+)
 from naming import format_name, parse_name
 
 # The whole library may have 60,000 generated lines. The kernels of one backend stay well below, so
@@ -119,6 +121,40 @@ class Census(unittest.TestCase):
                     self.assertNotIn("\n\n\n", text)
                     self.assertTrue(text.endswith("\n") and not text.endswith("\n\n"))
                     self.assertNotRegex(text, r"\n\n +\}|\n .*\{\n\n")
+
+
+class GpuCensus(unittest.TestCase):
+    """The kernels of src/backend/gpu_common, compiled once for each vendor."""
+
+    backend = GPU_BACKENDS["gpu"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.texts = generate.render(cls.backend)
+
+    def test_number_and_lines(self):
+        lines = sum(text.count("\n") for text in self.texts.values())
+        kernels = list(self.backend.moves())
+        print(f"gpu: {len(kernels)} kernels, {lines} lines")
+        self.assertEqual(len(kernels), 5 * 2 * (3 + 9 + 27))
+        self.assertLessEqual(lines, 2_000)
+
+    def test_every_kernel_is_defined_once_and_stands_where_it_is_looked_for(self):
+        for width in self.backend.widths:
+            names = [format_name(k) for k in self.backend.moves() if k.leaf == f"w{width}"]
+            text = self.texts[f"nest_w{width}.cpp"]
+            self.assertEqual(re.findall(r"UCD_GPU_KERNEL\((\w+), NestParams\)", text), names)
+            self.assertEqual(re.findall(r'\{"(\w+)", UCD_GPU_KERNEL_HANDLE', text), names)
+            for name in names:
+                self.assertEqual(format_name(parse_name(name)), name)
+            # As nest_kernel() in src/backend/gpu_common/nest_kernels.h counts.
+            for number, kernel in enumerate(k for k in self.backend.moves()
+                                            if k.leaf == f"w{width}"):
+                before = (0, 0, 3, 3 + 9)[len(kernel.shape)]
+                shape = sum("suv".index(kind) * 3**i
+                            for i, kind in enumerate(reversed(kernel.shape)))
+                direction = ("pack", "unpack").index(kernel.direction)
+                self.assertEqual(number, direction * 39 + before + shape)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,10 @@
 #include <set>
 #include <stdexcept>
 
+namespace mock {
+const BackendTraits backend = {.name = "mock", .remembers = false};
+}
+
 namespace ucd {
 namespace {
 
@@ -213,11 +217,10 @@ void run_all(int device, const std::vector<Job> &jobs) {
 
 class MockBackend final : public Backend {
 public:
-    const char *name() const override { return "mock"; }
+    const char *name() const override { return mock::backend.name; }
 
-    BackendState probe() override {
-        return {.available = true, .devices = mock::device_count, .version = "1", .reason = {}};
-    }
+    BackendState probe() override { return state_; }
+    const BackendState &inspect() override { return state_; }
 
     bool find(const void *address, Place &place) const override {
         ++mock::counts.queries;
@@ -329,6 +332,8 @@ private:
         });
     }
 
+    const BackendState state_{
+        .available = true, .devices = mock::device_count, .version = "1", .reason = {}};
     // Two workers each: what is not ordered does not happen in order.
     std::array<mock::Queue, mock::device_count> queues_{mock::Queue(2), mock::Queue(2)};
 };

@@ -8,6 +8,7 @@
 #include "support/subject.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace ucdtest {
@@ -17,6 +18,7 @@ inline constexpr Memory all_memories[] = {Memory::pageable, Memory::pinned, Memo
                                           Memory::device0, Memory::device1};
 const char *name_of(Memory memory);
 bool on_device(Memory memory);
+std::string hint_for(Memory memory); // the value of ucd.inbuf and ucd.outbuf
 Memory random_memory(Rng &rng);
 
 class MockBuffer : public ImageBuffer {

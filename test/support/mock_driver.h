@@ -23,6 +23,14 @@ namespace mock {
 
 inline constexpr int device_count = 2;
 
+// The backend over this driver that the program was linked with.
+struct BackendTraits {
+    const char *name; // as hints and streams have it
+    bool remembers;   // who reaches what, and device memory: the knobs for that are for ucd_init
+    int second_device = 1;
+};
+extern const BackendTraits backend;
+
 // Set by tests; read by driver and backend. All zero: everything works, at once.
 struct Knobs {
     std::atomic<bool> peers;             // each device reaches the memory of the other

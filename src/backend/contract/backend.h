@@ -54,8 +54,13 @@ public:
     virtual ~Backend() = default;
     virtual const char *name() const = 0;
 
-    // Finds out what is there, without initialising any driver for the process's own use.
+    // Finds out what is there, without initialising any driver for the process's own use. What
+    // cannot be known that way, such as the number of devices, may be left open.
     virtual BackendState probe() = 0;
+
+    // The same in full; may initialise the driver. Asked for when somebody wants to know, or names a
+    // device. The state stays as it is.
+    virtual const BackendState &inspect() = 0;
 
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
     // the driver: while the process has not, no address is known.

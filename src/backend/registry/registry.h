@@ -3,13 +3,16 @@
 
 #include "backend.h"
 
+#include <memory>
 #include <span>
+#include <string>
 
 namespace ucd {
 
 struct RegistryEntry {
     const char *name;
-    Backend *(*create)(); // null: built without it
+    // Null with the reason, if the backend is not to be had.
+    std::unique_ptr<Backend> (*open)(std::string &reason);
 };
 
 std::span<const RegistryEntry> registry();

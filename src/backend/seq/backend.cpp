@@ -13,9 +13,8 @@ class SeqBackend final : public Backend {
 public:
     const char *name() const override { return "seq"; }
 
-    BackendState probe() override {
-        return {.available = true, .devices = 1, .version = "1", .reason = {}};
-    }
+    BackendState probe() override { return state_; }
+    const BackendState &inspect() override { return state_; }
 
     bool find(const void *, Place &) const override { return false; }
 
@@ -59,6 +58,8 @@ public:
     void release(int, MemoryKind, void *memory) override { ::operator delete(memory); }
 
 private:
+    const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
+
     static Status no_streams() {
         return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend has no streams");
     }

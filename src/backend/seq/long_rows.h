@@ -187,7 +187,9 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
             return pack_fenced<Leaf>(at, stride, count, packed);
         }
         if constexpr (fills_vectors)
-            if (from_memory) return pack_from_memory<Leaf, false>(at, stride, count, packed);
+            // A part that the inner caches hold may well be there, and is hardly slower if not.
+            if (from_memory && count >= caches / 2048)
+                return pack_from_memory<Leaf, false>(at, stride, count, packed);
         if (stride % 512 == 0) return move_one_by_one<Leaf>(at, stride, count, packed);
     } else {
         if (stride % 1024 == 0)

@@ -1,0 +1,304 @@
+#include "hand_kernels.hpp"
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+namespace bench::gpu::hand {
+namespace {
+
+constexpr unsigned threads = 256;
+
+template <unsigned width>
+struct WordOf;
+template <>
+struct WordOf<1> {
+    using type = uint8_t;
+};
+template <>
+struct WordOf<2> {
+    using type = uint16_t;
+};
+template <>
+struct WordOf<4> {
+    using type = uint32_t;
+};
+template <>
+struct WordOf<8> {
+    using type = uint64_t;
+};
+template <>
+struct WordOf<16> {
+    using type = uint4;
+};
+template <unsigned width>
+using Word = typename WordOf<width>::type;
+
+// Threads move neighbouring 16 bytes of the packed side, `each` times; Place gives the address of a
+// word of the stream.
+template <bool pack, unsigned width, unsigned each, class Place>
+__global__ void __launch_bounds__(threads)
+    move_words(char *laid_out, char *packed, const std::int32_t *list, std::uint32_t vectors) {
+    constexpr unsigned words = 16 / width;
+    union Vector {
+        uint4 whole;
+        Word<width> word[words];
+    };
+    const std::uint32_t first = blockIdx.x * (threads * each) + threadIdx.x;
+    Vector v[each];
+    uint4 *out = reinterpret_cast<uint4 *>(packed);
+#pragma unroll
+    for (unsigned i = 0; i < each; ++i) {
+        const std::uint32_t at = first + i * threads;
+        if (at >= vectors) continue;
+        if (pack) {
+#pragma unroll
+            for (unsigned k = 0; k < words; ++k)
+                v[i].word[k] = *reinterpret_cast<const Word<width> *>(
+                    laid_out + Place::of(at * words + k, list));
+        } else {
+            v[i].whole = out[at];
+        }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < each; ++i) {
+        const std::uint32_t at = first + i * threads;
+        if (at >= vectors) continue;
+        if (pack) {
+            out[at] = v[i].whole;
+        } else {
+#pragma unroll
+            for (unsigned k = 0; k < words; ++k)
+                *reinterpret_cast<Word<width> *>(laid_out + Place::of(at * words + k, list)) =
+                    v[i].word[k];
+        }
+    }
+}
+
+template <unsigned width, unsigned each, class Place, std::int64_t bytes>
+HandKernel words_kernel(const char *way) {
+    constexpr std::uint32_t vectors = bytes / 16;
+    constexpr std::uint32_t blocks = (vectors + threads * each - 1) / (threads * each);
+    return {way,
+            [](char *laid_out, char *packed, const std::int32_t *list) {
+                move_words<true, width, each, Place>
+                    <<<blocks, threads>>>(laid_out, packed, list, vectors);
+            },
+            [](char *laid_out, char *packed, const std::int32_t *list) {
+                move_words<false, width, each, Place>
+                    <<<blocks, threads>>>(laid_out, packed, list, vectors);
+            }};
+}
+
+// Nests, with all their numbers as constants: those of Shape::nest.
+template <unsigned width, class Shape, std::size_t level>
+inline constexpr auto words_below =
+    static_cast<std::uint32_t>(Shape::nest.bytes(level + 1) / width);
+template <class Shape, std::size_t level>
+inline constexpr std::int64_t stride_of = Shape::nest.levels[level].stride;
+
+template <unsigned width, class Shape>
+struct InNest {
+    static __device__ std::int64_t of(std::uint32_t word, const std::int32_t *) {
+        return place(word, std::make_index_sequence<Shape::nest.depth>());
+    }
+
+private:
+    template <std::size_t... level>
+    static __device__ std::int64_t place(std::uint32_t word, std::index_sequence<level...>) {
+        std::int64_t at = 0;
+        (descend<level>(word, at), ...);
+        return at + word * width;
+    }
+    template <std::size_t level>
+    static __device__ void descend(std::uint32_t &word, std::int64_t &at) {
+        constexpr std::uint32_t each = words_below<width, Shape, level>;
+        constexpr std::int64_t stride = stride_of<Shape, level>;
+        at += word / each * stride;
+        word %= each;
+    }
+};
+
+template <unsigned width, class Shape>
+std::span<const HandKernel> nest_kernels() {
+    constexpr std::int64_t bytes = Shape::nest.bytes();
+    static const HandKernel kernels[] = {
+        words_kernel<width, 1, InNest<width, Shape>, bytes>("1 vector a thread"),
+        words_kernel<width, 2, InNest<width, Shape>, bytes>("2 vectors a thread"),
+        words_kernel<width, 4, InNest<width, Shape>, bytes>("4 vectors a thread")};
+    return kernels;
+}
+
+// Units of a list.
+template <unsigned width, unsigned unit>
+struct InList {
+    static __device__ std::int64_t of(std::uint32_t word, const std::int32_t *list) {
+        constexpr unsigned each = unit / width;
+        return static_cast<std::int64_t>(__ldg(list + word / each)) * unit + word % each * width;
+    }
+};
+
+struct InTriangle { // rows of 1, 2, 3, ... doubles
+    static __device__ std::int64_t of(std::uint32_t word, const std::int32_t *) {
+        auto row = static_cast<std::uint32_t>((sqrtf(8.0f * static_cast<float>(word) + 1) - 1) / 2);
+        while (row * (row + 1) / 2 > word) --row;
+        while ((row + 1) * (row + 2) / 2 <= word) ++row;
+        return (static_cast<std::int64_t>(row) * triangle_side + (word - row * (row + 1) / 2)) * 8;
+    }
+};
+
+struct InRecords {
+    static __device__ std::int64_t of(std::uint32_t byte, const std::int32_t *) {
+        const std::uint32_t record = byte / record_fields;
+        return record * static_cast<std::int64_t>(record_extent) + (byte - record * record_fields);
+    }
+};
+
+// Records by way of shared memory: whole aligned words on both sides of the memory, bytes between.
+constexpr unsigned records_per_block = 256;
+template <bool pack>
+__global__ void __launch_bounds__(threads) move_records(char *laid_out, char *packed) {
+    __shared__ uint4 stage[records_per_block * record_fields / 16];
+    char *bytes = reinterpret_cast<char *>(stage);
+    const std::uint32_t first = blockIdx.x * records_per_block;
+    const std::uint32_t count =
+        min(records_per_block, static_cast<unsigned>(gpu::records) - first);
+    const std::uint32_t stream = count * record_fields;
+    uint4 *out = reinterpret_cast<uint4 *>(packed + static_cast<std::int64_t>(first) * record_fields);
+    char *record = laid_out + (static_cast<std::int64_t>(first) + threadIdx.x) * record_extent;
+    char *mine = bytes + threadIdx.x * record_fields;
+    union {
+        uint64_t word[2];
+        char byte[16];
+    } fields;
+    if (!pack) {
+        for (std::uint32_t i = threadIdx.x; i < stream / 16; i += threads) stage[i] = out[i];
+        for (std::uint32_t i = stream / 16 * 16 + threadIdx.x; i < stream; i += threads)
+            bytes[i] = packed[static_cast<std::int64_t>(first) * record_fields + i];
+        __syncthreads();
+    }
+    if (threadIdx.x < count) {
+        auto *words = reinterpret_cast<uint64_t *>(record);
+        if (pack) {
+            fields.word[0] = words[0];
+            fields.word[1] = words[1];
+#pragma unroll
+            for (int i = 0; i < 16; ++i) mine[i] = fields.byte[i];
+            mine[16] = record[16];
+        } else {
+#pragma unroll
+            for (int i = 0; i < 16; ++i) fields.byte[i] = mine[i];
+            words[0] = fields.word[0];
+            words[1] = fields.word[1];
+            record[16] = mine[16];
+        }
+    }
+    if (pack) {
+        __syncthreads();
+        for (std::uint32_t i = threadIdx.x; i < stream / 16; i += threads) out[i] = stage[i];
+        for (std::uint32_t i = stream / 16 * 16 + threadIdx.x; i < stream; i += threads)
+            packed[static_cast<std::int64_t>(first) * record_fields + i] = bytes[i];
+    }
+}
+
+// Tiles of a square matrix of doubles.
+constexpr unsigned tile = 32;
+template <bool pack>
+__global__ void __launch_bounds__(threads) transpose_tiles(const double *in, double *out) {
+    __shared__ double elements[tile][tile + 1];
+    const unsigned x = blockIdx.x * tile + threadIdx.x % tile;
+    const unsigned y = blockIdx.y * tile + threadIdx.x / tile;
+#pragma unroll
+    for (unsigned i = 0; i < tile; i += threads / tile)
+        elements[threadIdx.x / tile + i][threadIdx.x % tile] =
+            in[static_cast<std::int64_t>(y + i) * transpose_side + x];
+    __syncthreads();
+    const unsigned u = blockIdx.y * tile + threadIdx.x % tile;
+    const unsigned v = blockIdx.x * tile + threadIdx.x / tile;
+#pragma unroll
+    for (unsigned i = 0; i < tile; i += threads / tile)
+        out[static_cast<std::int64_t>(v + i) * transpose_side + u] =
+            elements[threadIdx.x % tile][threadIdx.x / tile + i];
+}
+
+} // namespace
+
+#define UCD_BENCH_NEST(name, width)                                                                \
+    struct name##_shape {                                                                          \
+        static constexpr auto nest = gpu::name;                                                    \
+    };                                                                                             \
+    std::span<const HandKernel> name() {                                                           \
+        return nest_kernels<width, name##_shape>();                                                \
+    }
+UCD_BENCH_NEST(vector_128_of_512, 16)
+UCD_BENCH_NEST(vector_128_of_512_large, 16)
+UCD_BENCH_NEST(vector_8_of_512, 8)
+UCD_BENCH_NEST(vector_8_of_512_small, 8)
+UCD_BENCH_NEST(vector_4_of_8, 4)
+UCD_BENCH_NEST(vector_2_of_8, 2)
+UCD_BENCH_NEST(slab_xz, 16)
+UCD_BENCH_NEST(slab_yz, 16)
+UCD_BENCH_NEST(cube, 16)
+UCD_BENCH_NEST(hypercube, 16)
+UCD_BENCH_NEST(nest_3, 8)
+UCD_BENCH_NEST(nest_5, 8)
+
+std::span<const HandKernel> singles() {
+    static const HandKernel kernels[] = {
+        words_kernel<8, 1, InList<8, 8>, gpu::singles * 8>("1 vector a thread"),
+        words_kernel<8, 2, InList<8, 8>, gpu::singles * 8>("2 vectors a thread")};
+    return kernels;
+}
+
+std::span<const HandKernel> singles_small() {
+    static const HandKernel kernels[] = {
+        words_kernel<8, 1, InList<8, 8>, mib>("1 vector a thread")};
+    return kernels;
+}
+
+std::span<const HandKernel> lines_of_128() {
+    static const HandKernel kernels[] = {
+        words_kernel<16, 1, InList<16, 128>, gpu::lines_of_128 * 128>("1 vector a thread"),
+        words_kernel<16, 4, InList<16, 128>, gpu::lines_of_128 * 128>("4 vectors a thread")};
+    return kernels;
+}
+
+std::span<const HandKernel> records() {
+    constexpr auto blocks =
+        static_cast<unsigned>((gpu::records + records_per_block - 1) / records_per_block);
+    static const HandKernel kernels[] = {
+        words_kernel<1, 1, InRecords, gpu::records * record_fields / 16 * 16>("bytes"),
+        {"through shared memory",
+         [](char *laid_out, char *packed, const std::int32_t *) {
+             move_records<true><<<blocks, threads>>>(laid_out, packed);
+         },
+         [](char *laid_out, char *packed, const std::int32_t *) {
+             move_records<false><<<blocks, threads>>>(laid_out, packed);
+         }}};
+    return kernels;
+}
+
+std::span<const HandKernel> triangle() {
+    constexpr std::int64_t bytes = triangle_side * (triangle_side + 1) / 2 * 8;
+    static const HandKernel kernels[] = {
+        words_kernel<8, 1, InTriangle, bytes>("1 vector a thread"),
+        words_kernel<8, 2, InTriangle, bytes>("2 vectors a thread")};
+    return kernels;
+}
+
+std::span<const HandKernel> transpose() {
+    static const HandKernel kernels[] = {
+        {"tiles of 32",
+         [](char *laid_out, char *packed, const std::int32_t *) {
+             transpose_tiles<true><<<dim3(transpose_side / tile, transpose_side / tile), threads>>>(
+                 reinterpret_cast<double *>(laid_out), reinterpret_cast<double *>(packed));
+         },
+         [](char *laid_out, char *packed, const std::int32_t *) {
+             transpose_tiles<false>
+                 <<<dim3(transpose_side / tile, transpose_side / tile), threads>>>(
+                     reinterpret_cast<double *>(packed), reinterpret_cast<double *>(laid_out));
+         }}};
+    return kernels;
+}
+
+} // namespace bench::gpu::hand

@@ -1,0 +1,187 @@
+// What the CUDA driver knows: devices, contexts, whose an address is.
+
+#include "driver.h"
+
+#include "device.h"
+#include "driver_library.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+// The oldest architecture that this build has code for, as 10 * major + minor; the build sets it.
+#ifndef UCD_CUDA_OLDEST_ARCHITECTURE
+#error "UCD_CUDA_OLDEST_ARCHITECTURE is not set"
+#endif
+
+namespace ucd::cuda::driver {
+namespace {
+
+BackendState unavailable(std::string reason) {
+    BackendState state;
+    state.reason = std::move(reason);
+    return state;
+}
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+int attribute(const DriverLibrary &library, CUdevice device, CUdevice_attribute which) {
+    int value = 0;
+    return library.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+// Why a device cannot be used; "" if it can, as far as can be seen from outside.
+std::string refusal(const DriverLibrary &library, CUdevice device) {
+    const int architecture =
+        10 * attribute(library, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+        attribute(library, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    if (architecture < UCD_CUDA_OLDEST_ARCHITECTURE)
+        return "has architecture sm_" + std::to_string(architecture) +
+               ", and this build begins with sm_" + std::to_string(UCD_CUDA_OLDEST_ARCHITECTURE);
+    const int mode = attribute(library, device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+    if (mode == CU_COMPUTEMODE_PROHIBITED) return "is in compute mode prohibited";
+    unsigned flags = 0;
+    int active = 0;
+    if (mode != CU_COMPUTEMODE_EXCLUSIVE_PROCESS ||
+        (library.primary_ctx_get_state(device, &flags, &active) == CUDA_SUCCESS && active != 0))
+        return "";
+    // Only trying tells whether another process has it.
+    CUcontext context;
+    const CUresult result = library.primary_ctx_retain(&context, device);
+    if (result != CUDA_SUCCESS)
+        return "is in compute mode exclusive and not to be had: " + library.text_of(result);
+    (void)library.primary_ctx_release(device);
+    return "";
+}
+
+BackendState count_devices() {
+    BackendState state = look();
+    if (!state.available) return state;
+    const DriverLibrary &library = DriverLibrary::instance();
+    if (const CUresult result = library.init(0); result != CUDA_SUCCESS)
+        return unavailable("the driver could not be initialised: " + library.text_of(result));
+    int devices = 0;
+    if (const CUresult result = library.device_get_count(&devices); result != CUDA_SUCCESS)
+        return unavailable("the devices could not be counted: " + library.text_of(result));
+    std::string refused;
+    unsigned usable = 0;
+    for (int i = 0; i < devices; ++i) {
+        CUdevice device;
+        if (library.device_get(&device, i) != CUDA_SUCCESS) continue;
+        const std::string why = refusal(library, device);
+        if (why.empty()) {
+            ++usable;
+            continue;
+        }
+        char name[64] = "";
+        (void)library.device_get_name(name, sizeof name, device);
+        refused += (refused.empty() ? "device " : "; device ") + std::to_string(i) + " (" + name +
+                   ") " + why;
+    }
+    if (usable == 0)
+        return unavailable(devices == 0 ? "the driver has found no device" : refused);
+    state.devices = static_cast<uint32_t>(devices < max_devices ? devices : max_devices);
+    state.reason = refused; // others can be used
+    return state;
+}
+
+// The primary context of each device, retained at its first use and until the process ends.
+struct Contexts {
+    std::mutex mutex;
+    std::array<std::atomic<CUcontext>, max_devices> primary{};
+};
+Contexts &contexts() {
+    static Contexts *c = new Contexts;
+    return *c;
+}
+
+Status primary_context(int device, CUcontext &context) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    auto &slot = contexts().primary[static_cast<std::size_t>(device)];
+    context = slot.load(std::memory_order_acquire);
+    if (context != nullptr) [[likely]]
+        return success;
+    const std::lock_guard lock(contexts().mutex);
+    context = slot.load(std::memory_order_acquire);
+    if (context != nullptr) return success;
+    CUdevice handle;
+    CUresult result = library.device_get(&handle, device);
+    if (result == CUDA_SUCCESS) result = library.primary_ctx_retain(&context, handle);
+    if (result != CUDA_SUCCESS)
+        return fail(result == CUDA_ERROR_OUT_OF_MEMORY ? UCD_ERR__OUT_OF_MEM : UCD_ERR__DEVICE,
+                    "CUDA: device %d cannot be used: %s", device, library.text_of(result).c_str());
+    slot.store(context, std::memory_order_release);
+    return success;
+}
+
+} // namespace
+
+BackendState look() {
+    const DriverLibrary &library = DriverLibrary::instance();
+    if (!library.missing.empty()) return unavailable(library.missing);
+    int version = 0;
+    if (const CUresult result = library.driver_get_version(&version); result != CUDA_SUCCESS)
+        return unavailable("the driver does not tell its version: " + library.text_of(result));
+    // Within a major version, drivers run what any toolkit has made.
+    if (version / 1000 < CUDART_VERSION / 1000)
+        return unavailable("the driver is for CUDA " + version_text(version) +
+                           ", and this build needs " + version_text(CUDART_VERSION / 1000 * 1000));
+    BackendState state;
+    state.available = true;
+    state.version = version_text(version);
+    return state;
+}
+
+const BackendState &initialise() {
+    static const BackendState *state = new BackendState(count_devices());
+    return *state;
+}
+
+bool find(const void *address, MemoryKind &kind, int &device) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    unsigned type = 0, managed = 0;
+    int ordinal = -1;
+    CUdeviceptr on_device = 0;
+    CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+    void *values[] = {&type, &managed, &ordinal, &on_device};
+    const auto position = reinterpret_cast<CUdeviceptr>(address);
+    // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
+    // host's. Memory that CUDA does not know is no error: its type is 0.
+    if (library.pointer_get_attributes(4, attributes, values, position) != CUDA_SUCCESS)
+        return false;
+    if (managed != 0)
+        kind = MemoryKind::managed;
+    else if (type == CU_MEMORYTYPE_DEVICE)
+        kind = MemoryKind::device;
+    else if (type == CU_MEMORYTYPE_HOST && on_device == position)
+        kind = MemoryKind::pinned;
+    else
+        return false; // pageable; or registered, but at another address for devices
+    device = ordinal < 0 ? 0 : ordinal;
+    return kind != MemoryKind::device || ordinal >= 0;
+}
+
+Current::Current(int device) {
+    if (const BackendState &state = initialise(); !state.available) {
+        status = fail(UCD_ERR__DEVICE, "CUDA: %s", state.reason.c_str());
+        return;
+    }
+    CUcontext context;
+    status = primary_context(device, context);
+    if (!status.ok()) return;
+    const DriverLibrary &library = DriverLibrary::instance();
+    if (const CUresult result = library.ctx_push_current(context); result != CUDA_SUCCESS)
+        status = fail(UCD_ERR__DEVICE, "CUDA: device %d cannot be made current: %s", device,
+                      library.text_of(result).c_str());
+}
+
+Current::~Current() {
+    CUcontext context;
+    if (status.ok()) (void)DriverLibrary::instance().ctx_pop_current(&context);
+}
+
+} // namespace ucd::cuda::driver

@@ -1,0 +1,54 @@
+#include "driver_library.h"
+
+#include <dlfcn.h>
+
+namespace ucd::cuda {
+namespace {
+
+template <class Function>
+void find(void *library, const char *name, Function &function, std::string &missing) {
+    function = reinterpret_cast<Function>(::dlsym(library, name));
+    if (function == nullptr && missing.empty())
+        missing = std::string("the driver's libcuda.so.1 is too old: it has no ") + name;
+}
+
+DriverLibrary load() {
+    DriverLibrary l;
+    // Stays loaded: others in the process may use it, and it cannot be unloaded once initialised.
+    void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        l.missing = "there is no NVIDIA driver: libcuda.so.1 was not found";
+        return l;
+    }
+    // The names with versions are those that cuda.h gives the functions.
+    find(library, "cuInit", l.init, l.missing);
+    find(library, "cuDriverGetVersion", l.driver_get_version, l.missing);
+    find(library, "cuGetErrorString", l.get_error_string, l.missing);
+    find(library, "cuDeviceGetCount", l.device_get_count, l.missing);
+    find(library, "cuDeviceGet", l.device_get, l.missing);
+    find(library, "cuDeviceGetName", l.device_get_name, l.missing);
+    find(library, "cuDeviceGetAttribute", l.device_get_attribute, l.missing);
+    find(library, "cuDevicePrimaryCtxRetain", l.primary_ctx_retain, l.missing);
+    find(library, "cuDevicePrimaryCtxRelease_v2", l.primary_ctx_release, l.missing);
+    find(library, "cuDevicePrimaryCtxGetState", l.primary_ctx_get_state, l.missing);
+    find(library, "cuCtxPushCurrent_v2", l.ctx_push_current, l.missing);
+    find(library, "cuCtxPopCurrent_v2", l.ctx_pop_current, l.missing);
+    find(library, "cuPointerGetAttributes", l.pointer_get_attributes, l.missing);
+    return l;
+}
+
+} // namespace
+
+const DriverLibrary &DriverLibrary::instance() {
+    static const DriverLibrary *library = new DriverLibrary(load()); // used until the very end
+    return *library;
+}
+
+std::string DriverLibrary::text_of(CUresult result) const {
+    const char *text = nullptr;
+    if (get_error_string(result, &text) != CUDA_SUCCESS || text == nullptr)
+        return "error " + std::to_string(static_cast<int>(result));
+    return text;
+}
+
+} // namespace ucd::cuda

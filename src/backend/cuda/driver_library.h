@@ -1,0 +1,34 @@
+// libcuda.so.1, loaded when it is there: its functions that the runtime has no equal of.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace ucd::cuda {
+
+struct DriverLibrary {
+    // Null members if `missing` says why.
+    std::string missing;
+
+    decltype(&cuInit) init = nullptr;
+    decltype(&cuDriverGetVersion) driver_get_version = nullptr;
+    decltype(&cuGetErrorString) get_error_string = nullptr;
+    decltype(&cuDeviceGetCount) device_get_count = nullptr;
+    decltype(&cuDeviceGet) device_get = nullptr;
+    decltype(&cuDeviceGetName) device_get_name = nullptr;
+    decltype(&cuDeviceGetAttribute) device_get_attribute = nullptr;
+    decltype(&cuDevicePrimaryCtxRetain) primary_ctx_retain = nullptr;
+    decltype(&cuDevicePrimaryCtxRelease) primary_ctx_release = nullptr;
+    decltype(&cuDevicePrimaryCtxGetState) primary_ctx_get_state = nullptr;
+    decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
+    decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
+    decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
+
+    // Loaded once. Initialises nothing.
+    static const DriverLibrary &instance();
+
+    std::string text_of(CUresult result) const;
+};
+
+} // namespace ucd::cuda

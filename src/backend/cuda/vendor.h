@@ -1,0 +1,116 @@
+// CUDA's names for what gpu_common needs. Nothing else in there knows them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+// The namespace of everything that is compiled for this vendor, within ucd.
+#define UCD_GPU cuda
+
+namespace ucd::UCD_GPU {
+
+inline constexpr const char *vendor_name = "cuda";
+inline constexpr const char *runtime_name = "CUDA";
+
+using Quad = uint4;
+
+} // namespace ucd::UCD_GPU
+
+// The runtime --------------------------------------------------------------
+
+using gpuError_t = cudaError_t;
+using gpuStream_t = cudaStream_t;
+using gpuEvent_t = cudaEvent_t;
+using gpuFuncAttributes = cudaFuncAttributes;
+using gpuStreamCaptureStatus = cudaStreamCaptureStatus;
+using gpuStreamCaptureMode = cudaStreamCaptureMode;
+
+#define gpuSuccess cudaSuccess
+#define gpuErrorNotReady cudaErrorNotReady
+#define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuErrorPeerAccessAlreadyEnabled cudaErrorPeerAccessAlreadyEnabled
+#define gpuGetErrorString cudaGetErrorString
+#define gpuGetLastError cudaGetLastError
+#define gpuDeviceGetStreamPriorityRange cudaDeviceGetStreamPriorityRange
+#define gpuDeviceCanAccessPeer cudaDeviceCanAccessPeer
+#define gpuDeviceEnablePeerAccess cudaDeviceEnablePeerAccess
+#define gpuStreamNonBlocking cudaStreamNonBlocking
+#define gpuStreamCreateWithPriority cudaStreamCreateWithPriority
+#define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamQuery cudaStreamQuery
+#define gpuStreamSynchronize cudaStreamSynchronize
+#define gpuStreamWaitEvent(stream, event) cudaStreamWaitEvent(stream, event, 0)
+#define gpuStreamIsCapturing cudaStreamIsCapturing
+#define gpuStreamCaptureStatusNone cudaStreamCaptureStatusNone
+#define gpuStreamCaptureModeRelaxed cudaStreamCaptureModeRelaxed
+#define gpuThreadExchangeStreamCaptureMode cudaThreadExchangeStreamCaptureMode
+#define gpuEventDisableTiming cudaEventDisableTiming
+#define gpuEventCreateWithFlags cudaEventCreateWithFlags
+#define gpuEventRecord cudaEventRecord
+#define gpuEventQuery cudaEventQuery
+#define gpuEventSynchronize cudaEventSynchronize
+#define gpuEventDestroy cudaEventDestroy
+#define gpuMalloc cudaMalloc
+#define gpuFree cudaFree
+#define gpuHostAlloc cudaHostAlloc
+#define gpuHostAllocPortable cudaHostAllocPortable
+#define gpuHostFree cudaFreeHost
+#define gpuMemcpyDefault cudaMemcpyDefault
+#define gpuMemcpyAsync cudaMemcpyAsync
+#define gpuLaunchKernel cudaLaunchKernel
+#define gpuFuncGetAttributes cudaFuncGetAttributes
+
+// Kernels --------------------------------------------------------------
+
+#if defined(__CUDACC__)
+
+#define UCD_GPU_FUNCTION __device__ __forceinline__
+#define UCD_GPU_KERNEL(name, Params)                                                               \
+    __global__ void __launch_bounds__(threads_per_block) name(const __grid_constant__ Params params)
+// The kernel as the runtime wants it.
+#define UCD_GPU_KERNEL_HANDLE(name) reinterpret_cast<const void *>(&name)
+#define UCD_GPU_BLOCK blockIdx.x
+#define UCD_GPU_BLOCKS gridDim.x
+#define UCD_GPU_FOR_EACH_THREAD(thread) if (const uint32_t thread = threadIdx.x; true)
+#define UCD_GPU_SHARED __shared__
+#define UCD_GPU_BARRIER() __syncthreads()
+
+namespace ucd::UCD_GPU {
+
+__device__ __forceinline__ uint32_t high_product(uint32_t a, uint32_t b) {
+    return __umulhi(a, b);
+}
+__device__ __forceinline__ uint64_t high_product(uint64_t a, uint64_t b) {
+    return __umul64hi(a, b);
+}
+
+template <class T>
+__device__ __forceinline__ T load(uintptr_t address) {
+    return *reinterpret_cast<const T *>(address);
+}
+template <class T>
+__device__ __forceinline__ void store(uintptr_t address, T value) {
+    *reinterpret_cast<T *>(address) = value;
+}
+// From memory that does not change while kernels run.
+template <class T>
+__device__ __forceinline__ T load_table(const T *address) {
+    return __ldg(address);
+}
+
+} // namespace ucd::UCD_GPU
+
+#else
+
+// Declared for the host's side of the build, which calls nothing of it.
+#define UCD_GPU_FUNCTION inline
+
+namespace ucd::UCD_GPU {
+
+uint32_t high_product(uint32_t a, uint32_t b);
+uint64_t high_product(uint64_t a, uint64_t b);
+
+} // namespace ucd::UCD_GPU
+
+#endif

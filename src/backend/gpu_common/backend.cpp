@@ -1,0 +1,288 @@
+// The backend of a GPU vendor.
+
+#include "backend.h"
+
+#include "check.h"
+#include "create_backend.h"
+#include "launch.h"
+
+#include <array>
+#include <thread>
+
+namespace ucd {
+namespace UCD_GPU {
+namespace {
+
+// Lets this thread do what is harmless to a graph that another thread is capturing.
+class BesideCaptures {
+public:
+    BesideCaptures() { exchange(); }
+    ~BesideCaptures() { exchange(); }
+    BesideCaptures(const BesideCaptures &) = delete;
+    BesideCaptures &operator=(const BesideCaptures &) = delete;
+
+private:
+    // Without a driver there is no capture either.
+    void exchange() { (void)gpuThreadExchangeStreamCaptureMode(&mode_); }
+    gpuStreamCaptureMode mode_ = gpuStreamCaptureModeRelaxed;
+};
+
+// Work under way. In a stream of its own, whose end is the work's; or in one that has other work too,
+// with an event behind it.
+class LaunchEvent final : public Event {
+public:
+    explicit LaunchEvent(Device &device) : device_(device) {}
+    ~LaunchEvent() override {
+        if (own_ != nullptr) device_.give_back(own_);
+        if (event_ != nullptr) device_.give_back(event_);
+    }
+
+    // Where to put the work.
+    gpuStream_t choose_stream() {
+        own_ = device_.take_stream();
+        return own_ != nullptr ? own_ : device_.shared_stream();
+    }
+
+    // Once, behind the work.
+    Status mark_end(gpuStream_t stream) {
+        if (stream == own_) return success;
+        UCD_TRY(device_.take_event(event_));
+        return check(gpuEventRecord(event_, stream), "recording an event");
+    }
+
+    Status poll(bool &completed) override {
+        const BesideCaptures beside;
+        const gpuError_t state = event_ == nullptr ? gpuStreamQuery(own_) : gpuEventQuery(event_);
+        completed = state == gpuSuccess;
+        return state == gpuErrorNotReady ? success : check(state, "work on the device");
+    }
+
+    std::vector<TableUse> uses;
+
+private:
+    Device &device_;
+    gpuStream_t own_ = nullptr;
+    gpuEvent_t event_ = nullptr;
+};
+
+// What work in callers' streams needs, until it is done.
+class Kept {
+public:
+    void add(std::unique_ptr<LaunchEvent> done, std::shared_ptr<const void> what) {
+        const std::lock_guard lock(mutex_);
+        items_.push_back({std::move(what), std::move(done)});
+    }
+
+    // Lets go of what is done. Whether anything is left.
+    bool sweep() {
+        std::vector<Item> done; // ends outside the lock: the end of a type may take a while
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = 0; i < items_.size();) {
+            bool completed = false;
+            // A failure is the stream's, whose owner hears of it; the work is over.
+            if (items_[i].done->poll(completed).ok() && !completed) {
+                ++i;
+                continue;
+            }
+            done.push_back(std::move(items_[i]));
+            items_[i] = std::move(items_.back());
+            items_.pop_back();
+        }
+        return !items_.empty();
+    }
+
+private:
+    struct Item {
+        std::shared_ptr<const void> what;
+        std::unique_ptr<LaunchEvent> done; // goes first: it uses the tables of plans
+    };
+    std::mutex mutex_;
+    std::vector<Item> items_;
+};
+
+class GpuBackend final : public Backend {
+public:
+    ~GpuBackend() override {
+        while (kept_.sweep()) std::this_thread::yield();
+        for (const auto &device : devices_) {
+            if (device == nullptr) continue;
+            const driver::Current current(device->index());
+            TableStore::instance().close(*device);
+        }
+    }
+
+    const char *name() const override { return vendor_name; }
+
+    BackendState probe() override { return driver::look(); }
+    const BackendState &inspect() override { return driver::initialise(); }
+
+    bool find(const void *address, Place &place) const override {
+        int device = 0;
+        if (!driver::find(address, place.kind, device)) return false;
+        place.device = device;
+        place.owner = this;
+        return true;
+    }
+
+    bool reaches(int device, const Place &place) const override {
+        if (place.owner != this || place.kind == MemoryKind::host) return false;
+        return place.kind != MemoryKind::device || place.device == device ||
+               is_peer(device, place.device);
+    }
+
+    bool supports(Op op, Element) const override { return op == Op::replace; }
+
+    Status plan(const Layout &layout, int64_t extent, bool repeated,
+                std::unique_ptr<Plan> &plan) const override {
+        plan = std::make_unique<GpuPlan>(layout, extent, repeated);
+        return success;
+    }
+
+    Status launch(int index, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
+        return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
+            for (const Job &job : jobs)
+                UCD_TRY(launch_job(device, stream, job, LaunchMode::now, event.uses));
+            return success;
+        });
+    }
+
+    Status launch_in(const NativeStream &native, std::span<const Job> jobs,
+                     std::shared_ptr<const void> keep) override {
+        (void)kept_.sweep();
+        const driver::Current current(native.device);
+        UCD_TRY(current.status);
+        const BesideCaptures beside;
+        Device *device;
+        UCD_TRY(open(native.device, device));
+        const auto stream = static_cast<gpuStream_t>(native.native);
+        gpuStreamCaptureStatus capture;
+        UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
+        const bool captured = capture != gpuStreamCaptureStatusNone;
+        auto event = std::make_unique<LaunchEvent>(*device);
+        const auto put = [&]() -> Status {
+            for (const Job &job : jobs)
+                UCD_TRY(launch_job(*device, stream, job,
+                                   captured ? LaunchMode::capture : LaunchMode::now, event->uses));
+            return success;
+        };
+        const Status status = put();
+        if (captured) return status;
+        // After a failure, too: what is in the stream by then needs its tables.
+        const LastError error = last_error;
+        UCD_TRY(event->mark_end(stream));
+        kept_.add(std::move(event), std::move(keep));
+        if (!status.ok()) last_error = error;
+        return status;
+    }
+
+    Status prepare(const NativeStream &native, const Job &job) override {
+        const driver::Current current(native.device);
+        UCD_TRY(current.status);
+        const BesideCaptures beside;
+        Device *device;
+        UCD_TRY(open(native.device, device));
+        return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
+    }
+
+    Status copy(int index, void *to, const void *from, std::size_t bytes,
+                std::unique_ptr<Event> &done) override {
+        return start(index, done, [&](Device &, gpuStream_t stream, LaunchEvent &) {
+            return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream), "copying");
+        });
+    }
+
+    Status allocate(int index, MemoryKind kind, std::size_t bytes, void *&memory) override {
+        const driver::Current current(index);
+        UCD_TRY(current.status);
+        if (kind == MemoryKind::pinned)
+            return check(gpuHostAlloc(&memory, bytes, gpuHostAllocPortable),
+                         "allocating pinned memory");
+        return check(gpuMalloc(&memory, bytes), "allocating device memory");
+    }
+
+    void release(int index, MemoryKind kind, void *memory) override {
+        const driver::Current current(index);
+        // At exit, the driver may have gone before, and its memory with it.
+        (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
+    }
+
+private:
+    // The device, opened at its first use; it is current.
+    Status open(int index, Device *&device) {
+        auto &slot = opened_[static_cast<std::size_t>(index)];
+        device = slot.load(std::memory_order_acquire);
+        if (device != nullptr) [[likely]]
+            return success;
+        const std::lock_guard lock(mutex_);
+        auto &owner = devices_[static_cast<std::size_t>(index)];
+        if (owner == nullptr) UCD_TRY(Device::open(index, owner));
+        device = owner.get();
+        slot.store(device, std::memory_order_release);
+        return success;
+    }
+
+    // Starts what body() puts into a stream.
+    template <class Body>
+    Status start(int index, std::unique_ptr<Event> &done, Body body) {
+        const driver::Current current(index);
+        UCD_TRY(current.status);
+        const BesideCaptures beside;
+        Device *device;
+        UCD_TRY(open(index, device));
+        auto event = std::make_unique<LaunchEvent>(*device);
+        const gpuStream_t stream = event->choose_stream();
+        const Status status = body(*device, stream, *event);
+        // What was started before something failed must be over before its memory goes.
+        if (!status.ok()) return drained(stream, status);
+        UCD_TRY(drained(stream, event->mark_end(stream)));
+        done = std::move(event);
+        return success;
+    }
+
+    // A failed start waits for what was started before it: its buffers are the caller's again.
+    static Status drained(gpuStream_t stream, Status status) {
+        if (status.ok()) return status;
+        const LastError error = last_error;
+        (void)gpuStreamSynchronize(stream);
+        last_error = error;
+        return status;
+    }
+
+    // Asked for each pair of devices once.
+    bool is_peer(int device, int other) const {
+        if (device < 0 || device >= max_devices || other < 0 || other >= max_devices) return false;
+        auto &known = peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(other)];
+        Peer peer = known.load(std::memory_order_relaxed);
+        if (peer == Peer::unknown) {
+            peer = enable_peer(device, other) ? Peer::yes : Peer::no;
+            known.store(peer, std::memory_order_relaxed);
+        }
+        return peer == Peer::yes;
+    }
+
+    static bool enable_peer(int device, int other) {
+        int can = 0;
+        if (gpuDeviceCanAccessPeer(&can, device, other) != gpuSuccess || can == 0) return false;
+        const driver::Current current(device);
+        if (!current.status.ok()) return false;
+        const gpuError_t error = gpuDeviceEnablePeerAccess(other, 0);
+        if (error != gpuSuccess) (void)gpuGetLastError();
+        return error == gpuSuccess || error == gpuErrorPeerAccessAlreadyEnabled;
+    }
+
+    enum class Peer : uint8_t { unknown, yes, no };
+    mutable std::array<std::array<std::atomic<Peer>, max_devices>, max_devices> peers_ = {};
+    std::mutex mutex_;
+    std::array<std::unique_ptr<Device>, max_devices> devices_;
+    std::array<std::atomic<Device *>, max_devices> opened_ = {};
+    Kept kept_;
+};
+
+} // namespace
+
+Backend *create_backend() {
+    return new GpuBackend;
+}
+
+} // namespace UCD_GPU
+} // namespace ucd

@@ -1,0 +1,29 @@
+// What each vendor's driver does in a way of its own. Declared here, defined in the vendor's folder.
+#pragma once
+
+#include "backend.h"
+#include "vendor.h"
+
+namespace ucd::UCD_GPU::driver {
+
+// Whether there is a driver that may have devices. Initialises nothing.
+BackendState look();
+
+// Initialises the driver and counts its devices, once.
+const BackendState &initialise();
+
+// Whose an address is. False while nobody in this process has initialised the driver.
+bool find(const void *address, MemoryKind &kind, int &device);
+
+// Makes a device the calling thread's own for as long as this lives, and then what was before.
+class Current {
+public:
+    explicit Current(int device);
+    ~Current();
+    Current(const Current &) = delete;
+    Current &operator=(const Current &) = delete;
+
+    Status status; // a failure is worded
+};
+
+} // namespace ucd::UCD_GPU::driver

@@ -1,0 +1,72 @@
+// A layout prepared for a device: which kernel moves it, with which lists. Nothing in it belongs to
+// one device but the copies of its lists.
+#pragma once
+
+#include "backend.h"
+#include "shape.h"
+#include "tables.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace ucd::UCD_GPU {
+
+// Two strided levels that are better moved in tiles, and the others; positions in Shape::level.
+struct Matrix {
+    bool found = false;
+    unsigned row = 0; // the level with the short steps; the innermost one has the columns
+};
+
+class GpuPlan final : public Plan {
+public:
+    GpuPlan(const Layout &layout, int64_t extent, bool repeated);
+
+    std::string describe() const override;
+    std::size_t memory() const override;
+
+    // A program for what the shape cannot do; made at first need.
+    struct Program {
+        explicit Program(Image image) : tables(std::vector<char>(image.bytes())) {}
+        uint64_t nodes = 0;
+        uint32_t root = 0;
+        Tables tables;
+    };
+    Program &program() const;
+
+    // Whether a launch on the device needs no more than what is there.
+    bool is_prepared(int device) const {
+        return (prepared_.load(std::memory_order_acquire) >> device & 1) != 0;
+    }
+    void set_prepared(int device) const {
+        prepared_.fetch_or(uint32_t{1} << device, std::memory_order_acq_rel);
+    }
+
+    const Layout &layout;
+    const int64_t extent;
+    const bool repeated;
+    uint64_t size = 0;       // packed bytes of one repetition; 0: nothing to move
+    bool contiguous = false; // one block, however often it is repeated
+    uint32_t word = 1;       // that everything is a multiple of, but for the buffers' addresses
+    uint64_t outermost = 0;  // children of the outermost level, per repetition
+    Shape shape;
+    Matrix matrix;
+    std::unique_ptr<Tables> tables; // of the shape; null: none
+
+    // For unpacking, where words are narrow for the stream's sake only.
+    unsigned levels_around_pieces = 0;
+    uint64_t period = 0; // bytes of the stream that the list describes
+    uint32_t pieces = 0;
+    std::unique_ptr<Tables> piece_list; // null: none
+
+private:
+    void list_pieces();
+
+    Node top_;
+    mutable std::atomic<uint32_t> prepared_{0}; // a bit per device
+    mutable std::mutex mutex_;
+    mutable std::atomic<Program *> made_{nullptr};
+    mutable std::unique_ptr<Program> program_;
+};
+
+} // namespace ucd::UCD_GPU

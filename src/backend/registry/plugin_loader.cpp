@@ -1,0 +1,69 @@
+#include "plugin_loader.h"
+
+#include "plugin.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace ucd {
+namespace {
+
+std::vector<std::string> folders() {
+    std::vector<std::string> all;
+    if (const char *path = std::getenv("UCD_PLUGIN_PATH")) {
+        for (std::string_view rest = path; !rest.empty();) {
+            const std::size_t end = std::min(rest.find(':'), rest.size());
+            if (end > 0) all.emplace_back(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        return all;
+    }
+    Dl_info self;
+    if (::dladdr(reinterpret_cast<const void *>(&open_plugin), &self) == 0 ||
+        self.dli_fname == nullptr)
+        return all;
+    const std::string_view file = self.dli_fname;
+    const std::size_t slash = file.rfind('/');
+    all.emplace_back(slash == file.npos ? "." : file.substr(0, slash));
+    return all;
+}
+
+std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason) {
+    // Never unloaded: plans, and with them its code, may be in use until the process ends.
+    void *library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == nullptr) {
+        const char *why = ::dlerror();
+        reason = "its plugin could not be loaded: " + std::string(why != nullptr ? why : file);
+        return nullptr;
+    }
+    const auto *plugin = static_cast<const Plugin *>(::dlsym(library, plugin_symbol));
+    if (plugin == nullptr) {
+        reason = file + " is no plugin of UCD";
+    } else if (std::strcmp(plugin->version, UCD_PLUGIN_VERSION) != 0) {
+        reason = file + " is of UCD " + plugin->version + ", and this is " + UCD_PLUGIN_VERSION;
+    } else {
+        return std::unique_ptr<Backend>(plugin->create());
+    }
+    return nullptr;
+}
+
+} // namespace
+
+std::unique_ptr<Backend> open_plugin(const char *name, std::string &reason) {
+    const std::string file_name = std::string("libucd_") + name + ".so";
+    std::string looked_in;
+    for (const std::string &folder : folders()) {
+        const std::string file = folder + "/" + file_name;
+        if (::access(file.c_str(), F_OK) == 0) return open_file(file, reason);
+        looked_in += (looked_in.empty() ? "" : ", ") + folder;
+    }
+    reason = file_name + " was not found in " + (looked_in.empty() ? "any folder" : looked_in);
+    return nullptr;
+}
+
+} // namespace ucd

@@ -1,0 +1,371 @@
+// What is the GPU backends' own, with devices that are threads of the CPU: launches, lists, streams,
+// graphs, faults.
+#include "support/catch.hpp"
+
+#include "support/host_vendor/capture.h"
+#include "support/mock_fixture.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+ucd_stream_t native(mock::Stream &stream) {
+    return {mock::backend.name, stream.device(), &stream, nullptr};
+}
+
+bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
+
+// Something of every form: nests, lists, structs, many levels, transposes, and what needs a program.
+std::vector<RecipePtr> all_forms() {
+    const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+    const RecipePtr record = resized(
+        structure({1, 1, 1, 1}, {0, 8, 12, 16},
+                  {number, leaf(UCD_TYPE__INT), leaf(UCD_TYPE__INT), leaf(UCD_TYPE__CHAR)}),
+        0, 24);
+    const RecipePtr gaps = structure({1, 2}, {0, 16}, {leaf(UCD_TYPE__INT), number});
+    RecipePtr nest = number;
+    std::intptr_t stride = 24;
+    for (int i = 0; i < 5; ++i, stride = stride * 3 + 8) nest = hvector(3, 1, stride, nest);
+    const RecipePtr column = resized(vector(40, 1, 50, number), 0, 8);
+    // Two large children that differ: too many segments for a list, too mixed for a nest.
+    const RecipePtr program = structure(
+        {1, 1}, {0, 3 << 20}, {vector(70000, 1, 2, leaf(UCD_TYPE__INT)), vector(70000, 1, 2, number)});
+    return {contig(1000, number),
+            vector(500, 1, 3, number),
+            vector(100, 16, 32, leaf(UCD_TYPE__CHAR)),
+            vector(100, 5, 12, leaf(UCD_TYPE__SHORT)),
+            contig(100, record),
+            contig(50, gaps),
+            nest,
+            contig(40, column),
+            indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, number),
+            indexed_block(2, {5, 0, 17, 9}, number),
+            contig(7, resized(indexed({3, 1, 2}, {0, 7, 20}, number), 0, 400)),
+            program};
+}
+
+} // namespace
+
+TEST_CASE("every call is one launch, whatever the layout") {
+    MockSession session;
+    for (const RecipePtr &recipe : all_forms()) {
+        INFO(to_text(*recipe));
+        Case one("one launch", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 2));
+        MockBuffer laid_out(one.rng(), what.subject.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
+        const std::size_t size = what.subject.size();
+        for (const auto &[offset, length] :
+             {std::pair{std::size_t{0}, size}, std::pair{size / 3, size / 2}}) {
+            const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, offset, length};
+            mock::counts.launches = mock::counts.copies = 0;
+            check_mock_pack(move);
+            CHECK(mock::counts.launches + mock::counts.copies == 1);
+            check_mock_unpack(move);
+            CHECK(mock::counts.launches + mock::counts.copies == 2);
+        }
+    }
+}
+
+TEST_CASE("ranges beyond 2^32 bytes and elements") {
+    MockSession session;
+    // 2^33 times the same 12 bytes: positions need 37 bits, memory has a few bytes.
+    const std::intptr_t many = std::intptr_t{1} << 33;
+    const RecipePtr unit = hindexed({4, 8}, {0, 9}, leaf(UCD_TYPE__BYTE));
+    const BuiltType small(unit);
+    for (const bool narrow : {true, false}) {
+        // As one level of 2^33, or below a level that the range crosses.
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_hvector(many, 1, 0, small.get(), UCD_INFO__NULL, &type) == UCD_SUCCESS);
+        const BuiltType large(type);
+        Rng rng(5);
+        MockBuffer in(rng, {0, 3 * 17}, device0), out(rng, {0, 4096}, device0);
+        in.send();
+        const std::uintptr_t offset = narrow ? 12 * ((std::uintptr_t{1} << 32) + 3) + 5
+                                             : 12 * static_cast<std::uintptr_t>(many) - 2000;
+        const std::uintptr_t count = narrow ? 1 : 3;
+        for (std::uintptr_t i = 0; i < 4000; ++i) {
+            const std::uintptr_t unit = (offset + i) / 12, at = (offset + i) % 12;
+            const std::uintptr_t from = unit / static_cast<std::uintptr_t>(many) * 17;
+            *out.expected(static_cast<std::intptr_t>(i)) =
+                *in.actual(static_cast<std::intptr_t>(from + (at < 4 ? at : at + 5)));
+        }
+        out.send();
+        std::uintptr_t actual = 0;
+        mock::counts.launches = 0;
+        REQUIRE(ucd_pack(in.real_base(), count, large.get(), offset, out.real_base(), 4000, &actual,
+                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK(actual == 4000);
+        CHECK(mock::counts.launches == 1);
+        out.fetch();
+        std::vector<std::byte> expected(out.expected(0), out.expected(4000));
+        CHECK(std::equal(expected.begin(), expected.end(), out.actual(0)));
+    }
+}
+
+TEST_CASE("peers reach each other's memory") {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    {
+        StridedMove move("peers", 700, device0, device1);
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    mock::reset();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("a call does not wait for the device, with lists to upload or not") {
+    MockSession session;
+    for (const RecipePtr &recipe : all_forms()) {
+        for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
+                                   std::pair{device1, pageable}, std::pair{pageable, device0}}) {
+            Case one("nonblocking", 0);
+            const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+            MockBuffer laid_out(one.rng(), what.subject.range, a);
+            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, b);
+            const MockMove move{one,      UCD_OP__REPLACE, what,
+                                laid_out, packed,          0,
+                                what.subject.size()};
+            set_up_pack(move);
+            mock::hold();
+            std::uintptr_t actual = 0;
+            ucd_request_t request = UCD_REQUEST__NULL;
+            REQUIRE(ucd_ipack(laid_out.real_base(), 1, what.subject.type(), 0, packed.real_base(),
+                              what.subject.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                              &request) == UCD_SUCCESS);
+            int completed = 1;
+            REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+            CHECK(completed == 0);
+            mock::let_go();
+            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+            check_result(move);
+        }
+    }
+}
+
+TEST_CASE("lists are uploaded once, and again after the backend has gone") {
+    MockSession session;
+    Case one("lists", 0);
+    const ReducedSubject what =
+        with_elements(make_subject(one, indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)), 1));
+    const auto pack = [&] {
+        MockBuffer laid_out(one.rng(), what.subject.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, what.subject.size()});
+    };
+    ucd::hostgpu::uploaded_bytes();
+    pack();
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+    pack();
+    CHECK(ucd::hostgpu::uploaded_bytes() == 0);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    pack();
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+}
+
+TEST_CASE("types may go after the last ucd_finalize") {
+    MockSession session;
+    {
+        StridedMove move("left over", 10, device0, device0);
+        Case one("left over lists", 0);
+        const ReducedSubject what = with_elements(
+            make_subject(one, indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)), 1));
+        MockBuffer laid_out(one.rng(), what.subject.range, device0), packed(one.rng(), {0, 16}, device0);
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        CHECK(mock::counts.live_allocations == 0);
+    }
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("lists make way for others when memory runs out") {
+    MockSession session;
+    Case one("eviction", 0);
+    const auto subject = [&](std::intptr_t shift) {
+        return with_elements(make_subject(
+            one, indexed_block(1, {5 + shift, 0, 17 + shift, 9}, leaf(UCD_TYPE__INT)), 1));
+    };
+    const ReducedSubject first = subject(0), second = subject(1);
+    const auto pack = [&](const ReducedSubject &what) {
+        MockBuffer laid_out(one.rng(), what.subject.range, device0), packed(one.rng(), {0, 16}, device0);
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
+    };
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    pack(first);
+    ucd::hostgpu::uploaded_bytes();
+    mock::knobs.out_of_memory = true;
+    pack(second);
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+    pack(first); // is uploaded again, in the place of the second
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+    CHECK(mock::counts.live_allocations == 1);
+}
+
+TEST_CASE("moves in streams, prepared or not") {
+    MockSession session;
+    mock::Stream stream(1);
+    for (const RecipePtr &recipe : all_forms()) {
+        Case one("streams", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(one.rng(), s.range, device1);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        std::uintptr_t actual = 0;
+        for (int round = 0; round < 2; ++round) {
+            set_up_pack(move);
+            REQUIRE(ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
+                                    s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                                    native(stream)) == UCD_SUCCESS);
+            stream.synchronise();
+            CHECK(stream.failure() == "");
+            check_result(move);
+            set_up_unpack(move);
+            REQUIRE(ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), 1,
+                                      s.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                                      native(stream)) == UCD_SUCCESS);
+            stream.synchronise();
+            CHECK(stream.failure() == "");
+            check_result(move);
+            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+                    UCD_SUCCESS);
+        }
+    }
+}
+
+TEST_CASE("a type may be freed while a stream uses it") {
+    MockSession session;
+    mock::Stream stream(0);
+    StridedMove pack("freed", 100, device0, device0);
+    set_up_pack(pack.move());
+    mock::hold();
+    REQUIRE(ucd_pack_stream(pack.laid_out.real_base(), 1, pack.type(), 0, pack.packed.real_base(),
+                            pack.bytes(), &pack.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                            native(stream)) == UCD_SUCCESS);
+    pack.free_type();
+    mock::let_go();
+    stream.synchronise();
+    pack.check();
+}
+
+TEST_CASE("graphs: captured once the type is prepared, replayed with other data") {
+    MockSession session;
+    mock::Stream stream(0);
+    for (const RecipePtr &recipe : all_forms()) {
+        INFO(to_text(*recipe));
+        Case one("graphs", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(one.rng(), s.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        std::uintptr_t actual = 0;
+        const auto pack = [&] {
+            return ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
+                                   s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                                   native(stream));
+        };
+        ucd::hostgpu::begin_capture(stream);
+        CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("ucd_prepare"));
+        CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
+        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+                UCD_SUCCESS);
+        ucd::hostgpu::begin_capture(stream);
+        REQUIRE(pack() == UCD_SUCCESS);
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        CHECK(graph.nodes.size() == 1);
+        for (int replay = 0; replay < 3; ++replay) {
+            set_up_pack(move);
+            ucd::hostgpu::replay(graph, stream);
+            stream.synchronise();
+            CHECK(stream.failure() == "");
+            check_result(move);
+        }
+    }
+}
+
+TEST_CASE("kernels with a cap on their blocks move all of it") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    for (const RecipePtr &recipe : all_forms()) {
+        Case one("blocks", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 5));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(one.rng(), s.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        set_up_pack(move);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(laid_out.real_base(), s.count, s.type(), 0, packed.real_base(), s.size(),
+                         &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
+        check_result(move);
+    }
+    ucd_info_free(&info);
+}
+
+TEST_CASE("faults: refused launches, failing work, no memory") {
+    for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
+                               std::pair{device0, pageable}, std::pair{pageable, device1},
+                               std::pair{device0, device1}}) {
+        INFO(name_of(a) << " to " << name_of(b));
+        MockSession session;
+        StridedMove move("faults", 700, a, b);
+        mock::knobs.failing_launch = 1;
+        CHECK(move.start_pack() == UCD_ERR__DEVICE);
+        CHECK(last_error_says("refused"));
+        CHECK(move.request == UCD_REQUEST__NULL);
+        mock::knobs.failing_work = 1;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        CHECK(move.wait() == UCD_ERR__DEVICE);
+        CHECK(last_error_says("as it was told to"));
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        REQUIRE(move.start_unpack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+    }
+}
+
+TEST_CASE("reductions: on the device not yet, on the host's side of a staged move") {
+    MockSession session;
+    StridedMove direct("direct", 100, device0, device0);
+    direct.op = UCD_OP__SUM;
+    CHECK(direct.start_pack() == UCD_ERR__NOT_SUPPORTED);
+    for (const Memory b : {pageable, pinned, managed}) {
+        StridedMove staged("staged", 3000, device0, b);
+        staged.op = UCD_OP__SUM;
+        REQUIRE(staged.start_pack() == UCD_SUCCESS);
+        REQUIRE(staged.wait() == UCD_SUCCESS);
+        staged.check();
+    }
+    for (const Memory a : {pageable, pinned, managed}) {
+        StridedMove staged("staged", 3000, a, device1);
+        staged.op = UCD_OP__SUM;
+        REQUIRE(staged.start_unpack() == UCD_SUCCESS);
+        REQUIRE(staged.wait() == UCD_SUCCESS);
+        staged.check();
+    }
+}

@@ -1,0 +1,330 @@
+// The CUDA backend beside a program's own CUDA code: streams, graphs, busy devices, threads, forks.
+#include "support/catch.hpp"
+
+#include "spin.hpp"
+
+#include <ucd.h>
+
+#include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+using ucdtest::Spinning;
+using ucdtest::write_numbers;
+
+namespace {
+
+void check(cudaError_t error) {
+    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+void check_ucd(int rc) {
+    if (rc != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
+}
+
+template <class T>
+struct DeviceArray {
+    explicit DeviceArray(std::size_t count) : bytes(count * sizeof(T)) {
+        check(cudaMalloc(&data, bytes));
+    }
+    ~DeviceArray() { (void)cudaFree(data); }
+    DeviceArray(const DeviceArray &) = delete;
+    DeviceArray &operator=(const DeviceArray &) = delete;
+    std::vector<T> values() const {
+        std::vector<T> v(bytes / sizeof(T));
+        check(cudaMemcpy(v.data(), data, bytes, cudaMemcpyDefault));
+        return v;
+    }
+    std::size_t bytes;
+    T *data = nullptr;
+};
+
+constexpr int ints = 1000;
+
+// Every third of 3 * ints, or the same by a list.
+ucd_type_t every_third(bool listed) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    if (!listed) {
+        check_ucd(ucd_create_vector(ints, 1, 3, UCD_TYPE__INT, UCD_INFO__NULL, &type));
+        return type;
+    }
+    std::vector<intptr_t> displs;
+    for (int i = 0; i < ints; ++i) displs.push_back(3 * i + (i % 7 == 3));
+    check_ucd(ucd_create_indexed_block(ints, 1, displs.data(), UCD_TYPE__INT, UCD_INFO__NULL, &type));
+    return type;
+}
+
+int expected(int i, bool listed, int by) {
+    return 3 * i + (listed && i % 7 == 3) + by;
+}
+
+bool right(const std::vector<int> &packed, bool listed, int by) {
+    for (int i = 0; i < ints; ++i)
+        if (packed[static_cast<std::size_t>(i)] != expected(i, listed, by)) return false;
+    return true;
+}
+
+ucd_stream_t native(cudaStream_t stream) {
+    return {"cuda", 0, stream, nullptr};
+}
+
+} // namespace
+
+TEST_CASE("the backend tells what it has found") {
+    int count = 0;
+    check_ucd(ucd_backend_count(&count));
+    bool found = false;
+    for (int i = 0; i < count; ++i) {
+        ucd_backend_desc_t desc{};
+        desc.struct_size = sizeof desc;
+        check_ucd(ucd_backend_get(i, &desc));
+        WARN(desc.name << ": available " << desc.available << ", devices " << desc.devices
+                       << ", version " << desc.version << " " << desc.reason);
+        found = found || (desc.name == std::string("cuda") && desc.available && desc.devices > 0);
+    }
+    CHECK(found);
+}
+
+TEST_CASE("calls return at once while a kernel occupies the device") {
+    DeviceArray<int> in(3 * ints), out(ints);
+    write_numbers(in.data, 3 * ints, 0, nullptr);
+    check(cudaDeviceSynchronize());
+    std::vector<int> pageable(ints);
+    for (const bool listed : {false, true}) {
+        for (const bool to_host : {false, true}) {
+            ucd_type_t type = every_third(listed);
+            std::uintptr_t actual = 0;
+            ucd_request_t request = UCD_REQUEST__NULL;
+            double seconds;
+            int completed = 1;
+            void *target = to_host ? static_cast<void *>(pageable.data()) : out.data;
+            // The first call may load kernels, and allocates staging.
+            check_ucd(ucd_pack(in.data, 1, type, 0, target, ints * sizeof(int), &actual,
+                               UCD_INFO__NULL, UCD_OP__REPLACE));
+            if (to_host)
+                std::fill(pageable.begin(), pageable.end(), 0);
+            else
+                check(cudaMemset(out.data, 0, out.bytes));
+            {
+                Spinning spinning;
+                const auto start = std::chrono::steady_clock::now();
+                check_ucd(ucd_ipack(in.data, 1, type, 0, target, ints * sizeof(int), &actual,
+                                    UCD_INFO__NULL, UCD_OP__REPLACE, &request));
+                check_ucd(ucd_test(&request, &completed));
+                seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+                              .count();
+            }
+            CHECK(completed == 0);
+            CHECK(actual == ints * sizeof(int));
+            CHECK(seconds < 0.01);
+            check_ucd(ucd_wait(&request));
+            CHECK(right(to_host ? pageable : out.values(), listed, 0));
+            check_ucd(ucd_free(&type));
+        }
+    }
+}
+
+TEST_CASE("a first use returns while a kernel occupies the device") {
+    DeviceArray<int> in(3 * ints), out(ints);
+    write_numbers(in.data, 3 * ints, 0, nullptr);
+    check(cudaDeviceSynchronize());
+    ucd_type_t type = every_third(true);
+    std::uintptr_t actual = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    int completed = 1;
+    {
+        Spinning spinning;
+        check_ucd(ucd_ipack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
+                            UCD_INFO__NULL, UCD_OP__REPLACE, &request));
+        check_ucd(ucd_test(&request, &completed));
+    }
+    CHECK(completed == 0);
+    check_ucd(ucd_wait(&request));
+    CHECK(right(out.values(), true, 0));
+    check_ucd(ucd_free(&type));
+}
+
+TEST_CASE("work in a stream is done in its order") {
+    cudaStream_t stream;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (const bool listed : {false, true}) {
+        DeviceArray<int> in(3 * ints), out(ints), back(3 * ints);
+        ucd_type_t type = every_third(listed);
+        std::uintptr_t actual = 0;
+        for (int round = 0; round < 20; ++round) {
+            write_numbers(in.data, 3 * ints, round, stream);
+            check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
+                                      UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
+            check(cudaMemsetAsync(back.data, 0xff, back.bytes, stream));
+            check_ucd(ucd_unpack_stream(out.data, ints * sizeof(int), back.data, 1, type, 0, &actual,
+                                        UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
+            write_numbers(in.data, 3 * ints, -7, stream);
+            check(cudaStreamSynchronize(stream));
+            CHECK(right(out.values(), listed, round));
+            const std::vector<int> laid_out = back.values();
+            int touched = 0;
+            for (const int value : laid_out) touched += value != -1;
+            CHECK(touched == ints);
+            CHECK(laid_out[9] == (listed ? -1 : 9 + round));
+        }
+        check_ucd(ucd_free(&type)); // the stream is done; the library may not have looked
+    }
+    check(cudaStreamDestroy(stream));
+}
+
+TEST_CASE("graphs are captured once, and replayed with other data") {
+    cudaStream_t stream;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (const bool listed : {false, true}) {
+        DeviceArray<int> in(3 * ints), out(ints);
+        ucd_type_t type = every_third(listed);
+        std::uintptr_t actual = 0;
+        const auto pack = [&] {
+            return ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
+                                   UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
+        };
+        cudaGraph_t graph;
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
+        check(cudaStreamEndCapture(stream, &graph));
+        check(cudaGraphDestroy(graph));
+        check_ucd(ucd_prepare(1, type, UCD_OP__REPLACE, native(stream), UCD_INFO__NULL));
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        CHECK(pack() == UCD_SUCCESS);
+        check(cudaStreamEndCapture(stream, &graph));
+        std::size_t nodes = 0;
+        check(cudaGraphGetNodes(graph, nullptr, &nodes));
+        CHECK(nodes == 1); // one launch
+        cudaGraphExec_t exec;
+        check(cudaGraphInstantiate(&exec, graph, 0));
+        for (int round = 0; round < 50; ++round) {
+            write_numbers(in.data, 3 * ints, round, stream);
+            check(cudaGraphLaunch(exec, stream));
+            check(cudaStreamSynchronize(stream));
+            REQUIRE(right(out.values(), listed, round));
+        }
+        check(cudaGraphExecDestroy(exec));
+        check(cudaGraphDestroy(graph));
+        check_ucd(ucd_free(&type));
+    }
+    check(cudaStreamDestroy(stream));
+}
+
+TEST_CASE("more than 2^32 elements, in one launch") {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    const std::size_t count = (std::size_t{1} << 32) + 12345;
+    if (free < 3 * count + (std::size_t{1} << 30)) {
+        WARN("not enough memory: skipped");
+        return;
+    }
+    DeviceArray<char> in(2 * count), out(count);
+    // Every other byte; a few marks, at both ends and around 2^32.
+    check(cudaMemset(in.data, 1, in.bytes));
+    ucd_type_t type = UCD_TYPE__NULL;
+    check_ucd(ucd_create_vector(static_cast<intptr_t>(count), 1, 2, UCD_TYPE__BYTE, UCD_INFO__NULL, &type));
+    const std::size_t marks[] = {0, 17, (std::size_t{1} << 31) + 1, (std::size_t{1} << 32) - 1,
+                                 (std::size_t{1} << 32), (std::size_t{1} << 32) + 1, count - 1};
+    for (const std::size_t mark : marks) check(cudaMemset(in.data + 2 * mark, 2, 1));
+    std::uintptr_t actual = 0;
+    check_ucd(ucd_pack(in.data, 1, type, 0, out.data, count, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
+    CHECK(actual == count);
+    for (const std::size_t mark : marks) {
+        char around[3] = {1, 0, 1};
+        const std::size_t from = mark == 0 ? 0 : mark - 1;
+        const std::size_t n = std::min<std::size_t>(3, count - from);
+        check(cudaMemcpy(around, out.data + from, n, cudaMemcpyDefault));
+        CHECK(around[mark - from] == 2);
+    }
+    check(cudaMemset(in.data, 0, in.bytes));
+    check_ucd(ucd_unpack(out.data, count, in.data, 1, type, 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
+    for (const std::size_t mark : marks) {
+        char pair[2] = {0, 9};
+        check(cudaMemcpy(pair, in.data + 2 * mark, mark + 1 == count ? 1 : 2, cudaMemcpyDefault));
+        CHECK(pair[0] == 2);
+        if (mark + 1 < count) CHECK(pair[1] == 0);
+    }
+    check_ucd(ucd_free(&type));
+}
+
+TEST_CASE("threads with CUDA code of their own") {
+    std::atomic<int> failures{0};
+    const auto work = [&](int id) {
+        try {
+            cudaStream_t stream;
+            check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+            for (int round = 0; round < 200; ++round) {
+                const bool listed = (id + round) % 2;
+                DeviceArray<int> in(3 * ints), out(ints);
+                ucd_type_t type = every_third(listed);
+                std::uintptr_t actual = 0;
+                write_numbers(in.data, 3 * ints, id + round, stream);
+                if (round % 3 == 0) {
+                    check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int),
+                                              &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                                              native(stream)));
+                    check(cudaStreamSynchronize(stream));
+                    failures += !right(out.values(), listed, id + round);
+                } else if (round % 3 == 1) {
+                    check(cudaStreamSynchronize(stream));
+                    check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
+                                       UCD_INFO__NULL, UCD_OP__REPLACE));
+                    failures += !right(out.values(), listed, id + round);
+                } else {
+                    check(cudaStreamSynchronize(stream));
+                    std::vector<int> host(ints);
+                    check_ucd(ucd_pack(in.data, 1, type, 0, host.data(), ints * sizeof(int), &actual,
+                                       UCD_INFO__NULL, UCD_OP__REPLACE));
+                    failures += !right(host, listed, id + round);
+                }
+                check_ucd(ucd_free(&type));
+            }
+            check(cudaStreamDestroy(stream));
+        } catch (const std::exception &) {
+            ++failures;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int id = 0; id < 6; ++id) threads.emplace_back(work, id);
+    for (std::thread &thread : threads) thread.join();
+    CHECK(failures == 0);
+}
+
+TEST_CASE("a child of a process that uses CUDA still packs host memory") {
+    const int child = ::fork();
+    if (child == 0) {
+        int in[6] = {1, 2, 3, 4, 5, 6}, out[3] = {};
+        ucd_type_t type = UCD_TYPE__NULL;
+        std::uintptr_t actual = 0;
+        const bool ok = ucd_create_vector(3, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) == 0 &&
+                        ucd_pack(in, 1, type, 0, out, sizeof out, &actual, UCD_INFO__NULL,
+                                 UCD_OP__REPLACE) == 0 &&
+                        out[0] == 1 && out[1] == 3 && out[2] == 5;
+        ::_exit(ok ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
+
+TEST_CASE("the last ucd_finalize and another ucd_init, with types that live on") {
+    DeviceArray<int> in(3 * ints), out(ints);
+    ucd_type_t type = every_third(true);
+    std::uintptr_t actual = 0;
+    for (int round = 0; round < 3; ++round) {
+        write_numbers(in.data, 3 * ints, round, nullptr);
+        check(cudaDeviceSynchronize());
+        check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
+                           UCD_INFO__NULL, UCD_OP__REPLACE));
+        CHECK(right(out.values(), true, round));
+        check_ucd(ucd_finalize());
+        if (round == 2) check_ucd(ucd_free(&type));
+        check_ucd(ucd_init(UCD_INFO__NULL));
+    }
+}

@@ -1,0 +1,24 @@
+// A kernel that occupies the whole device until it is told to stop.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace ucdtest {
+
+class Spinning {
+public:
+    Spinning();
+    ~Spinning(); // stops it, and waits until it has
+    Spinning(const Spinning &) = delete;
+    Spinning &operator=(const Spinning &) = delete;
+    void stop();
+
+private:
+    cudaStream_t stream_ = nullptr;
+    volatile int *stop_ = nullptr;
+};
+
+// value[i] = i + by, in the stream.
+void write_numbers(int *values, int count, int by, cudaStream_t stream);
+
+} // namespace ucdtest

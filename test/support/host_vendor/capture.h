@@ -1,0 +1,22 @@
+// Graphs of the host vendor: what a stream was given while it was captured, to be done again.
+#pragma once
+
+#include "support/mock_driver.h"
+
+#include <functional>
+#include <vector>
+
+namespace ucd::hostgpu {
+
+struct Graph {
+    std::vector<std::function<void()>> nodes;
+};
+
+void begin_capture(mock::Stream &stream);
+Graph end_capture(mock::Stream &stream);
+void replay(const Graph &graph, mock::Stream &stream);
+
+// Bytes of lists that have been uploaded since the last call.
+std::size_t uploaded_bytes();
+
+} // namespace ucd::hostgpu

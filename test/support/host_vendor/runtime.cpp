@@ -1,0 +1,401 @@
+#include "support/host_vendor/capture.h"
+#include "vendor.h"
+
+#include "driver.h"
+
+#include "support/mock_driver.h"
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace mock {
+const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
+}
+
+namespace ucd::hostgpu {
+
+thread_local Grid grid;
+
+namespace {
+
+thread_local int current_device = 0;
+
+// Work of a stream by number, and what failed of it.
+struct Line {
+    std::atomic<uint64_t> submitted{0}, completed{0};
+    std::mutex mutex;
+    std::map<uint64_t, std::string> failures;
+    std::optional<Graph> capture;
+};
+
+struct Lines {
+    std::mutex mutex;
+    std::map<mock::Stream *, std::shared_ptr<Line>> lines;
+};
+Lines &lines() {
+    static Lines *l = new Lines;
+    return *l;
+}
+
+std::shared_ptr<Line> line_of(mock::Stream *stream) {
+    const std::lock_guard lock(lines().mutex);
+    auto &line = lines().lines[stream];
+    if (line == nullptr) line = std::make_shared<Line>();
+    return line;
+}
+
+bool is_failing_one(std::atomic<int> &knob) {
+    int n = knob;
+    while (n > 0)
+        if (knob.compare_exchange_weak(n, n - 1)) return n == 1;
+    return false;
+}
+
+std::atomic<std::size_t> uploads{0};
+
+} // namespace
+
+struct EventState {
+    std::shared_ptr<Line> line; // null: never recorded
+    uint64_t number = 0;
+};
+
+// Memory --------------------------------------------------------------
+
+namespace {
+
+// What a device's thread has lately found. Forgotten with each kernel, since memory may be freed.
+struct View {
+    int device = 0;
+    mock::Allocation known[4];
+    unsigned next = 0;
+};
+thread_local View view;
+
+bool holds(const mock::Allocation &a, uintptr_t address, std::size_t bytes) {
+    const uintptr_t into = address - reinterpret_cast<uintptr_t>(a.address);
+    return a.address != nullptr && into < a.bytes && bytes <= a.bytes - into;
+}
+
+void *in_memory(const mock::Allocation &a, uintptr_t address) {
+    return a.memory + (address - reinterpret_cast<uintptr_t>(a.address));
+}
+
+} // namespace
+
+void *device_memory(uintptr_t address, std::size_t bytes) {
+    for (const mock::Allocation &a : view.known)
+        if (holds(a, address, bytes)) return in_memory(a, address);
+    mock::Allocation found;
+    if (!mock::find(reinterpret_cast<const void *>(address), found) ||
+        !holds(found, address, bytes) || !mock::reaches(view.device, found.kind, found.device)) {
+        char text[128];
+        std::snprintf(text, sizeof text, "device %d does not reach %zu bytes at %#zx", view.device,
+                      bytes, address);
+        throw std::runtime_error(text);
+    }
+    view.known[view.next++ % 4] = found;
+    return in_memory(found, address);
+}
+
+void require_aligned(uintptr_t address, std::size_t bytes) {
+    if (address % bytes != 0) throw std::runtime_error("a misaligned access");
+}
+
+// Streams --------------------------------------------------------------
+
+namespace {
+
+// Puts work into a stream, or into the graph that is being made of it.
+void submit(mock::Stream *stream, std::function<void()> body) {
+    const std::shared_ptr<Line> line = line_of(stream);
+    auto work = [stream, body = std::move(body)] {
+        view = {};
+        view.device = stream->device();
+        body();
+    };
+    if (line->capture) return line->capture->nodes.push_back(std::move(work));
+    const uint64_t number = ++line->submitted;
+    stream->add([stream, line, number, work = std::move(work)] {
+        try {
+            if (is_failing_one(mock::knobs.failing_work))
+                throw std::runtime_error("the work failed, as it was told to");
+            work();
+        } catch (const std::exception &e) {
+            stream->fail(e.what());
+            const std::lock_guard lock(line->mutex);
+            line->failures[number] = e.what();
+        }
+        line->completed = number;
+    });
+}
+
+} // namespace
+
+void begin_capture(mock::Stream &stream) {
+    line_of(&stream)->capture.emplace();
+}
+
+Graph end_capture(mock::Stream &stream) {
+    const std::shared_ptr<Line> line = line_of(&stream);
+    Graph graph = std::move(*line->capture);
+    line->capture.reset();
+    return graph;
+}
+
+void replay(const Graph &graph, mock::Stream &stream) {
+    for (const auto &node : graph.nodes) submit(&stream, node);
+}
+
+std::size_t uploaded_bytes() {
+    return uploads.exchange(0);
+}
+
+namespace driver {
+namespace {
+
+const BackendState everything{
+    .available = true, .devices = mock::device_count, .version = "1", .reason = {}};
+
+} // namespace
+
+BackendState look() {
+    return everything;
+}
+
+const BackendState &initialise() {
+    return everything;
+}
+
+bool find(const void *address, MemoryKind &kind, int &device) {
+    ++mock::counts.queries;
+    mock::Allocation a;
+    if (!mock::find(address, a)) return false;
+    kind = a.kind;
+    device = a.device;
+    return true;
+}
+
+namespace {
+thread_local std::vector<int> pushed;
+}
+
+Current::Current(int device) {
+    pushed.push_back(current_device);
+    current_device = device;
+}
+
+Current::~Current() {
+    current_device = pushed.back();
+    pushed.pop_back();
+}
+
+} // namespace driver
+} // namespace ucd::hostgpu
+
+// The runtime --------------------------------------------------------------
+
+using namespace ucd::hostgpu;
+
+namespace {
+
+thread_local std::string last_failure;
+
+// How the work of a stream has gone, up to a number. A failure is told once.
+gpuError_t state_of(Line &line, uint64_t number) {
+    if (line.completed < number) return gpuErrorNotReady;
+    const std::lock_guard lock(line.mutex);
+    if (line.failures.empty() || line.failures.begin()->first > number) return gpuSuccess;
+    last_failure = line.failures.begin()->second;
+    line.failures.erase(line.failures.begin(), line.failures.upper_bound(number));
+    return gpuErrorFailed;
+}
+
+} // namespace
+
+const char *gpuGetErrorString(gpuError_t error) {
+    switch (error) {
+    case gpuSuccess: return "no error";
+    case gpuErrorNotReady: return "not ready";
+    case gpuErrorMemoryAllocation: return "out of memory";
+    case gpuErrorPeerAccessAlreadyEnabled: return "peer access is enabled already";
+    case gpuErrorRefused: return "refused, as it was told to";
+    case gpuErrorFailed: return last_failure.c_str();
+    }
+    return "unknown";
+}
+
+gpuError_t gpuGetLastError() {
+    return gpuSuccess;
+}
+
+gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest) {
+    *lowest = 0;
+    *highest = -1;
+    return gpuSuccess;
+}
+
+gpuError_t gpuDeviceCanAccessPeer(int *can, int, int) {
+    *can = mock::knobs.peers;
+    return gpuSuccess;
+}
+
+gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
+    return mock::knobs.peers ? gpuSuccess : gpuErrorRefused;
+}
+
+gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
+    *stream = new mock::Stream(current_device);
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamDestroy(gpuStream_t stream) {
+    stream->synchronise();
+    {
+        const std::lock_guard lock(lines().mutex);
+        lines().lines.erase(stream);
+    }
+    delete stream;
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
+    stream->synchronise();
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
+    const EventState state = *event;
+    submit(stream, [state] {
+        while (state.line->completed < state.number) std::this_thread::yield();
+    });
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamIsCapturing(gpuStream_t stream, gpuStreamCaptureStatus *status) {
+    *status = line_of(stream)->capture ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
+    return gpuSuccess;
+}
+
+gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
+    return gpuSuccess;
+}
+
+gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    *event = new EventState;
+    return gpuSuccess;
+}
+
+gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
+    event->line = line_of(stream);
+    event->number = event->line->submitted;
+    return gpuSuccess;
+}
+
+gpuError_t gpuEventQuery(gpuEvent_t event) {
+    if (event->line == nullptr) return gpuSuccess;
+    return state_of(*event->line, event->number);
+}
+
+gpuError_t gpuStreamQuery(gpuStream_t stream) {
+    const std::shared_ptr<Line> line = line_of(stream);
+    return state_of(*line, line->submitted);
+}
+
+gpuError_t gpuEventSynchronize(gpuEvent_t event) {
+    for (;;) {
+        const gpuError_t state = gpuEventQuery(event);
+        if (state != gpuErrorNotReady) return state;
+        std::this_thread::yield();
+    }
+}
+
+gpuError_t gpuEventDestroy(gpuEvent_t event) {
+    delete event;
+    return gpuSuccess;
+}
+
+namespace {
+
+gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
+    const bool refused =
+        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
+    *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
+    if (*memory == nullptr) return gpuErrorMemoryAllocation;
+    ++mock::counts.allocations;
+    ++mock::counts.live_allocations;
+    return gpuSuccess;
+}
+
+gpuError_t release(void *memory) {
+    mock::release(memory);
+    --mock::counts.live_allocations;
+    return gpuSuccess;
+}
+
+bool is_pageable(const void *address) {
+    mock::Allocation a;
+    return !mock::find(address, a);
+}
+
+} // namespace
+
+gpuError_t gpuMalloc(void **memory, std::size_t bytes) {
+    return allocate(memory, ucd::MemoryKind::device, bytes);
+}
+
+gpuError_t gpuFree(void *memory) {
+    return release(memory);
+}
+
+gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
+    return allocate(memory, ucd::MemoryKind::pinned, bytes);
+}
+
+gpuError_t gpuHostFree(void *memory) {
+    return release(memory);
+}
+
+gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
+                          gpuStream_t stream) {
+    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    // Pageable memory has been read when the call returns: lists on their way to the device.
+    if (is_pageable(from)) {
+        mock::write(to, from, bytes);
+        uploads += bytes;
+        return gpuSuccess;
+    }
+    ++mock::counts.copies;
+    submit(stream, [=] {
+        std::memcpy(device_memory(reinterpret_cast<uintptr_t>(to), bytes),
+                    device_memory(reinterpret_cast<uintptr_t>(from), bytes), bytes);
+    });
+    return gpuSuccess;
+}
+
+gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
+                           gpuStream_t stream) {
+    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    ++mock::counts.launches;
+    ++mock::counts.jobs;
+    const auto &kernel = *static_cast<const Kernel *>(handle);
+    struct alignas(16) Chunk {
+        char bytes[16];
+    };
+    std::vector<Chunk> params((kernel.param_bytes + 15) / 16);
+    std::memcpy(params.data(), arguments[0], kernel.param_bytes);
+    submit(stream, [&kernel, params = std::move(params), blocks] {
+        for (uint32_t block = 0; block < blocks.x; ++block) {
+            grid = {block, blocks.x};
+            kernel.run(params.data());
+        }
+    });
+    return gpuSuccess;
+}
+
+gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *) {
+    return gpuSuccess;
+}
