@@ -112,6 +112,31 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
     });
 }
 
+// All members on the host: one list of jobs, since nothing may start before the last one is
+// checked.
+template <class Desc>
+Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+                     Direction direction, ucd_op_t op, const Limits &limits) {
+    std::vector<Job> jobs;
+    jobs.reserve(count);
+    bool empty = false;
+    for (uintptr_t i = 0; i < count; ++i) {
+        Transfer t;
+        Job job;
+        UCD_TRY(at_member(i, check_member(descs[i], op, direction, t)));
+        UCD_TRY(
+            at_member(i, make_host_job(context, t, direction, static_cast<Op>(op), limits, job)));
+        jobs.push_back(job);
+        empty = empty || t.length == 0;
+    }
+    if (!empty) UCD_TRY(launch_on_host(context, jobs));
+    for (uintptr_t i = 0; i < count; ++i) {
+        if (empty && jobs[i].length > 0) UCD_TRY(launch_on_host(context, {&jobs[i], 1}));
+        descs[i].*actual = jobs[i].length;
+    }
+    return success;
+}
+
 template <class Desc>
 int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
           ucd_info_t info, ucd_op_t op, Direction direction, ucd_request_t *request) {
@@ -121,23 +146,18 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         UCD_TRY(require(request, "request"));
         UCD_TRY(check_op(op));
         if (count > 0) UCD_TRY(require(descs, "descs"));
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
+        if (all_on_host(*context, hints)) {
+            UCD_TRY(batch_on_host(*context, descs, actual, count, direction, op, hints.limits));
+            *request = UCD_REQUEST__NULL;
+            return success;
+        }
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));
-        const CallHints call_hints(*context, info);
-        const Hints &hints = call_hints;
         std::unique_ptr<Operation> operation;
-        const auto reduction = static_cast<Op>(op);
-        if (all_on_host(*context, hints)) {
-            // What could fail comes before anything moves.
-            for (const Transfer &t : members)
-                if (t.length > 0) UCD_TRY(prepare_on_host(*context, *t.type, t.count, reduction));
-            for (const Transfer &t : members)
-                if (t.length > 0)
-                    UCD_TRY(run_on_host(*context, t, direction, reduction, hints.limits));
-        } else {
-            UCD_TRY(start(*context, members, direction, reduction, hints, operation));
-        }
+        UCD_TRY(start(*context, members, direction, static_cast<Op>(op), hints, operation));
         *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
         for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = members[i].length;
         return success;

@@ -14,10 +14,9 @@ inline Status prepare_on_host(Context &context, const Type &type, uint64_t count
     return success;
 }
 
-// Runs to completion.
-inline Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
-                          const Limits &limits) {
-    Job job;
+// What the host's backend is given for a transfer.
+inline Status make_host_job(Context &context, const Transfer &t, Direction direction, Op op,
+                            const Limits &limits, Job &job) {
     UCD_TRY(plan_of(*t.type, context.host(), Context::host_index, t.count > 1, job.plan));
     job.laid_out = t.laid_out;
     job.packed = t.packed;
@@ -28,8 +27,20 @@ inline Status run_on_host(Context &context, const Transfer &t, Direction directi
     job.op = op;
     if (op != Op::replace) job.elements = &elements_of(*t.type);
     job.limits = limits;
+    return success;
+}
+
+// Run to completion.
+inline Status launch_on_host(Context &context, std::span<const Job> jobs) {
     std::unique_ptr<Event> done; // stays null: the host's backend has no work under way on return
-    return context.host().launch(0, {&job, 1}, done);
+    return context.host().launch(0, jobs, done);
+}
+
+inline Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
+                          const Limits &limits) {
+    Job job;
+    UCD_TRY(make_host_job(context, t, direction, op, limits, job));
+    return launch_on_host(context, {&job, 1});
 }
 
 } // namespace ucd

@@ -70,30 +70,11 @@ Status fail_null_packed(Direction direction) {
                 direction == Direction::pack ? "outbuf" : "inbuf");
 }
 
-namespace {
-
-Status check_reserved(const uint64_t (&reserved)[2]) {
-    if (reserved[0] != 0 || reserved[1] != 0)
-        return fail(UCD_ERR__INVALID_ARG, "reserved is not zero");
-    return success;
+Status fail_reserved() {
+    return fail(UCD_ERR__INVALID_ARG, "reserved is not zero");
 }
 
-} // namespace
-
-Status check_member(const ucd_pack_desc_t &d, ucd_op_t op, Direction direction, Transfer &t) {
-    UCD_TRY(check_reserved(d.reserved));
-    return check_move({d.inbuf, d.incount, d.type, d.inoffset, d.outbuf, d.max_pack_bytes, op},
-                      direction, t);
-}
-
-Status check_member(const ucd_unpack_desc_t &d, ucd_op_t op, Direction direction, Transfer &t) {
-    UCD_TRY(check_reserved(d.reserved));
-    return check_move({d.outbuf, d.outcount, d.type, d.outoffset, d.inbuf, d.insize, op}, direction,
-                      t);
-}
-
-Status at_member(uintptr_t index, Status status) {
-    if (status.ok()) return status;
+Status fail_at_member(uintptr_t index, Status status) {
     char name[48];
     std::snprintf(name, sizeof name, "descs[%ju]", static_cast<uintmax_t>(index));
     prefix_last_error(name);

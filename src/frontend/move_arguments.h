@@ -83,21 +83,28 @@ Status fail_null_packed(Direction direction);
     return success;
 }
 
-inline Status check_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
-                         void *outbuf, uintptr_t max_pack_bytes, ucd_op_t op, Transfer &transfer) {
-    return check_move({inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op}, Direction::pack,
-                      transfer);
+Status fail_reserved();
+Status fail_at_member(uintptr_t index, Status status);
+
+// A member of a batch.
+[[gnu::always_inline]] inline Status check_member(const ucd_pack_desc_t &d, ucd_op_t op,
+                                                  Direction direction, Transfer &t) {
+    if ((d.reserved[0] | d.reserved[1]) != 0) [[unlikely]]
+        return fail_reserved();
+    return check_move({d.inbuf, d.incount, d.type, d.inoffset, d.outbuf, d.max_pack_bytes, op},
+                      direction, t);
+}
+[[gnu::always_inline]] inline Status check_member(const ucd_unpack_desc_t &d, ucd_op_t op,
+                                                  Direction direction, Transfer &t) {
+    if ((d.reserved[0] | d.reserved[1]) != 0) [[unlikely]]
+        return fail_reserved();
+    return check_move({d.outbuf, d.outcount, d.type, d.outoffset, d.inbuf, d.insize, op}, direction,
+                      t);
 }
 
-inline Status check_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
-                           ucd_type_t type, uintptr_t outoffset, ucd_op_t op, Transfer &transfer) {
-    return check_move({outbuf, outcount, type, outoffset, inbuf, insize, op}, Direction::unpack,
-                      transfer);
+// Puts the member's index before the message of what it failed with.
+inline Status at_member(uintptr_t index, Status status) {
+    return status.ok() ? status : fail_at_member(index, status);
 }
-
-// A member of a batch; at_member() puts its index before the message of what it failed with.
-Status check_member(const ucd_pack_desc_t &desc, ucd_op_t op, Direction direction, Transfer &t);
-Status check_member(const ucd_unpack_desc_t &desc, ucd_op_t op, Direction direction, Transfer &t);
-Status at_member(uintptr_t index, Status status);
 
 } // namespace ucd
