@@ -135,6 +135,7 @@ class Instructions:
 
     name: str
     features: tuple  # what a processor must have
+    implied: tuple  # what every processor with these has, too; not all compilers can ask for it
     machine: str = "defined(__x86_64__)"
     gcc_options: tuple = ()
 
@@ -203,10 +204,11 @@ BACKENDS = {
             instructions=(
                 Instructions(
                     "avx512",
-                    ("avx2", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+                    ("avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+                    ("f16c",),
                     gcc_options=("prefer-vector-width=512",),
                 ),
-                Instructions("avx2", ("avx2", "bmi2", "f16c")),
+                Instructions("avx2", ("avx2", "bmi2"), ("f16c",)),
             ),
         ),
     )
