@@ -11,10 +11,6 @@ namespace {
 
 using namespace shapes;
 
-RecipePtr doubles() {
-    return predefined(Element::float64);
-}
-
 // Always the same, with gaps of 1 to 4 units between runs of 1 to 4. std::mt19937_64 gives the same
 // numbers everywhere, which the standard's distributions do not.
 class Scatter {
@@ -101,30 +97,20 @@ Layout indexed_block() {
 }
 
 Layout record_array() {
-    const RecipePtr ints = predefined(Element::int32);
-    const RecipePtr fields = recipe(
-        Struct{{1, 1, 1, 1}, {0, 8, 12, 16}, {doubles(), ints, ints, predefined(Element::byte)}});
     return {.name = "struct {double; int; int; char}",
-            .type = recipe(Contig{records, recipe(Resized{0, record_extent, fields})}),
+            .type = records_of(records, record_extent),
             .hand = hand::records()};
 }
 
 Layout triangle() {
-    Ints lengths, displs;
-    for (std::int64_t i = 0; i < triangle_side; ++i) {
-        lengths.push_back(i + 1);
-        displs.push_back(i * triangle_side);
-    }
     return {.name = "lower triangle, N=2000",
-            .type = recipe(Indexed{std::move(lengths), std::move(displs), doubles()}),
+            .type = lower_triangle(triangle_side),
             .hand = hand::triangle()};
 }
 
 Layout transpose() {
-    constexpr std::int64_t n = transpose_side;
-    const RecipePtr column = recipe(Resized{0, 8, recipe(Vector{n, 1, n, doubles()})});
     return {
-        .name = "transpose, N=1024", .type = recipe(Contig{n, column}), .hand = hand::transpose()};
+        .name = "transpose, N=1024", .type = transposed(transpose_side), .hand = hand::transpose()};
 }
 
 template <std::size_t depth>

@@ -161,6 +161,27 @@ std::intptr_t element_bytes(Element element) {
     throw std::logic_error("no such element");
 }
 
+RecipePtr records_of(std::intptr_t count, std::intptr_t extent) {
+    const RecipePtr ints = predefined(Element::int32);
+    const RecipePtr fields = recipe(
+        Struct{{1, 1, 1, 1}, {0, 8, 12, 16}, {doubles(), ints, ints, predefined(Element::byte)}});
+    return recipe(Contig{count, recipe(Resized{0, extent, fields})});
+}
+
+RecipePtr lower_triangle(std::intptr_t side) {
+    Ints lengths, displs;
+    for (std::intptr_t i = 0; i < side; ++i) {
+        lengths.push_back(i + 1);
+        displs.push_back(i * side);
+    }
+    return recipe(Indexed{std::move(lengths), std::move(displs), doubles()});
+}
+
+RecipePtr transposed(std::intptr_t side) {
+    const RecipePtr column = recipe(Resized{0, 8, recipe(Vector{side, 1, side, doubles()})});
+    return recipe(Contig{side, column});
+}
+
 Bounds bounds_of(const Recipe &recipe) {
     return std::visit([](const auto &node) { return bounds(node); }, recipe.node);
 }

@@ -67,6 +67,17 @@ inline RecipePtr predefined(Element element) {
     return recipe(Predefined{element});
 }
 
+inline RecipePtr doubles() {
+    return predefined(Element::float64);
+}
+
+// Records of {double; int; int; char}.
+RecipePtr records_of(std::intptr_t count, std::intptr_t extent);
+// The lower triangle of a matrix of doubles, with its diagonal.
+RecipePtr lower_triangle(std::intptr_t side);
+// The columns of a matrix of doubles, one after the other.
+RecipePtr transposed(std::intptr_t side);
+
 std::intptr_t element_bytes(Element element);
 
 // From the lowest to the highest byte, as MPI defines it. Types whose alignment would round their

@@ -5,15 +5,10 @@
 namespace bench::gpu {
 namespace {
 
-RecipePtr doubles() {
-    return predefined(Element::float64);
-}
-
 template <std::size_t depth>
 RecipePtr nest_type(const Nest<depth> &nest) {
-    RecipePtr type = nest.block % 8 == 0
-                         ? recipe(Contig{nest.block / 8, doubles()})
-                         : recipe(Contig{nest.block, predefined(Element::byte)});
+    RecipePtr type = nest.block % 8 == 0 ? recipe(Contig{nest.block / 8, doubles()})
+                                         : recipe(Contig{nest.block, predefined(Element::byte)});
     for (std::size_t k = depth; k-- > 0;)
         type = recipe(HVector{nest.levels[k].count, 1, nest.levels[k].stride, type});
     return type;
@@ -54,7 +49,8 @@ Layout listed(std::string name, std::int64_t count, const RecipePtr &unit,
               std::span<const HandKernel> hand) {
     std::vector<std::int32_t> list = scattered(count);
     RecipePtr type = recipe(IndexedBlock{1, Ints(list.begin(), list.end()), unit});
-    return {.name = std::move(name), .type = std::move(type), .hand = hand, .list = std::move(list)};
+    return {
+        .name = std::move(name), .type = std::move(type), .hand = hand, .list = std::move(list)};
 }
 
 Layout runs(std::string name, std::int64_t count, std::span<const HandKernel> hand) {
@@ -63,7 +59,8 @@ Layout runs(std::string name, std::int64_t count, std::span<const HandKernel> ha
     Ints lengths, displs;
     std::int32_t at = 0;
     while (count > 0) {
-        const auto length = std::min<std::int64_t>(1 + static_cast<std::int64_t>(generator() >> 62), count);
+        const auto length =
+            std::min<std::int64_t>(1 + static_cast<std::int64_t>(generator() >> 62), count);
         lengths.push_back(length);
         displs.push_back(at);
         for (std::int64_t i = 0; i < length; ++i) layout.list.push_back(at++);
@@ -75,36 +72,29 @@ Layout runs(std::string name, std::int64_t count, std::span<const HandKernel> ha
 }
 
 Layout record_array() {
-    const RecipePtr ints = predefined(Element::int32);
-    const RecipePtr fields = recipe(
-        Struct{{1, 1, 1, 1}, {0, 8, 12, 16}, {doubles(), ints, ints, predefined(Element::byte)}});
     return {.name = "struct {double; int; int; char}",
-            .type = recipe(Contig{records, recipe(Resized{0, record_extent, fields})}),
+            .type = records_of(records, record_extent),
             .hand = hand::records()};
 }
 
 Layout triangle() {
-    Ints lengths, displs;
-    for (std::int64_t i = 0; i < triangle_side; ++i) {
-        lengths.push_back(i + 1);
-        displs.push_back(i * triangle_side);
-    }
     return {.name = "lower triangle, N=4096",
-            .type = recipe(Indexed{std::move(lengths), std::move(displs), doubles()}),
+            .type = lower_triangle(triangle_side),
             .hand = hand::triangle()};
 }
 
 Layout transpose() {
-    constexpr std::int64_t n = transpose_side;
-    const RecipePtr column = recipe(Resized{0, 8, recipe(Vector{n, 1, n, doubles()})});
-    return {.name = "transpose, N=4096", .type = recipe(Contig{n, column}), .hand = hand::transpose()};
+    return {
+        .name = "transpose, N=4096", .type = transposed(transpose_side), .hand = hand::transpose()};
 }
 
 } // namespace
 
 std::vector<Layout> layouts() {
     return {
-        {.name = "contiguous, 1 GiB", .type = recipe(Contig{1024 * mib / 8, doubles()}), .hand = {}},
+        {.name = "contiguous, 1 GiB",
+         .type = recipe(Contig{1024 * mib / 8, doubles()}),
+         .hand = {}},
         nest_layout("vector 128 B of 512", vector_128_of_512, hand::vector_128_of_512()),
         nest_layout("vector 128 B of 512, 1 GiB", vector_128_of_512_large,
                     hand::vector_128_of_512_large()),

@@ -127,23 +127,27 @@ struct Lines {
     uintptr_t at, line;
 };
 
-template <unsigned width>
-void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
-    constexpr unsigned side = Tile<width>::side;
-    // Several tiles each way, so that lines of which a tile takes a part are still in the cache
-    // when the next one does. Along the lines that are written, which need room there too.
-    constexpr uint64_t block = 64;
-    for (uint64_t b = 0; b < to_lines; b += block) {
-        const uint64_t end_b = lesser(b + block, to_lines);
-        for (uint64_t a = 0; a < from_lines; a += block) {
-            const uint64_t end_a = lesser(a + block, from_lines);
-            for (uint64_t t = b; t < end_b; t += side)
-                for (uint64_t f = a; f < end_a; f += side)
-                    Tile<width>::template move<false>(from.at + f * from.line + t * width,
-                                                      from.line, to.at + t * to.line + f * width,
-                                                      to.line);
+// Several tiles each way at a time: lines of which a tile takes a part are still in the cache when
+// the next one does.
+template <unsigned side, class Move>
+UCD_SEQ_INLINE void in_blocks(uint64_t outer, uint64_t inner, uint64_t block, const Move &move) {
+    for (uint64_t o = 0; o < outer; o += block) {
+        const uint64_t outer_end = lesser(o + block, outer);
+        for (uint64_t i = 0; i < inner; i += block) {
+            const uint64_t inner_end = lesser(i + block, inner);
+            for (uint64_t a = o; a < outer_end; a += side)
+                for (uint64_t b = i; b < inner_end; b += side) move(a, b);
         }
     }
+}
+
+// Along the lines that are written, which need room in the caches, too.
+template <unsigned width>
+void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+    in_blocks<Tile<width>::side>(to_lines, from_lines, 64, [&](uint64_t t, uint64_t f) {
+        Tile<width>::template move<false>(from.at + f * from.line + t * width, from.line,
+                                          to.at + t * to.line + f * width, to.line);
+    });
 }
 
 #if defined(UCD_SEQ_HAS_AVX512F)
@@ -151,18 +155,10 @@ void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
 // Tiles that fill cache lines, past the caches; for matrices that do not fit them.
 template <unsigned width>
 void stream_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
-    constexpr unsigned side = Tile<width>::side;
-    constexpr uint64_t block = 32;
-    for (uint64_t a = 0; a < from_lines; a += block) {
-        const uint64_t end_a = lesser(a + block, from_lines);
-        for (uint64_t b = 0; b < to_lines; b += block) {
-            const uint64_t end_b = lesser(b + block, to_lines);
-            for (uint64_t f = a; f < end_a; f += side)
-                for (uint64_t t = b; t < end_b; t += side)
-                    Tile<width>::template move<true>(from.at + f * from.line + t * width, from.line,
-                                                     to.at + t * to.line + f * width, to.line);
-        }
-    }
+    in_blocks<Tile<width>::side>(from_lines, to_lines, 32, [&](uint64_t f, uint64_t t) {
+        Tile<width>::template move<true>(from.at + f * from.line + t * width, from.line,
+                                         to.at + t * to.line + f * width, to.line);
+    });
     _mm_sfence();
 }
 
