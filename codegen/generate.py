@@ -72,10 +72,13 @@ def _environment(backend):
         leaf_type=_leaf_type,
         groupby_needs=_groupby_needs,
         kernel_of=backend.reduce_kernel,
+        row_kernel_of=backend.row_reduce_kernel,
     )
     env.globals.update(
         transposes=list(backend.transposes()),
         reduction_pairs=list(backend.reductions()),
+        row_reductions=backend.row_reduce_kernels(),
+        row_reduction_triples=list(backend.row_reductions()),
         mantissa=_MANTISSA,
     )
     return env
@@ -115,6 +118,7 @@ def files(backend):
            for name, kernels in _move_files(backend).items()},
         "transpose.cpp": ("transpose.cpp.j2", {}),
         "reduce.cpp": ("reduce.cpp.j2", {}),
+        "reduce_rows.cpp": ("reduce_rows.cpp.j2", {}),
         "kernel_tables.cpp": ("kernel_tables.cpp.j2", {}),
     }
     result = {

@@ -119,6 +119,15 @@ class ReduceKernel:
     element: str
 
 
+@dataclass(frozen=True)
+class RowReduceKernel:
+    """One strided level of blocks of elements, combined where it is."""
+
+    direction: str
+    op: str
+    element: str
+
+
 def shared_element(op, element):
     """The element whose kernel does this reduction: width decides, where signedness does not."""
     form = ELEMENTS[element].form
@@ -150,6 +159,8 @@ class Backend:
     block_leaves: tuple  # around an innermost s or u
     run_leaves: tuple  # around an innermost v
     elements: tuple
+    row_ops: tuple  # the reductions that also work on rows, where they are: of these ops,
+    row_elements: tuple  # and of these elements
     instructions: tuple = ()  # the fastest first
 
     def shapes(self):
@@ -186,9 +197,30 @@ class Backend:
         """Every kernel that a reduction needs, once."""
         return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
+    def row_reductions(self):
+        """Every (direction, op, element) that has a kernel for rows."""
+        for direction in self.directions:
+            for name in self.row_elements:
+                for op in self.row_ops:
+                    yield RowReduceKernel(direction, op, name)
+
+    def row_reduce_kernel(self, reduction):
+        """The kernel of a reduction of rows."""
+        element = shared_element(reduction.op, reduction.element)
+        return RowReduceKernel(reduction.direction, reduction.op, element)
+
+    def row_reduce_kernels(self):
+        """Every kernel that a reduction of rows needs, once."""
+        return list(dict.fromkeys(map(self.row_reduce_kernel, self.row_reductions())))
+
     def kernels(self):
         """Every kernel, once."""
-        return [*self.moves(), *self.transposes(), *self.reduce_kernels()]
+        return [
+            *self.moves(),
+            *self.transposes(),
+            *self.reduce_kernels(),
+            *self.row_reduce_kernels(),
+        ]
 
 
 BACKENDS = {
@@ -201,6 +233,8 @@ BACKENDS = {
             block_leaves=BLOCK_LEAVES,
             run_leaves=RUN_LEAVES,
             elements=tuple(ELEMENTS),
+            row_ops=ORDER + ("sum",),
+            row_elements=("float32", "float64", "int32", "uint32", "int64", "uint64"),
             instructions=(
                 Instructions(
                     "avx512",

@@ -3,12 +3,21 @@
     move      = direction "_" kind{1,} "_" leaf        pack_su_w8, unpack_v_r4
     transpose = direction "_t_" leaf                   pack_t_w8
     reduce    = "reduce_" op "_" element               reduce_sum_float32
+    rows      = direction "_s_" op "_" element         unpack_s_sum_float32
 """
 
 import re
 
 from kernel_space import (
-    DIRECTIONS, ELEMENTS, KINDS, LEAVES, OPS, MoveKernel, ReduceKernel, TransposeKernel
+    DIRECTIONS,
+    ELEMENTS,
+    KINDS,
+    LEAVES,
+    OPS,
+    MoveKernel,
+    ReduceKernel,
+    RowReduceKernel,
+    TransposeKernel,
 )
 
 
@@ -19,6 +28,7 @@ def _one_of(names):
 _MOVE = re.compile(rf"({_one_of(DIRECTIONS)})_([{''.join(KINDS)}]+)_({_one_of(LEAVES)})")
 _TRANSPOSE = re.compile(rf"({_one_of(DIRECTIONS)})_t_({_one_of(LEAVES)})")
 _REDUCE = re.compile(rf"reduce_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
+_ROWS = re.compile(rf"({_one_of(DIRECTIONS)})_s_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
 
 
 def format_name(kernel):
@@ -27,6 +37,8 @@ def format_name(kernel):
         return f"{kernel.direction}_{kernel.shape}_{kernel.leaf}"
     if isinstance(kernel, TransposeKernel):
         return f"{kernel.direction}_t_{kernel.leaf}"
+    if isinstance(kernel, RowReduceKernel):
+        return f"{kernel.direction}_s_{kernel.op}_{kernel.element}"
     return f"reduce_{kernel.op}_{kernel.element}"
 
 
@@ -38,4 +50,6 @@ def parse_name(name):
         return TransposeKernel(*match.groups())
     if match := _REDUCE.fullmatch(name):
         return ReduceKernel(*match.groups())
+    if match := _ROWS.fullmatch(name):
+        return RowReduceKernel(*match.groups())
     raise ValueError(f"not a kernel name: {name}")

@@ -122,11 +122,11 @@ Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uin
     bool empty = false;
     for (uintptr_t i = 0; i < count; ++i) {
         Transfer t;
-        Job job;
         UCD_TRY(at_member(i, check_member(descs[i], op, direction, t)));
+        // Filled where it stays: a copy, read in other portions than it was written in, would stall.
+        Job &job = jobs.emplace_back();
         UCD_TRY(
             at_member(i, make_host_job(context, t, direction, static_cast<Op>(op), limits, job)));
-        jobs.push_back(job);
         empty = empty || t.length == 0;
     }
     if (!empty) UCD_TRY(launch_on_host(context, jobs));

@@ -89,6 +89,31 @@ TEST_CASE("every op on every type that takes it, contiguous and strided") {
     }
 }
 
+TEST_CASE("reductions in rows that are long enough to be reduced in place") {
+    run_cases("reduce rows", 4000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op =
+            rng.chance(70) ? rng.pick(std::vector<ucd_op_t>{UCD_OP__SUM, UCD_OP__MAX, UCD_OP__MIN})
+                           : random_reduction(rng);
+        const ucd_type_t type = rng.pick(types_supporting(op));
+        const RecipePtr element = leaf(type);
+        std::intptr_t lb = 0, size = 0;
+        REQUIRE(ucd_get_extent(type, &lb, &size) == UCD_SUCCESS);
+        const auto block = static_cast<std::intptr_t>(1 + rng.below(rng.chance(50) ? 4 : 80));
+        const std::intptr_t count =
+            700 / (block * size) + 1 + static_cast<std::intptr_t>(rng.below(4));
+        std::intptr_t stride = block * size + static_cast<std::intptr_t>(1 + rng.below(100));
+        if (rng.chance(20)) stride = -stride;
+        const RecipePtr row = hvector(count, block, stride, element);
+        const std::intptr_t span = count * (stride < 0 ? -stride : stride) + 7;
+        check_ranges(
+            one, op,
+            make_subject(one, hvector(1 + static_cast<std::intptr_t>(rng.below(3)), 1, span, row),
+                         1 + rng.below(2)),
+            3);
+    });
+}
+
 TEST_CASE("reductions in random layouts of one type") {
     run_cases("reduce one type", 15000, [](Case &one) {
         const ucd_op_t op = random_reduction(one.rng());

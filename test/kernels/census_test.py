@@ -88,6 +88,10 @@ class Census(unittest.TestCase):
                 self.assertEqual(name, function)
             self.assertEqual({name for name, _ in listed}, set(defined))
             reductions = re.findall(r'"reduce_\w+",\s*Op::(\w+),\s*Element::(\w+)', table)
+            rows = re.findall(r'"\w+_s_\w+", Direction::(\w+), Op::(\w+), Element::(\w+)', table)
+            self.assertCountEqual(
+                rows, [(row.direction, row.op, row.element) for row in backend.row_reductions()]
+            )
             self.assertCountEqual(
                 reductions, [(reduction.op, reduction.element) for reduction in backend.reductions()]
             )

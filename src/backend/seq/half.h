@@ -62,13 +62,18 @@ UCD_SEQ_INLINE float to_float(BFloat16 half) {
     return std::bit_cast<float>(static_cast<uint32_t>(half.bits) << 16);
 }
 
-// Rounds to nearest, ties to even. A NaN keeps its sign and upper bits and becomes quiet.
-UCD_SEQ_INLINE BFloat16 to_bfloat16(float value) {
+// The bfloat16 in the upper half; the lower one is left over. Rounds to nearest, ties to even. A NaN
+// keeps its sign and upper bits and becomes quiet.
+UCD_SEQ_INLINE uint32_t rounded_to_bfloat16(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
     const uint32_t odd = (bits >> 16) & 1u;
-    const uint32_t rounded = (bits + 0x7fffu + odd) >> 16;
-    const uint32_t quiet = (bits >> 16) | 0x40u;
-    return {static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded)};
+    const uint32_t rounded = bits + 0x7fffu + odd;
+    const uint32_t quiet = bits | 0x400000u;
+    return (bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded;
+}
+
+UCD_SEQ_INLINE BFloat16 to_bfloat16(float value) {
+    return {static_cast<uint16_t>(rounded_to_bfloat16(value) >> 16)};
 }
 
 UCD_SEQ_INLINE Float16 from_float(Float16, float value) {

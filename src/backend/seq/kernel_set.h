@@ -123,14 +123,39 @@ private:
     uint16_t at_[ops][elements];
 };
 
+// The same for rows.
+class RowReduceIndex {
+public:
+    static constexpr size_t none = UINT8_MAX;
+
+    constexpr explicit RowReduceIndex(std::span<const RowReduceKernelInfo> kernels) : at_{} {
+        for (auto &direction : at_)
+            for (auto &op : direction)
+                for (uint8_t &entry : op) entry = none;
+        for (size_t i = 0; i < kernels.size(); ++i)
+            at_[static_cast<size_t>(kernels[i].direction)][static_cast<size_t>(kernels[i].op)]
+               [static_cast<size_t>(kernels[i].element)] = static_cast<uint8_t>(i);
+    }
+
+    constexpr size_t find(Direction direction, Op op, Element element) const {
+        return at_[static_cast<size_t>(direction)][static_cast<size_t>(op)]
+                  [static_cast<size_t>(element)];
+    }
+
+private:
+    uint8_t at_[2][static_cast<size_t>(Op::count_)][static_cast<size_t>(Element::count_)];
+};
+
 struct KernelSet {
     const char *instructions;
     std::span<const MoveKernelInfo> moves;
     std::span<const TransposeKernelInfo> transposes;
     std::span<const ReduceKernelInfo> reductions;
+    std::span<const RowReduceKernelInfo> row_reductions;
     const MoveIndex &move_index;
     const TransposeIndex &transpose_index;
     const ReduceIndex &reduce_index;
+    const RowReduceIndex &row_reduce_index;
 };
 
 // The sets that this machine can run, the fastest first; the last is the baseline.

@@ -104,6 +104,15 @@ struct ReduceKernelInfo {
     ReduceKernel function;
 };
 
+// As above, for rows of blocks, where they are.
+struct RowReduceKernelInfo {
+    const char *name;
+    Direction direction;
+    Op op;
+    Element element;
+    RowReduceKernel function;
+};
+
 // The kernel for a nest of 1 to max_levels levels, the outermost first. Never null: a leaf that
 // does not fit the innermost level gives the kernel that moves blocks of any size.
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
@@ -116,6 +125,9 @@ const char *transpose_kernel_name(Direction direction, Leaf leaf);
 // Null where defined_ops() has no such reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
 const char *reduce_kernel_name(Op op, Element element);
+
+// Null for most: the common ones of the common elements have such a kernel.
+RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
 
 std::span<const MoveKernelInfo> all_move_kernels();
 std::span<const TransposeKernelInfo> all_transpose_kernels();

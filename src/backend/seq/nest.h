@@ -46,4 +46,9 @@ using MoveKernel = void (*)(const Nest &nest, char *laid_out, char *packed, cons
 // not overlap.
 using ReduceKernel = void (*)(void *out, const void *in, uint64_t count);
 
+// The same for `count` blocks of `block` bytes, which lie `stride` apart from `at` on, and as many
+// packed bytes; the direction tells which side is `out`. A block is whole elements.
+using RowReduceKernel = void (*)(char *at, int64_t stride, uint64_t count, uint64_t block,
+                                 char *packed);
+
 } // namespace ucd::seq

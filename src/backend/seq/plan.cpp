@@ -12,6 +12,25 @@ bool is_one_nest(const Layout &layout, const Node &node, unsigned levels, bool o
     return levels <= max_levels || (levels != no_nest && is_nest(layout, node, open_ended));
 }
 
+// Whether the rows are so long, on average, that finding the next one costs little.
+bool rows_are_long(const Layout &layout) {
+    constexpr uint64_t long_enough = 512;
+    std::vector<uint64_t> rows(layout.nodes.size(), 1);
+    for (NodeId id = 0; id < layout.nodes.size(); ++id) {
+        const Node &n = layout.nodes[id];
+        if (is_row(layout, n)) continue;
+        if (n.kind == NodeKind::sequence) {
+            rows[id] = 0;
+            for (const NodeId child : layout.tables[n.table].children) rows[id] += rows[child];
+        } else {
+            const uint64_t children =
+                n.kind == NodeKind::runs ? layout.tables[n.table].first.back() : n.count;
+            rows[id] = children * rows[n.child];
+        }
+    }
+    return layout.top().bytes / rows[layout.root] >= long_enough;
+}
+
 } // namespace
 
 SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated)
@@ -20,6 +39,7 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated)
     // Two stand for any number above one: only the outermost count differs.
     const Node whole = repeat(layout.top(), layout.root, repeated ? 2 : 1, extent);
     if (whole.kind == NodeKind::block) return;
+    has_long_rows = rows_are_long(layout);
 
     std::vector<unsigned> levels(layout.nodes.size());
     for (NodeId id = 0; id < layout.nodes.size(); ++id) {

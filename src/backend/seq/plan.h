@@ -8,6 +8,12 @@
 
 namespace ucd::seq {
 
+// Blocks at equal distances, or one alone.
+inline bool is_row(const Layout &layout, const Node &node) {
+    return node.kind == NodeKind::block ||
+           (node.kind == NodeKind::strided && layout.nodes[node.child].kind == NodeKind::block);
+}
+
 class SeqPlan final : public Plan {
 public:
     SeqPlan(const Layout &layout, int64_t extent, bool repeated);
@@ -23,9 +29,10 @@ public:
     Form form;
     const Layout &layout;
     int64_t extent;
-    uint64_t size;           // packed bytes of one repetition
-    NestPlan top;            // form nest
-    uint64_t iterations = 0; // of its outermost level, per repetition
+    uint64_t size;              // packed bytes of one repetition
+    NestPlan top;               // form nest
+    uint64_t iterations = 0;    // of its outermost level, per repetition
+    bool has_long_rows = false; // worth going from one to the next
 
     // Whether a node under a tree's walk is moved as a whole, and how.
     bool is_leaf(NodeId id) const { return part_[id] != no_part; }

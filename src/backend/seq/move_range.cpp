@@ -1,0 +1,48 @@
+#include "move_range.h"
+
+#include "layout_walk.h"
+
+#include <cstring>
+
+namespace ucd::seq {
+namespace {
+
+void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
+               Direction direction) {
+    const Layout &layout = plan.layout;
+    const Node top = repeat(layout.top(), layout.root, job.count, plan.extent);
+    const Node *nodes = layout.nodes.data();
+    const auto id = [nodes](const Node &n) { return static_cast<NodeId>(&n - nodes); };
+    const auto is_leaf = [&](const Node &n) { return &n != &top && plan.is_leaf(id(n)); };
+    Walk walk(layout, top, layout.start, is_leaf);
+    walk.start(range.offset, range.length);
+    for (Piece piece; walk.next(piece);) {
+        const NestPlan &part = plan.part(id(*piece.node));
+        run_nest(part, part.nest.level[0].count, piece.node->bytes, at(job.laid_out, piece.origin),
+                 piece.begin, piece.end, packed, direction);
+        packed += piece.end - piece.begin;
+    }
+}
+
+} // namespace
+
+void move_range(const Job &job, Range range, char *packed, Direction direction) {
+    const SeqPlan &plan = plan_of(job);
+    char *origin = at(job.laid_out, plan.layout.start);
+    switch (plan.form) {
+    case SeqPlan::Form::contiguous: {
+        char *laid_out = at(origin, static_cast<int64_t>(range.offset));
+        if (direction == Direction::pack)
+            std::memcpy(packed, laid_out, range.length);
+        else
+            std::memcpy(laid_out, packed, range.length);
+        return;
+    }
+    case SeqPlan::Form::nest:
+        return run_nest(plan.top, plan.iterations * job.count, plan.size * job.count, origin,
+                        range.offset, range.offset + range.length, packed, direction);
+    case SeqPlan::Form::tree: return move_tree(plan, job, range, packed, direction);
+    }
+}
+
+} // namespace ucd::seq

@@ -1,0 +1,133 @@
+#include "reduce_range.h"
+
+#include "element_runs.h"
+#include "layout_walk.h"
+#include "move_range.h"
+
+#include <algorithm>
+
+namespace ucd::seq {
+namespace {
+
+void reduce_packed(const Job &job, Range range, char *out, const char *in) {
+    for_each_element_run(*job.elements, job.count, range.offset, range.length,
+                         [&](Element element, uint64_t, uint64_t bytes) {
+                             reduce_kernel(job.op, element)(out, in, bytes / packed_size(element));
+                             out += bytes;
+                             in += bytes;
+                             return true;
+                         });
+}
+
+// By way of a chunk that stays in the first cache, together with the lines that it is from: the
+// layout's bytes are gathered there, reduced in packed form and, when unpacking, put back.
+void reduce_in_chunks(const Job &job, Range range, char *packed) {
+    alignas(64) char chunk[8192];
+    const uint64_t total = plan_of(job).size * job.count;
+    while (range.length > 0) {
+        const uint64_t most = std::min<uint64_t>(range.length, sizeof chunk);
+        const uint64_t end = element_floor(*job.elements, job.count, total, range.offset + most);
+        const Range part{range.offset, end - range.offset};
+        move_range(job, part, chunk, Direction::pack);
+        if (job.direction == Direction::pack) {
+            reduce_packed(job, part, packed, chunk);
+        } else {
+            reduce_packed(job, part, chunk, packed);
+            move_range(job, part, chunk, Direction::unpack);
+        }
+        packed += part.length;
+        range.offset += part.length;
+        range.length -= part.length;
+    }
+}
+
+// Where blocks are whole elements of one kind, and rows of them long enough to go from one to the
+// next: without a chunk.
+class InPlace {
+public:
+    InPlace(const Job &job, Element element)
+        : job_(job), size_(packed_size(element)), packed_kernel_(reduce_kernel(job.op, element)),
+          row_kernel_(row_reduce_kernel(job.direction, job.op, element)) {}
+
+    void reduce(Range range, char *packed) const {
+        const SeqPlan &plan = plan_of(job_);
+        const Layout &layout = plan.layout;
+        const Node top = repeat(layout.top(), layout.root, job_.count, plan.extent);
+        Walk walk(layout, top, layout.start, [&](const Node &n) { return is_row(layout, n); });
+        walk.start(range.offset, range.length);
+        for (Piece piece; walk.next(piece);) {
+            const uint64_t bytes = piece.end - piece.begin;
+            if (!reduce(layout, piece, range.offset - piece.begin, packed))
+                reduce_in_chunks(job_, {range.offset, bytes}, packed);
+            range.offset += bytes;
+            packed += bytes;
+        }
+    }
+
+private:
+    // False if the row, whose first byte is byte `offset` of the stream, must go another way.
+    bool reduce(const Layout &layout, const Piece &row, uint64_t offset, char *packed) const {
+        const Node &node = *row.node;
+        const bool one = node.kind == NodeKind::block;
+        const uint64_t block = one ? node.bytes : layout.nodes[node.child].bytes;
+        if (block % size_ != 0 || offset % size_ != 0) return false;
+        if (!one && row_kernel_ == nullptr && block < worth_a_call) return false;
+        uint64_t begin = row.begin;
+        const auto up_to = [&](uint64_t end) {
+            char *const laid_out = at(job_.laid_out, place(node, row.origin, block, begin));
+            reduce_block(laid_out, packed, end - begin);
+            packed += end - begin;
+            begin = end;
+        };
+        if (one) return up_to(row.end), true;
+        // A block cut off at the start, whole blocks, a block cut off at the end.
+        if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
+        if (const uint64_t whole = row.end - row.end % block; begin < whole) {
+            if (row_kernel_ != nullptr) {
+                row_kernel_(at(job_.laid_out, place(node, row.origin, block, begin)), node.stride,
+                            (whole - begin) / block, block, packed);
+                packed += whole - begin;
+                begin = whole;
+            } else {
+                while (begin < whole) up_to(begin + block);
+            }
+        }
+        if (begin < row.end) up_to(row.end);
+        return true;
+    }
+
+    static int64_t place(const Node &node, int64_t origin, uint64_t block, uint64_t byte) {
+        return displace(displace(origin, byte / block, node.stride),
+                        static_cast<int64_t>(byte % block));
+    }
+
+    void reduce_block(char *laid_out, char *packed, uint64_t bytes) const {
+        const bool pack = job_.direction == Direction::pack;
+        packed_kernel_(pack ? packed : laid_out, pack ? laid_out : packed, bytes / size_);
+    }
+
+    static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one
+    const Job &job_;
+    const uint64_t size_;
+    const ReduceKernel packed_kernel_;
+    const RowReduceKernel row_kernel_;
+};
+
+} // namespace
+
+void reduce_range(const Job &job, Range range, char *packed) {
+    const SeqPlan &plan = plan_of(job);
+    if (plan.form == SeqPlan::Form::contiguous) {
+        char *laid_out =
+            at(job.laid_out, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
+        return job.direction == Direction::pack ? reduce_packed(job, range, packed, laid_out)
+                                                : reduce_packed(job, range, laid_out, packed);
+    }
+    const Element element = job.elements->kind;
+    if (plan.has_long_rows && element != Element::none)
+        InPlace(job, element).reduce(range, packed);
+    else
+        reduce_in_chunks(job, range, packed);
+}
+
+} // namespace ucd::seq

@@ -1,0 +1,11 @@
+// destination = destination op source, for a range.
+#pragma once
+
+#include "range.h"
+
+namespace ucd::seq {
+
+// `packed` holds the first byte of the range, which is whole elements.
+void reduce_range(const Job &job, Range range, char *packed);
+
+} // namespace ucd::seq

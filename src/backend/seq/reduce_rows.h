@@ -1,0 +1,155 @@
+// Rows of blocks of elements, combined in place with packed elements.
+#pragma once
+
+#include "leaves.h"
+
+#include <utility>
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+
+// What a destination's element or vector of elements, `a`, becomes; `b` is the source's.
+struct Sum {
+    template <class V>
+    UCD_SEQ_INLINE static V of(V a, V b) {
+        return a + b;
+    }
+};
+struct Max {
+    template <class V>
+    UCD_SEQ_INLINE static V of(V a, V b) {
+        return b > a ? b : a;
+    }
+};
+struct Min {
+    template <class V>
+    UCD_SEQ_INLINE static V of(V a, V b) {
+        return b < a ? b : a;
+    }
+};
+
+// So many bytes of elements, combined when it is made: several may be made before one is stored,
+// and may overlap.
+template <class Op, class T, Direction direction, unsigned width>
+class Combined {
+public:
+    UCD_SEQ_INLINE Combined(uintptr_t at, const char *packed) {
+        V laid_out, other;
+        __builtin_memcpy(&laid_out, pointer(at), width);
+        __builtin_memcpy(&other, packed, width);
+        value_ = direction == Direction::pack ? Op::of(other, laid_out) : Op::of(laid_out, other);
+    }
+    UCD_SEQ_INLINE void store(uintptr_t at, char *packed) const {
+        __builtin_memcpy(direction == Direction::pack ? packed : pointer(at), &value_, width);
+    }
+
+private:
+    typedef T V __attribute__((vector_size(width)));
+    V value_;
+};
+
+// Blocks of one element each. `step`: the stride in elements, where that is a constant.
+template <class Op, class T, Direction direction, unsigned step = 0>
+UCD_SEQ_INLINE void combine_elements(uintptr_t at, uintptr_t stride, uint64_t count,
+                                     char *__restrict packed_bytes) {
+    typedef T Element __attribute__((aligned(1), may_alias));
+    Element *__restrict const packed = reinterpret_cast<Element *>(packed_bytes);
+    const uintptr_t distance = step > 0 ? step * sizeof(T) : stride;
+    for (uint64_t i = 0; i < count; ++i) {
+        Element *const laid_out = reinterpret_cast<Element *>(at + i * distance);
+        if constexpr (direction == Direction::pack)
+            packed[i] = Op::template of<T>(packed[i], *laid_out);
+        else
+            *laid_out = Op::template of<T>(*laid_out, packed[i]);
+    }
+}
+
+// The same where each element is in a cache line of its own, which comes from memory: it is asked
+// for early.
+template <class Op, class T, Direction direction>
+UCD_SEQ_INLINE void combine_elements_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
+                                                 char *packed) {
+    constexpr uint64_t early = 64;
+    for (uint64_t i = 0; i < count; ++i) {
+        __builtin_prefetch(pointer(at + early * stride), direction == Direction::unpack, 2);
+        combine_elements<Op, T, direction>(at, stride, 1, packed);
+        at += stride;
+        packed += sizeof(T);
+    }
+}
+
+// Blocks of so many pieces of `width` bytes; the last one may overlap the one before. All are made
+// before one is stored.
+template <class Op, class T, Direction direction, unsigned width, unsigned... k>
+UCD_SEQ_INLINE void combine_block(uintptr_t at, uint64_t last, char *packed,
+                                  std::integer_sequence<unsigned, k...>) {
+    const auto begin = [last](unsigned piece) {
+        return piece + 1 == sizeof...(k) ? last : uint64_t{piece} * width;
+    };
+    const Combined<Op, T, direction, width> pieces[] = {{at + begin(k), packed + begin(k)}...};
+    (pieces[k].store(at + begin(k), packed + begin(k)), ...);
+}
+
+template <class Op, class T, Direction direction, unsigned width, unsigned pieces>
+UCD_SEQ_INLINE void combine_blocks(uintptr_t at, uintptr_t stride, uint64_t count, uint64_t block,
+                                   char *packed) {
+    const uint64_t last = pieces == 1 ? 0 : block - width;
+    for (; count > 0; --count) {
+        combine_block<Op, T, direction, width>(at, last, packed,
+                                               std::make_integer_sequence<unsigned, pieces>());
+        at += stride;
+        packed += pieces == 1 ? width : block;
+    }
+}
+
+// Longer blocks.
+template <class Op, class T, Direction direction>
+UCD_SEQ_INLINE void combine_long_blocks(uintptr_t at, uintptr_t stride, uint64_t count,
+                                        uint64_t block, char *packed) {
+    using Piece = Combined<Op, T, direction, widest>;
+    const uint64_t last = block - widest;
+    for (; count > 0; --count) {
+        const Piece end(at + last, packed + last); // may overlap the piece before
+        for (uint64_t done = 0; done < last; done += widest)
+            Piece(at + done, packed + done).store(at + done, packed + done);
+        end.store(at + last, packed + last);
+        at += stride;
+        packed += block;
+    }
+}
+
+// `count` blocks of `block` bytes, whole elements, at equal distances from `at` on.
+template <class Op, class T, Direction direction>
+UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count, uint64_t block,
+                                 char *packed) {
+    if (block == sizeof(T)) {
+        constexpr uint64_t inner_caches = uint64_t{1} << 20;
+        const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
+        if (stride == 2 * sizeof(T))
+            return combine_elements<Op, T, direction, 2>(at, stride, count, packed);
+        if (distance >= 64 && distance >= inner_caches / count)
+            return combine_elements_from_memory<Op, T, direction>(at, stride, count, packed);
+        return combine_elements<Op, T, direction>(at, stride, count, packed);
+    }
+    const auto blocks = [=]<unsigned width, unsigned pieces>() {
+        combine_blocks<Op, T, direction, width, pieces>(at, stride, count, block, packed);
+    };
+    if constexpr (sizeof(T) < 8) {
+        if (block == 8) return blocks.template operator()<8, 1>();
+        if (block < 16) return blocks.template operator()<8, 2>();
+    }
+    if (block == 16) return blocks.template operator()<16, 1>();
+    if constexpr (widest >= 32) {
+        if (block < 32) return blocks.template operator()<16, 2>();
+        if (block == 32) return blocks.template operator()<32, 1>();
+    }
+    if constexpr (widest >= 64) {
+        if (block < 64) return blocks.template operator()<32, 2>();
+        if (block == 64) return blocks.template operator()<64, 1>();
+    }
+    if (block <= 2 * widest) return blocks.template operator()<widest, 2>();
+    if (block <= 3 * widest) return blocks.template operator()<widest, 3>();
+    if (block <= 4 * widest) return blocks.template operator()<widest, 4>();
+    combine_long_blocks<Op, T, direction>(at, stride, count, block, packed);
+}
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
