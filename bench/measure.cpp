@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <numeric>
+#include <random>
 
 namespace bench {
 namespace {
@@ -56,9 +58,14 @@ std::vector<Timing> time_in_turns(std::span<const Contender> contenders, const E
         timings.push_back({.times = warm_up(c.work, effort), .seconds = {}});
         timings.back().seconds.reserve(effort.repetitions);
     }
+    // What the one before leaves in the caches helps some and hinders others: nobody always follows
+    // the same one.
+    std::minstd_rand random; // the same orders in every run
+    std::vector<std::size_t> order(contenders.size());
+    std::iota(order.begin(), order.end(), 0);
     for (unsigned repetition = 0; repetition < effort.repetitions; ++repetition) {
-        for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
-            const std::size_t i = (repetition + turn) % contenders.size();
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t i : order) {
             contenders[i].work(1);
             const double elapsed = seconds_of(contenders[i].work, timings[i].times, effort.clock);
             timings[i].seconds.push_back(elapsed / static_cast<double>(timings[i].times));
