@@ -72,7 +72,7 @@ Status make_job(const Context &context, const Executor &executor, const Transfer
                           first_byte(*t.type, t.laid_out), pack ? "inbuf" : "outbuf"));
     UCD_TRY(check_reached(context, executor, hints, pack ? hints.outbuf : hints.inbuf, t.packed,
                           pack ? "outbuf" : "inbuf"));
-    if (hints.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op));
+    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op, false));
     UCD_TRY(plan_job(executor, *t.type, t.count, op, hints, job));
     job.laid_out = t.laid_out;
     job.packed = t.packed;

@@ -41,7 +41,7 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
         !supports(route.packed, op, *to.type))
         route = staged_route(context, source, target);
     if (route.way == Way::host) return copy_on_host(context, from, to, op, hints.limits);
-    if (hints.engine == Engine::dma) UCD_TRY(check_copy_engines(from, op));
+    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(from, op, true));
     // A device that reaches both sides does both halves, by way of chunks of its own.
     const Executor &reader = route.laid_out, &writer = route.packed;
     UCD_TRY(check_supported(writer, op, *to.type));

@@ -19,8 +19,6 @@ struct PlaceHint {
     int32_t device = 0;
 };
 
-enum class Engine : uint8_t { automatic, kernel, dma };
-
 struct Info {
     std::optional<std::vector<std::string>> backends; // ucd.backends
     std::optional<bool> host_only;                    // ucd.gpu=none
@@ -40,7 +38,6 @@ Status hints_from_environment(Info &info);
 struct Hints {
     bool host_only = false;
     const PlaceHint *inbuf = nullptr, *outbuf = nullptr;
-    Engine engine = Engine::automatic;
     Limits limits;
 };
 
@@ -51,10 +48,7 @@ inline void apply(const Info &info, Hints &hints) {
     if (info.outbuf) hints.outbuf = &*info.outbuf;
     if (info.threads) hints.limits.threads = *info.threads;
     if (info.max_blocks) hints.limits.max_blocks = *info.max_blocks;
-    if (info.engine) {
-        hints.engine = *info.engine;
-        hints.limits.copy_engines_only = hints.engine == Engine::dma;
-    }
+    if (info.engine) hints.limits.engine = *info.engine;
 }
 
 } // namespace ucd

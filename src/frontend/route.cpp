@@ -1,5 +1,6 @@
 #include "route.h"
 
+#include "box.h"
 #include "derived.h"
 #include "layout_walk.h"
 #include "ops.h"
@@ -88,15 +89,16 @@ Route find_route(const Context &context, Place laid_out, Place packed) {
     for (const By by : {row.first, row.second}) {
         if (by == By::nobody) continue;
         const Executor e = executor_of(context, by == By::packed ? packed : laid_out);
-        if (by == By::host) return {Way::host, e, e};
+        if (by == By::host) return {Way::host, e, e, laid_out.kind, packed.kind};
         if (e.backend->reaches(e.device, laid_out) && e.backend->reaches(e.device, packed))
-            return {Way::direct, e, e};
+            return {Way::direct, e, e, laid_out.kind, packed.kind};
     }
     return staged_route(context, laid_out, packed);
 }
 
 Route staged_route(const Context &context, const Place &laid_out, const Place &packed) {
-    return {Way::staged, executor_of(context, laid_out), executor_of(context, packed)};
+    return {Way::staged, executor_of(context, laid_out), executor_of(context, packed),
+            laid_out.kind, packed.kind};
 }
 
 const char *first_byte(const Type &type, const char *laid_out) {
@@ -106,26 +108,23 @@ const char *first_byte(const Type &type, const char *laid_out) {
 bool is_contiguous(const Transfer &t, char *&address) {
     const Layout &layout = layout_of(*t.type);
     const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
-    Walk walk(layout, top, layout.start, is_block);
-    walk.start(t.offset, t.length);
-    int64_t first = 0, next = 0;
-    bool begun = false;
-    for (Piece piece; walk.next(piece);) {
-        const int64_t at = displace(piece.origin, static_cast<int64_t>(piece.begin));
-        if (begun && at != next) return false;
-        if (!begun) first = at;
-        begun = true;
-        next = displace(at, static_cast<int64_t>(piece.end - piece.begin));
-    }
+    int64_t first = 0;
+    if (!is_consecutive(layout, top, t.offset, t.length, first)) return false;
     address = displaced(t.laid_out, static_cast<uint64_t>(first));
     return true;
 }
 
-Status check_copy_engines(const Transfer &t, Op op) {
-    char *address;
-    if (op == Op::replace && is_contiguous(t, address)) return success;
+Status check_copy_engines(const Transfer &t, Op op, bool in_parts) {
+    const Layout &layout = layout_of(*t.type);
+    const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
+    Box box;
+    if (op == Op::replace && is_box(layout, top, t.offset, t.length, box) &&
+        (!in_parts || box.rows * box.planes == 1))
+        return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
-                "ucd.engine is dma; copy engines do no reductions and no noncontiguous layouts");
+                "ucd.engine is dma, which does no reductions, and takes a range that is %s",
+                in_parts ? "consecutive in memory where data goes through staging buffers"
+                         : "consecutive in memory or a box of up to three dimensions");
 }
 
 namespace {

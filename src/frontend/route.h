@@ -27,6 +27,7 @@ enum class Way : uint8_t {
 struct Route {
     Way way = Way::host;
     Executor laid_out, packed; // which executor moves which side; the same one unless staged
+    MemoryKind laid_out_kind = MemoryKind::host, packed_kind = MemoryKind::host;
 };
 
 // Whether it is clear without looking at the buffers that all of them are in host memory.
@@ -56,8 +57,8 @@ const char *first_byte(const Type &type, const char *laid_out);
 // `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
-// Whether copy engines can do it: consecutive bytes are all that they are asked to move.
-Status check_copy_engines(const Transfer &t, Op op);
+// Whether copy engines can do it, in one job or in parts of any length.
+Status check_copy_engines(const Transfer &t, Op op, bool in_parts);
 
 // Whether the executor has the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);

@@ -22,11 +22,12 @@ public:
 
     Status add(const Transfer &t, const Route &route) {
         if (route.way == Way::host) return add_on_host(t);
-        if (hints_.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
+        if (hints_.limits.engine == Engine::dma)
+            UCD_TRY(check_copy_engines(t, op_, route.way == Way::staged));
         const Executor &to = direction_ == Direction::pack ? route.packed : route.laid_out;
         UCD_TRY(check_supported(to, op_, *t.type));
         work_->keep(*t.type);
-        return route.way == Way::direct ? add_launch(t, to) : add_staged(t, route);
+        return route.way == Way::direct ? add_launch(t, route) : add_staged(t, route);
     }
 
     Status start(std::unique_ptr<Operation> &operation) {
@@ -63,7 +64,8 @@ private:
         return success;
     }
 
-    Status add_launch(const Transfer &t, const Executor &executor) {
+    Status add_launch(const Transfer &t, const Route &route) {
+        const Executor &executor = route.packed; // of both sides
         Job job{.plan = nullptr,
                 .laid_out = t.laid_out,
                 .packed = t.packed,
@@ -73,7 +75,9 @@ private:
                 .direction = direction_,
                 .op = op_,
                 .elements = op_ == Op::replace ? nullptr : &elements_of(*t.type),
-                .limits = hints_.limits};
+                .limits = hints_.limits,
+                .laid_out_kind = route.laid_out_kind,
+                .packed_kind = route.packed_kind};
         UCD_TRY(plan_of(*t.type, *executor.backend, executor.index, t.count > 1, job.plan));
         launch_on(executor).jobs.push_back(job);
         return success;
@@ -119,8 +123,7 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
     route = find_route(context, laid_out, packed);
     // What a device cannot reduce, the host can, if the result is where it reaches.
     const Place &target = pack ? packed : laid_out;
-    if (route.way == Way::direct && target.host_reachable() &&
-        !supports(route.packed, op, *t.type))
+    if (route.way == Way::direct && target.host_reachable() && !supports(route.packed, op, *t.type))
         route = staged_route(context, laid_out, packed);
     return success;
 }

@@ -82,9 +82,7 @@ TEST_CASE("mixed elements through chunks that they do not fill") {
         random_knobs(rng);
         use_staging(64 + rng.below(100), 1 + static_cast<unsigned>(rng.below(3)));
         const bool reduces = !mock_options(UCD_OP__SUM).elements.empty();
-        const ucd_op_t op = !reduces           ? UCD_OP__REPLACE
-                            : rng.chance(50) ? UCD_OP__SUM
-                                             : UCD_OP__MAX;
+        const ucd_op_t op = !reduces ? UCD_OP__REPLACE : rng.chance(50) ? UCD_OP__SUM : UCD_OP__MAX;
         const ReducedSubject what = with_elements(random_subject(one, mock_options(op)));
         check_moves(one, op, what, random_memory(rng), random_memory(rng));
     });
@@ -115,6 +113,95 @@ TEST_CASE("copies between every two memories") {
             });
         }
     }
+}
+
+TEST_CASE("boxes by copy engines, which do no more and no less") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    run_cases("mock boxes", 500, [info](Case &one) {
+        Rng &rng = one.rng();
+        mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
+        // Rows of bytes in planes, one behind the other or not.
+        const auto row = static_cast<std::intptr_t>(1 + rng.below(20));
+        const auto rows = static_cast<std::intptr_t>(1 + rng.below(6));
+        const auto planes = static_cast<std::intptr_t>(1 + rng.below(4));
+        const std::intptr_t stride = row + static_cast<std::intptr_t>(rng.below(9));
+        const bool whole_rows = rng.chance(80);
+        const std::intptr_t plane =
+            stride * (rows + static_cast<std::intptr_t>(rng.below(3))) + (whole_rows ? 0 : 1);
+        const bool upwards = rng.chance(90);
+        const std::vector<std::intptr_t> shape = {planes, rows, row};
+        const std::vector<std::intptr_t> strides = {plane, upwards ? stride : -stride, 1};
+        const ReducedSubject what =
+            with_elements(make_subject(one, ndarray(shape, strides, leaf(UCD_TYPE__BYTE)), 1));
+        MockBuffer laid_out(rng, what.subject.range, Memory::device0);
+        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())},
+                          rng.chance(50) ? Memory::device0 : Memory::pinned);
+        // All of it; some rows of a plane; some planes; bytes of a row; or anything.
+        std::intptr_t from = 0, length = row * rows * planes;
+        bool box = upwards && (whole_rows || planes == 1 || rows == 1);
+        switch (rng.below(5)) {
+        case 0: break;
+        case 1: {
+            const auto first =
+                static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(rows)));
+            const std::intptr_t at =
+                static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(planes)));
+            from = (at * rows + first) * row;
+            length =
+                row *
+                (1 + static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(rows - first))));
+            box = upwards || length == row;
+            break;
+        }
+        case 2: {
+            const auto first =
+                static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(planes)));
+            from = first * rows * row;
+            length = rows * row *
+                     (1 + static_cast<std::intptr_t>(
+                              rng.below(static_cast<std::size_t>(planes - first))));
+            box = box || (upwards && length == rows * row);
+            break;
+        }
+        case 3:
+            from = static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(rows * planes))) *
+                       row +
+                   static_cast<std::intptr_t>(rng.below(static_cast<std::size_t>(row)));
+            length = 1 + static_cast<std::intptr_t>(
+                             rng.below(static_cast<std::size_t>(row - from % row)));
+            box = true;
+            break;
+        default:
+            from = static_cast<std::intptr_t>(rng.below(what.subject.size()));
+            length = 1 + static_cast<std::intptr_t>(
+                             rng.below(what.subject.size() - static_cast<std::size_t>(from)));
+            box = false; // perhaps
+        }
+        const MockMove move{one,
+                            UCD_OP__REPLACE,
+                            what,
+                            laid_out,
+                            packed,
+                            static_cast<std::size_t>(from),
+                            static_cast<std::size_t>(length)};
+        const bool pack = rng.chance(50);
+        pack ? set_up_pack(move) : set_up_unpack(move);
+        std::uintptr_t actual = 0;
+        mock::counts.launches = 0;
+        const int rc =
+            pack ? ucd_pack(laid_out.real_base(), 1, what.subject.type(), move.offset,
+                            packed.real_base(), move.length, &actual, info, UCD_OP__REPLACE)
+                 : ucd_unpack(packed.real_base(), move.length, laid_out.real_base(), 1,
+                              what.subject.type(), move.offset, &actual, info, UCD_OP__REPLACE);
+        if (rc == UCD_ERR__NOT_SUPPORTED && !box) return;
+        one.succeed(rc, "by copy engines");
+        check_result(move);
+        if (mock::backend.remembers && mock::counts.launches != 0) one.fail("a kernel moved it");
+    });
+    ucd_info_free(&info);
 }
 
 TEST_CASE("buffers without an address of their own: absolute displacements") {

@@ -239,8 +239,14 @@ TEST_CASE("copy engines") {
         CHECK_FALSE(out.first_difference());
         CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual, info,
                        UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+        // As a box of rows, where one copy does it.
         const BuiltType strided(recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)));
+        const bool staged = b == pageable || a == pageable || b == device1;
         CHECK(ucd_pack(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, &actual, info,
+                       UCD_OP__REPLACE) == (staged ? UCD_ERR__NOT_SUPPORTED : UCD_SUCCESS));
+        const BuiltType irregular(
+            recipes::indexed_block(1, {0, 2, 5}, recipes::leaf(UCD_TYPE__INT)));
+        CHECK(ucd_pack(in.real_base(), 1, irregular.get(), 0, out.real_base(), 12, &actual, info,
                        UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
         // One block of it is consecutive.
         CHECK(ucd_pack(in.real_base(), 1, strided.get(), 4, out.real_base(), 4, &actual, info,

@@ -3,7 +3,7 @@
 #include "support/mock_driver.h"
 #include "support/reduction_oracle.hpp"
 
-#include "layout_walk.h"
+#include "box.h"
 
 #include <array>
 #include <cstring>
@@ -114,8 +114,7 @@ private:
         const Node top = repeat(layout.top(), layout.root, job_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
         walk.start(job_.offset, job_.length);
-        uint64_t pieces = 0;
-        for (Piece piece; walk.next(piece); ++pieces) {
+        for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
             const uintptr_t address = reinterpret_cast<uintptr_t>(job_.laid_out) +
                                       static_cast<uintptr_t>(piece.origin) + piece.begin;
@@ -126,8 +125,9 @@ private:
                 std::memcpy(laid_out, packed, bytes);
             packed += bytes;
         }
-        if (job_.limits.copy_engines_only && pieces != 1)
-            throw std::runtime_error("copy engines move consecutive bytes only");
+        if (Box box; job_.limits.engine == Engine::dma &&
+                     !is_box(layout, top, job_.offset, job_.length, box))
+            throw std::runtime_error("copy engines move boxes only");
     }
 
     // out = out op in, over the elements of the job's range.

@@ -5,6 +5,7 @@
 #include "direction.h"
 #include "element.h"
 #include "layout.h"
+#include "memory.h"
 
 #include <cstdint>
 
@@ -21,10 +22,16 @@ struct Elements {
     int64_t extent = 0; // of one repetition of `runs`: the packed size of the type
 };
 
+enum class Engine : uint8_t {
+    automatic,
+    kernel,
+    dma, // copy engines only: the range is a box (box.h), and no kernel may move it
+};
+
 struct Limits {
-    uint32_t threads = 1;           // host threads for one call
-    uint32_t max_blocks = 0;        // compute units; 0: no cap
-    bool copy_engines_only = false; // the range is consecutive in memory, and no kernel may move it
+    uint32_t threads = 1;    // host threads for one call
+    uint32_t max_blocks = 0; // compute units; 0: no cap
+    Engine engine = Engine::automatic;
 };
 
 struct Job {
@@ -38,6 +45,8 @@ struct Job {
     Op op = Op::replace;                // destination = destination op source
     const Elements *elements = nullptr; // set unless op is replace
     Limits limits;
+    // Where the two sides are, as far as the launch may profit from knowing it.
+    MemoryKind laid_out_kind = MemoryKind::device, packed_kind = MemoryKind::device;
 };
 
 } // namespace ucd

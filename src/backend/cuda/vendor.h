@@ -23,6 +23,8 @@ using gpuError_t = cudaError_t;
 using gpuStream_t = cudaStream_t;
 using gpuEvent_t = cudaEvent_t;
 using gpuFuncAttributes = cudaFuncAttributes;
+using gpuPitchedPtr = cudaPitchedPtr;
+using gpuMemcpy3DParms = cudaMemcpy3DParms;
 using gpuStreamCaptureStatus = cudaStreamCaptureStatus;
 using gpuStreamCaptureMode = cudaStreamCaptureMode;
 
@@ -58,6 +60,8 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuHostFree cudaFreeHost
 #define gpuMemcpyDefault cudaMemcpyDefault
 #define gpuMemcpyAsync cudaMemcpyAsync
+#define gpuMemcpy2DAsync cudaMemcpy2DAsync
+#define gpuMemcpy3DAsync cudaMemcpy3DAsync
 #define gpuLaunchKernel cudaLaunchKernel
 #define gpuFuncGetAttributes cudaFuncGetAttributes
 

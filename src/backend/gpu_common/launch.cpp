@@ -1,7 +1,7 @@
 #include "launch.h"
 
+#include "box_copy.h"
 #include "check.h"
-#include "layout_walk.h"
 #include "nest_kernels.h"
 #include "pieces.h"
 #include "transpose.h"
@@ -55,31 +55,19 @@ uint32_t grid_for(uint64_t tiles, const Limits &limits) {
 template <class Params>
 Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
     void *arguments[] = {&params};
-    return check(gpuLaunchKernel(kernel, dim3(blocks), dim3(threads_per_block), arguments, 0,
-                                 work.stream),
-                 "launching a kernel");
+    return check(
+        gpuLaunchKernel(kernel, dim3(blocks), dim3(threads_per_block), arguments, 0, work.stream),
+        "launching a kernel");
 }
 
 Status use_tables(Work &work, Tables &tables, const char *&memory) {
     TableUse use;
-    UCD_TRY(
-        TableStore::instance().use(tables, work.device, work.stream, work.mode, memory, use));
+    UCD_TRY(TableStore::instance().use(tables, work.device, work.stream, work.mode, memory, use));
     work.uses.push_back(std::move(use));
     return success;
 }
 
 // Consecutive bytes --------------------------------------------------------------
-
-// Where the range starts; it is consecutive in memory.
-uintptr_t first_byte_of(const Work &work) {
-    const Layout &layout = work.plan.layout;
-    const Node top = repeat(layout.top(), layout.root, work.job.count, work.plan.extent);
-    Walk walk(layout, top, 0, is_block);
-    walk.start(work.job.offset, 1);
-    Piece piece;
-    (void)walk.next(piece); // there is a byte
-    return work.laid_out + static_cast<uintptr_t>(piece.origin) + piece.begin;
-}
 
 Status copy_range(const Work &work, uintptr_t place) {
     auto *laid_out = reinterpret_cast<void *>(place);
@@ -131,8 +119,8 @@ bool fits_nest(const Work &work) {
     return end / work.word + vector_bytes < most_positions;
 }
 
-// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a list,
-// and one where memory is what limits.
+// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a
+// list, and one where memory is what limits.
 uint32_t vectors_per_thread(const Work &work) {
     constexpr uint64_t cached = uint64_t{32} << 20;
     const bool several = work.job.length <= cached || work.plan.tables != nullptr;
@@ -167,8 +155,7 @@ Status launch_nest(Work &work) {
     params.tiles = static_cast<uint32_t>((vectors.count + tile - 1) / tile);
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
-    const NestKernel &kernel =
-        nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
+    const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
     return launch_kernel(work, kernel.handle, grid_for(params.tiles, work.job.limits), params);
 }
 
@@ -192,8 +179,7 @@ bool transpose_params(const Work &work, TransposeParams &params) {
     if (children * each / 2 > work.job.length) return false;
     const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
     params = {};
-    params.laid_out =
-        work.laid_out + skipped * static_cast<uint64_t>(shape.level[0].stride);
+    params.laid_out = work.laid_out + skipped * static_cast<uint64_t>(shape.level[0].stride);
     params.packed = work.stream_base() + skipped * each;
     params.begin = work.job.offset - skipped * each;
     params.end = end - skipped * each;
@@ -224,8 +210,7 @@ bool transpose_params(const Work &work, TransposeParams &params) {
 
 Status launch_transpose(const Work &work, TransposeParams &params) {
     const ShapeLevel &columns = work.plan.shape.level[work.plan.shape.levels - 1];
-    const void *kernel =
-        transpose_kernel(work.job.direction, static_cast<unsigned>(columns.each));
+    const void *kernel = transpose_kernel(work.job.direction, static_cast<unsigned>(columns.each));
     return launch_kernel(work, kernel, grid_for(params.tiles, work.job.limits), params);
 }
 
@@ -243,10 +228,8 @@ bool pieces_params(const Work &work, PiecesParams &params) {
     params.begin = work.job.offset - skipped * each;
     params.end = params.begin + work.job.length;
     params.packed = work.stream_base() + skipped * each;
-    params.laid_out =
-        work.laid_out + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
-    const uint64_t first = params.begin / plan.period,
-                   last = (params.end - 1) / plan.period;
+    params.laid_out = work.laid_out + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
+    const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
     const uint64_t count = (last - first + 1) * plan.pieces;
     if (last >= most_positions || count >= most_positions) return false;
     params.first = static_cast<uint32_t>(first);
@@ -301,6 +284,21 @@ bool may_need_program(const GpuPlan &plan, uint64_t count) {
     return shape.levels == 0 || plan.size * count + vector_bytes >= most_positions;
 }
 
+// Copy engines --------------------------------------------------------------
+
+// A captured copy would do, too, but need not be the faster one when it is replayed.
+bool wants_copy_engine(const Job &job) {
+    const bool to_host =
+        (job.laid_out_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
+        (job.laid_out_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned);
+    return job.limits.engine == Engine::dma || (job.limits.engine == Engine::automatic && to_host);
+}
+
+bool is_range_a_box(const GpuPlan &plan, const Job &job, Box &box) {
+    const Node top = repeat(plan.layout.top(), plan.layout.root, job.count, plan.extent);
+    return is_box(plan.layout, top, job.offset, job.length, box);
+}
+
 Status load(const void *kernel) {
     gpuFuncAttributes attributes;
     return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
@@ -333,7 +331,10 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
     Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
-    if (job.limits.copy_engines_only) return copy_range(work, first_byte_of(work));
+    if (Box box; wants_copy_engine(job) && is_range_a_box(plan, job, box) &&
+                 (job.limits.engine == Engine::dma || is_faster_to_pinned(box)))
+        return copy_box(stream, box, reinterpret_cast<uintptr_t>(job.laid_out), job.packed,
+                        job.direction);
     TransposeParams params;
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
@@ -347,8 +348,7 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
         UCD_TRY(load_kernels(plan, count));
         if (plan.tables != nullptr) UCD_TRY(store.prepare(*plan.tables, device));
         if (plan.piece_list != nullptr) UCD_TRY(store.prepare(*plan.piece_list, device));
-        if (may_need_program(plan, count))
-            UCD_TRY(store.prepare(plan.program().tables, device));
+        if (may_need_program(plan, count)) UCD_TRY(store.prepare(plan.program().tables, device));
     }
     plan.set_prepared(device.index());
     return success;

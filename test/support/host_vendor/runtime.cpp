@@ -376,6 +376,37 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
     return gpuSuccess;
 }
 
+gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
+                            std::size_t from_pitch, std::size_t width, std::size_t height,
+                            gpuMemcpyKind kind, gpuStream_t stream) {
+    const gpuMemcpy3DParms copy = {{const_cast<void *>(from), from_pitch, from_pitch, height},
+                                   {to, to_pitch, to_pitch, height},
+                                   {width, height, 1},
+                                   kind};
+    return gpuMemcpy3DAsync(&copy, stream);
+}
+
+gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
+    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    constexpr std::size_t longest_pitch = INT32_MAX;
+    const gpuExtent extent = copy->extent;
+    const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
+    for (const gpuPitchedPtr &side : {from, to})
+        if (side.pitch < extent.width || side.pitch > longest_pitch || side.ysize < extent.height)
+            return gpuErrorRefused;
+    ++mock::counts.copies;
+    submit(stream, [=] {
+        const auto row = [](const gpuPitchedPtr &side, std::size_t y, std::size_t z) {
+            return reinterpret_cast<uintptr_t>(side.ptr) + (z * side.ysize + y) * side.pitch;
+        };
+        for (std::size_t z = 0; z < extent.depth; ++z)
+            for (std::size_t y = 0; y < extent.height; ++y)
+                std::memcpy(device_memory(row(to, y, z), extent.width),
+                            device_memory(row(from, y, z), extent.width), extent.width);
+    });
+    return gpuSuccess;
+}
+
 gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
                            gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;

@@ -1,6 +1,6 @@
-// A vendor whose devices are threads of the CPU, over the mock's driver: the very kernels and driver
-// code of gpu_common, without a GPU. Device memory is strict, streams are in order, and whatever can
-// fail does so when a test wants it.
+// A vendor whose devices are threads of the CPU, over the mock's driver: the very kernels and
+// driver code of gpu_common, without a GPU. Device memory is strict, streams are in order, and
+// whatever can fail does so when a test wants it.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +44,18 @@ inline constexpr unsigned gpuStreamNonBlocking = 1, gpuEventDisableTiming = 2,
 using gpuStream_t = mock::Stream *;
 using gpuEvent_t = ucd::hostgpu::EventState *;
 struct gpuFuncAttributes {};
+struct gpuPitchedPtr {
+    void *ptr;
+    std::size_t pitch, xsize, ysize;
+};
+struct gpuExtent {
+    std::size_t width, height, depth;
+};
+struct gpuMemcpy3DParms {
+    gpuPitchedPtr srcPtr, dstPtr;
+    gpuExtent extent;
+    gpuMemcpyKind kind;
+};
 struct dim3 {
     unsigned x;
     explicit dim3(unsigned n) : x(n) {}
@@ -72,6 +84,10 @@ gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned flags);
 gpuError_t gpuHostFree(void *memory);
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind kind,
                           gpuStream_t stream);
+gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
+                            std::size_t from_pitch, std::size_t width, std::size_t height,
+                            gpuMemcpyKind kind, gpuStream_t stream);
+gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream);
 gpuError_t gpuLaunchKernel(const void *kernel, dim3 blocks, dim3 threads, void **arguments,
                            std::size_t shared, gpuStream_t stream);
 gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *kernel);
@@ -80,8 +96,8 @@ gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *kerne
 
 namespace ucd::UCD_GPU {
 
-// A kernel runs a block at a time, on the thread of its stream. What a block's threads do between two
-// barriers is a loop over them.
+// A kernel runs a block at a time, on the thread of its stream. What a block's threads do between
+// two barriers is a loop over them.
 struct Grid {
     uint32_t block = 0, blocks = 0;
 };
