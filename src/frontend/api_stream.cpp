@@ -51,7 +51,8 @@ Status plan_job(const Executor &executor, const Type &type, uint64_t count, Op o
 }
 
 Status check_reached(const Context &context, const Executor &executor, const Hints &hints,
-                     const PlaceHint *hint, const void *address, const char *argument) {
+                     const PlaceHint *hint, const void *address, const char *argument,
+                     MemoryKind &kind) {
     Place place;
     UCD_TRY(find_place(context, hints, hint, address, place));
     // A hint for pinned or managed memory means that of the stream's backend.
@@ -59,6 +60,7 @@ Status check_reached(const Context &context, const Executor &executor, const Hin
         place.owner = executor.backend;
         place.device = executor.device;
     }
+    kind = place.kind;
     if (executor.backend->reaches(executor.device, place)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "%s is in memory that device %d of backend %s does not reach", argument,
@@ -69,9 +71,10 @@ Status make_job(const Context &context, const Executor &executor, const Transfer
                 Direction direction, Op op, const Hints &hints, Job &job) {
     const bool pack = direction == Direction::pack;
     UCD_TRY(check_reached(context, executor, hints, pack ? hints.inbuf : hints.outbuf,
-                          first_byte(*t.type, t.laid_out), pack ? "inbuf" : "outbuf"));
+                          first_byte(*t.type, t.laid_out), pack ? "inbuf" : "outbuf",
+                          job.laid_out_kind));
     UCD_TRY(check_reached(context, executor, hints, pack ? hints.outbuf : hints.inbuf, t.packed,
-                          pack ? "outbuf" : "inbuf"));
+                          pack ? "outbuf" : "inbuf", job.packed_kind));
     if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op, false));
     UCD_TRY(plan_job(executor, *t.type, t.count, op, hints, job));
     job.laid_out = t.laid_out;

@@ -38,8 +38,12 @@ gpuError_t copy_rows(gpuStream_t stream, const Box &box, char *laid_out, char *p
 
 } // namespace
 
-bool is_faster_to_pinned(const Box &) {
-    return false;
+// On an H200, a copy starts 2.2 us earlier than a kernel, and takes 1.45 ns for each row where a
+// kernel takes 0.02 ns for each byte.
+bool is_faster_to_pinned(const Box &box) {
+    constexpr uint64_t earlier = 220'000, per_row = 145, kernel_per_byte = 2; // units of 10 ps
+    if (box.row * kernel_per_byte >= per_row) return true;
+    return box.rows * box.planes <= earlier / (per_row - box.row * kernel_per_byte);
 }
 
 Status copy_box(gpuStream_t stream, const Box &box, uintptr_t origin, char *packed,

@@ -119,12 +119,18 @@ bool fits_nest(const Work &work) {
     return end / work.word + vector_bytes < most_positions;
 }
 
-// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a
-// list, and one where memory is what limits.
+// A few while places come from a list of long runs or, of whole vectors, from any list or the data
+// from a cache; one where memory is what limits.
 uint32_t vectors_per_thread(const Work &work) {
     constexpr uint64_t cached = uint64_t{32} << 20;
-    const bool several = work.job.length <= cached || work.plan.tables != nullptr;
-    return work.word == vector_bytes && several ? most_per_thread<vector_bytes> : 1;
+    constexpr uint64_t long_run = 512;
+    const bool listed = work.plan.tables != nullptr;
+    const ShapeLevel &outermost = work.plan.shape.level[0];
+    if (work.word == vector_bytes / 2 && work.plan.shape.levels == 1 &&
+        outermost.kind == LevelKind::varying && outermost.each << outermost.granule >= long_run)
+        return most_per_thread<vector_bytes / 2, 1>;
+    const bool several = work.word == vector_bytes && (listed || work.job.length <= cached);
+    return several ? most_per_thread<vector_bytes, 1> : 1;
 }
 
 Status launch_nest(Work &work) {

@@ -51,8 +51,10 @@ struct NestParams {
     NestList list[max_levels];
 };
 
-// Vectors of one word each: several of them are in flight per thread where that pays.
-template <unsigned width>
-inline constexpr unsigned most_per_thread = width == vector_bytes ? 2 : 1;
+// Several vectors are in flight per thread where that pays: such of one word each, and such whose
+// two words are mostly in one run of a list.
+template <unsigned width, unsigned levels>
+inline constexpr unsigned most_per_thread =
+    width == vector_bytes || (width == vector_bytes / 2 && levels == 1) ? 2 : 1;
 
 } // namespace ucd::UCD_GPU

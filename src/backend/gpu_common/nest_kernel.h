@@ -188,10 +188,10 @@ template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thread) {
     const uint32_t start = tile * threads_per_block * p.per_thread;
     const uint32_t end = start + threads_per_block * p.per_thread;
-    if constexpr (most_per_thread<width> > 1) {
+    constexpr unsigned several = most_per_thread<width, sizeof...(kinds)>;
+    if constexpr (several > 1) {
         if (p.per_thread > 1 && (start > 0 || p.head == 0) && end < p.vectors)
-            return move_whole_vectors<direction, width, most_per_thread<width>, kinds...>(
-                p, start + thread);
+            return move_whole_vectors<direction, width, several, kinds...>(p, start + thread);
     }
     for (uint32_t vector = start + thread; vector < end; vector += threads_per_block) {
         if (vector >= p.vectors) return;
