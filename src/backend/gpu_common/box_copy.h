@@ -15,6 +15,6 @@ Status copy_box(gpuStream_t stream, const Box &box, uintptr_t origin, char *pack
                 Direction direction);
 
 // Whether that is measured to be faster than a kernel, if one side is host memory.
-bool is_faster_to_pinned(const Box &box);
+bool is_faster_to_pinned(const Box &box, uintptr_t origin);
 
 } // namespace ucd::UCD_GPU

@@ -337,10 +337,11 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
     Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
-    if (Box box; wants_copy_engine(job) && is_range_a_box(plan, job, box) &&
-                 (job.limits.engine == Engine::dma || is_faster_to_pinned(box)))
-        return copy_box(stream, box, reinterpret_cast<uintptr_t>(job.laid_out), job.packed,
-                        job.direction);
+    if (Box box; wants_copy_engine(job) && is_range_a_box(plan, job, box)) {
+        const auto origin = reinterpret_cast<uintptr_t>(job.laid_out);
+        if (job.limits.engine == Engine::dma || is_faster_to_pinned(box, origin))
+            return copy_box(stream, box, origin, job.packed, job.direction);
+    }
     TransposeParams params;
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
