@@ -28,7 +28,11 @@ inline constexpr Status success{};
 struct LastError {
     char text[512];
 };
-__attribute__((visibility("default"))) inline thread_local LastError last_error{};
+#if defined(UCD_PLUGIN)
+__attribute__((visibility("default"))) extern constinit thread_local LastError last_error; // libucd's
+#else
+__attribute__((visibility("default"))) inline constinit thread_local LastError last_error{};
+#endif
 
 // Whoever finds an error words it; the C boundary puts the function's name before it.
 [[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {

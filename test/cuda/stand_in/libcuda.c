@@ -1,0 +1,110 @@
+/* What stands in for NVIDIA's driver library where the backend is tested for what it says of a
+ * driver or a device that will not do. UCD_STAND_IN says which; each call is a line in the file
+ * UCD_STAND_IN_LOG. There is no device behind it: whoever wants to use one is refused. */
+
+#include <cuda.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRIVER __attribute__((visibility("default"))) CUresult
+
+static int is(const char *what) {
+    const char *wanted = getenv("UCD_STAND_IN");
+    return wanted != NULL && strcmp(wanted, what) == 0;
+}
+
+static void log_call(const char *function) {
+    const char *name = getenv("UCD_STAND_IN_LOG");
+    FILE *file = name != NULL ? fopen(name, "a") : NULL;
+    if (file == NULL) return;
+    fprintf(file, "%s\n", function);
+    fclose(file);
+}
+
+DRIVER cuInit(unsigned flags) {
+    (void)flags;
+    log_call(__func__);
+    return is("broken") ? CUDA_ERROR_SYSTEM_DRIVER_MISMATCH : CUDA_SUCCESS;
+}
+
+DRIVER cuDriverGetVersion(int *version) {
+    log_call(__func__);
+    *version = is("old") ? CUDA_VERSION / 1000 * 1000 - 1000 + 40 : CUDA_VERSION;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuGetErrorString(CUresult error, const char **text) {
+    *text = error == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH ? "driver mismatch"
+            : error == CUDA_ERROR_DEVICE_UNAVAILABLE   ? "device busy"
+            : error == CUDA_ERROR_OUT_OF_MEMORY        ? "out of memory"
+                                                       : "some error";
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDeviceGetCount(int *count) {
+    log_call(__func__);
+    *count = is("no device") ? 0 : is("two") ? 2 : 1;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDeviceGet(CUdevice *device, int ordinal) {
+    *device = ordinal;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDeviceGetName(char *name, int length, CUdevice device) {
+    (void)device;
+    snprintf(name, (size_t)length, "stand-in");
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+    const int old = is("old device") || (is("two") && device == 0);
+    *value = 0;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = old ? 3 : 12;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = old ? 7 : 0;
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
+        *value = is("prohibited")  ? CU_COMPUTEMODE_PROHIBITED
+                 : is("exclusive") ? CU_COMPUTEMODE_EXCLUSIVE_PROCESS
+                                   : CU_COMPUTEMODE_DEFAULT;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+    (void)device;
+    *flags = 0;
+    *active = 0;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    (void)device;
+    log_call(__func__);
+    *context = NULL;
+    return is("full") ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_DEVICE_UNAVAILABLE;
+}
+
+DRIVER cuDevicePrimaryCtxRelease(CUdevice device) {
+    (void)device;
+    return CUDA_SUCCESS;
+}
+
+DRIVER cuCtxPushCurrent(CUcontext context) {
+    (void)context;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+DRIVER cuCtxPopCurrent(CUcontext *context) {
+    *context = NULL;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+#if !defined(UCD_STAND_IN_TOO_OLD)
+DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
+                              CUdeviceptr pointer) {
+    (void)count, (void)attributes, (void)values, (void)pointer;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+#endif
