@@ -16,12 +16,14 @@
 namespace {
 
 struct Options {
+    bench::CudaOptions cuda;
     bench::Effort effort;
     std::string backend = "seq", filter, csv, json;
     bool list = false, layouts = false, partial = false, calls = false, all = false, no_mpi = false;
 };
 
 void declare(CLI::App &app, Options &options) {
+    bench::declare_cuda(app, options.cuda);
     app.add_option("--backend", options.backend, "Whose memory is used: seq (the host's) or cuda")
         ->capture_default_str()
         ->check(CLI::IsMember({"seq", "cuda"}));
@@ -61,8 +63,9 @@ void run(const Options &options) {
     bench::Progress progress;
     bench::Report report;
     bench::Run run{options.effort, options.filter, mpi.get(), progress, report};
+    unsigned failures = 0;
     if (options.backend == "cuda") {
-        bench::run_cuda(run);
+        failures = bench::run_cuda(run, options.cuda);
     } else {
         if (options.all || options.layouts || !(options.partial || options.calls))
             bench::run_layouts(run);
@@ -72,6 +75,7 @@ void run(const Options &options) {
     progress.clear();
     if (!options.csv.empty()) report.write_csv(options.csv);
     if (!options.json.empty()) report.write_json(options.json, facts);
+    if (failures != 0) throw std::runtime_error(fmt::format("{} rows failed", failures));
     if (report.results().empty())
         throw std::runtime_error(fmt::format("no layout has \"{}\" in its name", options.filter));
 }

@@ -9,9 +9,10 @@
 
 namespace bench::gpu {
 
-void check_cuda(cudaError_t error, const char *what) {
+void check_cuda(cudaError_t error, const char *what, std::source_location where) {
     if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error) + " (" +
+                                 where.file_name() + ":" + std::to_string(where.line()) + ")");
 }
 
 Buffer::Buffer(std::size_t bytes, Memory memory) : bytes_(bytes), memory_(memory) {

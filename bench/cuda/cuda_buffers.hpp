@@ -7,13 +7,15 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <vector>
 
 namespace bench::gpu {
 
-// Throws with CUDA's words.
-void check_cuda(cudaError_t error, const char *what);
+// Throws with CUDA's words, and where.
+void check_cuda(cudaError_t error, const char *what,
+                std::source_location where = std::source_location::current());
 
 enum class Memory { device, pinned };
 

@@ -3,6 +3,8 @@
 
 #include "cuda_buffers.hpp"
 #include "cuda_layouts.hpp"
+#include "cuda_work.hpp"
+#include "rows.hpp"
 #include "ucd_peer.hpp"
 
 #include <fmt/core.h>
@@ -15,24 +17,6 @@ namespace bench {
 namespace {
 
 using namespace gpu;
-
-void synchronise() {
-    check_cuda(cudaStreamSynchronize(nullptr), "waiting");
-}
-
-// Starts something, and waits until it is done.
-Work blocking(std::function<void()> start) {
-    return repeated([start = std::move(start)] {
-        start();
-        synchronise();
-    });
-}
-
-Work copy_work(char *to, const char *from, std::size_t bytes) {
-    return blocking([=] {
-        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr), "copying");
-    });
-}
 
 Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack) {
     cudaMemcpy3DParms parms{};
@@ -203,20 +187,26 @@ void run_pipeline(Run &run) {
 
 } // namespace
 
-void run_cuda(Run &run) {
+unsigned run_cuda(Run &run, const CudaOptions &options) {
     run.effort.clock = Clock::wall;
     cudaDeviceProp properties;
     check_cuda(cudaGetDeviceProperties(&properties, 0), "asking for the device");
     fmt::print("device: {}\n", properties.name);
-    for (const Memory packed : {Memory::device, Memory::pinned}) {
-        CudaSection section(run, packed == Memory::device ? "device to device" : "device, pinned",
-                            packed);
-        for (const Layout &layout : layouts())
-            if (run.wants(layout.name)) section.measure(layout);
+    Rows rows(run, options.budget);
+    if (!options.asks_for_parts()) {
+        for (const Memory packed : {Memory::device, Memory::pinned}) {
+            CudaSection section(
+                run, packed == Memory::device ? "device to device" : "device, pinned", packed);
+            for (const Layout &layout : layouts())
+                rows.row(layout.name, [&] { section.measure(layout); });
+        }
+        if (run.filter.empty()) {
+            rows.row("latency", [&] { run_latency(run); });
+            rows.row("pipeline", [&] { run_pipeline(run); });
+        }
     }
-    if (!run.filter.empty()) return;
-    run_latency(run);
-    run_pipeline(run);
+    if (options.reductions) run_reductions(run, rows);
+    return rows.failures();
 }
 
 } // namespace bench

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-void run_cuda(Run &) {
+unsigned run_cuda(Run &, const CudaOptions &) {
     throw std::runtime_error("this ucd-bench was built without CUDA");
 }
 

@@ -1,0 +1,17 @@
+// Which parts of the CUDA section run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace bench {
+
+struct CudaOptions {
+    bool reductions = false;
+    double budget = 3600; // seconds
+
+    bool asks_for_parts() const { return reductions; }
+};
+
+void declare_cuda(CLI::App &app, CudaOptions &options);
+
+} // namespace bench
