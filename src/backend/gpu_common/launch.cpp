@@ -3,6 +3,7 @@
 #include "layout_walk.h"
 #include "nest_kernels.h"
 #include "pieces.h"
+#include "reduction.h"
 #include "transpose.h"
 #include "work.h"
 
@@ -155,11 +156,10 @@ Status launch_pieces(Work &work, PiecesParams &params) {
 // Programs --------------------------------------------------------------
 
 Status launch_program(Work &work) {
-    GpuPlan::Program &program = work.plan.program();
+    LazyProgram::Program &program = work.plan.program();
     ProgramParams params{};
-    UCD_TRY(use_tables(work, program.tables, params.image));
-    params.nodes = program.nodes;
-    params.root = program.root;
+    params.program = {nullptr, program.nodes, program.root};
+    UCD_TRY(use_tables(work, program.tables, params.program.image));
     params.width = work.word;
     params.laid_out = work.laid_out;
     const Vectors vectors(work.packed, work.job.length);
@@ -202,12 +202,14 @@ Status load_kernels(const GpuPlan &plan, uint64_t count) {
 Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode mode,
                   std::vector<TableUse> &uses) {
     const auto &plan = static_cast<const GpuPlan &>(*job.plan);
-    if (mode == LaunchMode::capture && !plan.is_prepared(device.index())) return not_prepared();
+    if (mode == LaunchMode::capture && !plan.is_prepared(device.index(), job.op))
+        return not_prepared();
     const uintptr_t laid_out =
         reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(plan.layout.start);
     const auto packed = reinterpret_cast<uintptr_t>(job.packed);
     const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
     Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
+    if (job.op != Op::replace) return launch_reduction(work);
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
     if (job.limits.copy_engines_only) return copy_range(work, first_byte_of(work));
     TransposeParams params;
@@ -225,7 +227,7 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
         if (plan.piece_list != nullptr) UCD_TRY(store.prepare(*plan.piece_list, device));
         if (may_need_program(plan, count)) UCD_TRY(store.prepare(plan.program().tables, device));
     }
-    plan.set_prepared(device.index());
+    plan.set_prepared(device.index(), Op::replace);
     return success;
 }
 

@@ -36,18 +36,20 @@ UCD_GPU_FUNCTION uint64_t program_displacement(const char *image, const ProgramN
 struct Stretch {
     uintptr_t place;
     uint64_t bytes;
+    const ProgramNode *block;
 };
 
-// Where stream byte `position` is, and how many follow it in its block.
-UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
+// Where stream byte `position` of a layout with this origin is, and how many follow it in its
+// block.
+UCD_GPU_FUNCTION Stretch locate(const ProgramRef &p, uintptr_t origin, uint64_t position) {
     const auto *nodes = reinterpret_cast<const ProgramNode *>(p.image + p.nodes);
-    uint64_t place = p.laid_out;
+    uint64_t place = origin;
     uint32_t id = p.root;
     for (;;) {
         const ProgramNode *node = nodes + id;
         const uint32_t kind = load_table(&node->kind);
         if (kind == ProgramNode::block)
-            return {place + position, load_table(&node->bytes) - position};
+            return {place + position, load_table(&node->bytes) - position, node};
         if (kind == ProgramNode::sequence) {
             const uint64_t entry = entry_holding(p.image, node, position);
             position -= program_entry<uint64_t>(p.image, load_table(&node->first), entry);
@@ -69,8 +71,7 @@ UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
             const uint64_t run = entry_holding(p.image, node, child);
             const uint64_t in_run =
                 child - program_entry<uint64_t>(p.image, load_table(&node->first), run);
-            place += program_displacement(p.image, node, run) +
-                     in_run * load_table(&node->stride);
+            place += program_displacement(p.image, node, run) + in_run * load_table(&node->stride);
         }
         id = load_table(&node->child);
     }
@@ -112,7 +113,7 @@ UCD_GPU_FUNCTION void move_whole_vector(const ProgramParams &p, uintptr_t packed
     Bytes16 bytes;
     if constexpr (direction == Direction::unpack) bytes.set(load<Quad>(packed));
     for (uint32_t i = 0; i < vector_bytes;) {
-        Stretch s = locate(p, position + i);
+        Stretch s = locate(p.program, p.laid_out, position + i);
         if (s.bytes > vector_bytes - i) s.bytes = vector_bytes - i;
         const auto end = i + static_cast<uint32_t>(s.bytes);
         for (; i < end; i += width, s.place += width) {
@@ -128,7 +129,7 @@ UCD_GPU_FUNCTION void move_whole_vector(const ProgramParams &p, uintptr_t packed
 template <Direction direction>
 UCD_GPU_FUNCTION void move_whole_vector_of_16(const ProgramParams &p, uintptr_t packed,
                                               uint64_t position) {
-    const uintptr_t place = locate(p, position).place;
+    const uintptr_t place = locate(p.program, p.laid_out, position).place;
     if constexpr (direction == Direction::pack)
         store<Quad>(packed, load<Quad>(place));
     else
@@ -139,7 +140,7 @@ template <Direction direction>
 UCD_GPU_FUNCTION void move_part_of_vector(const ProgramParams &p, uintptr_t packed,
                                           uint64_t position, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
-        const uintptr_t place = locate(p, position + i).place;
+        const uintptr_t place = locate(p.program, p.laid_out, position + i).place;
         if constexpr (direction == Direction::pack)
             store<uint8_t>(packed + i, load<uint8_t>(place));
         else
