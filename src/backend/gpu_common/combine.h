@@ -5,9 +5,6 @@
 #include "element.h"
 #include "vendor.h"
 
-#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
-#include "half.h"
-
 #include <cstdint>
 #include <type_traits>
 
@@ -43,10 +40,10 @@ UCD_GPU_FUNCTION T combined(T a, T b) {
 // Computed in float and rounded; what is chosen stays as it is.
 template <Op op>
 UCD_GPU_FUNCTION Float16 combined(Float16 a, Float16 b) {
-    const float x = to_float(a), y = to_float(b);
+    const float x = float16_to_float(a), y = float16_to_float(b);
     if constexpr (op == Op::max) return y > x ? b : a;
     if constexpr (op == Op::min) return y < x ? b : a;
-    return to_float16(combined<op>(x, y));
+    return float_to_float16(combined<op>(x, y));
 }
 template <Op op>
 UCD_GPU_FUNCTION BFloat16 combined(BFloat16 a, BFloat16 b) {
