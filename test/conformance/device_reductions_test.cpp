@@ -206,49 +206,44 @@ TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those
     }
 }
 
-TEST_CASE("a reduction far into a stream of more than 2^32 elements") {
+TEST_CASE("reductions far into streams of more than 2^32 elements") {
     MockSession session;
-    const std::intptr_t many = std::intptr_t{1} << 33;
+    constexpr std::uintptr_t many = std::uintptr_t{1} << 33, taken = 20;
     for (const ucd_type_t element : {UCD_TYPE__INT, UCD_TYPE__2INT}) {
         const ucd_op_t op = element == UCD_TYPE__INT ? UCD_OP__SUM : UCD_OP__MAXLOC;
         const std::vector<ucd_type_t> types = types_on_device(op);
         if (std::find(types.begin(), types.end(), element) == types.end()) continue;
-        // The same element again and again; then another one.
-        ucd_type_t repeated = UCD_TYPE__NULL, type = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_hvector(many, 1, 0, element, UCD_INFO__NULL, &repeated) == UCD_SUCCESS);
-        const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 64};
-        const ucd_type_t both[] = {repeated, element};
-        REQUIRE(ucd_create_struct(2, lengths, displs, both, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-        const BuiltType owner(repeated), owner_too(type);
+        // The same element again and again, and the next one as often.
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_hvector(static_cast<std::intptr_t>(many), 1, 0, element, UCD_INFO__NULL,
+                                   &type) == UCD_SUCCESS);
+        const BuiltType owner(type);
         const bool pair = element == UCD_TYPE__2INT;
-        const std::size_t size = pair ? 8 : 4;
-        std::vector<std::int32_t> in(32), out(40), expected(40);
-        in[0] = 5;
-        in[16] = 7;
-        for (int i = 0; i < 40; ++i) out[static_cast<std::size_t>(i)] = i % 3;
-        auto *const source =
-            static_cast<std::byte *>(mock::allocate(ucd::MemoryKind::device, 0, 128));
-        auto *const target =
-            static_cast<std::byte *>(mock::allocate(ucd::MemoryKind::device, 0, 160));
-        const std::size_t count = 160 / size;
-        for (const std::uintptr_t first : {static_cast<std::uintptr_t>(many) - 1000,
-                                           static_cast<std::uintptr_t>(many) + 1 - count}) {
-            expected = out;
-            for (std::size_t i = 0; i < count; ++i) {
-                const bool last = first + i == static_cast<std::uintptr_t>(many);
-                if (!pair)
-                    expected[i] += last ? 7 : 5;
-                else if (expected[2 * i] < (last ? 7 : 5))
-                    expected[2 * i] = last ? 7 : 5, expected[2 * i + 1] = 0;
+        const std::size_t ints = pair ? 2 : 1, size = 4 * ints;
+        const std::vector<std::int32_t> in = {5, pair ? 0 : 7, 7, 0};
+        std::vector<std::int32_t> out(taken * ints), found(taken * ints);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::int32_t>(i % 3);
+        auto *const source = mock::allocate(ucd::MemoryKind::device, 0, 16);
+        auto *const target = mock::allocate(ucd::MemoryKind::device, 0, taken * size);
+        mock::write(source, in.data(), 16);
+        // Within one element's repetitions; from the first one's to the next one's.
+        for (const std::uintptr_t first : {many / 2 + 3, many - taken / 2}) {
+            std::vector<std::int32_t> expected = out;
+            for (std::size_t i = 0; i < taken; ++i) {
+                const std::int32_t value = first + i < many ? 5 : 7;
+                if (!pair) {
+                    expected[i] += value;
+                } else if (expected[2 * i] < value) {
+                    expected[2 * i] = value;
+                    expected[2 * i + 1] = 0;
+                }
             }
-            mock::write(source, in.data(), 128);
-            mock::write(target, out.data(), 160);
+            mock::write(target, out.data(), taken * size);
             std::uintptr_t actual = 0;
-            REQUIRE(ucd_pack(source, 1, type, first * size, target, 160, &actual, UCD_INFO__NULL,
-                             op) == UCD_SUCCESS);
-            CHECK(actual == 160);
-            std::vector<std::int32_t> found(40);
-            mock::read(found.data(), target, 160);
+            REQUIRE(ucd_pack(source, first + taken > many ? 2 : 1, type, first * size, target,
+                             taken * size, &actual, UCD_INFO__NULL, op) == UCD_SUCCESS);
+            CHECK(actual == taken * size);
+            mock::read(found.data(), target, taken * size);
             CHECK(found == expected);
         }
         mock::release(source);
