@@ -128,11 +128,12 @@ ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, Redu
                      uintptr_t laid_out, uintptr_t packed) {
     ReduceParams p{};
     p.by = by;
-    p.levels = 1;
+    if (a.stride != size) p.levels = 1;
+    // Or as if there could be more levels.
+    p.strided = p.levels == 1 && a.count % 2 == 1;
     p.shift = static_cast<uint8_t>(std::countr_zero(word));
     NestParams &n = p.nest;
-    n.level[0] = {Divisor(a.stride == size ? uint64_t{1} << 31 : size / word),
-                  static_cast<int32_t>(a.stride / word)};
+    n.level[0] = {Divisor(size / word), static_cast<int32_t>(a.stride / word)};
     n.laid_out = laid_out;
     if (by == ReduceBy::elements) {
         n.packed = packed;

@@ -17,12 +17,13 @@ enum class ReduceBy : uint8_t {
     elements, // one element
 };
 
-// Elements of one kind in up to three levels. Words have 2^shift bytes: a vector or an element, or
-// of elements of 16 bytes a part. A layout without holes is a level whose one child is without end.
+// Elements of one kind in up to three levels. Words have 2^shift bytes: a vector or an element, or of
+// elements of 16 bytes a part.
 struct ReduceParams {
     NestParams nest; // but for `tiles`, `per_thread` and `dense`; `vectors` may be elements
     LevelKind kinds[max_levels];
-    uint8_t levels;
+    uint8_t levels; // 0: consecutive
+    bool strided;   // one level of that kind
     uint8_t shift;
     ReduceBy by;
     Direction direction;

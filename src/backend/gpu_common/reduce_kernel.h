@@ -14,23 +14,35 @@ UCD_GPU_FUNCTION int64_t bytes_to_entry(const NestList &list, uint32_t index, ui
     return list.displacement_unit == 0 ? displacement : displacement << shift;
 }
 
+// Takes `word` to the level's child.
+UCD_GPU_FUNCTION uint32_t child_of(const NestLevel &level, uint32_t &word) {
+    const uint32_t child = level.each.quotient(word);
+    word -= child * level.each.value;
+    return child;
+}
+
 // Where a word is, whatever the levels.
 UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word) {
     int64_t displacement = 0;
+    if (p.strided) { // a few instructions, without an index into the levels
+        const uint32_t child = child_of(p.nest.level[0], word);
+        displacement = steps(child, p.nest.level[0]) << p.shift;
+    } else {
 #pragma unroll 1
-    for (unsigned k = 0; k < p.levels; ++k) {
-        const NestLevel &level = p.nest.level[k];
-        const NestList &list = p.nest.list[k];
-        const uint32_t child = level.each.quotient(word);
-        word -= child * level.each.value;
-        if (p.kinds[k] == LevelKind::strided) {
-            displacement += steps(child, level) << p.shift;
-        } else if (p.kinds[k] == LevelKind::uniform) {
-            displacement += bytes_to_entry(list, child, p.shift);
-        } else {
-            const uint32_t run = run_holding(list, child);
-            const uint32_t in_run = child - load_table(list.first + run);
-            displacement += bytes_to_entry(list, run, p.shift) + (steps(in_run, level) << p.shift);
+        for (unsigned k = 0; k < p.levels; ++k) {
+            const NestLevel &level = p.nest.level[k];
+            const NestList &list = p.nest.list[k];
+            const uint32_t child = child_of(level, word);
+            if (p.kinds[k] == LevelKind::strided) {
+                displacement += steps(child, level) << p.shift;
+            } else if (p.kinds[k] == LevelKind::uniform) {
+                displacement += bytes_to_entry(list, child, p.shift);
+            } else {
+                const uint32_t run = run_holding(list, child);
+                const uint32_t in_run = child - load_table(list.first + run);
+                displacement +=
+                    bytes_to_entry(list, run, p.shift) + (steps(in_run, level) << p.shift);
+            }
         }
     }
     return p.nest.laid_out + static_cast<uintptr_t>(displacement) +

@@ -56,7 +56,6 @@ bool choose_way(const Work &work, uint32_t size, ReduceBy &by, uint32_t &word) {
     return alignment >= word;
 }
 
-// A level whose one child holds all of it.
 void describe_block(const Work &work, NestParams &params) {
     const Vectors vectors(work.packed, work.job.length);
     params.laid_out = work.laid_out + work.job.offset - vectors.head;
@@ -64,7 +63,6 @@ void describe_block(const Work &work, NestParams &params) {
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
     params.tail = vectors.tail;
-    params.level[0].each = Divisor(most_positions);
 }
 
 bool fits_block(const Work &work) {
@@ -78,11 +76,11 @@ Status launch_elements(Work &work, const void *kernel, ReduceBy by, uint32_t siz
     params.shift = static_cast<uint8_t>(std::countr_zero(work.word));
     NestParams &nest = params.nest;
     if (work.plan.contiguous) {
-        params.levels = 1;
         describe_block(work, nest);
     } else {
         params.levels = static_cast<uint8_t>(work.plan.shape.levels);
         UCD_TRY(describe_nest(work, nest, params.kinds));
+        params.strided = params.levels == 1 && params.kinds[0] == LevelKind::strided;
     }
     if (by == ReduceBy::elements) {
         nest.first_word += nest.head / work.word;
