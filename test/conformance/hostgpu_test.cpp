@@ -123,8 +123,9 @@ TEST_CASE("peers reach each other's memory") {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     mock::knobs.peers = true;
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    {
+    for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
         StridedMove move("peers", 700, device0, device1);
+        move.op = op;
         mock::counts.launches = mock::counts.copies = 0;
         REQUIRE(move.start_pack() == UCD_SUCCESS);
         REQUIRE(move.wait() == UCD_SUCCESS);
