@@ -6,7 +6,6 @@
 #include "support/mock_fixture.hpp"
 
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,12 +23,12 @@ bool last_error_says(const char *part) {
     return std::string(ucd_last_error()).find(part) != std::string::npos;
 }
 
-// Something of every form, of types that have a sum: nests, lists, structs, many levels, transposes, and what needs a program.
+// Something of every form: nests, lists, structs, many levels, transposes, and what needs a program.
 std::vector<RecipePtr> all_forms() {
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
     const RecipePtr record = resized(
         structure({1, 1, 1, 1}, {0, 8, 12, 16},
-                  {number, leaf(UCD_TYPE__INT), leaf(UCD_TYPE__INT), leaf(UCD_TYPE__SIGNED_CHAR)}),
+                  {number, leaf(UCD_TYPE__INT), leaf(UCD_TYPE__INT), leaf(UCD_TYPE__CHAR)}),
         0, 24);
     const RecipePtr gaps = structure({1, 2}, {0, 16}, {leaf(UCD_TYPE__INT), number});
     RecipePtr nest = number;
@@ -41,7 +40,7 @@ std::vector<RecipePtr> all_forms() {
         {1, 1}, {0, 3 << 20}, {vector(70000, 1, 2, leaf(UCD_TYPE__INT)), vector(70000, 1, 2, number)});
     return {contig(1000, number),
             vector(500, 1, 3, number),
-            vector(100, 16, 32, leaf(UCD_TYPE__SIGNED_CHAR)),
+            vector(100, 16, 32, leaf(UCD_TYPE__CHAR)),
             vector(100, 5, 12, leaf(UCD_TYPE__SHORT)),
             contig(100, record),
             contig(50, gaps),
@@ -51,13 +50,6 @@ std::vector<RecipePtr> all_forms() {
             indexed_block(2, {5, 0, 17, 9}, number),
             contig(7, resized(indexed({3, 1, 2}, {0, 7, 20}, number), 0, 400)),
             program};
-}
-
-std::vector<std::pair<RecipePtr, ucd_op_t>> forms_and_ops() {
-    std::vector<std::pair<RecipePtr, ucd_op_t>> both;
-    for (const RecipePtr &recipe : all_forms())
-        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) both.emplace_back(recipe, op);
-    return both;
 }
 
 } // namespace
@@ -123,9 +115,8 @@ TEST_CASE("peers reach each other's memory") {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     mock::knobs.peers = true;
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
+    {
         StridedMove move("peers", 700, device0, device1);
-        move.op = op;
         mock::counts.launches = mock::counts.copies = 0;
         REQUIRE(move.start_pack() == UCD_SUCCESS);
         REQUIRE(move.wait() == UCD_SUCCESS);
@@ -142,24 +133,22 @@ TEST_CASE("peers reach each other's memory") {
 TEST_CASE("a call does not wait for the device, with lists to upload or not") {
     MockSession session;
     for (const RecipePtr &recipe : all_forms()) {
-        for (const auto &[op, a, b] : {std::tuple{UCD_OP__REPLACE, device0, device0},
-                                       std::tuple{UCD_OP__REPLACE, device0, pinned},
-                                       std::tuple{UCD_OP__REPLACE, device1, pageable},
-                                       std::tuple{UCD_OP__REPLACE, pageable, device0},
-                                       std::tuple{UCD_OP__SUM, device0, device0},
-                                       std::tuple{UCD_OP__SUM, device1, pageable},
-                                       std::tuple{UCD_OP__SUM, pageable, device0}}) {
+        for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
+                                   std::pair{device1, pageable}, std::pair{pageable, device0}}) {
             Case one("nonblocking", 0);
             const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
             MockBuffer laid_out(one.rng(), what.subject.range, a);
             MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, b);
-            const MockMove move{one, op, what, laid_out, packed, 0, what.subject.size()};
+            const MockMove move{one,      UCD_OP__REPLACE, what,
+                                laid_out, packed,          0,
+                                what.subject.size()};
             set_up_pack(move);
             mock::hold();
             std::uintptr_t actual = 0;
             ucd_request_t request = UCD_REQUEST__NULL;
             REQUIRE(ucd_ipack(laid_out.real_base(), 1, what.subject.type(), 0, packed.real_base(),
-                              what.subject.size(), &actual, UCD_INFO__NULL, op, &request) == UCD_SUCCESS);
+                              what.subject.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                              &request) == UCD_SUCCESS);
             int completed = 1;
             REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
             CHECK(completed == 0);
@@ -234,30 +223,30 @@ TEST_CASE("lists make way for others when memory runs out") {
 TEST_CASE("moves in streams, prepared or not") {
     MockSession session;
     mock::Stream stream(1);
-    for (const auto &[recipe, op] : forms_and_ops()) {
+    for (const RecipePtr &recipe : all_forms()) {
         Case one("streams", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
         MockBuffer laid_out(one.rng(), s.range, device1);
         MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-        const MockMove move{one, op, what, laid_out, packed, 0, s.size()};
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
         std::uintptr_t actual = 0;
         for (int round = 0; round < 2; ++round) {
             set_up_pack(move);
             REQUIRE(ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
-                                    s.size(), &actual, UCD_INFO__NULL, op,
+                                    s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                     native(stream)) == UCD_SUCCESS);
             stream.synchronise();
             CHECK(stream.failure() == "");
             check_result(move);
             set_up_unpack(move);
             REQUIRE(ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), 1,
-                                      s.type(), 0, &actual, UCD_INFO__NULL, op,
+                                      s.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                       native(stream)) == UCD_SUCCESS);
             stream.synchronise();
             CHECK(stream.failure() == "");
             check_result(move);
-            REQUIRE(ucd_prepare(1, s.type(), op, native(stream), UCD_INFO__NULL) ==
+            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                     UCD_SUCCESS);
         }
     }
@@ -281,25 +270,25 @@ TEST_CASE("a type may be freed while a stream uses it") {
 TEST_CASE("graphs: captured once the type is prepared, replayed with other data") {
     MockSession session;
     mock::Stream stream(0);
-    for (const auto &[recipe, op] : forms_and_ops()) {
+    for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
         Case one("graphs", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
         MockBuffer laid_out(one.rng(), s.range, device0);
         MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const MockMove move{one, op, what, laid_out, packed, 0, s.size()};
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
         std::uintptr_t actual = 0;
         const auto pack = [&] {
             return ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
-                                   s.size(), &actual, UCD_INFO__NULL, op,
+                                   s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                    native(stream));
         };
         ucd::hostgpu::begin_capture(stream);
         CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("ucd_prepare"));
         CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
-        REQUIRE(ucd_prepare(1, s.type(), op, native(stream), UCD_INFO__NULL) ==
+        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                 UCD_SUCCESS);
         ucd::hostgpu::begin_capture(stream);
         REQUIRE(pack() == UCD_SUCCESS);
@@ -320,17 +309,17 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
-    for (const auto &[recipe, op] : forms_and_ops()) {
+    for (const RecipePtr &recipe : all_forms()) {
         Case one("blocks", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 5));
         const Subject &s = what.subject;
         MockBuffer laid_out(one.rng(), s.range, device0);
         MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const MockMove move{one, op, what, laid_out, packed, 0, s.size()};
+        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
         set_up_pack(move);
         std::uintptr_t actual = 0;
         REQUIRE(ucd_pack(laid_out.real_base(), s.count, s.type(), 0, packed.real_base(), s.size(),
-                         &actual, info, op) == UCD_SUCCESS);
+                         &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
         check_result(move);
     }
     ucd_info_free(&info);
@@ -358,96 +347,4 @@ TEST_CASE("faults: refused launches, failing work, no memory") {
         REQUIRE(move.wait() == UCD_SUCCESS);
         move.check();
     }
-}
-
-TEST_CASE("a reduction is one launch on the device that has the result") {
-    MockSession session;
-    for (const RecipePtr &recipe : all_forms()) {
-        INFO(to_text(*recipe));
-        Case one("one reduction", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const std::size_t elements = what.elements.size(), size = what.subject.size();
-        MockBuffer laid_out(one.rng(), what.subject.range, device0);
-        for (const Memory b : {device0, pinned, managed}) {
-            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
-            const std::size_t offset = what.offset_of(elements / 3);
-            for (const auto &[from, to] : {std::pair{std::size_t{0}, size},
-                                           std::pair{offset, what.offset_of(elements - 1)}}) {
-                const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, from, to - from};
-                mock::counts.launches = mock::counts.copies = 0;
-                check_mock_pack(move);
-                CHECK(mock::counts.launches == 1);
-                check_mock_unpack(move);
-                CHECK(mock::counts.launches == 2);
-                CHECK(mock::counts.copies == 0);
-            }
-        }
-    }
-}
-
-TEST_CASE("staged reductions: by the side that has the result") {
-    MockSession session;
-    // Through chunks of 512 bytes, of which 2800 need six.
-    for (const Memory b : {pageable, device1}) {
-        StridedMove staged("staged", 700, device0, b);
-        staged.op = UCD_OP__SUM;
-        mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(staged.start_pack() == UCD_SUCCESS);
-        REQUIRE(staged.wait() == UCD_SUCCESS);
-        staged.check();
-        CHECK(mock::counts.launches == (b == pageable ? 6 : 12));
-        CHECK(mock::counts.copies == 0);
-    }
-    StridedMove staged("staged", 700, pageable, device1);
-    staged.op = UCD_OP__SUM;
-    mock::counts.launches = 0;
-    REQUIRE(staged.start_pack() == UCD_SUCCESS);
-    REQUIRE(staged.wait() == UCD_SUCCESS);
-    staged.check();
-    CHECK(mock::counts.launches == 6);
-}
-
-TEST_CASE("long double: by the host, where it reaches the result") {
-    MockSession session;
-    if constexpr (sizeof(long double) == sizeof(double)) return;
-    constexpr std::size_t count = 100, bytes = count * sizeof(long double);
-    MockBuffer in(Case("long double", 0).rng(), {0, bytes}, device0);
-    std::vector<long double> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
-    mock::write(in.real_base(), values.data(), bytes);
-    for (const Memory b : {device0, pageable, pinned, managed}) {
-        INFO(name_of(b));
-        MockBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
-        mock::write(out.real_base(), values.data(), bytes);
-        std::uintptr_t actual = 0;
-        const int rc = ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(),
-                                bytes, &actual, UCD_INFO__NULL, UCD_OP__SUM);
-        if (b == device0) {
-            CHECK(rc == UCD_ERR__NOT_SUPPORTED);
-            CHECK(last_error_says("has no SUM for long_double"));
-            continue;
-        }
-        REQUIRE(rc == UCD_SUCCESS);
-        std::vector<long double> sums(count);
-        mock::read(sums.data(), out.real_base(), bytes);
-        for (std::size_t i = 0; i < count; ++i) CHECK(sums[i] == values[i] + values[i]);
-    }
-}
-
-TEST_CASE("what is prepared for one op is not for another") {
-    MockSession session;
-    mock::Stream stream(0);
-    StridedMove move("prepared", 100, device0, device0);
-    const auto pack = [&](ucd_op_t op) {
-        return ucd_pack_stream(move.laid_out.real_base(), 1, move.type(), 0,
-                               move.packed.real_base(), move.bytes(), &move.actual, UCD_INFO__NULL,
-                               op, native(stream));
-    };
-    REQUIRE(ucd_prepare(1, move.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
-            UCD_SUCCESS);
-    ucd::hostgpu::begin_capture(stream);
-    CHECK(pack(UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack(UCD_OP__MAX) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack(UCD_OP__SUM) == UCD_SUCCESS);
-    CHECK(ucd::hostgpu::end_capture(stream).nodes.size() == 1);
 }

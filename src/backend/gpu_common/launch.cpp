@@ -36,8 +36,8 @@ Status copy_range(const Work &work, uintptr_t place) {
 
 // Nests --------------------------------------------------------------
 
-// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a
-// list, and one where memory is what limits.
+// Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a list,
+// and one where memory is what limits.
 uint32_t vectors_per_thread(const Work &work) {
     constexpr uint64_t cached = uint64_t{32} << 20;
     const bool several = work.job.length <= cached || work.plan.tables != nullptr;
@@ -54,7 +54,8 @@ Status launch_nest(Work &work) {
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
-    const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
+    const NestKernel &kernel =
+        nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
     return launch_kernel(work, kernel.handle, grid_for(params.tiles, work.job.limits), params);
 }
 
@@ -78,7 +79,8 @@ bool transpose_params(const Work &work, TransposeParams &params) {
     if (children * each / 2 > work.job.length) return false;
     const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
     params = {};
-    params.laid_out = work.laid_out + skipped * static_cast<uint64_t>(shape.level[0].stride);
+    params.laid_out =
+        work.laid_out + skipped * static_cast<uint64_t>(shape.level[0].stride);
     params.packed = work.stream_base() + skipped * each;
     params.begin = work.job.offset - skipped * each;
     params.end = end - skipped * each;
@@ -109,7 +111,8 @@ bool transpose_params(const Work &work, TransposeParams &params) {
 
 Status launch_transpose(const Work &work, TransposeParams &params) {
     const ShapeLevel &columns = work.plan.shape.level[work.plan.shape.levels - 1];
-    const void *kernel = transpose_kernel(work.job.direction, static_cast<unsigned>(columns.each));
+    const void *kernel =
+        transpose_kernel(work.job.direction, static_cast<unsigned>(columns.each));
     return launch_kernel(work, kernel, grid_for(params.tiles, work.job.limits), params);
 }
 
@@ -127,8 +130,10 @@ bool pieces_params(const Work &work, PiecesParams &params) {
     params.begin = work.job.offset - skipped * each;
     params.end = params.begin + work.job.length;
     params.packed = work.stream_base() + skipped * each;
-    params.laid_out = work.laid_out + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
-    const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
+    params.laid_out =
+        work.laid_out + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
+    const uint64_t first = params.begin / plan.period,
+                   last = (params.end - 1) / plan.period;
     const uint64_t count = (last - first + 1) * plan.pieces;
     if (last >= most_positions || count >= most_positions) return false;
     params.first = static_cast<uint32_t>(first);
@@ -156,10 +161,8 @@ Status launch_pieces(Work &work, PiecesParams &params) {
 // Programs --------------------------------------------------------------
 
 Status launch_program(Work &work) {
-    LazyProgram::Program &program = work.plan.program();
     ProgramParams params{};
-    params.program = {nullptr, program.nodes, program.root};
-    UCD_TRY(use_tables(work, program.tables, params.program.image));
+    UCD_TRY(use_program(work, work.plan.program(), params.program));
     params.width = work.word;
     params.laid_out = work.laid_out;
     const Vectors vectors(work.packed, work.job.length);
@@ -216,7 +219,9 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
     if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
-    return fits_nest(work) ? launch_nest(work) : launch_program(work);
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, word))
+        return launch_nest(work);
+    return launch_program(work);
 }
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
@@ -225,7 +230,8 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
         UCD_TRY(load_kernels(plan, count));
         if (plan.tables != nullptr) UCD_TRY(store.prepare(*plan.tables, device));
         if (plan.piece_list != nullptr) UCD_TRY(store.prepare(*plan.piece_list, device));
-        if (may_need_program(plan, count)) UCD_TRY(store.prepare(plan.program().tables, device));
+        if (may_need_program(plan, count))
+            UCD_TRY(store.prepare(plan.program().tables, device));
     }
     plan.set_prepared(device.index(), Op::replace);
     return success;

@@ -65,8 +65,11 @@ void describe_block(const Work &work, NestParams &params) {
     params.tail = vectors.tail;
 }
 
-bool fits_block(const Work &work) {
-    return work.job.length / work.word + vector_bytes < most_positions;
+bool fits(const Work &work) {
+    const Job &job = work.job;
+    if (work.plan.contiguous) return job.length / work.word + vector_bytes < most_positions;
+    const Shape &shape = work.plan.shape;
+    return fits_nest(shape, skipped_bytes(shape, job.offset), job, work.word);
 }
 
 Status launch_elements(Work &work, const void *kernel, ReduceBy by, uint32_t size) {
@@ -91,12 +94,6 @@ Status launch_elements(Work &work, const void *kernel, ReduceBy by, uint32_t siz
 }
 
 // Any elements --------------------------------------------------------------
-
-Status use_program(Work &work, LazyProgram::Program &program, ProgramRef &ref) {
-    ref.nodes = program.nodes;
-    ref.root = program.root;
-    return use_tables(work, program.tables, ref.image);
-}
 
 Status launch_any(Work &work) {
     const Job &job = work.job;
@@ -134,8 +131,7 @@ Status launch_reduction(Work &work) {
     Work narrow = work;
     ReduceBy by;
     if (kernel == nullptr || !choose_way(work, size, by, narrow.word)) return launch_any(work);
-    const bool fits = work.plan.contiguous ? fits_block(narrow) : fits_nest(narrow);
-    return fits ? launch_elements(narrow, kernel, by, size) : launch_any(work);
+    return fits(narrow) ? launch_elements(narrow, kernel, by, size) : launch_any(work);
 }
 
 Status prepare_reduction(Device &device, const Job &job) {
