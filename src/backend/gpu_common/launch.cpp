@@ -162,7 +162,7 @@ Status launch_pieces(Work &work, PiecesParams &params) {
 
 Status launch_program(Work &work) {
     ProgramParams params{};
-    UCD_TRY(use_program(work, work.plan.program(), params.program));
+    UCD_TRY(use_program(work, work.plan.program(), params));
     params.width = work.word;
     params.laid_out = work.laid_out;
     const Vectors vectors(work.packed, work.job.length);

@@ -93,7 +93,7 @@ std::size_t LazyProgram::memory() const {
     return made != nullptr ? made->tables.bytes() : 0;
 }
 
-LazyProgram::Program &GpuPlan::program_of(const Elements &elements) const {
+GpuPlan::Program &GpuPlan::program_of(const Elements &elements) const {
     // Two stand for any number, one included: how many there are, nobody asks.
     const Node top = repeat(elements.runs.top(), elements.runs.root, 2, elements.extent);
     return elements_program_.get(elements.runs, top);

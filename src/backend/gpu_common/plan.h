@@ -44,10 +44,11 @@ public:
     std::string describe() const override;
     std::size_t memory() const override;
 
+    using Program = LazyProgram::Program;
     // For what the shape cannot do.
-    LazyProgram::Program &program() const { return program_.get(layout, top_); }
+    Program &program() const { return program_.get(layout, top_); }
     // The elements of the packed stream, which are always the same for a plan.
-    LazyProgram::Program &program_of(const Elements &elements) const;
+    Program &program_of(const Elements &elements) const;
 
     // Whether a launch on the device needs no more than what is there.
     bool is_prepared(int device, Op op) const {

@@ -33,8 +33,7 @@ struct ProgramRef {
     uint32_t root;
 };
 
-struct ProgramParams {
-    ProgramRef program;
+struct ProgramParams : ProgramRef {
     uint32_t width; // of the words that all of it is a multiple of
     uintptr_t laid_out;
     uintptr_t packed;  // the aligned vector that holds the first byte

@@ -77,6 +77,10 @@ UCD_GPU_FUNCTION Stretch locate(const ProgramRef &p, uintptr_t origin, uint64_t 
     }
 }
 
+UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
+    return locate(p, p.laid_out, position);
+}
+
 // The bytes of a vector, collected from its low end or given out from there, without an index.
 class Bytes16 {
 public:
@@ -113,7 +117,7 @@ UCD_GPU_FUNCTION void move_whole_vector(const ProgramParams &p, uintptr_t packed
     Bytes16 bytes;
     if constexpr (direction == Direction::unpack) bytes.set(load<Quad>(packed));
     for (uint32_t i = 0; i < vector_bytes;) {
-        Stretch s = locate(p.program, p.laid_out, position + i);
+        Stretch s = locate(p, position + i);
         if (s.bytes > vector_bytes - i) s.bytes = vector_bytes - i;
         const auto end = i + static_cast<uint32_t>(s.bytes);
         for (; i < end; i += width, s.place += width) {
@@ -129,7 +133,7 @@ UCD_GPU_FUNCTION void move_whole_vector(const ProgramParams &p, uintptr_t packed
 template <Direction direction>
 UCD_GPU_FUNCTION void move_whole_vector_of_16(const ProgramParams &p, uintptr_t packed,
                                               uint64_t position) {
-    const uintptr_t place = locate(p.program, p.laid_out, position).place;
+    const uintptr_t place = locate(p, position).place;
     if constexpr (direction == Direction::pack)
         store<Quad>(packed, load<Quad>(place));
     else
@@ -140,7 +144,7 @@ template <Direction direction>
 UCD_GPU_FUNCTION void move_part_of_vector(const ProgramParams &p, uintptr_t packed,
                                           uint64_t position, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
-        const uintptr_t place = locate(p.program, p.laid_out, position + i).place;
+        const uintptr_t place = locate(p, position + i).place;
         if constexpr (direction == Direction::pack)
             store<uint8_t>(packed + i, load<uint8_t>(place));
         else

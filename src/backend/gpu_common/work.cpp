@@ -9,7 +9,7 @@ Status use_tables(Work &work, Tables &tables, const char *&memory) {
     return success;
 }
 
-Status use_program(Work &work, LazyProgram::Program &program, ProgramRef &ref) {
+Status use_program(Work &work, GpuPlan::Program &program, ProgramRef &ref) {
     ref.nodes = program.nodes;
     ref.root = program.root;
     return use_tables(work, program.tables, ref.image);

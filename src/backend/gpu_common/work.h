@@ -31,7 +31,7 @@ Status describe_nest(Work &work, NestParams &params, LevelKind *kinds);
 // The tables' address on the device, for work that comes next in the stream.
 Status use_tables(Work &work, Tables &tables, const char *&memory);
 
-Status use_program(Work &work, LazyProgram::Program &program, ProgramRef &ref);
+Status use_program(Work &work, GpuPlan::Program &program, ProgramRef &ref);
 
 template <class Params>
 Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
