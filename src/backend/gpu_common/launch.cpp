@@ -233,7 +233,7 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
         if (may_need_program(plan, count))
             UCD_TRY(store.prepare(plan.program().tables, device));
     }
-    plan.set_prepared(device.index(), Op::replace);
+    plan.set_prepared(device.index());
     return success;
 }
 

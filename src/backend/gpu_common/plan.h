@@ -51,11 +51,11 @@ public:
     Program &program_of(const Elements &elements) const;
 
     // Whether a launch on the device needs no more than what is there.
-    bool is_prepared(int device, Op op) const {
+    bool is_prepared(int device, Op op = Op::replace) const {
         return (prepared_[static_cast<unsigned>(op)].load(std::memory_order_acquire) >> device &
                 1) != 0;
     }
-    void set_prepared(int device, Op op) const {
+    void set_prepared(int device, Op op = Op::replace) const {
         prepared_[static_cast<unsigned>(op)].fetch_or(uint32_t{1} << device,
                                                       std::memory_order_acq_rel);
     }
