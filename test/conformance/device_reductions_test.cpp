@@ -3,12 +3,12 @@
 #include "support/catch.hpp"
 
 #include "support/mock_fixture.hpp"
-#include "support/representation.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,7 +46,7 @@ RecipePtr layout_of(Rng &rng, const RecipePtr &element) {
         return contig(some(4),
                       resized(indexed({3, 1, 0, 16, 5}, {0, 7, 20, 30, 50}, element), 0, 2048));
     case 7:
-        return hvector(some(3), 1, 2048, vector(some(4), 1, 8, vector(some(8), 1, -2, element)));
+        return hvector(some(3), 1, 2048, hvector(some(4), 1, 512, vector(some(8), 1, -2, element)));
     default: { // too deep for a nest, with holes on each level
         RecipePtr nest = element;
         std::intptr_t stride = 48;
@@ -115,6 +115,71 @@ TEST_CASE("structs of different types, reduced by a device") {
                          rng.chance(60) ? device0 : random_memory(rng));
         });
     }
+}
+
+namespace {
+
+struct Member {
+    ReducedSubject what;
+    MockBuffer laid_out, packed;
+
+    Member(Rng &rng, ReducedSubject subject, Memory a, Memory b)
+        : what(std::move(subject)), laid_out(rng, what.subject.range, a),
+          packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b) {}
+    MockMove move(Case &one, ucd_op_t op) {
+        return {one, op, what, laid_out, packed, 0, what.subject.size()};
+    }
+};
+
+} // namespace
+
+TEST_CASE("batches of reductions, with members in any memory") {
+    MockSession session;
+    const std::vector<ucd_op_t> ops = ops_on_device();
+    run_cases("device reduce batch", 300, [&](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = ops[rng.below(ops.size())];
+        std::vector<std::unique_ptr<Member>> members;
+        for (std::size_t i = 0, n = 1 + rng.below(6); i < n; ++i) {
+            const RecipePtr element = leaf(rng.pick(types_on_device(op)));
+            members.push_back(std::make_unique<Member>(
+                rng, with_elements(make_subject(one, layout_of(rng, element), 1)),
+                rng.chance(60) ? device0 : random_memory(rng),
+                rng.chance(60) ? device0 : random_memory(rng)));
+        }
+        std::vector<ucd_pack_desc_t> packs;
+        std::vector<ucd_unpack_desc_t> unpacks;
+        for (auto &m : members) {
+            const Subject &s = m->what.subject;
+            packs.push_back({m->laid_out.real_base(),
+                             s.count,
+                             s.type(),
+                             0,
+                             m->packed.real_base(),
+                             s.size(),
+                             0,
+                             {}});
+            unpacks.push_back({m->packed.real_base(),
+                               s.size(),
+                               m->laid_out.real_base(),
+                               s.count,
+                               s.type(),
+                               0,
+                               0,
+                               {}});
+        }
+        ucd_request_t request = UCD_REQUEST__NULL;
+        for (auto &m : members) set_up_pack(m->move(one, op));
+        one.succeed(ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request),
+                    "ucd_ipack_batch");
+        one.succeed(ucd_wait(&request), "ucd_wait");
+        for (auto &m : members) check_result(m->move(one, op));
+        for (auto &m : members) set_up_unpack(m->move(one, op));
+        one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op, &request),
+                    "ucd_iunpack_batch");
+        one.succeed(ucd_wait(&request), "ucd_wait");
+        for (auto &m : members) check_result(m->move(one, op));
+    });
 }
 
 // Special values --------------------------------------------------------------
