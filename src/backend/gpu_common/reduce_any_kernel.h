@@ -126,14 +126,17 @@ UCD_GPU_FUNCTION void run_reduce_any(const ReduceAnyParams &p, Combine combine) 
             const uintptr_t packed = p.packed + v * vector_bytes;
             const uint64_t position = p.position + v * vector_bytes;
             const uint32_t end = v + 1 == p.vectors ? p.tail : vector_bytes;
-            uint32_t i = v == 0 ? p.head : 0;
+            uint32_t i = p.head;
+            if (v > 0) { // an element that starts in the vector before may reach into this one
+                const Found first = element_at(p, position);
+                const uint32_t size = p.kinds[first.element].size;
+                const auto cut = static_cast<uint32_t>(first.before % size);
+                i = cut == 0 ? 0 : size - cut;
+            }
             while (i < end) {
-                const Found found = element_at(p, position + i);
-                const ReduceKind kind = p.kinds[found.element];
-                const auto cut = static_cast<uint32_t>(found.before % kind.size);
-                if (cut == 0) // else the thread before has it
-                    reduce_one(p, position + i, kind, packed + i, combine);
-                i += kind.size - cut;
+                const ReduceKind kind = p.kinds[element_at(p, position + i).element];
+                reduce_one(p, position + i, kind, packed + i, combine);
+                i += kind.size;
             }
         }
     }
