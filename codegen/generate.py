@@ -49,6 +49,15 @@ def _leaf_type(kernel):
     return f"Run<{direction}, {leaf.size}>"
 
 
+def _device_type(element):
+    """The type in src/backend/gpu_common/combine.h."""
+    if element.form == "complex":
+        return f"Complex<{element.ctype}>"
+    if element.form == "pair":
+        return f"Pair<{element.ctype}, {element.index}>"
+    return element.ctype
+
+
 def _environment(backend):
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -66,17 +75,18 @@ def _environment(backend):
         moves=list(backend.moves()),
         reductions=backend.reduce_kernels(),
     )
+    env.filters.update(kernel_of=backend.reduce_kernel)
+    env.globals.update(reduction_pairs=list(backend.reductions()))
     if isinstance(backend, GpuBackend):
+        env.filters.update(device_type=_device_type, has_vectors=backend.has_vectors)
         return env
     env.filters.update(
         leaf_type=_leaf_type,
         groupby_needs=_groupby_needs,
-        kernel_of=backend.reduce_kernel,
         row_kernel_of=backend.row_reduce_kernel,
     )
     env.globals.update(
         transposes=list(backend.transposes()),
-        reduction_pairs=list(backend.reductions()),
         row_reductions=backend.row_reduce_kernels(),
         row_reduction_triples=list(backend.row_reductions()),
         mantissa=_MANTISSA,
@@ -95,6 +105,12 @@ def _move_files(backend):
     return {name: list(group) for name, group in itertools.groupby(kernels, key=file_of)}
 
 
+def _kind(kernel):
+    """Files of reductions, of similar size."""
+    element = ELEMENTS[kernel.element]
+    return "integers" if element.form in ("signed", "unsigned") else "others"
+
+
 def _gpu_files(backend):
     by_width = {
         f"nest_w{width}.cpp": (
@@ -106,7 +122,23 @@ def _gpu_files(backend):
         )
         for width in backend.widths
     }
-    return {**by_width, "nest_kernels.cpp": ("gpu_nest_kernels.cpp.j2", {})}
+    kinds = {kernel: _kind(kernel) for kernel in filter(backend.has_vectors, backend.reduce_kernels())}
+    by_kind = {
+        f"reduce_{kind}.cpp": (
+            "gpu_reduce.cpp.j2",
+            {"kind": kind, "kernels": [kernel for kernel in kinds if kinds[kernel] == kind]},
+        )
+        for kind in dict.fromkeys(kinds.values())
+    }
+    return {
+        **by_width,
+        "nest_kernels.cpp": ("gpu_nest_kernels.cpp.j2", {}),
+        **by_kind,
+        "reduce_any.cpp": (
+            "gpu_reduce_any.cpp.j2",
+            {"kernel_kinds": kinds, "kinds": list(dict.fromkeys(kinds.values()))},
+        ),
+    }
 
 
 def files(backend):

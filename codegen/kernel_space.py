@@ -70,6 +70,19 @@ class Element:
     index: str = ""
     needs: str = ""
 
+    @property
+    def size(self):
+        """Packed bytes of one; None where C's long double is in it."""
+        parts = {"complex": 2}.get(self.form, 1)
+        size = _SIZES.get(self.ctype)
+        return size and parts * size + (_SIZES[self.index] if self.index else 0)
+
+
+_SIZES = {
+    **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "Float16": 2, "BFloat16": 2, "float": 4, "double": 8,
+}
+
 
 def _elements():
     for bits in (8, 16, 32, 64):
@@ -261,6 +274,7 @@ class GpuBackend:
     max_levels: int
     directions: tuple
     widths: tuple
+    elements: tuple
 
     def shapes(self):
         for levels in range(1, self.max_levels + 1):
@@ -276,11 +290,37 @@ class GpuBackend:
                 for shape in self.shapes():
                     yield MoveKernel(direction, shape, f"w{width}")
 
+    def reductions(self):
+        """Every (op, element) that a device has."""
+        for name in self.elements:
+            for op in ELEMENTS[name].ops:
+                yield ReduceKernel(op, name)
+
+    def reduce_kernel(self, reduction):
+        """The kernel of a reduction."""
+        return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
+
     def reduce_kernels(self):
-        return []
+        """Every kernel that a reduction needs, once; by what its number stands for."""
+        return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
+
+    def has_vectors(self, kernel):
+        """Whether whole elements fill a vector: a kernel of its own is generated. What does not is left
+        to the kernel for any elements."""
+        size = ELEMENTS[kernel.element].size
+        return size & (size - 1) == 0
 
 
 GPU_BACKENDS = {
     backend.name: backend
-    for backend in (GpuBackend(name="gpu", max_levels=3, directions=DIRECTIONS, widths=WIDTHS),)
+    for backend in (
+        GpuBackend(
+            name="gpu",
+            max_levels=3,
+            directions=DIRECTIONS,
+            widths=WIDTHS,
+            # No device computes in C's long double.
+            elements=tuple(name for name, element in ELEMENTS.items() if not element.needs),
+        ),
+    )
 }

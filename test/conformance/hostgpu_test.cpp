@@ -348,24 +348,3 @@ TEST_CASE("faults: refused launches, failing work, no memory") {
         move.check();
     }
 }
-
-TEST_CASE("reductions: on the device not yet, on the host's side of a staged move") {
-    MockSession session;
-    StridedMove direct("direct", 100, device0, device0);
-    direct.op = UCD_OP__SUM;
-    CHECK(direct.start_pack() == UCD_ERR__NOT_SUPPORTED);
-    for (const Memory b : {pageable, pinned, managed}) {
-        StridedMove staged("staged", 3000, device0, b);
-        staged.op = UCD_OP__SUM;
-        REQUIRE(staged.start_pack() == UCD_SUCCESS);
-        REQUIRE(staged.wait() == UCD_SUCCESS);
-        staged.check();
-    }
-    for (const Memory a : {pageable, pinned, managed}) {
-        StridedMove staged("staged", 3000, a, device1);
-        staged.op = UCD_OP__SUM;
-        REQUIRE(staged.start_unpack() == UCD_SUCCESS);
-        REQUIRE(staged.wait() == UCD_SUCCESS);
-        staged.check();
-    }
-}

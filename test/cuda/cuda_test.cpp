@@ -216,6 +216,49 @@ TEST_CASE("graphs are captured once, and replayed with other data") {
     check(cudaStreamDestroy(stream));
 }
 
+TEST_CASE("sums in streams and graphs add up") {
+    cudaStream_t stream;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (const bool listed : {false, true}) {
+        DeviceArray<int> in(3 * ints), sums(ints), back(3 * ints);
+        ucd_type_t type = every_third(listed);
+        std::uintptr_t actual = 0;
+        const auto sum = [&] {
+            check_ucd(ucd_pack_stream(in.data, 1, type, 0, sums.data, ints * sizeof(int), &actual,
+                                      UCD_INFO__NULL, UCD_OP__SUM, native(stream)));
+            check_ucd(ucd_unpack_stream(sums.data, ints * sizeof(int), back.data, 1, type, 0,
+                                        &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream)));
+        };
+        write_numbers(in.data, 3 * ints, 0, stream);
+        check(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
+        check(cudaMemsetAsync(back.data, 0, back.bytes, stream));
+        for (int round = 0; round < 3; ++round) sum();
+        check_ucd(ucd_prepare(1, type, UCD_OP__SUM, native(stream), UCD_INFO__NULL));
+        cudaGraph_t graph;
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        sum();
+        check(cudaStreamEndCapture(stream, &graph));
+        cudaGraphExec_t exec;
+        check(cudaGraphInstantiate(&exec, graph, 0));
+        for (int round = 0; round < 7; ++round) check(cudaGraphLaunch(exec, stream));
+        check(cudaStreamSynchronize(stream));
+        const std::vector<int> packed = sums.values(), laid_out = back.values();
+        std::size_t wrong = 0;
+        for (int i = 0, next = 0; i < ints; ++i) {
+            // Ten times the number itself; and 1 + 2 + ... + 10 times where it came from.
+            const int number = expected(i, listed, 0);
+            wrong += packed[static_cast<std::size_t>(i)] != 10 * number;
+            for (; next < number; ++next) wrong += laid_out[static_cast<std::size_t>(next)] != 0;
+            wrong += laid_out[static_cast<std::size_t>(next++)] != 55 * number;
+        }
+        CHECK(wrong == 0);
+        check(cudaGraphExecDestroy(exec));
+        check(cudaGraphDestroy(graph));
+        check_ucd(ucd_free(&type));
+    }
+    check(cudaStreamDestroy(stream));
+}
+
 TEST_CASE("more than 2^32 elements, in one launch") {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total));

@@ -139,9 +139,11 @@ class GpuCensus(unittest.TestCase):
     def test_number_and_lines(self):
         lines = sum(text.count("\n") for text in self.texts.values())
         kernels = list(self.backend.moves())
-        print(f"gpu: {len(kernels)} kernels, {lines} lines")
+        reductions = self.backend.reduce_kernels()
+        print(f"gpu: {len(kernels)} kernels, {len(reductions)} reductions, {lines} lines")
         self.assertEqual(len(kernels), 5 * 2 * (3 + 9 + 27))
-        self.assertLessEqual(lines, 2_000)
+        self.assertEqual(len(reductions), 82)
+        self.assertLessEqual(lines, 2_500)
 
     def test_every_kernel_is_defined_once_and_stands_where_it_is_looked_for(self):
         for width in self.backend.widths:
@@ -159,6 +161,31 @@ class GpuCensus(unittest.TestCase):
                             for i, kind in enumerate(reversed(kernel.shape)))
                 direction = ("pack", "unpack").index(kernel.direction)
                 self.assertEqual(number, direction * 39 + before + shape)
+
+    def test_every_reduction_has_a_kernel_and_stands_where_its_number_says(self):
+        kernels = self.backend.reduce_kernels()
+        names = [format_name(kernel) for kernel in kernels]
+        defined = [name for file, text in self.texts.items() if file.startswith("reduce_")
+                   for name in re.findall(r"UCD_GPU_KERNEL\((\w+), ReduceParams\)", text)]
+        self.assertCountEqual(defined, [format_name(kernel) for kernel in kernels
+                                        if self.backend.has_vectors(kernel)])
+        table = self.texts["reduce_any.cpp"]
+        listed = re.findall(r'\{"(\w+)", .*, (\d+)\},', table)
+        self.assertEqual(listed, [(name, str(i)) for i, name in enumerate(names)])
+        for file, text in self.texts.items():
+            cases = re.findall(r"case (\d+): return UCD_GPU_KERNEL_HANDLE\((\w+)\)", text)
+            for number, name in cases:
+                self.assertEqual(names[int(number)], name, file)
+        cases = re.findall(r"case (\d+): return combined_bytes<Op::(\w+), ", table)
+        self.assertEqual(cases, [(str(i), kernel.op) for i, kernel in enumerate(kernels)])
+        pairs = re.findall(r"\{Op::(\w+), Element::(\w+), (\d+)\}", table)
+        self.assertEqual(pairs, [
+            (pair.op, pair.element, str(kernels.index(self.backend.reduce_kernel(pair))))
+            for pair in self.backend.reductions()
+        ])
+        long_doubles = {name for name, element in ELEMENTS.items() if element.needs}
+        self.assertEqual({pair[1] for pair in pairs},
+                         {name for name, e in ELEMENTS.items() if e.ops} - long_doubles)
 
 
 if __name__ == "__main__":

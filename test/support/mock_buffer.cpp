@@ -60,13 +60,15 @@ std::byte *allocate(Memory memory, std::size_t bytes) {
 
 MockBuffer::MockBuffer(Rng &rng, TouchedRange range, Memory memory) : kind_(memory) {
     const std::size_t bytes = range.length() + 2 * guard_bytes;
-    const std::size_t before = guard_bytes - rng.below(64); // any alignment
+    std::size_t before = guard_bytes - rng.below(64); // any alignment
     mirror_.resize(bytes);
     real_ = allocate(memory, bytes);
     const auto base_in = [&](const std::byte *start) {
         return reinterpret_cast<std::uintptr_t>(start) + before -
                static_cast<std::uintptr_t>(range.low);
     };
+    // Half of them as aligned as types can ask for: displacement 0, that is.
+    if (rng.chance(50)) before -= base_in(real_) % 16;
     real_base_ = reinterpret_cast<void *>(base_in(real_));
     set_region(mirror_.data(), bytes, base_in(mirror_.data()));
     add_accessible(mirror_.data(), bytes);

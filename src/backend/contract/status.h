@@ -28,7 +28,7 @@ inline constexpr Status success{};
 struct LastError {
     char text[512];
 };
-#if defined(UCD_PLUGIN)
+#if defined(UCD_IN_PLUGIN)
 __attribute__((visibility("default"))) extern constinit thread_local LastError last_error; // libucd's
 #else
 __attribute__((visibility("default"))) inline constinit thread_local LastError last_error{};

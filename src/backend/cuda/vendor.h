@@ -80,7 +80,22 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define UCD_GPU_SHARED __shared__
 #define UCD_GPU_BARRIER() __syncthreads()
 
+#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
+#include "half.h"
+
 namespace ucd::UCD_GPU {
+
+// By the hardware, in an instruction each: rounded to nearest, ties to even.
+__device__ __forceinline__ float float16_to_float(Float16 half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half.bits));
+    return value;
+}
+__device__ __forceinline__ Float16 float_to_float16(float value) {
+    Float16 half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half.bits) : "f"(value));
+    return half;
+}
 
 __device__ __forceinline__ uint32_t high_product(uint32_t a, uint32_t b) {
     return __umulhi(a, b);

@@ -5,6 +5,8 @@
 #include "check.h"
 #include "create_backend.h"
 #include "launch.h"
+#include "reduce_kernels.h"
+#include "reduction.h"
 
 #include <array>
 #include <thread>
@@ -27,8 +29,8 @@ private:
     gpuStreamCaptureMode mode_ = gpuStreamCaptureModeRelaxed;
 };
 
-// Work under way. In a stream of its own, whose end is the work's; or in one that has other work too,
-// with an event behind it.
+// Work under way. In a stream of its own, whose end is the work's; or in one that has other work
+// too, with an event behind it.
 class LaunchEvent final : public Event {
 public:
     explicit LaunchEvent(Device &device) : device_(device) {}
@@ -130,7 +132,9 @@ public:
                is_peer(device, place.device);
     }
 
-    bool supports(Op op, Element) const override { return op == Op::replace; }
+    bool supports(Op op, Element element) const override {
+        return op == Op::replace || reduce_kernel(op, element) != nullptr;
+    }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated,
                 std::unique_ptr<Plan> &plan) const override {
@@ -181,6 +185,7 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
+        if (job.op != Op::replace) return prepare_reduction(*device, job);
         return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
     }
 

@@ -1,71 +1,16 @@
 #include "launch.h"
 
 #include "box_copy.h"
-#include "check.h"
 #include "nest_kernels.h"
 #include "pieces.h"
+#include "reduction.h"
 #include "transpose.h"
+#include "work.h"
 
 #include <algorithm>
 
 namespace ucd::UCD_GPU {
 namespace {
-
-constexpr uint64_t most_positions = uint64_t{1} << 31;
-
-// A job on its way to a kernel.
-struct Work {
-    Device &device;
-    gpuStream_t stream;
-    const Job &job;
-    const GpuPlan &plan;
-    LaunchMode mode;
-    std::vector<TableUse> &uses;
-    uintptr_t laid_out; // where the origin of the layout is
-    uintptr_t packed;   // where the first byte of the range is or goes
-    uint32_t word;      // that everything is a multiple of, addresses included
-
-    uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
-};
-
-uint32_t common_alignment(uint64_t bits) {
-    bits |= vector_bytes;
-    return static_cast<uint32_t>(bits & (~bits + 1));
-}
-
-// The 16-byte vectors of the packed side that hold the range.
-struct Vectors {
-    uintptr_t start;
-    uint64_t count;
-    uint32_t head, tail; // see NestParams
-
-    Vectors(uintptr_t packed, uint64_t length)
-        : start(packed / vector_bytes * vector_bytes),
-          count((packed + length - start + vector_bytes - 1) / vector_bytes),
-          head(static_cast<uint32_t>(packed - start)),
-          tail(static_cast<uint32_t>(packed + length - (start + (count - 1) * vector_bytes))) {}
-};
-
-uint32_t grid_for(uint64_t tiles, const Limits &limits) {
-    constexpr uint64_t most = (uint64_t{1} << 31) - 1;
-    const uint64_t cap = limits.max_blocks > 0 ? limits.max_blocks : most;
-    return static_cast<uint32_t>(std::min(tiles, cap));
-}
-
-template <class Params>
-Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
-    void *arguments[] = {&params};
-    return check(
-        gpuLaunchKernel(kernel, dim3(blocks), dim3(threads_per_block), arguments, 0, work.stream),
-        "launching a kernel");
-}
-
-Status use_tables(Work &work, Tables &tables, const char *&memory) {
-    TableUse use;
-    UCD_TRY(TableStore::instance().use(tables, work.device, work.stream, work.mode, memory, use));
-    work.uses.push_back(std::move(use));
-    return success;
-}
 
 // Consecutive bytes --------------------------------------------------------------
 
@@ -79,45 +24,6 @@ Status copy_range(const Work &work, uintptr_t place) {
 }
 
 // Nests --------------------------------------------------------------
-
-NestList nest_list(const ShapeLevel &level, uint32_t word, const char *image) {
-    return {.displacements = image + level.displacements,
-            .first = reinterpret_cast<const uint32_t *>(image + level.first),
-            .starts = reinterpret_cast<const uint32_t *>(image + level.starts),
-            .displacement_unit = level.displacement_unit / word,
-            .granule = level.granule};
-}
-
-// Lets the outermost level start at the child that holds the offset, so that positions stay small
-// wherever in a large layout the range lies. Runs are found by their number, and stay.
-uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, NestParams &params) {
-    if (outermost.kind == LevelKind::varying) return 0;
-    const uint64_t skipped = offset / outermost.each;
-    if (outermost.kind == LevelKind::strided) {
-        params.laid_out += skipped * static_cast<uint64_t>(outermost.stride);
-    } else {
-        NestList &list = params.list[0];
-        const uint64_t entry = list.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
-        list.displacements = static_cast<const char *>(list.displacements) + skipped * entry;
-    }
-    return skipped * outermost.each;
-}
-
-bool fits_32_bits(int64_t n) {
-    return n == static_cast<int32_t>(n);
-}
-
-bool fits_nest(const Work &work) {
-    const Shape &shape = work.plan.shape;
-    if (shape.levels == 0) return false;
-    const uint64_t skipped = shape.level[0].kind == LevelKind::varying
-                                 ? 0
-                                 : work.job.offset / shape.level[0].each * shape.level[0].each;
-    const uint64_t end = work.job.offset - skipped + work.job.length;
-    for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride / int64_t{work.word})) return false;
-    return end / work.word + vector_bytes < most_positions;
-}
 
 // A few while places come from a list of long runs or, of whole vectors, from any list or the data
 // from a cache; one where memory is what limits.
@@ -135,30 +41,12 @@ uint32_t vectors_per_thread(const Work &work) {
 
 Status launch_nest(Work &work) {
     const Shape &shape = work.plan.shape;
-    const char *image = nullptr;
-    if (work.plan.tables != nullptr) UCD_TRY(use_tables(work, *work.plan.tables, image));
     NestParams params{};
     LevelKind kinds[max_levels];
-    for (unsigned k = 0; k < shape.levels; ++k) {
-        params.level[k] = {Divisor(shape.level[k].each / work.word),
-                           static_cast<int32_t>(shape.level[k].stride / int64_t{work.word})};
-        params.list[k] = nest_list(shape.level[k], work.word, image);
-        kinds[k] = shape.level[k].kind;
-    }
-    params.laid_out = work.laid_out;
-    const uint64_t skipped = skip_children(shape.level[0], work.job.offset, params);
-    const Vectors vectors(work.packed, work.job.length);
-    params.packed = vectors.start;
-    params.vectors = static_cast<uint32_t>(vectors.count);
-    params.head = vectors.head;
-    params.tail = vectors.tail;
-    // A whole number of words; negative where vector 0 starts before the stream does.
-    const auto position =
-        static_cast<int64_t>(work.job.offset - skipped) - static_cast<int64_t>(vectors.head);
-    params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(work.word));
+    UCD_TRY(describe_nest(work, params, kinds));
     params.per_thread = vectors_per_thread(work);
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
-    params.tiles = static_cast<uint32_t>((vectors.count + tile - 1) / tile);
+    params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
     const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
@@ -263,11 +151,8 @@ Status launch_pieces(Work &work, PiecesParams &params) {
 // Programs --------------------------------------------------------------
 
 Status launch_program(Work &work) {
-    GpuPlan::Program &program = work.plan.program();
     ProgramParams params{};
-    UCD_TRY(use_tables(work, program.tables, params.image));
-    params.nodes = program.nodes;
-    params.root = program.root;
+    UCD_TRY(use_program(work, work.plan.program(), params));
     params.width = work.word;
     params.laid_out = work.laid_out;
     const Vectors vectors(work.packed, work.job.length);
@@ -305,21 +190,16 @@ bool is_range_a_box(const GpuPlan &plan, const Job &job, Box &box) {
     return is_box(plan.layout, top, job.offset, job.length, box);
 }
 
-Status load(const void *kernel) {
-    gpuFuncAttributes attributes;
-    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
-}
-
 Status load_kernels(const GpuPlan &plan, uint64_t count) {
     const Shape &shape = plan.shape;
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
     for (const Direction d : {Direction::pack, Direction::unpack}) {
-        if (may_need_program(plan, count)) UCD_TRY(load(program_kernel(d)));
-        if (plan.piece_list != nullptr) UCD_TRY(load(pieces_kernel()));
+        if (may_need_program(plan, count)) UCD_TRY(load_kernel(program_kernel(d)));
+        if (plan.piece_list != nullptr) UCD_TRY(load_kernel(pieces_kernel()));
         for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
-            UCD_TRY(load(nest_kernel(d, {kinds, shape.levels}, width).handle));
-            if (plan.matrix.found) UCD_TRY(load(transpose_kernel(d, width)));
+            UCD_TRY(load_kernel(nest_kernel(d, {kinds, shape.levels}, width).handle));
+            if (plan.matrix.found) UCD_TRY(load_kernel(transpose_kernel(d, width)));
         }
     }
     return success;
@@ -330,12 +210,14 @@ Status load_kernels(const GpuPlan &plan, uint64_t count) {
 Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode mode,
                   std::vector<TableUse> &uses) {
     const auto &plan = static_cast<const GpuPlan &>(*job.plan);
-    if (mode == LaunchMode::capture && !plan.is_prepared(device.index())) return not_prepared();
+    if (mode == LaunchMode::capture && !plan.is_prepared(device.index(), job.op))
+        return not_prepared();
     const uintptr_t laid_out =
         reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(plan.layout.start);
     const auto packed = reinterpret_cast<uintptr_t>(job.packed);
     const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
     Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
+    if (job.op != Op::replace) return launch_reduction(work);
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
     if (Box box; wants_copy_engine(job) && is_range_a_box(plan, job, box)) {
         const auto origin = reinterpret_cast<uintptr_t>(job.laid_out);
@@ -346,7 +228,9 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
     if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
-    return fits_nest(work) ? launch_nest(work) : launch_program(work);
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, word))
+        return launch_nest(work);
+    return launch_program(work);
 }
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {

@@ -15,7 +15,8 @@ namespace ucd::UCD_GPU {
 Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode mode,
                   std::vector<TableUse> &uses);
 
-// Everything that the first launch_job() of so many repetitions would do, whatever buffers and range.
+// Everything that the first launch_job() without an op of so many repetitions would do, whatever
+// buffers and range.
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count);
 
 } // namespace ucd::UCD_GPU

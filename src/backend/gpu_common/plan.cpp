@@ -72,20 +72,31 @@ void GpuPlan::list_pieces() {
     piece_list = std::make_unique<Tables>(std::vector<char>(image.bytes()));
 }
 
-GpuPlan::Program &GpuPlan::program() const {
+LazyProgram::Program &LazyProgram::get(const Layout &layout, const Node &top) {
     if (Program *made = made_.load(std::memory_order_acquire)) return *made;
     const std::lock_guard lock(mutex_);
     if (program_ == nullptr) {
         Image image;
         uint64_t nodes;
         uint32_t root;
-        add_program(layout, top_, image, nodes, root);
+        add_program(layout, top, image, nodes, root);
         program_ = std::make_unique<Program>(std::move(image));
         program_->nodes = nodes;
         program_->root = root;
         made_.store(program_.get(), std::memory_order_release);
     }
     return *program_;
+}
+
+std::size_t LazyProgram::memory() const {
+    const Program *made = made_.load(std::memory_order_acquire);
+    return made != nullptr ? made->tables.bytes() : 0;
+}
+
+GpuPlan::Program &GpuPlan::program_of(const Elements &elements) const {
+    // Two stand for any number, one included: how many there are, nobody asks.
+    const Node top = repeat(elements.runs.top(), elements.runs.root, 2, elements.extent);
+    return elements_program_.get(elements.runs, top);
 }
 
 std::string GpuPlan::describe() const {
@@ -106,7 +117,7 @@ std::string GpuPlan::describe() const {
 std::size_t GpuPlan::memory() const {
     return sizeof *this + (tables != nullptr ? tables->bytes() : 0) +
            (piece_list != nullptr ? piece_list->bytes() : 0) +
-           (made_.load(std::memory_order_acquire) != nullptr ? program_->tables.bytes() : 0);
+           program_.memory() + elements_program_.memory();
 }
 
 } // namespace ucd::UCD_GPU

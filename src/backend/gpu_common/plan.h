@@ -6,6 +6,7 @@
 #include "shape.h"
 #include "tables.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,24 @@ struct Matrix {
     unsigned row = 0; // the level with the short steps; the innermost one has the columns
 };
 
+// A layout for the kernels that walk; made at first need.
+class LazyProgram {
+public:
+    struct Program {
+        explicit Program(Image image) : tables(std::vector<char>(image.bytes())) {}
+        uint64_t nodes = 0;
+        uint32_t root = 0;
+        Tables tables;
+    };
+    Program &get(const Layout &layout, const Node &top);
+    std::size_t memory() const;
+
+private:
+    std::mutex mutex_;
+    std::atomic<Program *> made_{nullptr};
+    std::unique_ptr<Program> program_;
+};
+
 class GpuPlan final : public Plan {
 public:
     GpuPlan(const Layout &layout, int64_t extent, bool repeated);
@@ -25,21 +44,20 @@ public:
     std::string describe() const override;
     std::size_t memory() const override;
 
-    // A program for what the shape cannot do; made at first need.
-    struct Program {
-        explicit Program(Image image) : tables(std::vector<char>(image.bytes())) {}
-        uint64_t nodes = 0;
-        uint32_t root = 0;
-        Tables tables;
-    };
-    Program &program() const;
+    using Program = LazyProgram::Program;
+    // For what the shape cannot do.
+    Program &program() const { return program_.get(layout, top_); }
+    // The elements of the packed stream, which are always the same for a plan.
+    Program &program_of(const Elements &elements) const;
 
     // Whether a launch on the device needs no more than what is there.
-    bool is_prepared(int device) const {
-        return (prepared_.load(std::memory_order_acquire) >> device & 1) != 0;
+    bool is_prepared(int device, Op op = Op::replace) const {
+        return (prepared_[static_cast<unsigned>(op)].load(std::memory_order_acquire) >> device &
+                1) != 0;
     }
-    void set_prepared(int device) const {
-        prepared_.fetch_or(uint32_t{1} << device, std::memory_order_acq_rel);
+    void set_prepared(int device, Op op = Op::replace) const {
+        prepared_[static_cast<unsigned>(op)].fetch_or(uint32_t{1} << device,
+                                                      std::memory_order_acq_rel);
     }
 
     const Layout &layout;
@@ -63,10 +81,9 @@ private:
     void list_pieces();
 
     Node top_;
-    mutable std::atomic<uint32_t> prepared_{0}; // a bit per device
-    mutable std::mutex mutex_;
-    mutable std::atomic<Program *> made_{nullptr};
-    mutable std::unique_ptr<Program> program_;
+    // By op, a bit per device.
+    mutable std::array<std::atomic<uint32_t>, static_cast<unsigned>(Op::count_)> prepared_{};
+    mutable LazyProgram program_, elements_program_;
 };
 
 } // namespace ucd::UCD_GPU

@@ -12,13 +12,13 @@ namespace ucd::UCD_GPU {
 
 struct ProgramNode {
     enum Kind : uint32_t { block, strided, indexed, runs, sequence };
-    uint32_t kind; // a Kind
-    uint32_t child;         // but of sequences
-    uint32_t granule;       // runs, sequence: see `starts`
-    uint32_t unused;        // keeps the size a multiple of 16
-    WideDivisor each;       // packed bytes of a child
-    uint64_t bytes;         // block
-    uint64_t stride;        // strided, runs; wraps if negative
+    uint32_t kind;    // a Kind
+    uint32_t child;   // but of sequences
+    uint32_t granule; // runs, sequence: see `starts`
+    uint32_t element; // block, in the packed stream of a reduction: an Element
+    WideDivisor each; // packed bytes of a child
+    uint64_t bytes;   // block
+    uint64_t stride;  // strided, runs; wraps if negative
     // Offsets of lists from the image's start.
     uint64_t displacements; // 64-bit entries
     uint64_t first;         // runs: children before each; sequence: bytes before each
@@ -26,10 +26,14 @@ struct ProgramNode {
     uint64_t children;      // sequence
 };
 
-struct ProgramParams {
+// Where a program is.
+struct ProgramRef {
     const char *image; // nodes and their lists
     uint64_t nodes;    // their offset
     uint32_t root;
+};
+
+struct ProgramParams : ProgramRef {
     uint32_t width; // of the words that all of it is a multiple of
     uintptr_t laid_out;
     uintptr_t packed;  // the aligned vector that holds the first byte

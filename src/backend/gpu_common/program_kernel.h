@@ -36,18 +36,20 @@ UCD_GPU_FUNCTION uint64_t program_displacement(const char *image, const ProgramN
 struct Stretch {
     uintptr_t place;
     uint64_t bytes;
+    const ProgramNode *block;
 };
 
-// Where stream byte `position` is, and how many follow it in its block.
-UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
+// Where stream byte `position` of a layout with this origin is, and how many follow it in its
+// block.
+UCD_GPU_FUNCTION Stretch locate(const ProgramRef &p, uintptr_t origin, uint64_t position) {
     const auto *nodes = reinterpret_cast<const ProgramNode *>(p.image + p.nodes);
-    uint64_t place = p.laid_out;
+    uint64_t place = origin;
     uint32_t id = p.root;
     for (;;) {
         const ProgramNode *node = nodes + id;
         const uint32_t kind = load_table(&node->kind);
         if (kind == ProgramNode::block)
-            return {place + position, load_table(&node->bytes) - position};
+            return {place + position, load_table(&node->bytes) - position, node};
         if (kind == ProgramNode::sequence) {
             const uint64_t entry = entry_holding(p.image, node, position);
             position -= program_entry<uint64_t>(p.image, load_table(&node->first), entry);
@@ -69,11 +71,14 @@ UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
             const uint64_t run = entry_holding(p.image, node, child);
             const uint64_t in_run =
                 child - program_entry<uint64_t>(p.image, load_table(&node->first), run);
-            place += program_displacement(p.image, node, run) +
-                     in_run * load_table(&node->stride);
+            place += program_displacement(p.image, node, run) + in_run * load_table(&node->stride);
         }
         id = load_table(&node->child);
     }
+}
+
+UCD_GPU_FUNCTION Stretch locate(const ProgramParams &p, uint64_t position) {
+    return locate(p, p.laid_out, position);
 }
 
 // The bytes of a vector, collected from its low end or given out from there, without an index.

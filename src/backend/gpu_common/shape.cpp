@@ -214,6 +214,7 @@ ProgramNode program_node(const Layout &layout, const Node &n, Image &image) {
     p.bytes = n.bytes;
     p.stride = static_cast<uint64_t>(n.stride);
     p.child = n.child;
+    p.element = static_cast<uint32_t>(n.element);
     const bool has_table = n.kind != NodeKind::block && n.kind != NodeKind::strided;
     if (has_table) p.displacements = image.add(layout.tables[n.table].displs);
     if (n.kind == NodeKind::runs || n.kind == NodeKind::sequence) {

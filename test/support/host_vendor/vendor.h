@@ -3,6 +3,8 @@
 // whatever can fail does so when a test wants it.
 #pragma once
 
+#include "half.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -117,6 +119,13 @@ inline uint32_t high_product(uint32_t a, uint32_t b) {
 inline uint64_t high_product(uint64_t a, uint64_t b) {
     __extension__ typedef unsigned __int128 Product;
     return static_cast<uint64_t>((Product{a} * b) >> 64);
+}
+
+inline float float16_to_float(Float16 half) {
+    return to_float(half);
+}
+inline Float16 float_to_float16(float value) {
+    return to_float16(value);
 }
 
 // Throws for an address that is no multiple of the size, as a GPU would.

@@ -1,0 +1,159 @@
+// The body of the generated kernels that reduce. Neighbouring threads take neighbouring vectors of
+// the packed stream, as those that move do; how the layout is nested is a matter of numbers here,
+// so that there is one kernel for each op and element.
+#pragma once
+
+#include "combine.h"
+#include "nest_kernel.h"
+#include "reduce.h"
+
+namespace ucd::UCD_GPU {
+
+UCD_GPU_FUNCTION int64_t bytes_to_entry(const NestList &list, uint32_t index, uint32_t shift) {
+    const int64_t displacement = displacement_at<1>(list, index);
+    return list.displacement_unit == 0 ? displacement : displacement << shift;
+}
+
+// Takes `word` to the level's child.
+UCD_GPU_FUNCTION uint32_t child_of(const NestLevel &level, uint32_t &word) {
+    const uint32_t child = level.each.quotient(word);
+    word -= child * level.each.value;
+    return child;
+}
+
+// Where a word is, whatever the levels.
+UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word) {
+    int64_t displacement = 0;
+    if (p.strided) { // a few instructions, without an index into the levels
+        const uint32_t child = child_of(p.nest.level[0], word);
+        displacement = steps(child, p.nest.level[0]) << p.shift;
+    } else {
+#pragma unroll 1
+        for (unsigned k = 0; k < p.levels; ++k) {
+            const NestLevel &level = p.nest.level[k];
+            const NestList &list = p.nest.list[k];
+            const uint32_t child = child_of(level, word);
+            if (p.kinds[k] == LevelKind::strided) {
+                displacement += steps(child, level) << p.shift;
+            } else if (p.kinds[k] == LevelKind::uniform) {
+                displacement += bytes_to_entry(list, child, p.shift);
+            } else {
+                const uint32_t run = run_holding(list, child);
+                const uint32_t in_run = child - load_table(list.first + run);
+                displacement +=
+                    bytes_to_entry(list, run, p.shift) + (steps(in_run, level) << p.shift);
+            }
+        }
+    }
+    return p.nest.laid_out + static_cast<uintptr_t>(displacement) +
+           (static_cast<uintptr_t>(word) << p.shift);
+}
+
+// 16 bytes of either side.
+template <class T, unsigned width>
+union Elements16 {
+    static constexpr unsigned words = vector_bytes / width, count = vector_bytes / sizeof(T);
+    Quad whole;
+    Word<width> word[words];
+    T element[count];
+};
+
+template <Op op, class T, unsigned width>
+UCD_GPU_FUNCTION void combine_vector(const ReduceParams &p, uintptr_t packed_at,
+                                     const uintptr_t *places) {
+    using E = Elements16<T, width>;
+    E packed, laid_out;
+    packed.whole = load<Quad>(packed_at);
+#pragma unroll
+    for (unsigned k = 0; k < E::words; ++k) laid_out.word[k] = load<Word<width>>(places[k]);
+    if (p.direction == Direction::pack) {
+#pragma unroll
+        for (unsigned i = 0; i < E::count; ++i)
+            packed.element[i] = combined<op>(packed.element[i], laid_out.element[i]);
+        store<Quad>(packed_at, packed.whole);
+        return;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < E::count; ++i)
+        laid_out.element[i] = combined<op>(laid_out.element[i], packed.element[i]);
+#pragma unroll
+    for (unsigned k = 0; k < E::words; ++k) store<Word<width>>(places[k], laid_out.word[k]);
+}
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_vector(const ReduceParams &p, uint32_t vector) {
+    const uintptr_t packed = p.nest.packed + static_cast<uintptr_t>(vector) * vector_bytes;
+    if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+        constexpr unsigned words = vector_bytes / sizeof(T);
+        if (p.by == ReduceBy::steps) {
+            uintptr_t places[words];
+            places_in_steps<sizeof(T)>(p.nest, p.nest.first_word + vector * words, places);
+            return combine_vector<op, T, sizeof(T)>(p, packed, places);
+        }
+    }
+    const uintptr_t place = place_in_levels(p, p.nest.first_word + vector);
+    combine_vector<op, T, vector_bytes>(p, packed, &place);
+}
+
+// An element at an address that is a multiple of its size, or of 8.
+template <class T>
+UCD_GPU_FUNCTION T load_element(uintptr_t address) {
+    if constexpr (sizeof(T) < vector_bytes)
+        return __builtin_bit_cast(T, load<Word<sizeof(T)>>(address));
+    Elements16<T, 8> halves;
+    halves.word[0] = load<uint64_t>(address);
+    halves.word[1] = load<uint64_t>(address + 8);
+    return halves.element[0];
+}
+template <class T>
+UCD_GPU_FUNCTION void store_element(uintptr_t address, T value) {
+    if constexpr (sizeof(T) < vector_bytes) {
+        store(address, __builtin_bit_cast(Word<sizeof(T)>, value));
+    } else {
+        Elements16<T, 8> halves;
+        halves.element[0] = value;
+        store<uint64_t>(address, halves.word[0]);
+        store<uint64_t>(address + 8, halves.word[1]);
+    }
+}
+
+// Elements one after the other, from a byte behind nest.packed to another.
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_elements(const ReduceParams &p, uint64_t from, uint64_t to) {
+    const uint32_t within = (1u << p.shift) - 1;
+#pragma unroll 1
+    for (uint64_t at = from; at < to; at += sizeof(T)) {
+        const uint32_t word = p.nest.first_word + static_cast<uint32_t>(at >> p.shift);
+        const uintptr_t place = place_in_levels(p, word) + (at & within);
+        const uintptr_t packed = p.nest.packed + at;
+        const T a = load_element<T>(place), b = load_element<T>(packed);
+        if (p.direction == Direction::pack)
+            store_element(packed, combined<op>(b, a));
+        else
+            store_element(place, combined<op>(a, b));
+    }
+}
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void run_reduce(const ReduceParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        const uint32_t step = UCD_GPU_BLOCKS * threads_per_block;
+        for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.nest.vectors;
+             i += step) {
+            uint64_t from = uint64_t{i} * sizeof(T), to = from + sizeof(T);
+            if (p.by != ReduceBy::elements) {
+                const uint32_t head = i == 0 ? p.nest.head : 0;
+                const uint32_t tail = i + 1 == p.nest.vectors ? p.nest.tail : vector_bytes;
+                if (head == 0 && tail == vector_bytes) {
+                    reduce_vector<op, T>(p, i);
+                    continue;
+                }
+                from = uint64_t{i} * vector_bytes + head;
+                to = uint64_t{i} * vector_bytes + tail;
+            }
+            reduce_elements<op, T>(p, from, to);
+        }
+    }
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,50 @@
+// A job on its way to a kernel, and what all ways have in common.
+#pragma once
+
+#include "check.h"
+#include "device.h"
+#include "job_range.h"
+#include "plan.h"
+#include "tables.h"
+
+#include <vector>
+
+namespace ucd::UCD_GPU {
+
+struct Work {
+    Device &device;
+    gpuStream_t stream;
+    const Job &job;
+    const GpuPlan &plan;
+    LaunchMode mode;
+    std::vector<TableUse> &uses;
+    uintptr_t laid_out; // where the origin of the layout is
+    uintptr_t packed;   // where the first byte of the range is or goes
+    uint32_t word;      // that everything is a multiple of, addresses included
+
+    uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
+};
+
+// A nest's numbers, all but how tiles are given out.
+Status describe_nest(Work &work, NestParams &params, LevelKind *kinds);
+
+// The tables' address on the device, for work that comes next in the stream.
+Status use_tables(Work &work, Tables &tables, const char *&memory);
+
+Status use_program(Work &work, GpuPlan::Program &program, ProgramRef &ref);
+
+template <class Params>
+Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
+    void *arguments[] = {&params};
+    return check(
+        gpuLaunchKernel(kernel, dim3(blocks), dim3(threads_per_block), arguments, 0, work.stream),
+        "launching a kernel");
+}
+
+// So that the first launch has nothing to load.
+inline Status load_kernel(const void *kernel) {
+    gpuFuncAttributes attributes;
+    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
+} // namespace ucd::UCD_GPU

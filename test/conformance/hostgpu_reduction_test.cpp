@@ -1,0 +1,260 @@
+// Reductions by the GPU backends, with devices that are threads of the CPU: launches, staging,
+// streams, graphs.
+#include "support/catch.hpp"
+
+#include "support/host_vendor/capture.h"
+#include "support/mock_fixture.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+ucd_stream_t native(mock::Stream &stream) {
+    return {mock::backend.name, stream.device(), &stream, nullptr};
+}
+
+bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
+
+// For each way that kernels take elements, with lists and without.
+std::vector<RecipePtr> layouts() {
+    const RecipePtr number = leaf(UCD_TYPE__DOUBLE), small = leaf(UCD_TYPE__SIGNED_CHAR);
+    const RecipePtr record =
+        resized(structure({1, 2, 1}, {0, 8, 16}, {number, leaf(UCD_TYPE__INT), small}), 0, 24);
+    RecipePtr nest = number;
+    std::intptr_t stride = 24;
+    for (int i = 0; i < 5; ++i, stride = stride * 3 + 8) nest = hvector(3, 1, stride, nest);
+    return {contig(1000, number),
+            vector(500, 1, 3, number),
+            vector(100, 16, 32, small),
+            vector(100, 5, 12, leaf(UCD_TYPE__SHORT)),
+            hvector(100, 3, 29, leaf(UCD_TYPE__INT)),
+            indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, number),
+            contig(7, resized(indexed({3, 1, 2}, {0, 7, 20}, number), 0, 400)),
+            nest,
+            contig(100, record),
+            vector(30, 2, 3, record),
+            structure({1, 1}, {0, 3 << 20},
+                      {vector(70000, 1, 2, leaf(UCD_TYPE__INT)), vector(70000, 1, 2, number)})};
+}
+
+} // namespace
+
+TEST_CASE("a reduction is one launch on the device that has the result") {
+    MockSession session;
+    for (const RecipePtr &recipe : layouts()) {
+        INFO(to_text(*recipe));
+        Case one("one reduction", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const std::size_t elements = what.elements.size(), size = what.subject.size();
+        MockBuffer laid_out(one.rng(), what.subject.range, device0);
+        for (const Memory b : {device0, pinned, managed}) {
+            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
+            const std::size_t offset = what.offset_of(elements / 3);
+            for (const auto &[from, to] : {std::pair{std::size_t{0}, size},
+                                           std::pair{offset, what.offset_of(elements - 1)}}) {
+                const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, from, to - from};
+                mock::counts.launches = mock::counts.copies = 0;
+                check_mock_pack(move);
+                CHECK(mock::counts.launches == 1);
+                check_mock_unpack(move);
+                CHECK(mock::counts.launches == 2);
+                CHECK(mock::counts.copies == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("staged reductions: by the side that has the result") {
+    MockSession session;
+    // Through chunks of 512 bytes, of which 2800 need six.
+    for (const Memory b : {pageable, device1}) {
+        StridedMove staged("staged", 700, device0, b);
+        staged.op = UCD_OP__SUM;
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(staged.start_pack() == UCD_SUCCESS);
+        REQUIRE(staged.wait() == UCD_SUCCESS);
+        staged.check();
+        CHECK(mock::counts.launches == (b == pageable ? 6 : 12));
+        CHECK(mock::counts.copies == 0);
+    }
+    StridedMove staged("staged", 700, pageable, device1);
+    staged.op = UCD_OP__SUM;
+    mock::counts.launches = 0;
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    REQUIRE(staged.wait() == UCD_SUCCESS);
+    staged.check();
+    CHECK(mock::counts.launches == 6);
+}
+
+TEST_CASE("long double: by the host, where it reaches the result") {
+    MockSession session;
+    if constexpr (sizeof(long double) == sizeof(double)) return;
+    constexpr std::size_t count = 100, bytes = count * sizeof(long double);
+    MockBuffer in(Case("long double", 0).rng(), {0, bytes}, device0);
+    std::vector<long double> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
+    mock::write(in.real_base(), values.data(), bytes);
+    for (const Memory b : {device0, pageable, pinned, managed}) {
+        INFO(name_of(b));
+        MockBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
+        mock::write(out.real_base(), values.data(), bytes);
+        std::uintptr_t actual = 0;
+        const int rc = ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(),
+                                bytes, &actual, UCD_INFO__NULL, UCD_OP__SUM);
+        if (b == device0) {
+            CHECK(rc == UCD_ERR__NOT_SUPPORTED);
+            CHECK(last_error_says("has no SUM for long_double"));
+            continue;
+        }
+        REQUIRE(rc == UCD_SUCCESS);
+        std::vector<long double> sums(count);
+        mock::read(sums.data(), out.real_base(), bytes);
+        for (std::size_t i = 0; i < count; ++i) CHECK(sums[i] == values[i] + values[i]);
+    }
+}
+
+TEST_CASE("what is prepared for one op is not for another") {
+    MockSession session;
+    mock::Stream stream(0);
+    StridedMove move("prepared", 100, device0, device0);
+    const auto pack = [&](ucd_op_t op) {
+        return ucd_pack_stream(move.laid_out.real_base(), 1, move.type(), 0,
+                               move.packed.real_base(), move.bytes(), &move.actual, UCD_INFO__NULL,
+                               op, native(stream));
+    };
+    REQUIRE(ucd_prepare(1, move.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
+            UCD_SUCCESS);
+    ucd::hostgpu::begin_capture(stream);
+    CHECK(pack(UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack(UCD_OP__MAX) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack(UCD_OP__SUM) == UCD_SUCCESS);
+    CHECK(ucd::hostgpu::end_capture(stream).nodes.size() == 1);
+}
+
+TEST_CASE("a reduction does not wait for the device, with lists to upload or not") {
+    MockSession session;
+    for (const RecipePtr &recipe : layouts()) {
+        for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device1, pageable},
+                                   std::pair{pageable, device0}}) {
+            Case one("nonblocking", 0);
+            const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+            MockBuffer laid_out(one.rng(), what.subject.range, a);
+            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, b);
+            const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, 0, what.subject.size()};
+            set_up_pack(move);
+            mock::hold();
+            std::uintptr_t actual = 0;
+            ucd_request_t request = UCD_REQUEST__NULL;
+            REQUIRE(ucd_ipack(laid_out.real_base(), 1, what.subject.type(), 0, packed.real_base(),
+                              what.subject.size(), &actual, UCD_INFO__NULL, UCD_OP__SUM,
+                              &request) == UCD_SUCCESS);
+            int completed = 1;
+            REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+            CHECK(completed == 0);
+            mock::let_go();
+            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+            check_result(move);
+        }
+    }
+}
+
+TEST_CASE("reductions into the memory of a peer") {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    {
+        StridedMove move("peers", 700, device0, device1);
+        move.op = UCD_OP__SUM;
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    mock::reset();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("reductions in a stream, as they are and captured") {
+    MockSession session;
+    mock::Stream stream(0);
+    for (const RecipePtr &recipe : layouts()) {
+        INFO(to_text(*recipe));
+        Case one("streams", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(one.rng(), s.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
+        const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, 0, s.size()};
+        std::uintptr_t actual = 0;
+        const auto pack = [&] {
+            return ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
+                                   s.size(), &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
+        };
+        const auto unpack = [&] {
+            return ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), 1,
+                                     s.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__SUM,
+                                     native(stream));
+        };
+        const auto check = [&] {
+            stream.synchronise();
+            CHECK(stream.failure() == "");
+            check_result(move);
+        };
+        set_up_pack(move);
+        REQUIRE(pack() == UCD_SUCCESS);
+        check();
+        set_up_unpack(move);
+        REQUIRE(unpack() == UCD_SUCCESS);
+        check();
+        ucd::hostgpu::begin_capture(stream);
+        CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("ucd_prepare"));
+        CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
+        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
+                UCD_SUCCESS);
+        for (const bool packs : {true, false}) {
+            ucd::hostgpu::begin_capture(stream);
+            REQUIRE((packs ? pack() : unpack()) == UCD_SUCCESS);
+            const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+            CHECK(graph.nodes.size() == 1);
+            for (int replay = 0; replay < 3; ++replay) {
+                packs ? set_up_pack(move) : set_up_unpack(move);
+                ucd::hostgpu::replay(graph, stream);
+                check();
+            }
+        }
+    }
+}
+
+TEST_CASE("reducing kernels with a cap on their blocks do all of it") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    for (const RecipePtr &recipe : layouts()) {
+        Case one("blocks", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const Subject &s = what.subject;
+        MockBuffer laid_out(one.rng(), s.range, device0);
+        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, 0, s.size()};
+        set_up_pack(move);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(laid_out.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
+                         &actual, info, UCD_OP__SUM) == UCD_SUCCESS);
+        check_result(move);
+    }
+    ucd_info_free(&info);
+}

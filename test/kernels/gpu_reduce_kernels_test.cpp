@@ -1,0 +1,239 @@
+// Every kernel of the GPU backends that reduces, launched by itself, in each of the ways that it
+// takes its elements, against a scalar formulation; what lies between the elements must stay as it
+// is.
+#include "reduce.h"
+#include "reduce_kernels.h"
+
+#include "support/catch.hpp"
+#include "support/mock_driver.h"
+#include "support/reduction_oracle.hpp"
+#include "support/reduction_values.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::hostgpu;
+using namespace ucdtest;
+
+namespace {
+
+const Predefined &type_of(Element element) {
+    const auto find = [](ucd_type_t handle) -> const Predefined & {
+        for (const Predefined &type : all_predefined())
+            if (type.handle == handle) return type;
+        throw std::logic_error("a type that the tests do not know");
+    };
+    switch (element) {
+    case Element::byte: return find(UCD_TYPE__BYTE);
+    case Element::bool8: return find(UCD_TYPE___BOOL);
+    case Element::int8: return find(UCD_TYPE__INT8_T);
+    case Element::int16: return find(UCD_TYPE__INT16_T);
+    case Element::int32: return find(UCD_TYPE__INT32_T);
+    case Element::int64: return find(UCD_TYPE__INT64_T);
+    case Element::uint8: return find(UCD_TYPE__UINT8_T);
+    case Element::uint16: return find(UCD_TYPE__UINT16_T);
+    case Element::uint32: return find(UCD_TYPE__UINT32_T);
+    case Element::uint64: return find(UCD_TYPE__UINT64_T);
+    case Element::float16: return find(UCD_TYPE__FLOAT16);
+    case Element::bfloat16: return find(UCD_TYPE__BFLOAT16);
+    case Element::float32: return find(UCD_TYPE__FLOAT);
+    case Element::float64: return find(UCD_TYPE__DOUBLE);
+    case Element::complex32: return find(UCD_TYPE__C_COMPLEX);
+    case Element::complex64: return find(UCD_TYPE__C_DOUBLE_COMPLEX);
+    case Element::float32_int32: return find(UCD_TYPE__FLOAT_INT);
+    case Element::float64_int32: return find(UCD_TYPE__DOUBLE_INT);
+    case Element::int64_int32: return find(UCD_TYPE__LONG_INT);
+    case Element::int32_int32: return find(UCD_TYPE__2INT);
+    case Element::int16_int32: return find(UCD_TYPE__SHORT_INT);
+    case Element::float32_float32: return find(UCD_TYPE__2FLOAT);
+    case Element::float64_float64: return find(UCD_TYPE__2DOUBLE);
+    default: throw std::logic_error("an element that no device reduces");
+    }
+}
+
+constexpr std::size_t guard = 64;
+
+// Memory of a device, and what it is expected to hold.
+struct Side {
+    std::vector<std::byte> bytes;
+    char *memory;
+
+    explicit Side(Rng &rng, std::size_t size) : bytes(size) {
+        memory = static_cast<char *>(mock::allocate(MemoryKind::device, 0, size));
+        for (std::byte &b : bytes) b = static_cast<std::byte>(rng.bits());
+    }
+    ~Side() { mock::release(memory); }
+    Side(const Side &) = delete;
+    Side &operator=(const Side &) = delete;
+    uintptr_t address() const { return reinterpret_cast<uintptr_t>(memory); }
+    void send() { mock::write(memory, bytes.data(), bytes.size()); }
+    bool holds() const {
+        std::vector<std::byte> found(bytes.size());
+        mock::read(found.data(), memory, found.size());
+        return found == bytes;
+    }
+};
+
+// `count` elements, `stride` bytes apart, against as many packed ones behind `before` bytes, or
+// both sides behind them.
+struct Arrangement {
+    std::size_t count, stride, before;
+    bool both = false;
+    std::size_t laid_out_at() const { return guard + (both ? before : 0); }
+};
+template <class Params>
+void check(const Reduction &r, const void *kernel, Direction direction, const Arrangement &a,
+           Rng &rng, Params describe) {
+    const Predefined &type = type_of(r.element);
+    const std::size_t size = packed_size(r.element);
+    const auto op = static_cast<ucd_op_t>(r.op);
+    Side laid_out(rng, guard + a.laid_out_at() + a.count * a.stride),
+        packed(rng, 2 * guard + a.before + a.count * size);
+    const auto laid_out_at = [&](std::size_t i) { return a.laid_out_at() + i * a.stride; };
+    const auto packed_at = [&](std::size_t i) { return guard + a.before + i * size; };
+    for (std::size_t i = 0; i < a.count; ++i) {
+        random_value(rng, type, laid_out.bytes.data() + laid_out_at(i));
+        random_value(rng, type, packed.bytes.data() + packed_at(i));
+    }
+    laid_out.send();
+    packed.send();
+    for (std::size_t i = 0; i < a.count; ++i) {
+        std::byte *const in = laid_out.bytes.data() + laid_out_at(i), *const out =
+                                                                          packed.bytes.data() +
+                                                                          packed_at(i);
+        if (direction == Direction::pack)
+            reduce_element(op, type, out, in);
+        else
+            reduce_element(op, type, in, out);
+    }
+    auto params =
+        describe(laid_out.address() + a.laid_out_at(), packed.address() + guard + a.before);
+    params.direction = direction;
+    void *arguments[] = {&params};
+    mock::Stream stream(0);
+    // Two blocks, which go over it several times.
+    REQUIRE(gpuLaunchKernel(kernel, dim3(2), dim3(threads_per_block), arguments, 0, &stream) ==
+            gpuSuccess);
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    CHECK(laid_out.holds());
+    CHECK(packed.holds());
+}
+
+// A strided level, or one without holes.
+ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, ReduceBy by,
+                     uintptr_t laid_out, uintptr_t packed) {
+    ReduceParams p{};
+    p.by = by;
+    if (a.stride != size) p.levels = 1;
+    // Or as if there could be more levels.
+    p.strided = p.levels == 1 && a.count % 2 == 1;
+    p.shift = static_cast<uint8_t>(std::countr_zero(word));
+    NestParams &n = p.nest;
+    n.level[0] = {Divisor(size / word), static_cast<int32_t>(a.stride / word)};
+    n.laid_out = laid_out;
+    if (by == ReduceBy::elements) {
+        n.packed = packed;
+        n.vectors = static_cast<uint32_t>(a.count);
+        return p;
+    }
+    const uintptr_t head = packed % vector_bytes, end = packed + a.count * size;
+    n.packed = packed - head;
+    n.head = static_cast<uint32_t>(head);
+    n.first_word = static_cast<uint32_t>(-static_cast<int64_t>(head / word));
+    n.laid_out = word == vector_bytes ? laid_out - head : laid_out;
+    n.vectors = static_cast<uint32_t>((end - n.packed + vector_bytes - 1) / vector_bytes);
+    n.tail = static_cast<uint32_t>(end - n.packed - (n.vectors - 1) * vector_bytes);
+    return p;
+}
+
+ReduceAnyParams any(const Reduction &r, const Arrangement &a, std::size_t size, unsigned width,
+                    uintptr_t laid_out, uintptr_t packed) {
+    ReduceAnyParams p{};
+    p.element = r.element;
+    p.kinds[static_cast<unsigned>(r.element)] = {r.number, static_cast<uint8_t>(size)};
+    p.width = width;
+    p.laid_out = laid_out;
+    const uintptr_t head = packed % vector_bytes, end = packed + a.count * size;
+    p.packed = packed - head;
+    p.position = uint64_t{0} - head;
+    p.head = static_cast<uint32_t>(head);
+    p.vectors = (end - p.packed + vector_bytes - 1) / vector_bytes;
+    p.tail = static_cast<uint32_t>(end - p.packed - (p.vectors - 1) * vector_bytes);
+    return p;
+}
+
+constexpr std::size_t counts[] = {1, 2, 3, 7, 16, 33, 1000, 5001};
+
+} // namespace
+
+TEST_CASE("the kernels of an element, in every way that they are used") {
+    mock::reset();
+    for (const Reduction &r : reductions()) {
+        const ReduceKernel &kernel = *reduce_kernel(r.op, r.element);
+        CHECK(&kernel == &reduce_kernels()[r.number]);
+        if (kernel.handle == nullptr) continue;
+        const std::size_t size = packed_size(r.element);
+        Rng rng(mix_seed(static_cast<uint64_t>(r.element), kernel.name));
+        for (const Direction direction : {Direction::pack, Direction::unpack})
+            for (const std::size_t count : counts) {
+                INFO(kernel.name << ", element " << static_cast<int>(r.element) << ", direction "
+                                 << static_cast<int>(direction) << ", " << count);
+                const auto by = [&](ReduceBy way, unsigned word, const Arrangement &a) {
+                    INFO("way " << static_cast<int>(way) << ", words of " << word << ", "
+                                << a.before << " bytes before");
+                    check(r, kernel.handle, direction, a, rng, [&](uintptr_t l, uintptr_t p) {
+                        return strided(a, size, word, way, l, p);
+                    });
+                };
+                const auto element_word = static_cast<unsigned>(size < 8 ? size : 8);
+                for (std::size_t before = 0; before < 16; before += size) {
+                    by(ReduceBy::vectors, 16, {count, size, before, true});
+                    if (size == 4 || size == 8)
+                        by(ReduceBy::steps, element_word, {count, 3 * size, before});
+                    by(ReduceBy::elements, element_word, {count, 3 * size, before});
+                    by(ReduceBy::elements, element_word, {count, size, before});
+                }
+                if (size == 16) by(ReduceBy::elements, 8, {count, 2 * size, 8});
+            }
+    }
+}
+
+TEST_CASE("the kernel for any elements knows all of them, at any address") {
+    mock::reset();
+    for (const Reduction &r : reductions()) {
+        const ReduceKernel &kernel = *reduce_kernel(r.op, r.element);
+        const std::size_t size = packed_size(r.element);
+        Rng rng(mix_seed(static_cast<uint64_t>(r.element), kernel.name));
+        for (const Direction direction : {Direction::pack, Direction::unpack})
+            for (const std::size_t count : {1, 2, 5, 64, 1000})
+                for (const std::size_t before : {0, 1, 2, 4, 8}) {
+                    INFO(kernel.name << ", element " << static_cast<int>(r.element)
+                                     << ", direction " << static_cast<int>(direction) << ", "
+                                     << count << " behind " << before);
+                    const Arrangement a{count, size, before};
+                    const unsigned width = before == 0 ? 16 : static_cast<unsigned>(before);
+                    check(r, reduce_any_kernel(), direction, a, rng,
+                          [&](uintptr_t l, uintptr_t p) { return any(r, a, size, width, l, p); });
+                }
+    }
+}
+
+TEST_CASE("devices reduce what the contract defines, but for long double") {
+    const Element long_doubles[] = {Element::x87_80,         Element::binary128,
+                                    Element::complex_x87_80, Element::complex_binary128,
+                                    Element::x87_80_int32,   Element::binary128_int32};
+    for (int o = 1; o < static_cast<int>(Op::count_); ++o)
+        for (int e = 0; e < static_cast<int>(Element::count_); ++e) {
+            const auto op = static_cast<Op>(o);
+            const auto element = static_cast<Element>(e);
+            INFO("op " << o << ", element " << e);
+            bool expected = (defined_ops(element) & op_bit(op)) != 0;
+            for (const Element long_double : long_doubles)
+                expected = expected && element != long_double;
+            CHECK((reduce_kernel(op, element) != nullptr) == expected);
+        }
+}
