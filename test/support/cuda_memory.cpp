@@ -51,7 +51,10 @@ void release(void *address) {
 }
 
 void write(void *address, const void *from, std::size_t bytes) {
-    if (bytes > 0) check(cudaMemcpy(address, from, bytes, cudaMemcpyDefault), "writing");
+    if (bytes == 0) return;
+    check(cudaMemcpy(address, from, bytes, cudaMemcpyDefault), "writing");
+    // From pageable memory, that returns before the data has arrived.
+    check(cudaStreamSynchronize(nullptr), "writing");
 }
 
 void read(void *to, const void *address, std::size_t bytes) {
