@@ -7,11 +7,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -19,8 +22,35 @@ struct Options {
     bench::CudaOptions cuda;
     bench::Effort effort;
     std::string backend = "seq", filter, csv, json;
-    bool list = false, layouts = false, partial = false, calls = false, all = false, no_mpi = false;
+    bool list = false, all = false, no_mpi = false;
+    bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
+         batches = false, threads = false;
+    std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
 };
+
+// A part of the program for host memory, and whether it was asked for.
+struct Part {
+    bool wanted;
+    std::function<void(bench::Run &)> run;
+};
+
+std::vector<Part> parts_of(const Options &o) {
+    std::vector<Part> parts{
+        {o.layouts, bench::run_layouts},
+        {o.partial, bench::run_pieces},
+        {o.calls, bench::run_calls},
+        {o.sweep, [&o](bench::Run &run) { bench::run_sweep(run, o.sizes); }},
+        {o.equivalents, bench::run_equivalents},
+        {o.cuda.reductions, bench::run_reductions},
+        {o.batches, bench::run_batches},
+        {o.threads, bench::run_threads},
+    };
+    const auto is_wanted = [](const Part &part) { return part.wanted; };
+    const bool none = std::none_of(parts.begin(), parts.end(), is_wanted);
+    for (Part &part : parts) part.wanted = part.wanted || o.all;
+    parts.front().wanted = parts.front().wanted || none;
+    return parts;
+}
 
 void declare(CLI::App &app, Options &options) {
     bench::declare_cuda(app, options.cuda);
@@ -32,6 +62,13 @@ void declare(CLI::App &app, Options &options) {
     app.add_flag("--partial", options.partial,
                  "Packs and unpacks of 64 KiB parts; lists of segments");
     app.add_flag("--calls", options.calls, "64-byte calls; creating and freeing types");
+    app.add_flag("--sweep", options.sweep, "Vectors of many blocks, strides and lengths");
+    app.add_option("--sizes", options.sizes, "The lengths of --sweep, packed KiB")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_flag("--equivalents", options.equivalents, "Equal layouts described differently");
+    app.add_flag("--batches", options.batches, "Many small moves in one call");
+    app.add_flag("--threads", options.threads, "One call split over two threads");
     app.add_flag("--all", options.all, "All of these");
     app.add_option("--filter", options.filter, "Only layouts with this text in their names");
     app.add_option("--repetitions", options.effort.repetitions,
@@ -55,7 +92,8 @@ void declare(CLI::App &app, Options &options) {
 void run(const Options &options) {
     if (options.list) return bench::list_layouts(options.filter);
     const bench::UcdSession session;
-    const std::unique_ptr<bench::MpiPeer> mpi = options.no_mpi || options.backend != "seq" ? nullptr : bench::start_mpi();
+    const std::unique_ptr<bench::MpiPeer> mpi =
+        options.no_mpi || options.backend != "seq" ? nullptr : bench::start_mpi();
     bench::Facts facts = bench::machine_facts();
     facts.emplace_back("MPI", mpi ? mpi->version() : "none");
     for (const auto &[name, value] : facts) fmt::print("{}: {}\n", name, value);
@@ -67,10 +105,8 @@ void run(const Options &options) {
     if (options.backend == "cuda") {
         failures = bench::run_cuda(run, options.cuda);
     } else {
-        if (options.all || options.layouts || !(options.partial || options.calls))
-            bench::run_layouts(run);
-        if (options.all || options.partial) bench::run_pieces(run);
-        if (options.all || options.calls) bench::run_calls(run);
+        for (const Part &part : parts_of(options))
+            if (part.wanted) part.run(run);
     }
     progress.clear();
     if (!options.csv.empty()) report.write_csv(options.csv);

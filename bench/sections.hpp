@@ -5,7 +5,9 @@
 #include "mpi_peer.hpp"
 #include "report.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -34,5 +36,16 @@ void run_pieces(Run &run);
 
 // What a small call costs, and creating and freeing types.
 void run_calls(Run &run);
+
+// Vectors of many blocks, strides and lengths (packed KiB).
+void run_sweep(Run &run, const std::vector<std::int64_t> &sizes);
+
+// Equal layouts, described differently.
+void run_equivalents(Run &run);
+
+// With an op; many small moves in one call; one call in two threads.
+void run_reductions(Run &run);
+void run_batches(Run &run);
+void run_threads(Run &run);
 
 } // namespace bench

@@ -11,7 +11,8 @@ inline constexpr std::uint8_t blank = 0x5a;
 #if defined(__CUDACC__)
 __host__ __device__
 #endif
-inline std::uint8_t content(std::uint64_t at) {
+    inline std::uint8_t
+    content(std::uint64_t at) {
     const std::uint64_t mixed = (at ^ at >> 13) * 0x9e3779b97f4a7c15u;
     const auto byte = static_cast<std::uint8_t>(mixed >> 56);
     return byte == blank ? 0x17 : byte;

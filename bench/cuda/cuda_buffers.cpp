@@ -79,7 +79,8 @@ void Bench::check_packing(const Contender &contender) {
 
 void Bench::check_unpacking(const Contender &contender) {
     // The bytes that packing gives go to the places that they were from, and nothing else changes.
-    check_cuda(cudaMemcpy(packed_.data(), expected_.data(), bytes(), cudaMemcpyDefault), "checking");
+    check_cuda(cudaMemcpy(packed_.data(), expected_.data(), bytes(), cudaMemcpyDefault),
+               "checking");
     check_cuda(cudaMemset(laid_out_.data(), blank, laid_out_.bytes()), "clearing");
     run(contender);
     if (count_filled(laid_out_.data(), laid_out_.bytes()) != bytes())

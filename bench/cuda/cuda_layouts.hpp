@@ -18,8 +18,8 @@ struct Layout {
     std::string name;
     RecipePtr type;
     std::span<const HandKernel> hand;
-    std::vector<std::int32_t> list = {};    // what the hand kernels need to know besides
-    std::optional<Nest<2>> box = {};        // what one 2-D or 3-D copy of CUDA's moves
+    std::vector<std::int32_t> list = {}; // what the hand kernels need to know besides
+    std::optional<Nest<2>> box = {};     // what one 2-D or 3-D copy of CUDA's moves
 };
 
 std::vector<Layout> layouts();

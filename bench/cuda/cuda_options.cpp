@@ -3,8 +3,8 @@
 namespace bench {
 
 void declare_cuda(CLI::App &app, CudaOptions &options) {
+    app.add_flag("--reductions", options.reductions, "Packs and unpacks with an op");
     const char *group = "With --backend cuda";
-    app.add_flag("--reductions", options.reductions, "Unpacks with an op")->group(group);
     app.add_option("--budget", options.budget, "Seconds after which no new row starts")
         ->group(group)
         ->capture_default_str()

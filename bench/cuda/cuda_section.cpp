@@ -73,13 +73,13 @@ public:
                            .bytes = bench.bytes()};
         for (const bool pack : {true, false}) {
             Field field{pack ? "pack" : "unpack", {}};
-            field.contenders.push_back({"UCD", repeated([=] { pack ? move.pack() : move.unpack(); })});
+            field.contenders.push_back(
+                {"UCD", repeated([=] { pack ? move.pack() : move.unpack(); })});
             for (const HandKernel &hand : layout.hand) {
                 const auto kernel = pack ? hand.pack : hand.unpack;
-                field.contenders.push_back(
-                    {std::string("hand, ") + hand.way, blocking([=, &bench] {
-                         kernel(bench.laid_out(), bench.packed(), entries);
-                     })});
+                field.contenders.push_back({std::string("hand, ") + hand.way, blocking([=, &bench] {
+                                                kernel(bench.laid_out(), bench.packed(), entries);
+                                            })});
             }
             field.copies = field.contenders.size();
             if (layout.box)
@@ -122,8 +122,13 @@ private:
 
 // Times of small calls.
 void run_latency(Run &run) {
-    Table table(run.progress, {{"time of 1 KiB", 44}, {"", 6}, {"UCD", 8}, {"UCD, hints", 10},
-                               {"hand", 8}, {"copies", 8}, {"plain copy", 10}});
+    Table table(run.progress, {{"time of 1 KiB", 44},
+                               {"", 6},
+                               {"UCD", 8},
+                               {"UCD, hints", 10},
+                               {"hand", 8},
+                               {"copies", 8},
+                               {"plain copy", 10}});
     const Layout layout = small_layout();
     for (const Memory packed : {Memory::device, Memory::pinned}) {
         Bench bench(*layout.type, packed);
@@ -154,11 +159,12 @@ void run_latency(Run &run) {
 void run_pipeline(Run &run) {
     constexpr std::size_t in_flight = 4;
     Table table(run.progress, {{"GB/s, 256 MiB of 8 B blocks to pinned, 4 pieces in flight", 58},
-                               {"UCD", 6}, {"ceiling", 7}, {"UCD/ceil", 8}});
+                               {"UCD", 6},
+                               {"ceiling", 7},
+                               {"UCD/ceil", 8}});
     constexpr Nest<1> nest{8, {{256 * mib / 8, 64}}};
-    const RecipePtr type_recipe =
-        recipe(HVector{nest.levels[0].count, 1, nest.levels[0].stride,
-                       recipe(Contig{1, predefined(Element::float64)})});
+    const RecipePtr type_recipe = recipe(HVector{nest.levels[0].count, 1, nest.levels[0].stride,
+                                                 recipe(Contig{1, predefined(Element::float64)})});
     const UcdType type(*type_recipe);
     const auto bytes = static_cast<std::size_t>(nest.bytes());
     Buffer laid_out(static_cast<std::size_t>(nest.levels[0].count * nest.levels[0].stride),
@@ -167,7 +173,8 @@ void run_pipeline(Run &run) {
     for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{8} << 20}) {
         const auto packs = [&, piece] {
             ucd_request_t requests[in_flight] = {};
-            for (std::size_t at = 0, slot = 0; at < bytes; at += piece, slot = (slot + 1) % in_flight) {
+            for (std::size_t at = 0, slot = 0; at < bytes;
+                 at += piece, slot = (slot + 1) % in_flight) {
                 check_ucd(ucd_wait(&requests[slot]));
                 std::uintptr_t moved;
                 check_ucd(ucd_ipack(laid_out.data(), 1, type.get(), at, packed.data() + at, piece,

@@ -9,8 +9,8 @@
 namespace bench::gpu {
 
 using shapes::Level;
-using shapes::Nest;
 using shapes::mib;
+using shapes::Nest;
 
 // Starts the kernel in the null stream.
 struct HandKernel {
@@ -31,10 +31,11 @@ inline constexpr Nest<1> slab_yz{64, {{side * side, line}}};
 inline constexpr Nest<2> cube{128 * 8, {{128, plane}, {128, line}}};
 inline constexpr Nest<3> hypercube = shapes::hypercube(32);
 inline constexpr Nest<3> nest_3{8, {{512, 411648}, {128, 3200}, {128, 24}}};
-inline constexpr Nest<5> nest_5{
-    8, {{16, 13142080}, {32, 410688}, {16, 25664}, {32, 800}, {32, 24}}};
+inline constexpr Nest<5> nest_5{8,
+                                {{16, 13142080}, {32, 410688}, {16, 25664}, {32, 800}, {32, 24}}};
 inline constexpr std::int64_t singles = 64 * mib / 8, lines_of_128 = 64 * mib / 128;
-inline constexpr std::int64_t records = 64 * mib / 17 / 16 * 16, record_fields = 17, record_extent = 24;
+inline constexpr std::int64_t records = 64 * mib / 17 / 16 * 16, record_fields = 17,
+                              record_extent = 24;
 inline constexpr std::int64_t triangle_side = 4096, transpose_side = 4096;
 
 namespace hand {
