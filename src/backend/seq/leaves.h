@@ -166,11 +166,20 @@ struct Pieces {
 
     explicit Pieces(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
+    // One after the other: loading several before one is stored is slower beyond the inner caches.
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
+        const uint64_t last = block - width;
+#pragma GCC unroll 2
+        for (uint64_t done = 0; done < last; done += width) move_piece(at, packed, done);
+        move_piece(at, packed, last);
+    }
+
+private:
+    UCD_SEQ_INLINE static void move_piece(uintptr_t at, char *packed, uint64_t begin) {
         if constexpr (direction == Direction::pack)
-            copy_pieces<width>(packed, pointer(at), block);
+            copy<width>(packed + begin, pointer(at + begin));
         else
-            copy_pieces<width>(pointer(at), packed, block);
+            copy<width>(pointer(at + begin), packed + begin);
     }
 };
 
