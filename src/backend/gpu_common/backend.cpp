@@ -2,6 +2,7 @@
 
 #include "backend.h"
 
+#include "batch_launch.h"
 #include "check.h"
 #include "create_backend.h"
 #include "launch.h"
@@ -58,6 +59,7 @@ public:
     }
 
     std::vector<TableUse> uses;
+    std::vector<BatchUse> batches;
 
 private:
     Device &device_;
@@ -108,6 +110,7 @@ public:
             if (device == nullptr) continue;
             const driver::Current current(device->index());
             TableStore::instance().close(*device);
+            BatchStore::instance().close(*device);
         }
     }
 
@@ -140,9 +143,7 @@ public:
 
     Status launch(int index, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
         return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            for (const Job &job : jobs)
-                UCD_TRY(launch_job(device, stream, job, LaunchMode::now, event.uses));
-            return success;
+            return launch_jobs(device, stream, jobs, LaunchMode::now, event.uses, event.batches);
         });
     }
 
@@ -159,13 +160,9 @@ public:
         UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
         const bool captured = capture != gpuStreamCaptureStatusNone;
         auto event = std::make_unique<LaunchEvent>(*device);
-        const auto put = [&]() -> Status {
-            for (const Job &job : jobs)
-                UCD_TRY(launch_job(*device, stream, job,
-                                   captured ? LaunchMode::capture : LaunchMode::now, event->uses));
-            return success;
-        };
-        const Status status = put();
+        const Status status =
+            launch_jobs(*device, stream, jobs, captured ? LaunchMode::capture : LaunchMode::now,
+                        event->uses, event->batches);
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.
         const LastError error = last_error;
@@ -181,6 +178,7 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
+        UCD_TRY(prepare_batches());
         return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
     }
 

@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include "check.h"
+#include "job_range.h"
 #include "layout_walk.h"
 #include "nest_kernels.h"
 #include "pieces.h"
@@ -10,8 +11,6 @@
 
 namespace ucd::UCD_GPU {
 namespace {
-
-constexpr uint64_t most_positions = uint64_t{1} << 31;
 
 // A job on its way to a kernel.
 struct Work {
@@ -27,30 +26,6 @@ struct Work {
 
     uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
 };
-
-uint32_t common_alignment(uint64_t bits) {
-    bits |= vector_bytes;
-    return static_cast<uint32_t>(bits & (~bits + 1));
-}
-
-// The 16-byte vectors of the packed side that hold the range.
-struct Vectors {
-    uintptr_t start;
-    uint64_t count;
-    uint32_t head, tail; // see NestParams
-
-    Vectors(uintptr_t packed, uint64_t length)
-        : start(packed / vector_bytes * vector_bytes),
-          count((packed + length - start + vector_bytes - 1) / vector_bytes),
-          head(static_cast<uint32_t>(packed - start)),
-          tail(static_cast<uint32_t>(packed + length - (start + (count - 1) * vector_bytes))) {}
-};
-
-uint32_t grid_for(uint64_t tiles, const Limits &limits) {
-    constexpr uint64_t most = (uint64_t{1} << 31) - 1;
-    const uint64_t cap = limits.max_blocks > 0 ? limits.max_blocks : most;
-    return static_cast<uint32_t>(std::min(tiles, cap));
-}
 
 template <class Params>
 Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
@@ -92,45 +67,6 @@ Status copy_range(const Work &work, uintptr_t place) {
 
 // Nests --------------------------------------------------------------
 
-NestList nest_list(const ShapeLevel &level, uint32_t word, const char *image) {
-    return {.displacements = image + level.displacements,
-            .first = reinterpret_cast<const uint32_t *>(image + level.first),
-            .starts = reinterpret_cast<const uint32_t *>(image + level.starts),
-            .displacement_unit = level.displacement_unit / word,
-            .granule = level.granule};
-}
-
-// Lets the outermost level start at the child that holds the offset, so that positions stay small
-// wherever in a large layout the range lies. Runs are found by their number, and stay.
-uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, NestParams &params) {
-    if (outermost.kind == LevelKind::varying) return 0;
-    const uint64_t skipped = offset / outermost.each;
-    if (outermost.kind == LevelKind::strided) {
-        params.laid_out += skipped * static_cast<uint64_t>(outermost.stride);
-    } else {
-        NestList &list = params.list[0];
-        const uint64_t entry = list.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
-        list.displacements = static_cast<const char *>(list.displacements) + skipped * entry;
-    }
-    return skipped * outermost.each;
-}
-
-bool fits_32_bits(int64_t n) {
-    return n == static_cast<int32_t>(n);
-}
-
-bool fits_nest(const Work &work) {
-    const Shape &shape = work.plan.shape;
-    if (shape.levels == 0) return false;
-    const uint64_t skipped = shape.level[0].kind == LevelKind::varying
-                                 ? 0
-                                 : work.job.offset / shape.level[0].each * shape.level[0].each;
-    const uint64_t end = work.job.offset - skipped + work.job.length;
-    for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride / int64_t{work.word})) return false;
-    return end / work.word + vector_bytes < most_positions;
-}
-
 // Whole words of 16 bytes: a few per thread while the data comes from a cache or places from a list,
 // and one where memory is what limits.
 uint32_t vectors_per_thread(const Work &work) {
@@ -152,7 +88,8 @@ Status launch_nest(Work &work) {
         kinds[k] = shape.level[k].kind;
     }
     params.laid_out = work.laid_out;
-    const uint64_t skipped = skip_children(shape.level[0], work.job.offset, params);
+    const uint64_t skipped =
+        skip_children(shape.level[0], work.job.offset, params.laid_out, params.list[0]);
     const Vectors vectors(work.packed, work.job.length);
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
@@ -338,7 +275,9 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
     if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
-    return fits_nest(work) ? launch_nest(work) : launch_program(work);
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, word))
+        return launch_nest(work);
+    return launch_program(work);
 }
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {

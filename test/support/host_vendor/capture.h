@@ -4,12 +4,14 @@
 #include "support/mock_driver.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace ucd::hostgpu {
 
 struct Graph {
     std::vector<std::function<void()>> nodes;
+    std::vector<std::shared_ptr<void>> kept; // until the graph goes
 };
 
 void begin_capture(mock::Stream &stream);

@@ -179,6 +179,11 @@ bool find(const void *address, MemoryKind &kind, int &device) {
     return true;
 }
 
+Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
+    line_of(stream)->capture->kept.push_back(std::move(what));
+    return success;
+}
+
 namespace {
 thread_local std::vector<int> pushed;
 }

@@ -1,0 +1,319 @@
+// The body of the kernels that move batches.
+#pragma once
+
+#include "batch.h"
+#include "nest_kernel.h"
+#include "program_kernel.h"
+
+namespace ucd::UCD_GPU {
+
+// Reads entries of a table: from device memory, or from what has come with the launch.
+struct TableInMemory {
+    const char *table;
+    template <class T>
+    UCD_GPU_FUNCTION T entry(uint32_t section, uint32_t index) const {
+        return load_table(reinterpret_cast<const T *>(table + section) + index);
+    }
+};
+struct TableInParams {
+    const char *table;
+    template <class T>
+    UCD_GPU_FUNCTION T entry(uint32_t section, uint32_t index) const {
+        return reinterpret_cast<const T *>(table + section)[index];
+    }
+};
+
+UCD_GPU_FUNCTION uint64_t joined(uint32_t low, uint32_t high) {
+    return low | static_cast<uint64_t>(high) << 32;
+}
+
+// A word of a width that only the table knows, in the low bytes; at most 8.
+UCD_GPU_FUNCTION uint64_t load_word(uintptr_t address, uint32_t shift) {
+    switch (shift) {
+    case 0: return load<uint8_t>(address);
+    case 1: return load<uint16_t>(address);
+    case 2: return load<uint32_t>(address);
+    default: return load<uint64_t>(address);
+    }
+}
+UCD_GPU_FUNCTION void store_word(uintptr_t address, uint64_t word, uint32_t shift) {
+    switch (shift) {
+    case 0: return store(address, static_cast<uint8_t>(word));
+    case 1: return store(address, static_cast<uint16_t>(word));
+    case 2: return store(address, static_cast<uint32_t>(word));
+    default: return store(address, word);
+    }
+}
+
+// A member, as a thread that has one of its vectors knows it.
+struct BatchWork {
+    uintptr_t laid_out;
+    uint32_t first_word, shape, head, tail;
+    uintptr_t packed;
+    uint32_t levels, shift, kinds, lists; // of the shape
+};
+
+// One vector of a member.
+struct BatchVector {
+    uintptr_t packed;    // where it is or goes
+    uint32_t number;     // in the member
+    uint32_t head, tail; // the bytes [head, tail) of it are in the range
+    UCD_GPU_FUNCTION bool whole() const { return head == 0 && tail == vector_bytes; }
+};
+
+template <Direction direction, class Table>
+class BatchMove {
+public:
+    UCD_GPU_FUNCTION BatchMove(const Table &table, const BatchSections &sections)
+        : table_(table), s_(sections) {}
+
+    UCD_GPU_FUNCTION void move_tile(uint32_t tile, uint32_t thread) const {
+        uint32_t vector = tile * threads_per_block * s_.per_thread + thread;
+        for (uint32_t i = 0; i < s_.per_thread && vector < s_.vectors; ++i) {
+            const uint32_t member = member_holding(vector);
+            const uint32_t begin = first_of(member), end = first_of(member + 1);
+            const BatchWork m = work_of(member);
+            // All vectors of the thread at once: all loads, then all stores.
+            if (s_.per_thread > 1 && i == 0 && vector > begin &&
+                vector + (most_batch_vectors_per_thread - 1) * threads_per_block + 1 < end &&
+                m.shift == 4 && m.levels != BatchShape::program)
+                return move_several(m, vector - begin);
+            BatchVector v;
+            v.number = vector - begin;
+            v.packed = m.packed + uint64_t{v.number} * vector_bytes;
+            v.head = vector == begin ? m.head : 0;
+            v.tail = vector + 1 == end ? m.tail : vector_bytes;
+            move_one(m, v);
+            vector += threads_per_block;
+        }
+    }
+
+private:
+    UCD_GPU_FUNCTION uint32_t first_of(uint32_t member) const {
+        return table_.template entry<uint32_t>(0, member);
+    }
+
+    UCD_GPU_FUNCTION uint32_t member_holding(uint32_t vector) const {
+        const uint32_t granule = vector >> s_.granule;
+        uint32_t low = table_.template entry<uint32_t>(s_.starts, granule);
+        uint32_t high = table_.template entry<uint32_t>(s_.starts, granule + 1);
+        while (low < high) {
+            const uint32_t middle = (low + high + 1) / 2;
+            if (first_of(middle) <= vector)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        return low;
+    }
+
+    UCD_GPU_FUNCTION BatchWork work_of(uint32_t member) const {
+        const Quad a = table_.template entry<Quad>(s_.members, member * 2);
+        const Quad b = table_.template entry<Quad>(s_.members, member * 2 + 1);
+        const Quad shape = table_.template entry<Quad>(s_.shapes, b.y * 4);
+        return {joined(a.x, a.y), b.x,     b.y,     b.z,     b.w,
+                joined(a.z, a.w), shape.x, shape.y, shape.z, shape.w};
+    }
+
+    UCD_GPU_FUNCTION NestList list_at(uint32_t index) const {
+        const Quad a = table_.template entry<Quad>(s_.lists, index * 2);
+        const Quad b = table_.template entry<Quad>(s_.lists, index * 2 + 1);
+        NestList list;
+        list.displacements = reinterpret_cast<const void *>(joined(a.x, a.y));
+        list.first = reinterpret_cast<const uint32_t *>(joined(a.z, a.w));
+        list.starts = reinterpret_cast<const uint32_t *>(joined(b.x, b.y));
+        list.displacement_unit = b.z;
+        list.granule = b.w;
+        return list;
+    }
+
+    // In words, as are strides.
+    UCD_GPU_FUNCTION static int64_t displacement_in(const NestList &list, uint32_t index,
+                                                    uint32_t shift) {
+        return list.displacement_unit == 0 ? displacement_at<1>(list, index) >> shift
+                                           : displacement_at<1>(list, index);
+    }
+
+    // Where `count` words of the stream are, `apart` from each other. Level by level for all of
+    // them, so that a level is read once.
+    template <unsigned count>
+    UCD_GPU_FUNCTION void find(const BatchWork &m, uint32_t word, uint32_t apart,
+                               uintptr_t (&places)[count]) const {
+        uint32_t position[count];
+        int64_t displacement[count];
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+            position[i] = word + i * apart;
+            displacement[i] = 0;
+        }
+        for (uint32_t k = 0; k < m.levels; ++k) {
+            const Quad q = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1 + k);
+            NestLevel level;
+            level.each.value = q.x;
+            level.each.magic = q.y;
+            level.each.shift = q.z;
+            level.stride = static_cast<int32_t>(q.w);
+            const uint32_t kind = m.kinds >> (2 * k) & 3;
+            if (kind == static_cast<uint32_t>(LevelKind::strided)) {
+#pragma unroll
+                for (unsigned i = 0; i < count; ++i)
+                    descend<1, LevelKind::strided>(level, {}, position[i], displacement[i]);
+                continue;
+            }
+            const NestList list = list_at(m.lists + k);
+#pragma unroll
+            for (unsigned i = 0; i < count; ++i) {
+                const uint32_t child = level.each.quotient(position[i]);
+                position[i] -= child * level.each.value;
+                if (kind == static_cast<uint32_t>(LevelKind::uniform)) {
+                    displacement[i] += displacement_in(list, child, m.shift);
+                } else {
+                    const uint32_t run = run_holding(list, child);
+                    displacement[i] += displacement_in(list, run, m.shift) +
+                                       steps(child - load_table(list.first + run), level);
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i)
+            places[i] =
+                m.laid_out + (static_cast<uintptr_t>(displacement[i] + position[i]) << m.shift);
+    }
+
+    UCD_GPU_FUNCTION void move_one(const BatchWork &m, const BatchVector &v) const {
+        if (m.levels == BatchShape::program) return move_by_program(m, v);
+        const uint32_t word = m.first_word + (v.number << (4 - m.shift));
+        if (!v.whole()) return move_part(m, v, word);
+        if (m.shift == 4) {
+            uintptr_t place[1];
+            find(m, word, 1, place);
+            if constexpr (direction == Direction::pack)
+                store<Quad>(v.packed, load<Quad>(place[0]));
+            else
+                store<Quad>(place[0], load<Quad>(v.packed));
+        } else if (m.shift == 3) {
+            move_words<8>(m, v, word);
+        } else if (m.shift == 2) {
+            move_words<4>(m, v, word);
+        } else {
+            move_narrow_words(m, v, word);
+        }
+    }
+
+    template <unsigned width>
+    UCD_GPU_FUNCTION void move_words(const BatchWork &m, const BatchVector &vector,
+                                     uint32_t word) const {
+        using V = Vector<width>;
+        uintptr_t place[V::words];
+        find(m, word, 1, place);
+        V v;
+        if constexpr (direction == Direction::pack) {
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k) v.word[k] = load<Word<width>>(place[k]);
+            store<Quad>(vector.packed, v.whole);
+        } else {
+            v.whole = load<Quad>(vector.packed);
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k) store<Word<width>>(place[k], v.word[k]);
+        }
+    }
+
+    // Of one or two bytes, four at a time.
+    UCD_GPU_FUNCTION void move_narrow_words(const BatchWork &m, const BatchVector &vector,
+                                            uint32_t word) const {
+        Bytes16 bytes;
+        if constexpr (direction == Direction::unpack) bytes.set(load<Quad>(vector.packed));
+#pragma unroll 1
+        for (uint32_t at = 0; at < vector_bytes; at += 4 << m.shift, word += 4) {
+            uintptr_t place[4];
+            find(m, word, 1, place);
+            if constexpr (direction == Direction::pack) {
+                uint64_t w[4];
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k)
+                    w[k] = m.shift == 0 ? load<uint8_t>(place[k]) : load<uint16_t>(place[k]);
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) bytes.put(at + (k << m.shift), w[k]);
+            } else {
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k)
+                    store_word(place[k], bytes.get(at + (k << m.shift)), m.shift);
+            }
+        }
+        if constexpr (direction == Direction::pack) store<Quad>(vector.packed, bytes.quad());
+    }
+
+    // A vector at an end of the range: in words and bytes, one after the other.
+    UCD_GPU_FUNCTION void move_part(const BatchWork &m, const BatchVector &v, uint32_t word) const {
+        const uint32_t shift = m.shift < 3 ? m.shift : 3;
+        const uint32_t width = 1U << shift, mask = (1U << m.shift) - 1;
+#pragma unroll 1
+        for (uint32_t i = v.head; i < v.tail;) {
+            uintptr_t place[1];
+            find(m, word + (i >> m.shift), 1, place);
+            const uintptr_t at = place[0] + (i & mask), packed = v.packed + i;
+            const bool fits = (i & (width - 1)) == 0 && i + width <= v.tail;
+            const uint32_t moved = fits ? shift : 0;
+            if constexpr (direction == Direction::pack)
+                store_word(packed, load_word(at, moved), moved);
+            else
+                store_word(at, load_word(packed, moved), moved);
+            i += 1U << moved;
+        }
+    }
+
+    // Vectors of a word each, that are all whole.
+    UCD_GPU_FUNCTION void move_several(const BatchWork &m, uint32_t number) const {
+        constexpr unsigned count = most_batch_vectors_per_thread;
+        constexpr uint64_t apart = uint64_t{threads_per_block} * vector_bytes;
+        uintptr_t place[count];
+        Quad v[count];
+        find(m, m.first_word + number, threads_per_block, place);
+        const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i)
+            v[i] = load<Quad>(direction == Direction::pack ? place[i] : packed + i * apart);
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i)
+            store<Quad>(direction == Direction::pack ? packed + i * apart : place[i], v[i]);
+    }
+
+    UCD_GPU_FUNCTION void move_by_program(const BatchWork &m, const BatchVector &v) const {
+        const Quad a = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1);
+        const Quad b = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 2);
+        ProgramParams p;
+        p.image = reinterpret_cast<const char *>(joined(a.x, a.y));
+        p.nodes = joined(a.z, a.w);
+        p.root = m.lists;
+        p.laid_out = m.laid_out;
+        const uint64_t position = joined(b.x, b.y) + uint64_t{v.number} * vector_bytes;
+        const uint32_t shift = !v.whole() ? 0 : m.shift < 3 ? m.shift : 3;
+#pragma unroll 1
+        for (uint32_t i = v.head; i < v.tail;) {
+            Stretch s = locate(p, position + i);
+            if (s.bytes > v.tail - i) s.bytes = v.tail - i;
+            const auto end = i + static_cast<uint32_t>(s.bytes);
+#pragma unroll 1
+            for (; i < end; i += 1U << shift, s.place += uint64_t{1} << shift) {
+                if constexpr (direction == Direction::pack)
+                    store_word(v.packed + i, load_word(s.place, shift), shift);
+                else
+                    store_word(s.place, load_word(v.packed + i, shift), shift);
+            }
+        }
+    }
+
+    const Table &table_;
+    const BatchSections &s_;
+};
+
+template <Direction direction, class Table>
+UCD_GPU_FUNCTION void run_batch(const Table &table, const BatchSections &sections) {
+    const BatchMove<direction, Table> move(table, sections);
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < sections.tiles; tile += UCD_GPU_BLOCKS)
+            move.move_tile(tile, thread);
+    }
+}
+
+} // namespace ucd::UCD_GPU
