@@ -94,6 +94,12 @@ std::vector<ucd_unpack_desc_t> BatchMoves::unpacks() const {
     return descs;
 }
 
+std::size_t BatchMoves::bytes_moved() const {
+    std::size_t bytes = 0;
+    for (const Member &m : members_) bytes += m.length;
+    return bytes;
+}
+
 void BatchMoves::randomise() {
     laid_out_->randomise(one_.rng());
     packed_->randomise(one_.rng());

@@ -35,7 +35,7 @@ public:
     void check(const char *what);
 
     std::size_t size() const { return members_.size(); }
-    std::size_t bytes() const { return static_cast<std::size_t>(packed_end_); }
+    std::size_t bytes_moved() const;
 
 private:
     struct Member {

@@ -74,35 +74,43 @@ Status BatchStore::allocate(std::size_t bytes, BatchTable &table) {
     return status;
 }
 
+namespace {
+
+bool is_idle(const std::atomic<unsigned> &uses) {
+    return uses.load(std::memory_order_acquire) == 0;
+}
+
+} // namespace
+
+bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
+    std::shared_ptr<BatchTable> oldest;
+    for (const auto &table : on.tables)
+        if (is_idle(table->uses_) && table->capacity_ >= bytes &&
+            (oldest == nullptr || table->used_at_ < oldest->used_at_))
+            oldest = table;
+    if (oldest == nullptr) return false;
+    oldest->keys_.clear();
+    use = BatchUse(std::move(oldest));
+    return true;
+}
+
 // Memory is given back as late as possible, since that waits for the device.
 Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
     constexpr std::size_t remembered = 8; // batches
-    const auto idle = [](const auto &table) {
-        return table->uses_.load(std::memory_order_acquire) == 0;
-    };
-    if (on.tables.size() >= remembered) {
-        std::shared_ptr<BatchTable> oldest;
-        for (const auto &table : on.tables)
-            if (idle(table) && table->capacity_ >= bytes &&
-                (oldest == nullptr || table->used_at_ < oldest->used_at_))
-                oldest = table;
-        if (oldest != nullptr) {
-            oldest->keys_.clear();
-            use = BatchUse(std::move(oldest));
-            return success;
-        }
-    }
+    if (on.tables.size() >= remembered && take_idle(on, bytes, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
     Status status = allocate(bytes, *table);
-    while (!status.ok() && status.code() == UCD_ERR__OUT_OF_MEM) {
-        const auto it = std::find_if(on.tables.begin(), on.tables.end(), idle);
+    while (!status.ok()) {
+        if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
+        if (take_idle(on, bytes, use)) return success;
+        const auto it = std::find_if(on.tables.begin(), on.tables.end(),
+                                     [](const auto &t) { return is_idle(t->uses_); });
         if (it == on.tables.end()) return status;
         release(**it);
         on.tables.erase(it);
         status = allocate(bytes, *table);
     }
-    UCD_TRY(status);
     use = BatchUse(table);
     on.tables.push_back(std::move(table));
     return success;

@@ -85,6 +85,7 @@ private:
     };
     // One that nobody uses, with so much room, and that find() does not find.
     Status take(OnDevice &on, std::size_t bytes, BatchUse &use);
+    static bool take_idle(OnDevice &on, std::size_t bytes, BatchUse &use);
     static Status allocate(std::size_t bytes, BatchTable &table);
     static void release(BatchTable &table);
 

@@ -1,4 +1,5 @@
-// Graphs of the host vendor: what a stream was given while it was captured, to be done again.
+// Graphs of the host vendor: what a stream was given while it was captured, to be done again. And what
+// else only its tests ask for.
 #pragma once
 
 #include "support/mock_driver.h"
@@ -20,5 +21,8 @@ void replay(const Graph &graph, mock::Stream &stream);
 
 // Bytes of lists that have been uploaded since the last call.
 std::size_t uploaded_bytes();
+
+// Bytes that each block of a kernel has stored, since the last call; of all kernels.
+std::vector<std::size_t> stored_by_blocks();
 
 } // namespace ucd::hostgpu

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace mock {
 const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
@@ -18,6 +19,7 @@ const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = t
 namespace ucd::hostgpu {
 
 thread_local Grid grid;
+thread_local std::size_t stored_bytes = 0;
 
 namespace {
 
@@ -55,6 +57,12 @@ bool is_failing_one(std::atomic<int> &knob) {
 }
 
 std::atomic<std::size_t> uploads{0};
+
+struct Blocks {
+    std::mutex mutex;
+    std::vector<std::size_t> stored;
+};
+Blocks blocks;
 
 } // namespace
 
@@ -153,6 +161,20 @@ void replay(const Graph &graph, mock::Stream &stream) {
 std::size_t uploaded_bytes() {
     return uploads.exchange(0);
 }
+
+std::vector<std::size_t> stored_by_blocks() {
+    const std::lock_guard lock(blocks.mutex);
+    return std::move(blocks.stored);
+}
+
+namespace {
+
+void note_block() {
+    const std::lock_guard lock(blocks.mutex);
+    blocks.stored.push_back(std::exchange(stored_bytes, 0));
+}
+
+} // namespace
 
 namespace driver {
 namespace {
@@ -396,6 +418,7 @@ gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **argumen
         for (uint32_t block = 0; block < blocks.x; ++block) {
             grid = {block, blocks.x};
             kernel.run(params.data());
+            ucd::hostgpu::note_block();
         }
     });
     return gpuSuccess;

@@ -113,9 +113,13 @@ T load(uintptr_t address) {
     __builtin_memcpy(&value, device_memory(address, sizeof(T)), sizeof(T));
     return value;
 }
+// By the block that runs.
+extern thread_local std::size_t stored_bytes;
+
 template <class T>
 void store(uintptr_t address, T value) {
     require_aligned(address, sizeof(T));
+    stored_bytes += sizeof(T);
     __builtin_memcpy(device_memory(address, sizeof(T)), &value, sizeof(T));
 }
 template <class T>
