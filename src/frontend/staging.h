@@ -170,6 +170,8 @@ public:
 
     // The type lives until the work is done.
     void keep(const Type &type) { types_.add(type); }
+    // Makes room, so that so many calls of keep() cannot fail.
+    void expect_types(std::size_t count) { types_.reserve(count); }
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Executor &executor, std::span<const Job> jobs);

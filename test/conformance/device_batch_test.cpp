@@ -16,14 +16,17 @@ using enum ucdtest::Memory;
 namespace {
 
 // Moves all, with and without a request that is waited for; in both directions.
-void check_both_ways(Case &one, BatchMoves &moves) {
+void check_both_ways(Case &one, BatchMoves &moves, Memory laid_out, Memory packed) {
+    moves.allocate(laid_out, packed);
+    const TrueHints pack_hints(one.rng(), laid_out, packed);
+    const TrueHints unpack_hints(one.rng(), packed, laid_out);
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
     std::vector<ucd_pack_desc_t> packs = moves.packs();
     std::vector<std::uintptr_t> lengths;
     for (const auto &desc : packs) lengths.push_back(desc.max_pack_bytes);
     one.succeed(
-        ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request),
+        ucd_ipack_batch(packs.data(), packs.size(), pack_hints.get(), UCD_OP__REPLACE, &request),
         "ucd_ipack_batch");
     one.succeed(finish(one.rng(), request), "finishing a batch of packs");
     moves.check("a batch of packs");
@@ -32,8 +35,8 @@ void check_both_ways(Case &one, BatchMoves &moves) {
 
     moves.set_up_unpack();
     std::vector<ucd_unpack_desc_t> unpacks = moves.unpacks();
-    one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  &request),
+    one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), unpack_hints.get(),
+                                  UCD_OP__REPLACE, &request),
                 "ucd_iunpack_batch");
     one.succeed(finish(one.rng(), request), "finishing a batch of unpacks");
     moves.check("a batch of unpacks");
@@ -62,8 +65,7 @@ TEST_CASE("batches of random types and ranges between random memories") {
         for (std::size_t i = rng.below(rng.chance(20) ? 300 : 30); i-- > 0;)
             moves.add_range(*std::next(subjects.begin(),
                                        static_cast<std::ptrdiff_t>(rng.below(subjects.size()))));
-        moves.allocate(random_memory(rng), random_memory(rng));
-        check_both_ways(one, moves);
+        check_both_ways(one, moves, random_memory(rng), random_memory(rng));
     });
 }
 
@@ -86,8 +88,7 @@ TEST_CASE("batches with members of every form, one of them large, between every 
                     moves.add(s, s.size() / 3, std::min<std::size_t>(s.size() / 2, 5));
                 }
             }
-            moves.allocate(a, b);
-            check_both_ways(one, moves);
+            check_both_ways(one, moves, a, b);
         }
     }
 }
@@ -112,8 +113,7 @@ TEST_CASE("faces, edges and corners of many blocks") {
     BatchMoves moves(one);
     for (int block = 0; block < 12; ++block)
         for (const Subject &s : subjects) moves.add(s, 0, s.size());
-    moves.allocate(device0, device0);
-    check_both_ways(one, moves);
+    check_both_ways(one, moves, device0, device0);
 }
 
 TEST_CASE("pages of a cache: thousands of small members of one type") {
@@ -123,6 +123,5 @@ TEST_CASE("pages of a cache: thousands of small members of one type") {
     const Subject page = make_subject(one, contig(256, leaf(UCD_TYPE__BYTE)), 1);
     BatchMoves moves(one);
     for (int i = 0; i < 5000; ++i) moves.add(i % 3 == 0 ? page : heads, 0, i % 3 == 0 ? 256 : 96);
-    moves.allocate(device0, device0);
-    check_both_ways(one, moves);
+    check_both_ways(one, moves, device0, device0);
 }
