@@ -1,6 +1,5 @@
 #include "batch_image.h"
 
-#include "job_range.h"
 #include "lists.h"
 
 #include <atomic>
@@ -39,12 +38,6 @@ uint64_t skipped_strides(const Shape &shape, uint64_t offset) {
 constexpr unsigned index_bits = 24; // of a plan's hint
 
 } // namespace
-
-bool joins_batches(const Job &job) {
-    if (job.op != Op::replace || job.limits.copy_engines_only) return false;
-    // Words of one block are counted in 32 bits.
-    return job.length < most_positions;
-}
 
 Status BatchImage::use(const Site &site, Tables &tables, const char *&memory) {
     TableUse use;

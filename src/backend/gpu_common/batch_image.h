@@ -4,6 +4,7 @@
 #include "batch.h"
 #include "device.h"
 #include "job.h"
+#include "job_range.h"
 #include "plan.h"
 #include "tables.h"
 
@@ -32,7 +33,10 @@ struct BatchLists {
 };
 
 // Whether the job is for batches. If not, it is launched by itself.
-bool joins_batches(const Job &job);
+inline bool joins_batches(const Job &job) {
+    // Words of one block are counted in 32 bits.
+    return job.op == Op::replace && !job.limits.copy_engines_only && job.length < most_positions;
+}
 
 // Vectors of the job, or one or two more.
 inline uint64_t batch_vectors_of(const Job &job) {

@@ -51,6 +51,7 @@ struct BatchWork {
     uint32_t first_word, shape, head, tail;
     uintptr_t packed;
     uint32_t levels, shift, kinds, lists; // of the shape
+    Quad outermost;                       // level, read ahead
 };
 
 // One vector of a member.
@@ -111,8 +112,9 @@ private:
         const Quad a = table_.template entry<Quad>(s_.members, member * 2);
         const Quad b = table_.template entry<Quad>(s_.members, member * 2 + 1);
         const Quad shape = table_.template entry<Quad>(s_.shapes, b.y * 4);
-        return {joined(a.x, a.y), b.x,     b.y,     b.z,     b.w,
-                joined(a.z, a.w), shape.x, shape.y, shape.z, shape.w};
+        const Quad outermost = table_.template entry<Quad>(s_.shapes, b.y * 4 + 1);
+        return {joined(a.x, a.y), b.x,     b.y,     b.z,     b.w,      joined(a.z, a.w),
+                shape.x,          shape.y, shape.z, shape.w, outermost};
     }
 
     UCD_GPU_FUNCTION NestList list_at(uint32_t index) const {
@@ -147,7 +149,8 @@ private:
             displacement[i] = 0;
         }
         for (uint32_t k = 0; k < m.levels; ++k) {
-            const Quad q = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1 + k);
+            const Quad q =
+                k == 0 ? m.outermost : table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1 + k);
             NestLevel level;
             level.each.value = q.x;
             level.each.magic = q.y;
@@ -279,7 +282,7 @@ private:
     }
 
     UCD_GPU_FUNCTION void move_by_program(const BatchWork &m, const BatchVector &v) const {
-        const Quad a = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1);
+        const Quad a = m.outermost;
         const Quad b = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 2);
         ProgramParams p;
         p.image = reinterpret_cast<const char *>(joined(a.x, a.y));

@@ -11,6 +11,8 @@
 namespace ucd::UCD_GPU {
 namespace {
 
+constexpr std::size_t most_members = std::size_t{1} << 24; // offsets in the table have 32 bits
+
 struct BatchLaunch {
     Device &device;
     gpuStream_t stream;
@@ -94,7 +96,6 @@ Status launch_batch(const BatchLaunch &to, std::span<const Job> jobs) {
 
 // In as many launches as are needed.
 Status launch_batches(const BatchLaunch &to, std::span<const Job> jobs) {
-    constexpr std::size_t most_members = std::size_t{1} << 24; // offsets in the table have 32 bits
     while (!jobs.empty()) {
         std::size_t members = 0;
         for (uint64_t vectors = 0; members < std::min(jobs.size(), most_members); ++members) {
@@ -107,16 +108,23 @@ Status launch_batches(const BatchLaunch &to, std::span<const Job> jobs) {
     return success;
 }
 
+// What the common batch is: one look at each job tells.
+bool is_one_launch(std::span<const Job> jobs) {
+    uint64_t vectors = 0;
+    for (const Job &job : jobs) {
+        if (!joins_batches(job) || job.direction != jobs.front().direction) return false;
+        vectors += batch_vectors_of(job);
+    }
+    return vectors <= most_batch_vectors && jobs.size() <= most_members;
+}
+
 } // namespace
 
 Status launch_jobs(Device &device, gpuStream_t stream, std::span<const Job> jobs, LaunchMode mode,
                    std::vector<TableUse> &uses, std::vector<BatchUse> &batches) {
     if (jobs.size() == 1) return launch_job(device, stream, jobs[0], mode, uses);
     const BatchLaunch to{device, stream, mode, uses, batches};
-    const auto joins = [&jobs](const Job &job) {
-        return joins_batches(job) && job.direction == jobs.front().direction;
-    };
-    if (std::all_of(jobs.begin(), jobs.end(), joins)) return launch_batches(to, jobs);
+    if (is_one_launch(jobs)) return launch_batch(to, jobs);
     std::vector<Job> packs, unpacks;
     for (const Job &job : jobs) {
         if (joins_batches(job))

@@ -133,9 +133,9 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     std::vector<BatchKey> keys(jobs.begin(), jobs.end());
     image.write(table.pinned_);
     const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
-    UCD_TRY(check(gpuMemcpyAsync(table.memory_, table.pinned_, image.bytes(), gpuMemcpyDefault,
-                                 upload),
-                  "uploading a batch"));
+    UCD_TRY(
+        check(gpuMemcpyAsync(table.memory_, table.pinned_, image.bytes(), gpuMemcpyDefault, upload),
+              "uploading a batch"));
     Status status = check(gpuEventRecord(table.uploaded_, upload), "recording an event");
     if (status.ok() && mode == LaunchMode::capture)
         status = check(gpuEventSynchronize(table.uploaded_), "uploading a batch");
