@@ -348,7 +348,10 @@ TEST_CASE("one stream's batch does not wait for another stream") {
     mock::hold();
     REQUIRE(pack_in(busy, batch.moves.packs()) == UCD_SUCCESS); // with the table before it
     std::atomic<bool> blocked{true};
-    mock::allow(2);
+    const struct Unblock {
+        std::atomic<bool> &blocked;
+        ~Unblock() { blocked = false; } // before the streams end, whatever fails
+    } unblock{blocked};
     mock::let_go();
     busy.synchronise();
     // Again, behind something that lasts; its table is still on its way when the next one comes.
