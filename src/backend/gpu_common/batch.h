@@ -4,30 +4,11 @@
 // place of the constants of a generated kernel.
 #pragma once
 
-#include "divisor.h"
-#include "nest.h"
 #include "words.h"
 
 #include <cstdint>
 
 namespace ucd::UCD_GPU {
-
-// What members of one layout and word width share.
-struct alignas(vector_bytes) BatchShape {
-    static constexpr uint32_t program = 255; // in place of a number of levels
-    uint32_t levels;
-    uint32_t shift; // log2 of the width of words
-    uint32_t kinds; // of levels: 2 bits each, the outermost in the lowest
-    uint32_t lists; // index of the first level's list, if any level has one; of programs: the root
-    union {
-        NestLevel level[max_levels];
-        struct {
-            uint64_t image, nodes; // see ProgramParams
-            uint64_t position;     // of this member; the stream byte that vector 0 starts with
-        } program_at;
-    };
-};
-static_assert(sizeof(BatchShape) == 64);
 
 struct alignas(vector_bytes) BatchMember {
     uintptr_t laid_out, packed; // see NestParams
@@ -35,7 +16,7 @@ struct alignas(vector_bytes) BatchMember {
     uint32_t shape;
     uint32_t head, tail;
 };
-static_assert(sizeof(BatchMember) == 32 && sizeof(NestList) == 32);
+static_assert(sizeof(BatchMember) == 32);
 
 // The table starts with the prefix sums. Everything else is given by its offset.
 struct BatchSections {

@@ -1,6 +1,7 @@
 #include "batch_image.h"
 
 #include "lists.h"
+#include "make_table_shape.h"
 
 #include <atomic>
 #include <bit>
@@ -56,21 +57,9 @@ Status BatchImage::shape_of(const Site &site, const GpuPlan &plan, uint32_t word
         index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
         return success;
     }
-    BatchShape shape{};
-    shape.shift = shift;
-    if (!plan.contiguous) {
-        const char *image = nullptr;
-        if (plan.tables != nullptr) UCD_TRY(use(site, *plan.tables, image));
-        shape.levels = plan.shape.levels;
-        shape.lists = static_cast<uint32_t>(lists_.size());
-        for (unsigned k = 0; k < plan.shape.levels; ++k) {
-            const ShapeLevel &level = plan.shape.level[k];
-            shape.kinds |= static_cast<uint32_t>(level.kind) << (2 * k);
-            shape.level[k] = {Divisor(level.each / word),
-                              static_cast<int32_t>(level.stride / int64_t{word})};
-            if (image != nullptr) lists_.push_back(nest_list(level, word, image));
-        }
-    }
+    const char *image = nullptr;
+    if (plan.tables != nullptr) UCD_TRY(use(site, *plan.tables, image));
+    const TableShape shape = nest_shape(plan, word, image, lists_);
     index = static_cast<uint32_t>(shapes_.size());
     shapes_.push_back(shape);
     if (index >> index_bits == 0)
@@ -105,12 +94,8 @@ Status BatchImage::add(const Site &site, const Job &job) {
         GpuPlan::Program &program = plan.program();
         const char *image = nullptr;
         UCD_TRY(use(site, program.tables, image));
-        BatchShape shape{};
-        shape.levels = BatchShape::program;
-        shape.shift = static_cast<uint32_t>(std::countr_zero(place.word));
-        shape.lists = program.root;
-        shape.program_at = {reinterpret_cast<uintptr_t>(image), program.nodes,
-                            job.offset - vectors.head};
+        const uint64_t position = job.offset - vectors.head;
+        const TableShape shape = program_shape(program, place.word, image, position);
         member.shape = static_cast<uint32_t>(shapes_.size());
         shapes_.push_back(shape);
     }

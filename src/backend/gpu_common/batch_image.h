@@ -6,6 +6,7 @@
 #include "job.h"
 #include "job_range.h"
 #include "plan.h"
+#include "table_shape.h"
 #include "tables.h"
 
 #include <span>
@@ -70,7 +71,7 @@ private:
     uint64_t number_ = 0; // of this image among all
     std::vector<uint32_t> first_, starts_;
     std::vector<BatchMember> members_;
-    std::vector<BatchShape> shapes_;
+    std::vector<TableShape> shapes_;
     std::vector<NestList> lists_;
     std::vector<BatchLists> used_;
     BatchSections sections_{};

@@ -2,56 +2,15 @@
 #pragma once
 
 #include "batch.h"
-#include "nest_kernel.h"
-#include "program_kernel.h"
+#include "table_places.h"
 
 namespace ucd::UCD_GPU {
 
-// Reads entries of a table: from device memory, or from what has come with the launch.
-struct TableInMemory {
-    const char *table;
-    template <class T>
-    UCD_GPU_FUNCTION T entry(uint32_t section, uint32_t index) const {
-        return load_table(reinterpret_cast<const T *>(table + section) + index);
-    }
-};
-struct TableInParams {
-    const char *table;
-    template <class T>
-    UCD_GPU_FUNCTION T entry(uint32_t section, uint32_t index) const {
-        return reinterpret_cast<const T *>(table + section)[index];
-    }
-};
-
-UCD_GPU_FUNCTION uint64_t joined(uint32_t low, uint32_t high) {
-    return low | static_cast<uint64_t>(high) << 32;
-}
-
-// A word of a width that only the table knows, in the low bytes; at most 8.
-UCD_GPU_FUNCTION uint64_t load_word(uintptr_t address, uint32_t shift) {
-    switch (shift) {
-    case 0: return load<uint8_t>(address);
-    case 1: return load<uint16_t>(address);
-    case 2: return load<uint32_t>(address);
-    default: return load<uint64_t>(address);
-    }
-}
-UCD_GPU_FUNCTION void store_word(uintptr_t address, uint64_t word, uint32_t shift) {
-    switch (shift) {
-    case 0: return store(address, static_cast<uint8_t>(word));
-    case 1: return store(address, static_cast<uint16_t>(word));
-    case 2: return store(address, static_cast<uint32_t>(word));
-    default: return store(address, word);
-    }
-}
-
 // A member, as a thread that has one of its vectors knows it.
 struct BatchWork {
-    uintptr_t laid_out;
-    uint32_t first_word, shape, head, tail;
+    Walked layout;
     uintptr_t packed;
-    uint32_t levels, shift, kinds, lists; // of the shape
-    Quad outermost;                       // level, read ahead
+    uint32_t first_word, head, tail;
 };
 
 // One vector of a member.
@@ -66,7 +25,7 @@ template <Direction direction, class Table>
 class BatchMove {
 public:
     UCD_GPU_FUNCTION BatchMove(const Table &table, const BatchSections &sections)
-        : table_(table), s_(sections) {}
+        : table_(table), s_(sections), places_(table, sections.shapes, sections.lists) {}
 
     UCD_GPU_FUNCTION void move_tile(uint32_t tile, uint32_t thread) const {
         uint32_t vector = tile * threads_per_block * s_.per_thread + thread;
@@ -77,7 +36,7 @@ public:
             // All vectors of the thread at once: all loads, then all stores.
             if (s_.per_thread > 1 && i == 0 && vector > begin &&
                 vector + (most_batch_vectors_per_thread - 1) * threads_per_block + 1 < end &&
-                m.shift == 4 && m.levels != BatchShape::program)
+                m.layout.shift == 4 && m.layout.levels != TableShape::program)
                 return move_several(m, vector - begin);
             BatchVector v;
             v.number = vector - begin;
@@ -111,92 +70,23 @@ private:
     UCD_GPU_FUNCTION BatchWork work_of(uint32_t member) const {
         const Quad a = table_.template entry<Quad>(s_.members, member * 2);
         const Quad b = table_.template entry<Quad>(s_.members, member * 2 + 1);
-        const Quad shape = table_.template entry<Quad>(s_.shapes, b.y * 4);
-        const Quad outermost = table_.template entry<Quad>(s_.shapes, b.y * 4 + 1);
-        return {joined(a.x, a.y), b.x,     b.y,     b.z,     b.w,      joined(a.z, a.w),
-                shape.x,          shape.y, shape.z, shape.w, outermost};
-    }
-
-    UCD_GPU_FUNCTION NestList list_at(uint32_t index) const {
-        const Quad a = table_.template entry<Quad>(s_.lists, index * 2);
-        const Quad b = table_.template entry<Quad>(s_.lists, index * 2 + 1);
-        NestList list;
-        list.displacements = reinterpret_cast<const void *>(joined(a.x, a.y));
-        list.first = reinterpret_cast<const uint32_t *>(joined(a.z, a.w));
-        list.starts = reinterpret_cast<const uint32_t *>(joined(b.x, b.y));
-        list.displacement_unit = b.z;
-        list.granule = b.w;
-        return list;
-    }
-
-    // In words, as are strides.
-    UCD_GPU_FUNCTION static int64_t displacement_in(const NestList &list, uint32_t index,
-                                                    uint32_t shift) {
-        return list.displacement_unit == 0 ? displacement_at<1>(list, index) >> shift
-                                           : displacement_at<1>(list, index);
-    }
-
-    // Where `count` words of the stream are, `apart` from each other. Level by level for all of
-    // them, so that a level is read once.
-    template <unsigned count>
-    UCD_GPU_FUNCTION void find(const BatchWork &m, uint32_t word, uint32_t apart,
-                               uintptr_t (&places)[count]) const {
-        uint32_t position[count];
-        int64_t displacement[count];
-#pragma unroll
-        for (unsigned i = 0; i < count; ++i) {
-            position[i] = word + i * apart;
-            displacement[i] = 0;
-        }
-        for (uint32_t k = 0; k < m.levels; ++k) {
-            const Quad q =
-                k == 0 ? m.outermost : table_.template entry<Quad>(s_.shapes, m.shape * 4 + 1 + k);
-            NestLevel level;
-            level.each.value = q.x;
-            level.each.magic = q.y;
-            level.each.shift = q.z;
-            level.stride = static_cast<int32_t>(q.w);
-            const uint32_t kind = m.kinds >> (2 * k) & 3;
-            if (kind == static_cast<uint32_t>(LevelKind::strided)) {
-#pragma unroll
-                for (unsigned i = 0; i < count; ++i)
-                    descend<1, LevelKind::strided>(level, {}, position[i], displacement[i]);
-                continue;
-            }
-            const NestList list = list_at(m.lists + k);
-#pragma unroll
-            for (unsigned i = 0; i < count; ++i) {
-                const uint32_t child = level.each.quotient(position[i]);
-                position[i] -= child * level.each.value;
-                if (kind == static_cast<uint32_t>(LevelKind::uniform)) {
-                    displacement[i] += displacement_in(list, child, m.shift);
-                } else {
-                    const uint32_t run = run_holding(list, child);
-                    displacement[i] += displacement_in(list, run, m.shift) +
-                                       steps(child - load_table(list.first + run), level);
-                }
-            }
-        }
-#pragma unroll
-        for (unsigned i = 0; i < count; ++i)
-            places[i] =
-                m.laid_out + (static_cast<uintptr_t>(displacement[i] + position[i]) << m.shift);
+        return {places_.at(b.y, joined(a.x, a.y)), joined(a.z, a.w), b.x, b.z, b.w};
     }
 
     UCD_GPU_FUNCTION void move_one(const BatchWork &m, const BatchVector &v) const {
-        if (m.levels == BatchShape::program) return move_by_program(m, v);
-        const uint32_t word = m.first_word + (v.number << (4 - m.shift));
+        if (m.layout.levels == TableShape::program) return move_by_program(m, v);
+        const uint32_t word = m.first_word + (v.number << (4 - m.layout.shift));
         if (!v.whole()) return move_part(m, v, word);
-        if (m.shift == 4) {
+        if (m.layout.shift == 4) {
             uintptr_t place[1];
-            find(m, word, 1, place);
+            places_.find(m.layout, word, 1, place);
             if constexpr (direction == Direction::pack)
                 store<Quad>(v.packed, load<Quad>(place[0]));
             else
                 store<Quad>(place[0], load<Quad>(v.packed));
-        } else if (m.shift == 3) {
+        } else if (m.layout.shift == 3) {
             move_words<8>(m, v, word);
-        } else if (m.shift == 2) {
+        } else if (m.layout.shift == 2) {
             move_words<4>(m, v, word);
         } else {
             move_narrow_words(m, v, word);
@@ -208,7 +98,7 @@ private:
                                      uint32_t word) const {
         using V = Vector<width>;
         uintptr_t place[V::words];
-        find(m, word, 1, place);
+        places_.find(m.layout, word, 1, place);
         V v;
         if constexpr (direction == Direction::pack) {
 #pragma unroll
@@ -227,20 +117,20 @@ private:
         Bytes16 bytes;
         if constexpr (direction == Direction::unpack) bytes.set(load<Quad>(vector.packed));
 #pragma unroll 1
-        for (uint32_t at = 0; at < vector_bytes; at += 4 << m.shift, word += 4) {
+        for (uint32_t at = 0; at < vector_bytes; at += 4 << m.layout.shift, word += 4) {
             uintptr_t place[4];
-            find(m, word, 1, place);
+            places_.find(m.layout, word, 1, place);
             if constexpr (direction == Direction::pack) {
                 uint64_t w[4];
 #pragma unroll
                 for (unsigned k = 0; k < 4; ++k)
-                    w[k] = m.shift == 0 ? load<uint8_t>(place[k]) : load<uint16_t>(place[k]);
+                    w[k] = m.layout.shift == 0 ? load<uint8_t>(place[k]) : load<uint16_t>(place[k]);
 #pragma unroll
-                for (unsigned k = 0; k < 4; ++k) bytes.put(at + (k << m.shift), w[k]);
+                for (unsigned k = 0; k < 4; ++k) bytes.put(at + (k << m.layout.shift), w[k]);
             } else {
 #pragma unroll
                 for (unsigned k = 0; k < 4; ++k)
-                    store_word(place[k], bytes.get(at + (k << m.shift)), m.shift);
+                    store_word(place[k], bytes.get(at + (k << m.layout.shift)), m.layout.shift);
             }
         }
         if constexpr (direction == Direction::pack) store<Quad>(vector.packed, bytes.quad());
@@ -248,12 +138,12 @@ private:
 
     // A vector at an end of the range: in words and bytes, one after the other.
     UCD_GPU_FUNCTION void move_part(const BatchWork &m, const BatchVector &v, uint32_t word) const {
-        const uint32_t shift = m.shift < 3 ? m.shift : 3;
-        const uint32_t width = 1U << shift, mask = (1U << m.shift) - 1;
+        const uint32_t shift = m.layout.shift < 3 ? m.layout.shift : 3;
+        const uint32_t width = 1U << shift, mask = (1U << m.layout.shift) - 1;
 #pragma unroll 1
         for (uint32_t i = v.head; i < v.tail;) {
             uintptr_t place[1];
-            find(m, word + (i >> m.shift), 1, place);
+            places_.find(m.layout, word + (i >> m.layout.shift), 1, place);
             const uintptr_t at = place[0] + (i & mask), packed = v.packed + i;
             const bool fits = (i & (width - 1)) == 0 && i + width <= v.tail;
             const uint32_t moved = fits ? shift : 0;
@@ -271,7 +161,7 @@ private:
         constexpr uint64_t apart = uint64_t{threads_per_block} * vector_bytes;
         uintptr_t place[count];
         Quad v[count];
-        find(m, m.first_word + number, threads_per_block, place);
+        places_.find(m.layout, m.first_word + number, threads_per_block, place);
         const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
 #pragma unroll
         for (unsigned i = 0; i < count; ++i)
@@ -282,15 +172,10 @@ private:
     }
 
     UCD_GPU_FUNCTION void move_by_program(const BatchWork &m, const BatchVector &v) const {
-        const Quad a = m.outermost;
-        const Quad b = table_.template entry<Quad>(s_.shapes, m.shape * 4 + 2);
-        ProgramParams p;
-        p.image = reinterpret_cast<const char *>(joined(a.x, a.y));
-        p.nodes = joined(a.z, a.w);
-        p.root = m.lists;
-        p.laid_out = m.laid_out;
-        const uint64_t position = joined(b.x, b.y) + uint64_t{v.number} * vector_bytes;
-        const uint32_t shift = !v.whole() ? 0 : m.shift < 3 ? m.shift : 3;
+        uint64_t position;
+        const ProgramParams p = places_.program(m.layout, position);
+        position += uint64_t{v.number} * vector_bytes;
+        const uint32_t shift = !v.whole() ? 0 : m.layout.shift < 3 ? m.layout.shift : 3;
 #pragma unroll 1
         for (uint32_t i = v.head; i < v.tail;) {
             Stretch s = locate(p, position + i);
@@ -308,6 +193,7 @@ private:
 
     const Table &table_;
     const BatchSections &s_;
+    const TablePlaces<Table> places_;
 };
 
 template <Direction direction, class Table>
