@@ -4,6 +4,7 @@
 
 #include "batch_launch.h"
 #include "check.h"
+#include "copy_launch.h"
 #include "create_backend.h"
 #include "launch.h"
 
@@ -180,6 +181,14 @@ public:
         UCD_TRY(open(native.device, device));
         UCD_TRY(prepare_batches());
         return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
+    }
+
+    bool copies_layouts() const override { return true; }
+
+    Status copy_layouts(int index, const CopyJob &job, std::unique_ptr<Event> &done) override {
+        return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
+            return launch_copy(device, stream, job, event.uses);
+        });
     }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes,

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ucd::hostgpu {
@@ -21,6 +22,9 @@ void replay(const Graph &graph, mock::Stream &stream);
 
 // Bytes of lists that have been uploaded since the last call.
 std::size_t uploaded_bytes();
+
+// The kernels that have been launched since the last call.
+std::vector<std::string> kernels_launched();
 
 // Bytes that each block of a kernel has stored, since the last call; of all kernels.
 std::vector<std::size_t> stored_by_blocks();

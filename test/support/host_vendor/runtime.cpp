@@ -58,11 +58,12 @@ bool is_failing_one(std::atomic<int> &knob) {
 
 std::atomic<std::size_t> uploads{0};
 
-struct Blocks {
+struct Launched {
     std::mutex mutex;
-    std::vector<std::size_t> stored;
+    std::vector<std::string> kernels;
+    std::vector<std::size_t> stored; // by block
 };
-Blocks blocks;
+Launched launched;
 
 } // namespace
 
@@ -163,15 +164,25 @@ std::size_t uploaded_bytes() {
 }
 
 std::vector<std::size_t> stored_by_blocks() {
-    const std::lock_guard lock(blocks.mutex);
-    return std::move(blocks.stored);
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.stored, {});
+}
+
+std::vector<std::string> kernels_launched() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.kernels, {});
 }
 
 namespace {
 
 void note_block() {
-    const std::lock_guard lock(blocks.mutex);
-    blocks.stored.push_back(std::exchange(stored_bytes, 0));
+    const std::lock_guard lock(launched.mutex);
+    launched.stored.push_back(std::exchange(stored_bytes, 0));
+}
+
+void note_kernel(const char *name) {
+    const std::lock_guard lock(launched.mutex);
+    launched.kernels.emplace_back(name);
 }
 
 } // namespace
@@ -409,6 +420,7 @@ gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **argumen
     ++mock::counts.launches;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
+    ucd::hostgpu::note_kernel(kernel.name);
     struct alignas(16) Chunk {
         char bytes[16];
     };

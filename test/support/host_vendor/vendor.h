@@ -88,6 +88,7 @@ struct Grid {
 extern thread_local Grid grid;
 
 struct Kernel {
+    const char *name;
     void (*run)(const void *params);
     std::size_t param_bytes;
 };
@@ -133,7 +134,7 @@ T load_table(const T *address) {
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     static void run_##name(const Params &params);                                                  \
     static const Kernel name = {                                                                   \
-        [](const void *params) { run_##name(*static_cast<const Params *>(params)); },              \
+        #name, [](const void *params) { run_##name(*static_cast<const Params *>(params)); },              \
         sizeof(Params)};                                                                           \
     static void run_##name(const Params &params)
 #define UCD_GPU_KERNEL_HANDLE(name) static_cast<const void *>(&name)
