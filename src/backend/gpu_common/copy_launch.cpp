@@ -83,7 +83,7 @@ struct PlacedNest {
 };
 
 // `each`: words or tiles of the innermost one's child.
-void put_levels(const std::vector<CopyNest::Level> &levels, uint64_t each, CopyLevel *to) {
+void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
     for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
         to[k] = {Divisor(each), 0, levels[k].from, levels[k].to};
 }
@@ -92,7 +92,7 @@ Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
     CopyRowsParams params{};
     params.from = placed.from;
     params.to = placed.to;
-    std::vector<CopyNest::Level> levels = placed.nest.levels;
+    CopyNest::Levels levels = placed.nest.levels;
     if (placed.nest.block > word)
         levels.push_back({placed.nest.block / word, int64_t{word}, int64_t{word}});
     put_levels(levels, 1, params.level);
@@ -108,7 +108,7 @@ uint64_t tiles_along(uint64_t elements) {
 // `placed` is sorted by source; `row` is what is closest in the target.
 Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
                     const CopyNest::Level &row) {
-    std::vector<CopyNest::Level> outer = placed.nest.levels;
+    CopyNest::Levels outer = placed.nest.levels;
     const CopyNest::Level column = outer.back();
     outer.pop_back();
     outer.erase(std::find(outer.begin(), outer.end(), row));
@@ -131,7 +131,7 @@ Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
     return launch_kernel(copy, copy_tiles_kernel(word), params.tiles, params);
 }
 
-// The order in which a warp's words are in the fewest sectors; or tiles, if each side has its own
+// The order in which the words of a warp are closest; or tiles, if each side has its own
 // order.
 Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
@@ -140,18 +140,21 @@ Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
     PlacedNest by_source = placed, by_target = placed;
     sort_levels(by_source.nest, &Level::from);
     sort_levels(by_target.nest, &Level::to);
-    const uint64_t source_sectors = sectors_of(by_source.nest, word, lanes);
-    const uint64_t target_sectors = sectors_of(by_target.nest, word, lanes);
-    if (placed.nest.block == word && placed.nest.levels.size() >= 2) {
+    if (std::equal(by_source.nest.levels.begin(), by_source.nest.levels.end(),
+                   by_target.nest.levels.begin()))
+        return launch_rows(copy, by_target, word);
+    const uint64_t source_jumps = jumps_of(by_source.nest, word, lanes);
+    const uint64_t target_jumps = jumps_of(by_target.nest, word, lanes);
+    if (placed.nest.block == word) {
         const Level column = by_source.nest.levels.back(), row = by_target.nest.levels.back();
         const bool large = column.count >= worth_tiling && row.count >= worth_tiling;
-        const CopyNest tile{word, {{tile_side, column.from, row.to}}};
-        const bool closer =
-            3 * sectors_of(tile, word, lanes) < 2 * std::min(source_sectors, target_sectors);
-        if (large && closer && !(column == row))
-            return launch_tiles(copy, by_source, word, by_target.nest.levels.back());
+        CopyNest tile{.block = word, .levels = {}};
+        tile.levels.push_back({tile_side, column.from, row.to});
+        if (large && !(column == row) &&
+            3 * jumps_of(tile, word, lanes) < 2 * std::min(source_jumps, target_jumps))
+            return launch_tiles(copy, by_source, word, row);
     }
-    return launch_rows(copy, target_sectors <= source_sectors ? by_target : by_source, word);
+    return launch_rows(copy, target_jumps <= source_jumps ? by_target : by_source, word);
 }
 
 // Positions have 31 bits: a larger nest is cut along its longest level.

@@ -6,8 +6,6 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-constexpr std::size_t most_levels_of_a_side = 16;
-
 uint64_t magnitude(int64_t n) {
     return n < 0 ? ~static_cast<uint64_t>(n) + 1 : static_cast<uint64_t>(n);
 }
@@ -19,7 +17,7 @@ struct Strides {
         int64_t stride;
     };
     uint64_t block = 0;
-    std::vector<Level> levels;
+    ShortList<Level, CopyNest::most_of_a_side> levels;
 
     // Bytes in memory between things that are `apart` in the stream.
     int64_t stride_of(uint64_t apart) const {
@@ -36,8 +34,9 @@ bool strides_of(const Layout &layout, const Node &top, uint64_t length, Strides 
     const Node *n = &top;
     for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child]) {
         const uint64_t each = layout.nodes[n->child].bytes;
-        if (each < length) strides.levels.push_back({each, n->stride}); // else there is one child
-        if (strides.levels.size() > most_levels_of_a_side) return false;
+        if (each >= length) continue; // one child
+        if (strides.levels.size() == CopyNest::most_of_a_side) return false;
+        strides.levels.push_back({each, n->stride});
     }
     if (n->kind != NodeKind::block) return false;
     strides.block = std::min(n->bytes, length);
@@ -85,13 +84,14 @@ bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_
     if (!strides_of(from_layout, from, length, a) || !strides_of(to_layout, to, length, b))
         return false;
     // In the stream, something begins on each side at multiples of these.
-    std::vector<uint64_t> sizes{a.block, b.block, length};
+    ShortList<uint64_t, 2 * CopyNest::most_of_a_side + 3> sizes;
+    for (const uint64_t size : {a.block, b.block, length}) sizes.push_back(size);
     for (const Strides *side : {&a, &b})
         for (const Strides::Level &level : side->levels) sizes.push_back(level.each);
     std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     nest = {.block = sizes[0], .levels = {}};
     for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+        if (sizes[i] == sizes[i + 1]) continue;
         if (sizes[i + 1] % sizes[i] != 0) return false;
         nest.levels.push_back(
             {sizes[i + 1] / sizes[i], a.stride_of(sizes[i]), b.stride_of(sizes[i])});
@@ -101,27 +101,37 @@ bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_
 }
 
 void sort_levels(CopyNest &nest, int64_t Level::*side) {
-    std::stable_sort(
-        nest.levels.begin(), nest.levels.end(),
-        [side](const Level &a, const Level &b) { return magnitude(a.*side) > magnitude(b.*side); });
+    std::sort(nest.levels.begin(), nest.levels.end(), [side](const Level &a, const Level &b) {
+        return magnitude(a.*side) > magnitude(b.*side);
+    });
 }
 
-uint64_t sectors_of(const CopyNest &nest, uint64_t word, uint64_t lanes) {
+uint64_t jumps_of(const CopyNest &nest, uint64_t word, uint64_t lanes) {
     constexpr uint64_t sector = 32;
-    uint64_t sectors = 0;
-    for (int64_t Level::*side : {&Level::from, &Level::to}) {
-        std::vector<uint64_t> touched;
-        for (uint64_t lane = 0; lane < lanes; ++lane) {
-            uint64_t rest = lane * word / nest.block, at = lane * word % nest.block;
-            for (std::size_t k = nest.levels.size(); k-- > 0; rest /= nest.levels[k].count)
-                at += rest % nest.levels[k].count * static_cast<uint64_t>(nest.levels[k].*side);
-            touched.push_back((at + (uint64_t{1} << 63)) / sector);
+    std::array<uint64_t, CopyNest::Levels::most> index{};
+    uint64_t in_block = 0, from = 0, to = 0, jumps = 0;
+    for (uint64_t lane = 1; lane < lanes; ++lane) {
+        const uint64_t last_from = from, last_to = to;
+        in_block += word;
+        from += word;
+        to += word;
+        if (in_block == nest.block) {
+            from -= in_block;
+            to -= in_block;
+            in_block = 0;
+            for (std::size_t k = nest.levels.size(); k-- > 0;) {
+                const Level &level = nest.levels[k];
+                from += static_cast<uint64_t>(level.from);
+                to += static_cast<uint64_t>(level.to);
+                if (++index[k] < level.count) break;
+                from -= index[k] * static_cast<uint64_t>(level.from);
+                to -= index[k] * static_cast<uint64_t>(level.to);
+                index[k] = 0;
+            }
         }
-        std::sort(touched.begin(), touched.end());
-        sectors +=
-            static_cast<uint64_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
+        jumps += (from / sector != last_from / sector) + (to / sector != last_to / sector);
     }
-    return sectors;
+    return jumps;
 }
 
 } // namespace ucd::UCD_GPU
