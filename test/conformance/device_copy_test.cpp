@@ -115,3 +115,17 @@ TEST_CASE("copies from every form to every form") {
         }
     }
 }
+
+TEST_CASE("copies of some megabytes: threads have several words") {
+    MockSession session;
+    const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+    Case one("megabytes", 0);
+    const auto subject = [&one](const RecipePtr &recipe) {
+        return with_elements(make_subject(one, recipe, 1));
+    };
+    // Levels that fit into each other, and such as do not.
+    check_copy(one, subject(vector(35000, 16, 18, number)), subject(vector(70000, 8, 9, number)),
+               device0, device0);
+    check_copy(one, subject(vector(112000, 5, 6, number)), subject(vector(80000, 7, 8, number)),
+               device0, device0);
+}

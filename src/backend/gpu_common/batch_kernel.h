@@ -34,9 +34,11 @@ public:
             const uint32_t begin = first_of(member), end = first_of(member + 1);
             const BatchWork m = work_of(member);
             // All vectors of the thread at once: all loads, then all stores.
-            if (s_.per_thread > 1 && i == 0 && vector > begin &&
-                vector + (most_batch_vectors_per_thread - 1) * threads_per_block + 1 < end &&
-                m.layout.shift == 4 && m.layout.levels != TableShape::program)
+            const uint32_t last = vector + (most_batch_vectors_per_thread - 1) * threads_per_block;
+            const bool whole = (vector > begin || m.head == 0) &&
+                               (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
+            if (s_.per_thread > 1 && i == 0 && whole && m.layout.shift == 4 &&
+                m.layout.levels != TableShape::program)
                 return move_several(m, vector - begin);
             BatchVector v;
             v.number = vector - begin;
