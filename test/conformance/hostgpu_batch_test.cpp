@@ -147,9 +147,11 @@ TEST_CASE("a batch that comes again uploads nothing, and one that differs does")
         default: ends_early = 8; break;
         }
         d.max_pack_bytes -= ends_early;
-        forget_counts();
-        REQUIRE(pack(other) == UCD_SUCCESS);
-        CHECK(mock::counts.copies == 1);
+        for (int round = 0; round < 2; ++round) {
+            forget_counts();
+            REQUIRE(pack(other) == UCD_SUCCESS);
+            CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
+        }
     }
     many.moves.set_up_pack();
     forget_counts();

@@ -23,7 +23,8 @@ BatchStore &BatchStore::instance() {
 }
 
 BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direction direction) {
-    BatchUse use;
+    // Compared outside the lock, all but their ends: there may be many members.
+    std::vector<BatchUse> candidates;
     {
         const std::lock_guard lock(mutex_);
         OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
@@ -34,13 +35,16 @@ BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direc
                 if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
                 table->surely_uploaded_ = true;
             }
-            table->used_at_ = ++on.uses;
-            use = BatchUse(table);
-            break;
+            candidates.emplace_back(table);
         }
     }
-    if (use && !use->is_of(jobs)) return {};
-    return use;
+    for (BatchUse &use : candidates) {
+        if (!use->is_of(jobs)) continue;
+        const std::lock_guard lock(mutex_);
+        use.table_->used_at_ = ++devices_[static_cast<std::size_t>(device.index())].uses;
+        return std::move(use);
+    }
+    return {};
 }
 
 void BatchStore::release(BatchTable &table) {
