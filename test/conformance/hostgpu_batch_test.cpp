@@ -7,8 +7,10 @@
 #include "support/mock_fixture.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <string>
+#include <thread>
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -196,6 +198,26 @@ TEST_CASE("batches under way at once have tables of their own") {
     mock::let_go();
     REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
     for (Vectors &v : all) v.moves.check("at once");
+}
+
+TEST_CASE("threads with batches of their own") {
+    MockSession session;
+    std::list<Vectors> all;
+    for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
+    std::atomic<int> failures{0};
+    std::vector<std::thread> threads;
+    for (Vectors &v : all)
+        threads.emplace_back([&v, &failures] {
+            const std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+            for (std::size_t round = 0; round < 60; ++round) {
+                std::vector<ucd_pack_desc_t> some = descs;
+                some.resize(descs.size() - round % 13);
+                failures += pack(some) != UCD_SUCCESS;
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    CHECK(failures == 0);
+    for (Vectors &v : all) v.moves.check("by a thread");
 }
 
 TEST_CASE("other types at the addresses of those that have gone") {

@@ -72,6 +72,11 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both")
     CHECK(Copied(vector(64, 16, 20, number), vector(256, 4, 6, number))
               .run()
               .starts_with("copy_rows_w"));
+    // An array of structs as a struct of arrays, and back.
+    const RecipePtr structs = ndarray({4, 1024}, {8, 40}, number);
+    const RecipePtr arrays = ndarray({4, 1024}, {9000, 8}, number);
+    CHECK(Copied(structs, arrays).run() == "copy_rows_w8");
+    CHECK(Copied(arrays, structs).run() == "copy_rows_w8");
     // What is close on one side is far apart on the other.
     CHECK(Copied(rows(70, 65), columns(70, 65)).run() == "copy_tiles_w8");
     CHECK(Copied(columns(70, 65), rows(70, 65)).run() == "copy_tiles_w8");

@@ -154,7 +154,10 @@ Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
             3 * jumps_of(tile, word, lanes) < 2 * std::min(source_jumps, target_jumps))
             return launch_tiles(copy, by_source, word, row);
     }
-    return launch_rows(copy, target_jumps <= source_jumps ? by_target : by_source, word);
+    const bool to_target = target_jumps <= source_jumps;
+    PlacedNest &rows = to_target ? by_target : by_source;
+    keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to);
+    return launch_rows(copy, rows, word);
 }
 
 // Positions have 31 bits: a larger nest is cut along its longest level.
@@ -236,9 +239,10 @@ Status launch_copy(Device &device, gpuStream_t stream, const CopyJob &job,
     const Copy copy{device, stream, job, uses, Side(job.from), Side(job.to)};
     const Side &from = copy.from, &to = copy.to;
     PlacedNest placed{{}, from.laid_out, to.laid_out};
-    if (join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(), job.length,
-                     placed.nest) &&
-        placed.nest.levels.size() < most_copy_levels)
+    const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
+                                     job.length, placed.nest);
+    constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
+    if (joined && placed.nest.levels.size() + added <= most_copy_levels)
         return launch_nest(copy, placed);
     const uint32_t word =
         common_alignment(from.plan.word | to.plan.word | from.laid_out | to.laid_out);

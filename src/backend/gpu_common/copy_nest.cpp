@@ -106,6 +106,32 @@ void sort_levels(CopyNest &nest, int64_t Level::*side) {
     });
 }
 
+void keep_neighbours_together(CopyNest &nest, int64_t Level::*other_side) {
+    constexpr uint64_t line = 128;
+    const Level last = nest.levels.back();
+    const auto is_close = [&](const Level &level) {
+        return magnitude(level.*other_side) < std::min(line, magnitude(last.*other_side));
+    };
+    if (std::none_of(nest.levels.begin(), nest.levels.end(), is_close)) return;
+    for (uint64_t part = 1024; part >= 64; part /= 2) {
+        if (last.count % part != 0 || last.count == part) continue;
+        const auto along = [&](uint64_t count, uint64_t step) -> Level {
+            return {count, static_cast<int64_t>(step * static_cast<uint64_t>(last.from)),
+                    static_cast<int64_t>(step * static_cast<uint64_t>(last.to))};
+        };
+        CopyNest::Levels levels;
+        nest.levels.pop_back();
+        for (const Level &level : nest.levels)
+            if (!is_close(level)) levels.push_back(level);
+        levels.push_back(along(last.count / part, part));
+        for (const Level &level : nest.levels)
+            if (is_close(level)) levels.push_back(level);
+        levels.push_back(along(part, 1));
+        nest.levels = levels;
+        return;
+    }
+}
+
 uint64_t jumps_of(const CopyNest &nest, uint64_t word, uint64_t lanes) {
     constexpr uint64_t sector = 32;
     std::array<uint64_t, CopyNest::Levels::most> index{};

@@ -58,6 +58,10 @@ bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_
 // Puts the level last whose children are closest on a side, and so on.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);
 
+// What is close on the other side, but is not walked first, would be come back to only after
+// everything else: the last level is cut in two, and such levels go between its parts.
+void keep_neighbours_together(CopyNest &nest, int64_t CopyNest::Level::*other_side);
+
 // How often, on either side, a word is in another sector of memory than its neighbour, among so
 // many. The last level is walked fastest.
 uint64_t jumps_of(const CopyNest &nest, uint64_t word, uint64_t lanes);
