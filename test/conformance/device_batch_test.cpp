@@ -130,6 +130,7 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
     MockSession session;
     Case one("megabytes", 0);
     const Subject blocks = make_subject(one, vector(1100, 16, 20, leaf(UCD_TYPE__DOUBLE)), 1);
+    const Subject odd = make_subject(one, vector(800, 12, 19, leaf(UCD_TYPE__DOUBLE)), 1);
     const Subject listed =
         make_subject(one, indexed_block(512, {0, 2000, 600, 1300}, contig(64, leaf(UCD_TYPE__CHAR))), 2);
     const Subject plain = make_subject(one, contig(16384, leaf(UCD_TYPE__CHAR)), 1);
@@ -137,6 +138,7 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
     BatchMoves moves(one);
     for (int i = 0; i < 60; ++i) {
         moves.add(blocks, 0, blocks.size());
+        moves.add(odd, 0, odd.size());
         moves.add(plain, 0, plain.size());
         if (i % 8 == 0) moves.add_range(listed);
         if (i % 3 == 0) moves.add_range(small);

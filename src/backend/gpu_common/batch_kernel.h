@@ -37,9 +37,14 @@ public:
             const uint32_t last = vector + (most_batch_vectors_per_thread - 1) * threads_per_block;
             const bool whole = (vector > begin || m.head == 0) &&
                                (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
-            if (s_.per_thread > 1 && i == 0 && whole && m.layout.shift == 4 &&
-                m.layout.levels != TableShape::program)
-                return move_several(m, vector - begin);
+            if (s_.per_thread > 1 && i == 0 && whole && m.layout.levels != TableShape::program) {
+                const uint32_t number = vector - begin;
+                if (m.layout.shift == 4) return move_several<16, 4>(m, number);
+                if (m.layout.shift == 3) {
+                    move_several<8, 2>(m, number);
+                    return move_several<8, 2>(m, number + 2 * threads_per_block);
+                }
+            }
             BatchVector v;
             v.number = vector - begin;
             v.packed = m.packed + uint64_t{v.number} * vector_bytes;
@@ -79,37 +84,11 @@ private:
         if (m.layout.levels == TableShape::program) return move_by_program(m, v);
         const uint32_t word = m.first_word + (v.number << (4 - m.layout.shift));
         if (!v.whole()) return move_part(m, v, word);
-        if (m.layout.shift == 4) {
-            uintptr_t place[1];
-            places_.find(m.layout, word, 1, place);
-            if constexpr (direction == Direction::pack)
-                store<Quad>(v.packed, load<Quad>(place[0]));
-            else
-                store<Quad>(place[0], load<Quad>(v.packed));
-        } else if (m.layout.shift == 3) {
-            move_words<8>(m, v, word);
-        } else if (m.layout.shift == 2) {
-            move_words<4>(m, v, word);
-        } else {
-            move_narrow_words(m, v, word);
-        }
-    }
-
-    template <unsigned width>
-    UCD_GPU_FUNCTION void move_words(const BatchWork &m, const BatchVector &vector,
-                                     uint32_t word) const {
-        using V = Vector<width>;
-        uintptr_t place[V::words];
-        places_.find(m.layout, word, 1, place);
-        V v;
-        if constexpr (direction == Direction::pack) {
-#pragma unroll
-            for (unsigned k = 0; k < V::words; ++k) v.word[k] = load<Word<width>>(place[k]);
-            store<Quad>(vector.packed, v.whole);
-        } else {
-            v.whole = load<Quad>(vector.packed);
-#pragma unroll
-            for (unsigned k = 0; k < V::words; ++k) store<Word<width>>(place[k], v.word[k]);
+        switch (m.layout.shift) {
+        case 4: return move_several<16, 1>(m, v.number);
+        case 3: return move_several<8, 1>(m, v.number);
+        case 2: return move_several<4, 1>(m, v.number);
+        default: return move_narrow_words(m, v, word);
         }
     }
 
@@ -157,20 +136,40 @@ private:
         }
     }
 
-    // Vectors of a word each, that are all whole.
+    // Whole vectors, threads_per_block apart.
+    template <unsigned width, unsigned vectors>
     UCD_GPU_FUNCTION void move_several(const BatchWork &m, uint32_t number) const {
-        constexpr unsigned count = most_batch_vectors_per_thread;
+        using V = Vector<width>;
         constexpr uint64_t apart = uint64_t{threads_per_block} * vector_bytes;
-        uintptr_t place[count];
-        Quad v[count];
-        places_.find(m.layout, m.first_word + number, threads_per_block, place);
+        uint32_t position[vectors * V::words];
+        uintptr_t place[vectors * V::words];
+        V v[vectors];
+#pragma unroll
+        for (unsigned i = 0; i < vectors * V::words; ++i)
+            position[i] = m.first_word + (number + i / V::words * threads_per_block) * V::words +
+                          i % V::words;
+        places_.find(m.layout, position, place);
         const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
 #pragma unroll
-        for (unsigned i = 0; i < count; ++i)
-            v[i] = load<Quad>(direction == Direction::pack ? place[i] : packed + i * apart);
+        for (unsigned i = 0; i < vectors; ++i) {
+            if constexpr (direction == Direction::pack) {
 #pragma unroll
-        for (unsigned i = 0; i < count; ++i)
-            store<Quad>(direction == Direction::pack ? packed + i * apart : place[i], v[i]);
+                for (unsigned k = 0; k < V::words; ++k)
+                    v[i].word[k] = load<Word<width>>(place[i * V::words + k]);
+            } else {
+                v[i].whole = load<Quad>(packed + i * apart);
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < vectors; ++i) {
+            if constexpr (direction == Direction::pack) {
+                store<Quad>(packed + i * apart, v[i].whole);
+            } else {
+#pragma unroll
+                for (unsigned k = 0; k < V::words; ++k)
+                    store<Word<width>>(place[i * V::words + k], v[i].word[k]);
+            }
+        }
     }
 
     UCD_GPU_FUNCTION void move_by_program(const BatchWork &m, const BatchVector &v) const {

@@ -76,18 +76,13 @@ public:
         return p;
     }
 
-    // Where `count` words of the stream are, `apart` from each other. Level by level for all of
-    // them, so that a level is read once.
+    // Where words of the stream are. Level by level for all of them, so that a level is read once.
     template <unsigned count>
-    UCD_GPU_FUNCTION void find(const Walked &m, uint32_t word, uint32_t apart,
+    UCD_GPU_FUNCTION void find(const Walked &m, uint32_t (&position)[count],
                                uintptr_t (&places)[count]) const {
-        uint32_t position[count];
         int64_t displacement[count];
 #pragma unroll
-        for (unsigned i = 0; i < count; ++i) {
-            position[i] = word + i * apart;
-            displacement[i] = 0;
-        }
+        for (unsigned i = 0; i < count; ++i) displacement[i] = 0;
         for (uint32_t k = 0; k < m.levels; ++k) {
             const Quad q =
                 k == 0 ? m.outermost : table_.template entry<Quad>(shapes_, m.shape * 4 + 1 + k);
@@ -121,6 +116,16 @@ public:
         for (unsigned i = 0; i < count; ++i)
             places[i] =
                 m.laid_out + (static_cast<uintptr_t>(displacement[i] + position[i]) << m.shift);
+    }
+
+    // Of so many that are `apart` from each other.
+    template <unsigned count>
+    UCD_GPU_FUNCTION void find(const Walked &m, uint32_t word, uint32_t apart,
+                               uintptr_t (&places)[count]) const {
+        uint32_t position[count];
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) position[i] = word + i * apart;
+        find(m, position, places);
     }
 
 private:
