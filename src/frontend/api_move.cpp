@@ -171,10 +171,9 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
             *request = UCD_REQUEST__NULL;
             return success;
         }
-        bool direct;
-        DirectBatch batch;
-        UCD_TRY(batch.prepare(*context, hints, direction, static_cast<Op>(op), count, direct));
-        if (direct) return batch_on_device(*context, batch, descs, actual, count, direction, request);
+        if (DirectBatch batch;
+            batch.prepare(*context, hints, direction, static_cast<Op>(op), count))
+            return batch_on_device(*context, batch, descs, actual, count, direction, request);
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));

@@ -97,11 +97,11 @@ struct StreamWork {
     std::vector<Job> jobs{};
     std::shared_ptr<KeptTypes> types = std::make_shared<KeptTypes>();
 
-    Status expect(std::size_t members) {
+    // What is wrong with a hint is said of a member.
+    void expect(std::size_t members) {
         jobs.reserve(members);
-        reached = hints.inbuf != nullptr && hints.outbuf != nullptr;
-        if (!reached) return success;
-        return check_both_reached(context, executor, hints, direction, nullptr, nullptr);
+        reached = hints.inbuf != nullptr && hints.outbuf != nullptr &&
+                  check_both_reached(context, executor, hints, direction, nullptr, nullptr).ok();
     }
 
     Status add(const Transfer &t) {
@@ -154,7 +154,7 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         UCD_TRY(resolve_stream(*context, stream, executor));
         const CallHints hints(*context, info);
         StreamWork work{*context, executor, hints, direction, static_cast<Op>(op)};
-        if (count > 0) UCD_TRY(work.expect(count));
+        work.expect(count);
         std::vector<uintptr_t> lengths(count);
         for (uintptr_t i = 0; i < count; ++i) {
             const auto add = [&]() -> Status {

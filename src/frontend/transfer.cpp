@@ -127,19 +127,18 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
 
 } // namespace
 
-Status DirectBatch::prepare(const Context &context, const Hints &hints, Direction direction, Op op,
-                            std::size_t members, bool &direct) {
-    direct = false;
+bool DirectBatch::prepare(const Context &context, const Hints &hints, Direction direction, Op op,
+                          std::size_t members) {
     if (op != Op::replace || hints.inbuf == nullptr || hints.outbuf == nullptr ||
         hints.engine == Engine::dma)
-        return success;
+        return false;
     Place in, out;
-    UCD_TRY(find_place(context, hints, hints.inbuf, nullptr, in));
-    UCD_TRY(find_place(context, hints, hints.outbuf, nullptr, out));
+    if (!find_place(context, hints, hints.inbuf, nullptr, in).ok() ||
+        !find_place(context, hints, hints.outbuf, nullptr, out).ok())
+        return false;
     const bool pack = direction == Direction::pack;
     const Route route = find_route(context, pack ? in : out, pack ? out : in);
-    direct = route.way == Way::direct;
-    if (!direct) return success;
+    if (route.way != Way::direct) return false;
     const Executor &executor = route.packed;
     backend_ = executor.backend;
     backend_index_ = executor.index;
@@ -148,7 +147,7 @@ Status DirectBatch::prepare(const Context &context, const Hints &hints, Directio
     limits_ = hints.limits;
     jobs_.reserve(members);
     types_.reserve(members);
-    return success;
+    return true;
 }
 
 Status DirectBatch::start(std::unique_ptr<Operation> &operation) {

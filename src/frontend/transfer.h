@@ -32,9 +32,10 @@ Status start(Context &context, std::span<const Transfer> members, Direction dire
 // A batch all of whose members one device moves, as its hints say: the quick way.
 class DirectBatch {
 public:
-    // Whether that is so; then all members that have bytes are added.
-    Status prepare(const Context &context, const Hints &hints, Direction direction, Op op,
-                   std::size_t members, bool &direct);
+    // Whether that is so; then all members that have bytes are added. What is wrong with a hint, the other
+    // way says, of a member.
+    bool prepare(const Context &context, const Hints &hints, Direction direction, Op op,
+                 std::size_t members);
 
     Status add(const Transfer &t) {
         const Plan *plan;

@@ -187,14 +187,13 @@ TEST_CASE("batches under way at once have tables of their own") {
         v.moves.set_up_pack();
     }
     mock::hold();
-    for (Vectors &v : all)
-        for (int twice = 0; twice < 2; ++twice) {
-            std::vector<ucd_pack_desc_t> descs = v.moves.packs();
-            ucd_request_t request = UCD_REQUEST__NULL;
-            REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                    &request) == UCD_SUCCESS);
-            requests.push_back(request);
-        }
+    for (Vectors &v : all) {
+        std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                &request) == UCD_SUCCESS);
+        requests.push_back(request);
+    }
     mock::let_go();
     REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
     for (Vectors &v : all) v.moves.check("at once");
@@ -349,18 +348,16 @@ TEST_CASE("a graph may go after the last ucd_finalize") {
 
 TEST_CASE("batches in streams, whose types go early") {
     MockSession session;
-    mock::Stream stream(0), other(0);
+    mock::Stream stream(0);
     Vectors batch(300);
     batch.moves.set_up_pack();
     mock::hold();
-    for (mock::Stream *s : {&stream, &stream, &other})
-        REQUIRE(pack_in(*s, batch.moves.packs()) == UCD_SUCCESS);
+    for (int again = 0; again < 3; ++again) // while the first one's table is on its way
+        REQUIRE(pack_in(stream, batch.moves.packs()) == UCD_SUCCESS);
     for (Subject &s : batch.subjects) s.built = BuiltType();
     mock::let_go();
     stream.synchronise();
-    other.synchronise();
     CHECK(stream.failure() == "");
-    CHECK(other.failure() == "");
     batch.moves.check("in streams");
 }
 
