@@ -137,6 +137,24 @@ Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uin
     return success;
 }
 
+// The device is at work before the descriptors are written to.
+template <class Desc>
+Status batch_on_device(Context &context, DirectBatch &batch, Desc *descs, uintptr_t Desc::*actual,
+                       uintptr_t count, Direction direction, ucd_request_t *request) {
+    std::vector<uintptr_t> lengths(count);
+    for (uintptr_t i = 0; i < count; ++i) {
+        Transfer t;
+        UCD_TRY(at_member(i, check_member(descs[i], UCD_OP__REPLACE, direction, t)));
+        lengths[i] = t.length;
+        if (t.length > 0) UCD_TRY(at_member(i, batch.add(t)));
+    }
+    std::unique_ptr<Operation> operation;
+    UCD_TRY(batch.start(operation));
+    *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
+    for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = lengths[i];
+    return success;
+}
+
 template <class Desc>
 int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
           ucd_info_t info, ucd_op_t op, Direction direction, ucd_request_t *request) {
@@ -153,6 +171,9 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
             *request = UCD_REQUEST__NULL;
             return success;
         }
+        if (DirectBatch batch;
+            batch.prepare(*context, hints, direction, static_cast<Op>(op), count))
+            return batch_on_device(*context, batch, descs, actual, count, direction, request);
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));

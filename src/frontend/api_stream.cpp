@@ -67,14 +67,23 @@ Status check_reached(const Context &context, const Executor &executor, const Hin
                 executor.device, executor.backend->name());
 }
 
-Status make_job(const Context &context, const Executor &executor, const Transfer &t,
-                Direction direction, Op op, const Hints &hints, Job &job) {
+// Where the two sides of a job are.
+struct Kinds {
+    MemoryKind laid_out = MemoryKind::device, packed = MemoryKind::device;
+};
+
+Status check_both_reached(const Context &context, const Executor &executor, const Hints &hints,
+                          Direction direction, const void *laid_out, const void *packed,
+                          Kinds &kinds) {
     const bool pack = direction == Direction::pack;
-    UCD_TRY(check_reached(context, executor, hints, pack ? hints.inbuf : hints.outbuf,
-                          first_byte(*t.type, t.laid_out), pack ? "inbuf" : "outbuf",
-                          job.laid_out_kind));
-    UCD_TRY(check_reached(context, executor, hints, pack ? hints.outbuf : hints.inbuf, t.packed,
-                          pack ? "outbuf" : "inbuf", job.packed_kind));
+    UCD_TRY(check_reached(context, executor, hints, pack ? hints.inbuf : hints.outbuf, laid_out,
+                          pack ? "inbuf" : "outbuf", kinds.laid_out));
+    return check_reached(context, executor, hints, pack ? hints.outbuf : hints.inbuf, packed,
+                         pack ? "outbuf" : "inbuf", kinds.packed);
+}
+
+Status make_job(const Executor &executor, const Transfer &t, Direction direction, Op op,
+                const Hints &hints, const Kinds &kinds, Job &job) {
     if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op, false));
     UCD_TRY(plan_job(executor, *t.type, t.count, op, hints, job));
     job.laid_out = t.laid_out;
@@ -82,25 +91,44 @@ Status make_job(const Context &context, const Executor &executor, const Transfer
     job.offset = t.offset;
     job.length = t.length;
     job.direction = direction;
+    job.laid_out_kind = kinds.laid_out;
+    job.packed_kind = kinds.packed;
     return success;
 }
 
 // The jobs of one call, and what must live until the stream has done them.
 struct StreamWork {
-    std::vector<Job> jobs;
+    const Context &context;
+    const Executor &executor;
+    const Hints &hints;
+    Direction direction;
+    Op op;
+    bool reached = false; // every buffer there is, as the hints say
+    Kinds kinds{};        // of the last member that was asked for, or of all
+    std::vector<Job> jobs{};
     std::shared_ptr<KeptTypes> types = std::make_shared<KeptTypes>();
 
-    Status add(const Context &context, const Executor &executor, const Transfer &t,
-               Direction direction, Op op, const Hints &hints) {
+    // What is wrong with a hint is said of a member.
+    void expect(std::size_t members) {
+        jobs.reserve(members);
+        reached =
+            hints.inbuf != nullptr && hints.outbuf != nullptr &&
+            check_both_reached(context, executor, hints, direction, nullptr, nullptr, kinds).ok();
+    }
+
+    Status add(const Transfer &t) {
         if (t.length == 0) return success;
+        if (!reached)
+            UCD_TRY(check_both_reached(context, executor, hints, direction,
+                                       first_byte(*t.type, t.laid_out), t.packed, kinds));
         Job job;
-        UCD_TRY(make_job(context, executor, t, direction, op, hints, job));
+        UCD_TRY(make_job(executor, t, direction, op, hints, kinds, job));
         types->add(*t.type);
         jobs.push_back(job);
         return success;
     }
 
-    Status launch(const Executor &executor, const ucd_stream_t &stream) {
+    Status launch(const ucd_stream_t &stream) {
         if (jobs.empty()) return success;
         return executor.backend->launch_in(native_of(stream), jobs, std::move(types));
     }
@@ -117,10 +145,10 @@ int move(const char *function, const MoveArguments &arguments, Direction directi
         UCD_TRY(resolve_stream(*context, stream, executor));
         Transfer t;
         UCD_TRY(check_move(arguments, direction, t));
-        StreamWork work;
-        UCD_TRY(work.add(*context, executor, t, direction, static_cast<Op>(arguments.op),
-                         CallHints(*context, info)));
-        UCD_TRY(work.launch(executor, stream));
+        const CallHints hints(*context, info);
+        StreamWork work{*context, executor, hints, direction, static_cast<Op>(arguments.op)};
+        UCD_TRY(work.add(t));
+        UCD_TRY(work.launch(stream));
         *actual = t.length;
         return success;
     });
@@ -136,20 +164,20 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         if (count > 0) UCD_TRY(require(descs, "descs"));
         Executor executor;
         UCD_TRY(resolve_stream(*context, stream, executor));
-        const CallHints call_hints(*context, info);
-        const Hints &hints = call_hints;
-        StreamWork work;
+        const CallHints hints(*context, info);
+        StreamWork work{*context, executor, hints, direction, static_cast<Op>(op)};
+        work.expect(count);
         std::vector<uintptr_t> lengths(count);
         for (uintptr_t i = 0; i < count; ++i) {
             const auto add = [&]() -> Status {
                 Transfer t;
                 UCD_TRY(check_member(descs[i], op, direction, t));
                 lengths[i] = t.length;
-                return work.add(*context, executor, t, direction, static_cast<Op>(op), hints);
+                return work.add(t);
             };
             UCD_TRY(at_member(i, add()));
         }
-        UCD_TRY(work.launch(executor, stream));
+        UCD_TRY(work.launch(stream));
         for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = lengths[i];
         return success;
     });

@@ -1,5 +1,6 @@
 #include "device_copy.h"
 
+#include "derived.h"
 #include "host_copy.h"
 #include "progress.h"
 #include "route.h"
@@ -24,6 +25,28 @@ bool as_one_move(const Transfer &from, const Transfer &to, Transfer &move, Direc
     return true;
 }
 
+Status side_of(const Transfer &t, const Executor &executor, CopyJob::Side &side) {
+    side.laid_out = t.laid_out;
+    side.count = t.count;
+    return plan_of(*t.type, *executor.backend, executor.index, t.count > 1, side.plan);
+}
+
+// One device does it in one go.
+Status launch_copy(const Transfer &from, const Transfer &to, const Executor &executor,
+                   const Limits &limits, std::unique_ptr<Operation> &operation) {
+    CopyJob job;
+    UCD_TRY(side_of(from, executor, job.from));
+    UCD_TRY(side_of(to, executor, job.to));
+    job.length = from.length;
+    job.limits = limits;
+    auto work = std::make_unique<Movement>();
+    work->keep(*from.type);
+    work->keep(*to.type);
+    work->expect_launches(1);
+    work->attempt([&] { return work->launch_copy(executor, job); });
+    return Movement::conclude(std::move(work), false, operation);
+}
+
 } // namespace
 
 Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op op,
@@ -41,7 +64,10 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
         !supports(route.packed, op, *to.type))
         route = staged_route(context, source, target);
     if (route.way == Way::host) return copy_on_host(context, from, to, op, hints.limits);
+    const bool one_launch =
+        route.way == Way::direct && op == Op::replace && route.packed.backend->copies_layouts();
     if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(from, op, true));
+    if (one_launch) return launch_copy(from, to, route.packed, hints.limits, operation);
     // A device that reaches both sides does both halves, by way of chunks of its own.
     const Executor &reader = route.laid_out, &writer = route.packed;
     UCD_TRY(check_supported(writer, op, *to.type));

@@ -76,6 +76,7 @@ public:
         retain(type);
         types_.back().reset(const_cast<Type *>(&type));
     }
+    void reserve(std::size_t count) { types_.reserve(count); }
     void clear() { types_.clear(); }
 
 private:

@@ -298,9 +298,20 @@ void Pipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &don
 Status Movement::launch(const Executor &executor, std::span<const Job> jobs) {
     std::unique_ptr<Event> done;
     UCD_TRY(executor.backend->launch(executor.device, jobs, done));
+    note(std::move(done));
+    return success;
+}
+
+Status Movement::launch_copy(const Executor &executor, const CopyJob &job) {
+    std::unique_ptr<Event> done;
+    UCD_TRY(executor.backend->copy_layouts(executor.device, job, done));
+    note(std::move(done));
+    return success;
+}
+
+void Movement::note(std::unique_ptr<Event> done) {
     started_ = true;
     if (done != nullptr) launches_.push_back(std::move(done));
-    return success;
 }
 
 Pipeline &Movement::pipeline(Staging &staging, const Executor &from, const Executor &to, Op op,

@@ -2,6 +2,7 @@
 // graphs, faults.
 #include "support/catch.hpp"
 
+#include "support/batch_moves.hpp"
 #include "support/host_vendor/capture.h"
 #include "support/mock_fixture.hpp"
 
@@ -21,35 +22,6 @@ ucd_stream_t native(mock::Stream &stream) {
 
 bool last_error_says(const char *part) {
     return std::string(ucd_last_error()).find(part) != std::string::npos;
-}
-
-// Something of every form: nests, lists, structs, many levels, transposes, and what needs a program.
-std::vector<RecipePtr> all_forms() {
-    const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
-    const RecipePtr record = resized(
-        structure({1, 1, 1, 1}, {0, 8, 12, 16},
-                  {number, leaf(UCD_TYPE__INT), leaf(UCD_TYPE__INT), leaf(UCD_TYPE__CHAR)}),
-        0, 24);
-    const RecipePtr gaps = structure({1, 2}, {0, 16}, {leaf(UCD_TYPE__INT), number});
-    RecipePtr nest = number;
-    std::intptr_t stride = 24;
-    for (int i = 0; i < 5; ++i, stride = stride * 3 + 8) nest = hvector(3, 1, stride, nest);
-    const RecipePtr column = resized(vector(40, 1, 50, number), 0, 8);
-    // Two large children that differ: too many segments for a list, too mixed for a nest.
-    const RecipePtr program = structure(
-        {1, 1}, {0, 3 << 20}, {vector(70000, 1, 2, leaf(UCD_TYPE__INT)), vector(70000, 1, 2, number)});
-    return {contig(1000, number),
-            vector(500, 1, 3, number),
-            vector(100, 16, 32, leaf(UCD_TYPE__CHAR)),
-            vector(100, 5, 12, leaf(UCD_TYPE__SHORT)),
-            contig(100, record),
-            contig(50, gaps),
-            nest,
-            contig(40, column),
-            indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, number),
-            indexed_block(2, {5, 0, 17, 9}, number),
-            contig(7, resized(indexed({3, 1, 2}, {0, 7, 20}, number), 0, 400)),
-            program};
 }
 
 } // namespace

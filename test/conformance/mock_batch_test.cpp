@@ -181,6 +181,29 @@ TEST_CASE("one wrong member, and nothing starts") {
     for (const ucd_pack_desc_t &desc : descs) CHECK(desc.actual_pack_bytes == 0);
 }
 
+TEST_CASE("hints that name no device matter where there is something to move") {
+    MockSession session;
+    Moves moves;
+    add(moves, 3, device0, device0);
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.inbuf", hint_for(device0).c_str()) == UCD_SUCCESS);
+    const std::string none = std::string(mock::backend.name) + ":99";
+    REQUIRE(ucd_info_set(info, "ucd.outbuf", none.c_str()) == UCD_SUCCESS);
+    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    descs[0].incount = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__NOT_SUPPORTED);
+    CHECK(std::string(ucd_last_error()).find("descs[1]: a hint names device 99") !=
+          std::string::npos);
+    CHECK(ucd_ipack_batch(descs.data(), 1, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    CHECK(request == UCD_REQUEST__NULL);
+    CHECK(ucd_ipack_batch(nullptr, 0, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    CHECK(request == UCD_REQUEST__NULL);
+    ucd_info_free(&info);
+}
+
 TEST_CASE("a member that fails late fails the batch") {
     MockSession session;
     Moves moves;

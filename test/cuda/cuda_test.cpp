@@ -259,6 +259,56 @@ TEST_CASE("sums in streams and graphs add up") {
     check(cudaStreamDestroy(stream));
 }
 
+TEST_CASE("a graph keeps the table of its batch") {
+    constexpr std::size_t members = 300; // too many for the parameters of a kernel
+    cudaStream_t stream;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    DeviceArray<int> in(3 * ints), out(members * ints), other(members * ints);
+    ucd_type_t types[] = {every_third(false), every_third(true)};
+    const auto batch = [&](int *to, std::size_t first) {
+        std::vector<ucd_pack_desc_t> descs;
+        for (std::size_t i = first; i < members; ++i)
+            descs.push_back(
+                {in.data, 1, types[i % 2], 0, to + i * ints, ints * sizeof(int), 0, {0, 0}});
+        return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                     native(stream));
+    };
+    cudaGraph_t graph;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(batch(out.data, 0) == UCD_ERR__NOT_SUPPORTED);
+    check(cudaStreamEndCapture(stream, &graph));
+    check(cudaGraphDestroy(graph));
+    for (const ucd_type_t type : types)
+        check_ucd(ucd_prepare(1, type, UCD_OP__REPLACE, native(stream), UCD_INFO__NULL));
+    for (int again = 0; again < 3; ++again) { // the table of a graph that has gone serves others
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        check_ucd(batch(out.data, 0));
+        check(cudaStreamEndCapture(stream, &graph));
+        std::size_t nodes = 0;
+        check(cudaGraphGetNodes(graph, nullptr, &nodes));
+        CHECK(nodes == 1);
+        cudaGraphExec_t exec;
+        check(cudaGraphInstantiate(&exec, graph, 0));
+        check(cudaGraphDestroy(graph)); // the executable graph keeps the table, too
+        for (int round = 0; round < 5; ++round) {
+            for (std::size_t first = 0; first < 20; ++first)
+                check_ucd(batch(other.data, first)); // with tables of their own
+            write_numbers(in.data, 3 * ints, round, stream);
+            check(cudaMemsetAsync(out.data, 0xff, out.bytes, stream));
+            check(cudaGraphLaunch(exec, stream));
+            check(cudaStreamSynchronize(stream));
+            const std::vector<int> values = out.values();
+            for (std::size_t i = 0; i < members; ++i) {
+                const auto from = values.begin() + static_cast<std::ptrdiff_t>(i * ints);
+                REQUIRE(right({from, from + ints}, i % 2 == 1, round));
+            }
+        }
+        check(cudaGraphExecDestroy(exec));
+    }
+    for (ucd_type_t &type : types) check_ucd(ucd_free(&type));
+    check(cudaStreamDestroy(stream));
+}
+
 TEST_CASE("more than 2^32 elements, in one launch") {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total));

@@ -90,35 +90,29 @@ void MockBuffer::fetch() {
     mock::read(mirror_.data(), real_, mirror_.size());
 }
 
+// Hints --------------------------------------------------------------
+
+TrueHints::TrueHints(Rng &rng, Memory in, Memory out) {
+    if (rng.chance(50)) return;
+    if (ucd_info_create(&info_) != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
+    if (rng.chance(70)) set("ucd.inbuf", in);
+    if (rng.chance(70)) set("ucd.outbuf", out);
+}
+
+TrueHints::~TrueHints() {
+    if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+}
+
+void TrueHints::set(const char *key, Memory memory) {
+    // The hint says that the device which executes reaches the memory.
+    if (memory == Memory::pinned && mock::knobs.private_pinned) return;
+    if (ucd_info_set(info_, key, hint_for(memory).c_str()) != UCD_SUCCESS)
+        throw std::runtime_error(ucd_last_error());
+}
+
 // Moves --------------------------------------------------------------
 
 namespace {
-
-// The hint that is true of a buffer, or none.
-class Hints {
-public:
-    Hints(Rng &rng, Memory in, Memory out) {
-        if (rng.chance(50)) return;
-        if (ucd_info_create(&info_) != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
-        if (rng.chance(70)) set("ucd.inbuf", in);
-        if (rng.chance(70)) set("ucd.outbuf", out);
-    }
-    ~Hints() {
-        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
-    }
-    Hints(const Hints &) = delete;
-    Hints &operator=(const Hints &) = delete;
-    ucd_info_t get() const { return info_; }
-
-private:
-    void set(const char *key, Memory memory) {
-        // The hint says that the device which executes reaches the memory.
-        if (memory == Memory::pinned && mock::knobs.private_pinned) return;
-        if (ucd_info_set(info_, key, hint_for(memory).c_str()) != UCD_SUCCESS)
-            throw std::runtime_error(ucd_last_error());
-    }
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
 
 std::size_t element_at(const ReducedSubject &what, std::size_t offset) {
     std::size_t low = 0, high = what.elements.size();
@@ -200,7 +194,7 @@ void check_result(const MockMove &m) {
 void check_mock_pack(const MockMove &m) {
     Rng &rng = m.one.rng();
     set_up_pack(m);
-    const Hints hints(rng, m.laid_out.memory(), m.packed.memory());
+    const TrueHints hints(rng, m.laid_out.memory(), m.packed.memory());
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -220,7 +214,7 @@ void check_mock_pack(const MockMove &m) {
 void check_mock_unpack(const MockMove &m) {
     Rng &rng = m.one.rng();
     set_up_unpack(m);
-    const Hints hints(rng, m.packed.memory(), m.laid_out.memory());
+    const TrueHints hints(rng, m.packed.memory(), m.laid_out.memory());
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -254,7 +248,7 @@ void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockB
     for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
     in.send();
     out.send();
-    const Hints hints(rng, in.memory(), out.memory());
+    const TrueHints hints(rng, in.memory(), out.memory());
     const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
     int rc;

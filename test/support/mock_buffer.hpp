@@ -40,6 +40,20 @@ private:
     void *real_base_ = nullptr;
 };
 
+// Hints that are true of two buffers, or none.
+class TrueHints {
+public:
+    TrueHints(Rng &rng, Memory in, Memory out);
+    ~TrueHints();
+    TrueHints(const TrueHints &) = delete;
+    TrueHints &operator=(const TrueHints &) = delete;
+    ucd_info_t get() const { return info_; }
+
+private:
+    void set(const char *key, Memory memory);
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
 // A subject in a mock's memory, and bytes of its packed stream in another.
 struct MockMove {
     Case &one;

@@ -94,6 +94,13 @@ public:
     // job's buffers and range are not looked at.
     virtual Status prepare(const NativeStream &stream, const Job &job) = 0;
 
+    // Moves from layout to layout, without reduction. Otherwise like launch(). Not every backend can:
+    // then such copies take two steps.
+    virtual bool copies_layouts() const { return false; }
+    virtual Status copy_layouts(int, const CopyJob &, std::unique_ptr<Event> &) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s copies no layouts", name());
+    }
+
     // Copies consecutive bytes between places that `device` reaches. Otherwise like launch().
     virtual Status copy(int device, void *to, const void *from, std::size_t bytes,
                         std::unique_ptr<Event> &done) = 0;

@@ -49,4 +49,16 @@ struct Job {
     MemoryKind laid_out_kind = MemoryKind::device, packed_kind = MemoryKind::device;
 };
 
+// Another one: the packed stream of one layout becomes that of another, which may have room for more.
+struct CopyJob {
+    struct Side {
+        const Plan *plan = nullptr;
+        char *laid_out = nullptr;
+        uint64_t count = 0;
+    };
+    Side from, to;
+    uint64_t length = 0; // bytes, > 0
+    Limits limits;
+};
+
 } // namespace ucd

@@ -2,6 +2,7 @@
 
 #include "driver.h"
 
+#include "check.h"
 #include "device.h"
 #include "driver_library.h"
 
@@ -163,6 +164,32 @@ bool find(const void *address, MemoryKind &kind, int &device) {
         return false; // pageable; or registered, but at another address for devices
     device = ordinal < 0 ? 0 : ordinal;
     return kind != MemoryKind::device || ordinal >= 0;
+}
+
+Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
+    cudaStreamCaptureStatus capture;
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    UCD_TRY(check(cudaStreamGetCaptureInfo(stream, &capture, nullptr, &graph, nullptr, nullptr,
+                                           nullptr),
+                  "asking for the graph"));
+#else
+    UCD_TRY(check(cudaStreamGetCaptureInfo_v2(stream, &capture, nullptr, &graph, nullptr, nullptr),
+                  "asking for the graph"));
+#endif
+    using Owner = std::shared_ptr<void>;
+    auto owner = std::make_unique<Owner>(std::move(what));
+    cudaUserObject_t object = nullptr;
+    UCD_TRY(check(cudaUserObjectCreate(
+                      &object, owner.get(), [](void *o) { delete static_cast<Owner *>(o); }, 1,
+                      cudaUserObjectNoDestructorSync),
+                  "giving the graph a batch"));
+    (void)owner.release(); // the object's
+    const Status status =
+        check(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove),
+              "giving the graph a batch");
+    if (!status.ok()) (void)cudaUserObjectRelease(object, 1);
+    return status;
 }
 
 Current::Current(int device) {

@@ -2,7 +2,9 @@
 
 #include "backend.h"
 
+#include "batch_launch.h"
 #include "check.h"
+#include "copy_launch.h"
 #include "create_backend.h"
 #include "launch.h"
 #include "reduce_kernels.h"
@@ -60,6 +62,7 @@ public:
     }
 
     std::vector<TableUse> uses;
+    std::vector<BatchUse> batches;
 
 private:
     Device &device_;
@@ -110,6 +113,7 @@ public:
             if (device == nullptr) continue;
             const driver::Current current(device->index());
             TableStore::instance().close(*device);
+            BatchStore::instance().close(*device);
         }
     }
 
@@ -144,9 +148,7 @@ public:
 
     Status launch(int index, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
         return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            for (const Job &job : jobs)
-                UCD_TRY(launch_job(device, stream, job, LaunchMode::now, event.uses));
-            return success;
+            return launch_jobs(device, stream, jobs, LaunchMode::now, event.uses, event.batches);
         });
     }
 
@@ -163,13 +165,9 @@ public:
         UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
         const bool captured = capture != gpuStreamCaptureStatusNone;
         auto event = std::make_unique<LaunchEvent>(*device);
-        const auto put = [&]() -> Status {
-            for (const Job &job : jobs)
-                UCD_TRY(launch_job(*device, stream, job,
-                                   captured ? LaunchMode::capture : LaunchMode::now, event->uses));
-            return success;
-        };
-        const Status status = put();
+        const Status status =
+            launch_jobs(*device, stream, jobs, captured ? LaunchMode::capture : LaunchMode::now,
+                        event->uses, event->batches);
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.
         const LastError error = last_error;
@@ -185,8 +183,17 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
+        UCD_TRY(prepare_batches());
         if (job.op != Op::replace) return prepare_reduction(*device, job);
         return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
+    }
+
+    bool copies_layouts() const override { return true; }
+
+    Status copy_layouts(int index, const CopyJob &job, std::unique_ptr<Event> &done) override {
+        return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
+            return launch_copy(device, stream, job, event.uses);
+        });
     }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes,

@@ -4,6 +4,8 @@
 #include "backend.h"
 #include "vendor.h"
 
+#include <memory>
+
 namespace ucd::UCD_GPU::driver {
 
 // Whether there is a driver that may have devices. Initialises nothing.
@@ -14,6 +16,10 @@ const BackendState &initialise();
 
 // Whose an address is. False while nobody in this process has initialised the driver.
 bool find(const void *address, MemoryKind &kind, int &device);
+
+// Lets go of it when the graph that the stream is being captured into has gone, and all graphs made of
+// that one. Where that happens, the runtime must not be called.
+Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what);
 
 // Makes a device the calling thread's own for as long as this lives, and then what was before.
 class Current {

@@ -14,8 +14,9 @@ inline constexpr uint64_t most_starts = uint64_t{1} << 20;
 
 // Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that holds
 // position i << granule, for each i, and a last one for the end.
-inline std::vector<uint32_t> starts_of(const std::vector<uint64_t> &first, uint32_t granule) {
-    const uint64_t end = first.back();
+template <class First>
+std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
+    const uint64_t end = first[first.size() - 1];
     std::vector<uint32_t> starts;
     starts.reserve((end >> granule) + 2);
     uint32_t entry = 0;

@@ -21,6 +21,11 @@ bool is_word(uint64_t bytes) {
     return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;
 }
 
+uint64_t next_id() {
+    static std::atomic<uint64_t> ids{0};
+    return ++ids;
+}
+
 Matrix matrix_in(const Shape &shape, bool repeated) {
     if (shape.levels < 2) return {};
     for (unsigned k = 0; k < shape.levels; ++k)
@@ -41,7 +46,8 @@ Matrix matrix_in(const Shape &shape, bool repeated) {
 
 } // namespace
 
-GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r) : layout(l), extent(e), repeated(r) {
+GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r)
+    : id(next_id()), layout(l), extent(e), repeated(r) {
     if (layout.empty()) return;
     size = layout.top().bytes;
     // Two stand for any number above one: only the outermost count differs.

@@ -60,6 +60,7 @@ public:
                                                       std::memory_order_acq_rel);
     }
 
+    const uint64_t id; // of no other plan, ever
     const Layout &layout;
     const int64_t extent;
     const bool repeated;
@@ -76,6 +77,9 @@ public:
     uint64_t period = 0; // bytes of the stream that the list describes
     uint32_t pieces = 0;
     std::unique_ptr<Tables> piece_list; // null: none
+
+    // For whoever makes the table of a batch: which of its shapes is this plan's, by the word's width.
+    mutable std::array<std::atomic<uint64_t>, 5> batch_shape{};
 
 private:
     void list_pieces();

@@ -1,15 +1,19 @@
-// Graphs of the host vendor: what a stream was given while it was captured, to be done again.
+// Graphs of the host vendor: what a stream was given while it was captured, to be done again. And what
+// else only its tests ask for.
 #pragma once
 
 #include "support/mock_driver.h"
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace ucd::hostgpu {
 
 struct Graph {
     std::vector<std::function<void()>> nodes;
+    std::vector<std::shared_ptr<void>> kept; // until the graph goes
 };
 
 void begin_capture(mock::Stream &stream);
@@ -18,5 +22,11 @@ void replay(const Graph &graph, mock::Stream &stream);
 
 // Bytes of lists that have been uploaded since the last call.
 std::size_t uploaded_bytes();
+
+// The kernels that have been launched since the last call.
+std::vector<std::string> kernels_launched();
+
+// Bytes that each block of a kernel has stored, since the last call; of all kernels.
+std::vector<std::size_t> stored_by_blocks();
 
 } // namespace ucd::hostgpu

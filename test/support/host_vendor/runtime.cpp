@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace mock {
 const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
@@ -18,6 +19,7 @@ const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = t
 namespace ucd::hostgpu {
 
 thread_local Grid grid;
+thread_local std::size_t stored_bytes = 0;
 
 namespace {
 
@@ -55,6 +57,13 @@ bool is_failing_one(std::atomic<int> &knob) {
 }
 
 std::atomic<std::size_t> uploads{0};
+
+struct Launched {
+    std::mutex mutex;
+    std::vector<std::string> kernels;
+    std::vector<std::size_t> stored; // by block
+};
+Launched launched;
 
 } // namespace
 
@@ -154,6 +163,30 @@ std::size_t uploaded_bytes() {
     return uploads.exchange(0);
 }
 
+std::vector<std::size_t> stored_by_blocks() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.stored, {});
+}
+
+std::vector<std::string> kernels_launched() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.kernels, {});
+}
+
+namespace {
+
+void note_block() {
+    const std::lock_guard lock(launched.mutex);
+    launched.stored.push_back(std::exchange(stored_bytes, 0));
+}
+
+void note_kernel(const char *name) {
+    const std::lock_guard lock(launched.mutex);
+    launched.kernels.emplace_back(name);
+}
+
+} // namespace
+
 namespace driver {
 namespace {
 
@@ -177,6 +210,11 @@ bool find(const void *address, MemoryKind &kind, int &device) {
     kind = a.kind;
     device = a.device;
     return true;
+}
+
+Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
+    line_of(stream)->capture->kept.push_back(std::move(what));
+    return success;
 }
 
 namespace {
@@ -413,6 +451,7 @@ gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **argumen
     ++mock::counts.launches;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
+    ucd::hostgpu::note_kernel(kernel.name);
     struct alignas(16) Chunk {
         char bytes[16];
     };
@@ -422,6 +461,7 @@ gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **argumen
         for (uint32_t block = 0; block < blocks.x; ++block) {
             grid = {block, blocks.x};
             kernel.run(params.data());
+            ucd::hostgpu::note_block();
         }
     });
     return gpuSuccess;

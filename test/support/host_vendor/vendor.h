@@ -106,6 +106,7 @@ struct Grid {
 extern thread_local Grid grid;
 
 struct Kernel {
+    const char *name;
     void (*run)(const void *params);
     std::size_t param_bytes;
 };
@@ -138,9 +139,13 @@ T load(uintptr_t address) {
     __builtin_memcpy(&value, device_memory(address, sizeof(T)), sizeof(T));
     return value;
 }
+// By the block that runs.
+extern thread_local std::size_t stored_bytes;
+
 template <class T>
 void store(uintptr_t address, T value) {
     require_aligned(address, sizeof(T));
+    stored_bytes += sizeof(T);
     __builtin_memcpy(device_memory(address, sizeof(T)), &value, sizeof(T));
 }
 template <class T>
@@ -154,7 +159,7 @@ T load_table(const T *address) {
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     static void run_##name(const Params &params);                                                  \
     static const Kernel name = {                                                                   \
-        [](const void *params) { run_##name(*static_cast<const Params *>(params)); },              \
+        #name, [](const void *params) { run_##name(*static_cast<const Params *>(params)); },              \
         sizeof(Params)};                                                                           \
     static void run_##name(const Params &params)
 #define UCD_GPU_KERNEL_HANDLE(name) static_cast<const void *>(&name)

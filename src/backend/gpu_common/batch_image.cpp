@@ -1,0 +1,156 @@
+#include "batch_image.h"
+
+#include "lists.h"
+#include "make_table_shape.h"
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+// A job, its addresses and its word.
+struct Place {
+    const GpuPlan &plan;
+    uintptr_t laid_out, packed;
+    uint32_t word;
+
+    explicit Place(const Job &job)
+        : plan(static_cast<const GpuPlan &>(*job.plan)),
+          laid_out(reinterpret_cast<uintptr_t>(job.laid_out) +
+                   static_cast<uintptr_t>(plan.layout.start)),
+          packed(reinterpret_cast<uintptr_t>(job.packed)) {
+        // Of one block, both sides may be unaligned alike.
+        if (plan.contiguous) {
+            laid_out += job.offset;
+            word = common_alignment(laid_out - packed);
+        } else {
+            word = common_alignment(plan.word | laid_out | (packed - job.offset));
+        }
+    }
+};
+
+// Lists stay where they are, since members share them: only strides are skipped.
+uint64_t skipped_strides(const Shape &shape, uint64_t offset) {
+    return shape.level[0].kind == LevelKind::strided ? skipped_bytes(shape, offset) : 0;
+}
+
+constexpr unsigned index_bits = 24; // of a plan's hint
+
+} // namespace
+
+Status BatchImage::use(const Site &site, Tables &tables, const char *&memory) {
+    TableUse use;
+    UCD_TRY(TableStore::instance().use(tables, site.device, site.stream, site.mode, memory, use));
+    site.uses.push_back(std::move(use));
+    used_.push_back({&tables, memory});
+    return success;
+}
+
+// The plan remembers which of the shapes is its own, as long as no other image is made with it.
+Status BatchImage::shape_of(const Site &site, const GpuPlan &plan, uint32_t word, uint32_t &index) {
+    const auto shift = static_cast<unsigned>(std::countr_zero(word));
+    auto &hint = plan.batch_shape[shift];
+    const uint64_t hinted = hint.load(std::memory_order_relaxed);
+    if (hinted >> index_bits == number_) {
+        index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
+        return success;
+    }
+    const char *image = nullptr;
+    if (plan.tables != nullptr) UCD_TRY(use(site, *plan.tables, image));
+    const TableShape shape = nest_shape(plan, word, image, lists_);
+    index = static_cast<uint32_t>(shapes_.size());
+    shapes_.push_back(shape);
+    if (index >> index_bits == 0)
+        hint.store(number_ << index_bits | index, std::memory_order_relaxed);
+    return success;
+}
+
+Status BatchImage::add(const Site &site, const Job &job) {
+    const Place place(job);
+    const GpuPlan &plan = place.plan;
+    if (site.mode == LaunchMode::capture && !plan.is_prepared(site.device.index()))
+        return not_prepared();
+    const Vectors vectors(place.packed, job.length);
+    BatchMember member{};
+    member.packed = vectors.start;
+    member.head = vectors.head;
+    member.tail = vectors.tail;
+    member.laid_out = place.laid_out;
+    const uint64_t skipped = plan.contiguous ? 0 : skipped_strides(plan.shape, job.offset);
+    if (plan.contiguous) {
+        member.laid_out -= vectors.head;
+        UCD_TRY(shape_of(site, plan, place.word, member.shape));
+    } else if (fits_nest(plan.shape, skipped, job, place.word)) {
+        NestList unused{};
+        if (skipped > 0)
+            (void)skip_children(plan.shape.level[0], job.offset, member.laid_out, unused);
+        const auto position =
+            static_cast<int64_t>(job.offset - skipped) - static_cast<int64_t>(vectors.head);
+        member.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(place.word));
+        UCD_TRY(shape_of(site, plan, place.word, member.shape));
+    } else {
+        GpuPlan::Program &program = plan.program();
+        const char *image = nullptr;
+        UCD_TRY(use(site, program.tables, image));
+        const uint64_t position = job.offset - vectors.head;
+        const TableShape shape = program_shape(program, place.word, image, position);
+        member.shape = static_cast<uint32_t>(shapes_.size());
+        shapes_.push_back(shape);
+    }
+    members_.push_back(member);
+    first_.push_back(first_.back() + static_cast<uint32_t>(vectors.count));
+    return success;
+}
+
+// About four starts to a member: most vectors of members that are alike need no search.
+void BatchImage::arrange() {
+    const uint32_t vectors = first_.back();
+    const auto members = static_cast<uint32_t>(members_.size());
+    const uint64_t each = std::max<uint64_t>(vectors / (uint64_t{4} * members), 1);
+    sections_.vectors = vectors;
+    sections_.granule = static_cast<uint32_t>(std::bit_width(each) - 1);
+    starts_ = starts_of(first_, sections_.granule);
+    // Several vectors per thread where there are more than the device has threads.
+    constexpr uint32_t many = uint32_t{1} << 19;
+    sections_.per_thread = vectors >= many ? most_batch_vectors_per_thread : 1;
+    const uint32_t tile = threads_per_block * sections_.per_thread;
+    sections_.tiles = (vectors + tile - 1) / tile;
+    const auto place = [this](uint32_t &section, std::size_t bytes) {
+        section = static_cast<uint32_t>(bytes_);
+        bytes_ += (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
+    };
+    uint32_t first;
+    place(first, std::span(first_).size_bytes());
+    place(sections_.starts, std::span(starts_).size_bytes());
+    place(sections_.members, std::span(members_).size_bytes());
+    place(sections_.shapes, std::span(shapes_).size_bytes());
+    place(sections_.lists, std::span(lists_).size_bytes());
+}
+
+Status BatchImage::build(std::span<const Job> jobs, Device &device, gpuStream_t stream,
+                         LaunchMode mode, std::vector<TableUse> &uses) {
+    static std::atomic<uint64_t> images{0};
+    number_ = ++images;
+    first_.reserve(jobs.size() + 1);
+    first_.push_back(0);
+    members_.reserve(jobs.size());
+    const Site site{device, stream, mode, uses};
+    for (const Job &job : jobs) UCD_TRY(add(site, job));
+    arrange();
+    return success;
+}
+
+void BatchImage::write(char *table) const {
+    const auto put = [table](uint32_t at, const auto &entries) {
+        std::memcpy(table + at, entries.data(), std::span(entries).size_bytes());
+    };
+    put(0, first_);
+    put(sections_.starts, starts_);
+    put(sections_.members, members_);
+    put(sections_.shapes, shapes_);
+    if (!lists_.empty()) put(sections_.lists, lists_);
+}
+
+} // namespace ucd::UCD_GPU

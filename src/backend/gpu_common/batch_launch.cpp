@@ -1,0 +1,148 @@
+#include "batch_launch.h"
+
+#include "batch_kernels.h"
+#include "check.h"
+#include "driver.h"
+#include "job_range.h"
+#include "launch.h"
+
+#include <algorithm>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+constexpr std::size_t most_members = std::size_t{1} << 24; // offsets in the table have 32 bits
+
+struct BatchLaunch {
+    Device &device;
+    gpuStream_t stream;
+    LaunchMode mode;
+    std::vector<TableUse> &uses;
+    std::vector<BatchUse> &batches;
+};
+
+template <class Params>
+Status launch_kernel(const BatchLaunch &to, const void *kernel, const Limits &limits,
+                     Params &params) {
+    void *arguments[] = {&params};
+    return check(gpuLaunchKernel(kernel, dim3(grid_for(params.sections.tiles, limits)),
+                                 dim3(threads_per_block), arguments, 0, to.stream),
+                 "launching a kernel");
+}
+
+Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
+    BatchParams params{use->sections(), use->memory()};
+    if (to.mode == LaunchMode::capture)
+        UCD_TRY(driver::keep_with_graph(to.stream,
+                                        std::make_shared<BatchUse>(BatchUse(std::move(use)))));
+    else
+        to.batches.push_back(std::move(use));
+    return launch_kernel(to, batch_kernel(job.direction), job.limits, params);
+}
+
+// Whether all lists are still where they were when the table was made. They are in use from here
+// on.
+Status use_lists(const BatchLaunch &to, const BatchTable &table, bool &in_place) {
+    in_place = true;
+    for (const BatchLists &lists : table.lists()) {
+        TableUse use;
+        const char *memory = nullptr;
+        UCD_TRY(
+            TableStore::instance().use(*lists.tables, to.device, to.stream, to.mode, memory, use));
+        to.uses.push_back(std::move(use));
+        in_place = in_place && memory == lists.memory;
+    }
+    return success;
+}
+
+bool all_prepared(const BatchLaunch &to, std::span<const Job> jobs) {
+    return std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) {
+        return static_cast<const GpuPlan *>(job.plan)->is_prepared(to.device.index());
+    });
+}
+
+// Jobs of one direction that fit one launch.
+Status launch_batch(const BatchLaunch &to, std::span<const Job> jobs) {
+    const Job &job = jobs.front();
+    if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
+    // What fits into the parameters is made faster than it is looked for.
+    const bool large =
+        jobs.size() * (sizeof(BatchMember) + 2 * sizeof(uint32_t)) > SmallBatchParams::most_bytes;
+    BatchUse use;
+    const auto look = [&]() -> Status {
+        use = BatchStore::instance().find(to.device, jobs, job.direction);
+        if (!use) return success;
+        bool in_place = false;
+        UCD_TRY(use_lists(to, *use.operator->(), in_place));
+        if (!in_place) use = {};
+        return success;
+    };
+    if (large) {
+        UCD_TRY(look());
+        if (use) return launch_table(to, job, std::move(use));
+    }
+    BatchImage image;
+    UCD_TRY(image.build(jobs, to.device, to.stream, to.mode, to.uses));
+    if (image.bytes() <= SmallBatchParams::most_bytes) {
+        SmallBatchParams params;
+        params.sections = image.sections();
+        image.write(params.table);
+        return launch_kernel(to, small_batch_kernel(job.direction), job.limits, params);
+    }
+    UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image, jobs, job.direction,
+                                        use));
+    return launch_table(to, job, std::move(use));
+}
+
+// In as many launches as are needed.
+Status launch_batches(const BatchLaunch &to, std::span<const Job> jobs) {
+    while (!jobs.empty()) {
+        std::size_t members = 0;
+        for (uint64_t vectors = 0; members < std::min(jobs.size(), most_members); ++members) {
+            vectors += batch_vectors_of(jobs[members]);
+            if (vectors > most_batch_vectors) break;
+        }
+        UCD_TRY(launch_batch(to, jobs.first(members)));
+        jobs = jobs.subspan(members);
+    }
+    return success;
+}
+
+// What the common batch is: one look at each job tells.
+bool is_one_launch(std::span<const Job> jobs) {
+    uint64_t vectors = 0;
+    for (const Job &job : jobs) {
+        if (!joins_batches(job) || job.direction != jobs.front().direction) return false;
+        vectors += batch_vectors_of(job);
+    }
+    return vectors <= most_batch_vectors && jobs.size() <= most_members;
+}
+
+} // namespace
+
+Status launch_jobs(Device &device, gpuStream_t stream, std::span<const Job> jobs, LaunchMode mode,
+                   std::vector<TableUse> &uses, std::vector<BatchUse> &batches) {
+    if (jobs.size() == 1) return launch_job(device, stream, jobs[0], mode, uses);
+    const BatchLaunch to{device, stream, mode, uses, batches};
+    if (is_one_launch(jobs)) return launch_batch(to, jobs);
+    std::vector<Job> packs, unpacks;
+    for (const Job &job : jobs) {
+        if (joins_batches(job))
+            (job.direction == Direction::pack ? packs : unpacks).push_back(job);
+        else
+            UCD_TRY(launch_job(device, stream, job, mode, uses));
+    }
+    UCD_TRY(launch_batches(to, packs));
+    return launch_batches(to, unpacks);
+}
+
+Status prepare_batches() {
+    for (const Direction d : {Direction::pack, Direction::unpack})
+        for (const void *kernel : {batch_kernel(d), small_batch_kernel(d)}) {
+            gpuFuncAttributes attributes;
+            UCD_TRY(check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel"));
+        }
+    return success;
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,96 @@
+// The tables of batches in device memory. They stay after their batch is done, since the next one
+// may be the same; then nothing is made or uploaded. The store outlives backends, because graphs
+// may.
+#pragma once
+
+#include "batch_image.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ucd::UCD_GPU {
+
+class BatchTable {
+public:
+    const char *memory() const { return memory_; }
+    const BatchSections &sections() const { return sections_; }
+    const std::vector<BatchLists> &lists() const { return lists_; }
+
+private:
+    friend class BatchStore;
+    friend class BatchUse;
+    bool may_be_of(std::span<const Job> jobs, Direction direction) const;
+    bool is_of(std::span<const Job> jobs) const;
+
+    // Of the store's memory for it, which fits any table up to the capacity.
+    char *memory_ = nullptr, *pinned_ = nullptr;
+    std::size_t capacity_ = 0;
+    gpuEvent_t uploaded_ = nullptr;
+    bool surely_uploaded_ = false;
+
+    std::atomic<unsigned> uses_{0}; // work under way, and graphs
+    uint64_t used_at_ = 0;
+    Direction direction_ = Direction::pack;
+    std::vector<BatchKey> keys_;
+    std::vector<BatchLists> lists_;
+    BatchSections sections_{};
+};
+
+// That a table is needed by work under way or by a graph.
+class BatchUse {
+public:
+    BatchUse() = default;
+    explicit BatchUse(std::shared_ptr<BatchTable> table) : table_(std::move(table)) {
+        ++table_->uses_;
+    }
+    BatchUse(BatchUse &&other) noexcept = default;
+    BatchUse &operator=(BatchUse &&other) noexcept {
+        std::swap(table_, other.table_);
+        return *this;
+    }
+    ~BatchUse() {
+        if (table_ != nullptr) --table_->uses_;
+    }
+    const BatchTable *operator->() const { return table_.get(); }
+    explicit operator bool() const { return table_ != nullptr; }
+
+private:
+    friend class BatchStore;
+    std::shared_ptr<BatchTable> table_;
+};
+
+class BatchStore {
+public:
+    // Never destroyed.
+    static BatchStore &instance();
+
+    // A table that has been made of equal jobs and has arrived on the device; none is no failure.
+    BatchUse find(const Device &device, std::span<const Job> jobs, Direction direction);
+
+    // Makes one. The device is current. In a stream it arrives before what comes next there; for a
+    // graph it has arrived on return.
+    Status make(Device &device, gpuStream_t stream, LaunchMode mode, const BatchImage &image,
+                std::span<const Job> jobs, Direction direction, BatchUse &use);
+
+    // Gives all memory of a device back to the driver. No work is under way.
+    void close(const Device &device);
+
+private:
+    struct OnDevice {
+        std::vector<std::shared_ptr<BatchTable>> tables;
+        uint64_t uses = 0;
+    };
+    // One that nobody uses, with so much room, and that find() does not find.
+    Status take(OnDevice &on, std::size_t bytes, BatchUse &use);
+    static bool take_idle(OnDevice &on, std::size_t bytes, BatchUse &use);
+    static Status allocate(std::size_t bytes, BatchTable &table);
+    static void release(BatchTable &table);
+
+    std::mutex mutex_;
+    std::array<OnDevice, max_devices> devices_;
+};
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,131 @@
+// Copies from layout to layout between memories that one device reaches, and others, on whatever
+// backend the program is linked with.
+#include "support/catch.hpp"
+
+#include "support/batch_moves.hpp"
+#include "support/mock_fixture.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+// Moves all of one to the start of the other, if that is possible and has a certain result.
+void check_copy(Case &one, const ReducedSubject &source, const ReducedSubject &target, Memory a,
+                Memory b) {
+    if (source.subject.size() > target.subject.size() || overlaps(target.subject.bytes)) return;
+    MockBuffer in(one.rng(), source.subject.range, a), out(one.rng(), target.subject.range, b);
+    check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out);
+}
+
+Memory near_memory(Rng &rng) {
+    constexpr Memory near[] = {device0, device0, device0, device1, pinned, managed};
+    return near[rng.below(std::size(near))];
+}
+
+// `total` elements as an array of a few dimensions, in any order of memory, upwards and downwards,
+// with and without gaps.
+RecipePtr random_strides(Rng &rng, std::intptr_t total, const RecipePtr &element,
+                         std::intptr_t bytes) {
+    Ints shape;
+    for (std::intptr_t rest = total; rest > 1;) {
+        std::intptr_t n = rest;
+        for (int tries = 0; tries < 4; ++tries)
+            if (const std::intptr_t d = rng.between(2, rest); rest % d == 0) n = d;
+        shape.push_back(n);
+        rest /= n;
+    }
+    if (shape.empty()) shape.push_back(1);
+    rng.shuffle(shape);
+    std::vector<std::size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (rng.chance(50))
+        rng.shuffle(order);
+    else
+        std::reverse(order.begin(), order.end()); // as in C
+    Ints strides(shape.size());
+    std::intptr_t stride = bytes;
+    for (const std::size_t d : order) {
+        strides[d] = rng.chance(20) ? -stride : stride;
+        stride *= shape[d];
+        if (rng.chance(40)) stride += bytes * rng.between(1, 3);
+        if (rng.chance(5)) stride += 1;
+    }
+    return ndarray(shape, strides, element);
+}
+
+} // namespace
+
+TEST_CASE("copies between any two layouts") {
+    MockSession session;
+    run_cases("device copies", 1500, [](Case &one) {
+        Rng &rng = one.rng();
+        const RecipeOptions options = mock_options(UCD_OP__REPLACE);
+        const ReducedSubject source = with_elements(random_subject(one, options, 5, "source"));
+        const ReducedSubject target = with_elements(random_subject(one, options, 9, "target"));
+        const Memory a = near_memory(rng), b = near_memory(rng);
+        check_copy(one, source, target, a, b);
+        if (!overlaps(source.subject.bytes)) check_copy(one, target, source, b, a);
+    });
+}
+
+TEST_CASE("copies between arrays of the same elements in other shapes and orders") {
+    MockSession session;
+    run_cases("device copies of strides", 800, [](Case &one) {
+        Rng &rng = one.rng();
+        constexpr std::intptr_t totals[] = {1, 7, 36, 64, 360, 1024, 1152, 4096};
+        const std::pair<RecipePtr, std::intptr_t> elements[] = {
+            {leaf(UCD_TYPE__CHAR), 1},
+            {leaf(UCD_TYPE__INT16_T), 2},
+            {leaf(UCD_TYPE__FLOAT), 4},
+            {leaf(UCD_TYPE__DOUBLE), 8},
+            {leaf(UCD_TYPE__C_DOUBLE_COMPLEX), 16},
+            {contig(3, leaf(UCD_TYPE__CHAR)), 3},
+            {contig(3, leaf(UCD_TYPE__DOUBLE)), 24}};
+        const auto &[element, bytes] = elements[rng.below(std::size(elements))];
+        const std::intptr_t total = totals[rng.below(std::size(totals))];
+        const ReducedSubject source = with_elements(
+            make_subject(one, random_strides(rng, total, element, bytes), 1, "source"));
+        const ReducedSubject target = with_elements(
+            make_subject(one, random_strides(rng, total, element, bytes), 1, "target"));
+        check_copy(one, source, target, near_memory(rng), near_memory(rng));
+    });
+}
+
+TEST_CASE("copies from every form to every form") {
+    MockSession session;
+    for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{pinned, device1},
+                               std::pair{device1, pageable}, std::pair{device0, device1}}) {
+        Case one("forms to forms", 0);
+        use_staging(std::size_t{1} << 17, 3);
+        for (const RecipePtr &from : all_forms()) {
+            const ReducedSubject source = with_elements(make_subject(one, from, 1, "source"));
+            for (const RecipePtr &to : all_forms()) {
+                const std::size_t size = with_elements(make_subject(one, to, 1)).subject.size();
+                const std::size_t count = (source.subject.size() + size - 1) / size;
+                if (count > 300) continue;
+                check_copy(one, source, with_elements(make_subject(one, to, count, "target")), a,
+                           b);
+            }
+        }
+    }
+}
+
+TEST_CASE("copies of some megabytes: threads have several words") {
+    MockSession session;
+    const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+    Case one("megabytes", 0);
+    const auto subject = [&one](const RecipePtr &recipe) {
+        return with_elements(make_subject(one, recipe, 1));
+    };
+    // Levels that fit into each other, and such as do not.
+    check_copy(one, subject(vector(35000, 16, 18, number)), subject(vector(70000, 8, 9, number)),
+               device0, device0);
+    check_copy(one, subject(vector(112000, 5, 6, number)), subject(vector(80000, 7, 8, number)),
+               device0, device0);
+}

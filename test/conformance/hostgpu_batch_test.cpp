@@ -1,0 +1,464 @@
+// How the GPU backends go about batches: launches, tables that are used again, graphs, equal
+// shares, faults.
+#include "support/catch.hpp"
+
+#include "support/batch_moves.hpp"
+#include "support/host_vendor/capture.h"
+#include "support/mock_fixture.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <string>
+#include <thread>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+ucd_stream_t native(mock::Stream &stream) {
+    return {mock::backend.name, stream.device(), &stream, nullptr};
+}
+
+bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
+
+int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
+    ucd_request_t request = UCD_REQUEST__NULL;
+    const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);
+    return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
+}
+
+int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs) {
+    return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                 native(stream));
+}
+
+void forget_counts() {
+    mock::counts.launches = mock::counts.copies = mock::counts.allocations = 0;
+}
+
+// `members` of doubles by a stride, each of another length.
+struct Vectors {
+    Case one{"vectors", 0};
+    std::list<Subject> subjects;
+    BatchMoves moves{one};
+
+    explicit Vectors(int members, Memory laid_out = device0, Memory packed = device0) {
+        for (int i = 0; i < members; ++i) {
+            const Subject &s = subjects.emplace_back(
+                make_subject(one, vector(10 + i % 90, 1, 2 + i % 5, leaf(UCD_TYPE__DOUBLE)), 1));
+            moves.add(s, 0, s.size());
+        }
+        moves.allocate(laid_out, packed);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a batch is one launch for each device, whatever its members") {
+    MockSession session;
+    Case one("one launch", 0);
+    std::list<Subject> subjects;
+    BatchMoves moves(one);
+    for (const RecipePtr &recipe : all_forms()) subjects.push_back(make_subject(one, recipe, 1));
+    for (int round = 0; round < 300; ++round)
+        for (const Subject &s : subjects) {
+            if (s.size() > 20000 && round > 0) continue; // the large ones once
+            moves.add(s, round % 7, s.size() - static_cast<std::size_t>(round % 7));
+        }
+    moves.allocate(device0, device0);
+    moves.set_up_pack();
+    forget_counts();
+    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    CHECK(moves.size() > 3000);
+    CHECK(mock::counts.launches == 1);
+    CHECK(mock::counts.copies == 1); // the table, on its way to the device
+    moves.check("many forms");
+}
+
+TEST_CASE("a small batch is a launch and nothing else") {
+    MockSession session;
+    Vectors few(20);
+    few.moves.set_up_pack();
+    REQUIRE(pack(few.moves.packs()) == UCD_SUCCESS);
+    forget_counts();
+    REQUIRE(pack(few.moves.packs()) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    CHECK(mock::counts.copies == 0);
+    CHECK(mock::counts.allocations == 0);
+    few.moves.check("a few");
+}
+
+TEST_CASE("members on the host and on both devices") {
+    MockSession session;
+    Vectors a(200), b(200, device1, pinned), c(50, pageable, managed);
+    std::vector<ucd_pack_desc_t> descs;
+    for (Vectors *v : {&a, &b, &c}) {
+        v->moves.set_up_pack();
+        const auto packs = v->moves.packs();
+        descs.insert(descs.end(), packs.begin(), packs.end());
+    }
+    a.one.rng().shuffle(descs);
+    forget_counts();
+    REQUIRE(pack(descs) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 2);
+    for (Vectors *v : {&a, &b, &c}) v->moves.check("mixed");
+}
+
+TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
+    MockSession session;
+    Vectors many(500, device0, device0);
+    many.moves.set_up_pack();
+    const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    REQUIRE(pack(descs) == UCD_SUCCESS);
+    many.moves.check("first");
+    for (int round = 0; round < 3; ++round) {
+        many.moves.set_up_pack();
+        forget_counts();
+        REQUIRE(pack(descs) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+        CHECK(mock::counts.allocations == 0);
+        many.moves.check("again");
+    }
+    // Unpacking of the same has a table of its own.
+    std::vector<ucd_unpack_desc_t> unpacks = many.moves.unpacks();
+    for (int round = 0; round < 2; ++round) {
+        many.moves.set_up_unpack();
+        forget_counts();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                  &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
+        many.moves.check("unpacked");
+    }
+    // Whatever is different in one member, in the middle of all, is seen.
+    for (int what = 0; what < 4; ++what) {
+        std::vector<ucd_pack_desc_t> other = descs;
+        ucd_pack_desc_t &d = other[250];
+        std::size_t ends_early = 0;
+        switch (what) {
+        case 0: d.type = other[249].type; break;
+        case 1: d.inbuf = static_cast<const char *>(d.inbuf) + 8; break;
+        case 2: d.inoffset = 8; break;
+        default: ends_early = 8; break;
+        }
+        d.max_pack_bytes -= ends_early;
+        for (int round = 0; round < 2; ++round) {
+            forget_counts();
+            REQUIRE(pack(other) == UCD_SUCCESS);
+            CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
+        }
+    }
+    many.moves.set_up_pack();
+    forget_counts();
+    REQUIRE(pack(descs) == UCD_SUCCESS);
+    CHECK(mock::counts.copies == 0); // the first one has not been forgotten
+    many.moves.check("in the end");
+}
+
+TEST_CASE("more batches than tables are kept") {
+    MockSession session;
+    std::list<Vectors> all;
+    for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
+    for (int round = 0; round < 2; ++round)
+        for (Vectors &v : all) {
+            v.moves.set_up_pack();
+            REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
+            v.moves.check("one of many");
+        }
+    forget_counts();
+    for (Vectors &v : all) REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
+    CHECK(mock::counts.copies == 12);
+    CHECK(mock::counts.allocations == 0);
+}
+
+TEST_CASE("batches under way at once have tables of their own") {
+    MockSession session;
+    std::list<Vectors> all;
+    std::vector<ucd_request_t> requests;
+    for (int i = 0; i < 12; ++i) {
+        Vectors &v = all.emplace_back(120 + i);
+        v.moves.set_up_pack();
+    }
+    mock::hold();
+    for (Vectors &v : all) {
+        std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                &request) == UCD_SUCCESS);
+        requests.push_back(request);
+    }
+    mock::let_go();
+    REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
+    for (Vectors &v : all) v.moves.check("at once");
+}
+
+TEST_CASE("threads with batches of their own") {
+    MockSession session;
+    std::list<Vectors> all;
+    for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
+    std::atomic<int> failures{0};
+    std::vector<std::thread> threads;
+    for (Vectors &v : all)
+        threads.emplace_back([&v, &failures] {
+            const std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+            for (std::size_t round = 0; round < 60; ++round) {
+                std::vector<ucd_pack_desc_t> some = descs;
+                some.resize(descs.size() - round % 13);
+                failures += pack(some) != UCD_SUCCESS;
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    CHECK(failures == 0);
+    for (Vectors &v : all) v.moves.check("by a thread");
+}
+
+TEST_CASE("other types at the addresses of those that have gone") {
+    MockSession session;
+    Case one("reborn", 0);
+    const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
+    BatchMoves moves(one);
+    for (int i = 0; i < 200; ++i) moves.add(room, 0, 800);
+    moves.allocate(device0, device0);
+    std::vector<ucd_pack_desc_t> descs = moves.packs();
+    std::vector<double> in(1000);
+    for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
+    for (int stride = 2; stride < 8; ++stride) {
+        // Its memory is likely to be where the last one's was.
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_vector(100, 1, stride, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) ==
+                UCD_SUCCESS);
+        const BuiltType owner(type);
+        for (ucd_pack_desc_t &d : descs) {
+            d.type = type;
+            mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
+        }
+        REQUIRE(pack(descs) == UCD_SUCCESS);
+        for (const ucd_pack_desc_t &d : descs) {
+            std::vector<double> out(100);
+            mock::read(out.data(), d.outbuf, 800);
+            for (int i = 0; i < 100; ++i) REQUIRE(out[static_cast<std::size_t>(i)] == i * stride);
+        }
+    }
+}
+
+TEST_CASE("lists that have moved, because memory ran out meanwhile") {
+    MockSession session;
+    Case one("moved lists", 0);
+    const auto list_of = [&one](std::intptr_t entries) {
+        Ints displs;
+        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k % 5 % 2);
+        return make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
+    };
+    std::list<Subject> subjects;
+    BatchMoves moves(one), spare(one), other(one);
+    for (int i = 0; i < 117; ++i) {
+        const Subject &s = subjects.emplace_back(list_of(10 + i));
+        (i < 115 ? moves : i < 116 ? spare : other).add(s, 0, s.size());
+    }
+    for (BatchMoves *m : {&moves, &spare, &other}) {
+        m->allocate(device0, device0);
+        m->set_up_pack();
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    moves.check("before");
+    REQUIRE(pack(spare.packs()) == UCD_SUCCESS);
+    mock::knobs.out_of_memory = true;
+    REQUIRE(pack(other.packs()) == UCD_SUCCESS); // in the place of the first of `moves`
+    other.check("in between");
+    moves.set_up_pack();
+    ucd::hostgpu::uploaded_bytes();
+    REQUIRE(pack(moves.packs()) == UCD_SUCCESS); // that one now in the place of `spare`
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+    moves.check("after");
+}
+
+TEST_CASE("graphs keep their batch") {
+    MockSession session;
+    mock::Stream stream(0);
+    for (const int members : {20, 400}) { // with the launch, and in device memory
+        Vectors batch(members), others(members + 1);
+        const auto capture = [&](ucd::hostgpu::Graph &graph) {
+            ucd::hostgpu::begin_capture(stream);
+            const int rc = pack_in(stream, batch.moves.packs());
+            graph = ucd::hostgpu::end_capture(stream);
+            return rc;
+        };
+        ucd::hostgpu::Graph graph;
+        batch.moves.set_up_pack();
+        CHECK(capture(graph) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("ucd_prepare"));
+        CHECK(graph.nodes.empty());
+        for (const Subject &s : batch.subjects)
+            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+                    UCD_SUCCESS);
+        REQUIRE(capture(graph) == UCD_SUCCESS);
+        CHECK(graph.nodes.size() == 1);
+        CHECK(graph.kept.size() == (members > 100 ? 1 : 0));
+        for (int replay = 0; replay < 3; ++replay) {
+            // Other batches use other tables: more of them than are kept for being used again.
+            for (int i = 0; i < 10; ++i) {
+                std::vector<ucd_pack_desc_t> descs = others.moves.packs();
+                descs.resize(descs.size() - static_cast<std::size_t>(i));
+                REQUIRE(pack(descs) == UCD_SUCCESS);
+            }
+            batch.moves.set_up_pack();
+            ucd::hostgpu::replay(graph, stream);
+            stream.synchronise();
+            CHECK(stream.failure() == "");
+            batch.moves.check("replayed");
+        }
+        // When the graph has gone, its table is free again.
+        graph = {};
+        forget_counts();
+        for (int i = 0; i < 10; ++i) {
+            std::vector<ucd_pack_desc_t> descs = others.moves.packs();
+            descs.resize(descs.size() - static_cast<std::size_t>(10 + i));
+            REQUIRE(pack(descs) == UCD_SUCCESS);
+        }
+        CHECK(mock::counts.allocations == 0);
+    }
+}
+
+TEST_CASE("a graph may go after the last ucd_finalize") {
+    MockSession session;
+    {
+        mock::Stream stream(0);
+        Vectors batch(300);
+        for (const Subject &s : batch.subjects)
+            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+                    UCD_SUCCESS);
+        ucd::hostgpu::begin_capture(stream);
+        REQUIRE(pack_in(stream, batch.moves.packs()) == UCD_SUCCESS);
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        CHECK(graph.kept.size() == 1);
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        CHECK(mock::counts.live_allocations == 0);
+    }
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("batches in streams, whose types go early") {
+    MockSession session;
+    mock::Stream stream(0);
+    Vectors batch(300);
+    batch.moves.set_up_pack();
+    mock::hold();
+    for (int again = 0; again < 3; ++again) // while the first one's table is on its way
+        REQUIRE(pack_in(stream, batch.moves.packs()) == UCD_SUCCESS);
+    for (Subject &s : batch.subjects) s.built = BuiltType();
+    mock::let_go();
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    batch.moves.check("in streams");
+}
+
+TEST_CASE("one stream's batch does not wait for another stream") {
+    MockSession session;
+    mock::Stream busy(0), free(0);
+    Vectors batch(300);
+    batch.moves.set_up_pack();
+    mock::hold();
+    REQUIRE(pack_in(busy, batch.moves.packs()) == UCD_SUCCESS); // with the table before it
+    std::atomic<bool> blocked{true};
+    const struct Unblock {
+        std::atomic<bool> &blocked;
+        ~Unblock() { blocked = false; } // before the streams end, whatever fails
+    } unblock{blocked};
+    mock::let_go();
+    busy.synchronise();
+    // Again, behind something that lasts; its table is still on its way when the next one comes.
+    Vectors fresh(310);
+    fresh.moves.set_up_pack();
+    busy.add([&blocked] {
+        while (blocked) std::this_thread::yield();
+    });
+    REQUIRE(pack_in(busy, fresh.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(pack_in(free, fresh.moves.packs()) == UCD_SUCCESS);
+    free.synchronise();
+    fresh.moves.check("in the free stream");
+    blocked = false;
+    busy.synchronise();
+    batch.moves.check("in the busy stream");
+}
+
+TEST_CASE("blocks have equal shares, however different members are") {
+    MockSession session;
+    Case one("shares", 0);
+    const Subject small = make_subject(one, vector(16, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
+    const Subject large = make_subject(one, vector(16000, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
+    BatchMoves moves(one);
+    for (int i = 0; i < 1000; ++i) moves.add(i == 500 ? large : small, 0, i == 500 ? 128000 : 128);
+    moves.allocate(device0, device0);
+    moves.set_up_pack();
+    ucd::hostgpu::stored_by_blocks();
+    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    moves.check("shares");
+    const std::vector<std::size_t> stored = ucd::hostgpu::stored_by_blocks();
+    std::size_t sum = 0;
+    for (const std::size_t bytes : stored) {
+        CHECK(bytes <= 256 * 16);
+        sum += bytes;
+    }
+    CHECK(sum == moves.bytes_moved());
+    // Ends of members take a vector that is not full: at most one more each.
+    CHECK(stored.size() <= moves.bytes_moved() / (256 * 16) + 1000 / 256 + 2);
+}
+
+TEST_CASE("a cap on blocks, and batches") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "3") == UCD_SUCCESS);
+    Vectors batch(300);
+    batch.moves.set_up_pack();
+    ucd::hostgpu::stored_by_blocks();
+    REQUIRE(pack(batch.moves.packs(), info) == UCD_SUCCESS);
+    CHECK(ucd::hostgpu::stored_by_blocks().size() == 3);
+    batch.moves.check("capped");
+    ucd_info_free(&info);
+}
+
+TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
+    MockSession session;
+    Vectors batch(300);
+    const std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+    const auto untouched_then_right = [&] {
+        batch.moves.set_up_pack();
+        REQUIRE(pack(descs) == UCD_SUCCESS);
+        batch.moves.check("after a fault");
+    };
+    for (const int nth : {1, 2}) { // the upload of the table, the kernel
+        mock::knobs.failing_launch = nth;
+        CHECK(pack(descs) == UCD_ERR__DEVICE);
+        CHECK(last_error_says("refused"));
+        mock::knobs.failing_launch = 0;
+    }
+    untouched_then_right();
+    mock::knobs.failing_work = 1;
+    CHECK(pack(descs) == UCD_ERR__DEVICE);
+    untouched_then_right();
+
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    for (const int nth : {1, 2}) { // on the device, pinned
+        mock::knobs.failing_allocation = nth;
+        CHECK(pack(descs) == UCD_ERR__OUT_OF_MEM);
+        mock::knobs.failing_allocation = 0;
+    }
+    untouched_then_right();
+    // Tables that nobody uses make way for others.
+    Vectors larger(5000);
+    larger.moves.set_up_pack();
+    mock::knobs.failing_allocation = 1;
+    REQUIRE(pack(larger.moves.packs()) == UCD_SUCCESS);
+    larger.moves.check("in place of another");
+}

@@ -1,0 +1,187 @@
+// How the GPU backends go about copies from layout to layout: launches, kernels, faults.
+#include "support/catch.hpp"
+
+#include "support/batch_moves.hpp"
+#include "support/host_vendor/capture.h"
+#include "support/mock_fixture.hpp"
+
+#include <memory>
+#include <string>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+// Buffers start anywhere: one that starts on 16 bytes.
+std::unique_ptr<MockBuffer> aligned_buffer(Rng &rng, TouchedRange range, Memory memory) {
+    for (;;) {
+        auto buffer = std::make_unique<MockBuffer>(rng, range, memory);
+        if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
+    }
+}
+
+struct Copied {
+    Case one{"copied", 0};
+    ReducedSubject source, target;
+    std::unique_ptr<MockBuffer> in_memory, out_memory;
+    MockBuffer &in, &out;
+
+    Copied(const RecipePtr &from, const RecipePtr &to, Memory a = device0, Memory b = device0,
+           std::size_t from_count = 1, std::size_t to_count = 1)
+        : source(with_elements(make_subject(one, from, from_count, "source"))),
+          target(with_elements(make_subject(one, to, to_count, "target"))),
+          in_memory(aligned_buffer(one.rng(), source.subject.range, a)),
+          out_memory(aligned_buffer(one.rng(), target.subject.range, b)), in(*in_memory),
+          out(*out_memory) {}
+
+    // The kernels that did it; more than one name if there were more launches.
+    std::string run() {
+        check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out); // uploads lists
+        (void)ucd::hostgpu::kernels_launched();
+        mock::counts.copies = mock::counts.allocations = 0;
+        check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out);
+        CHECK(mock::counts.allocations == 0);
+        std::string names = mock::counts.copies > 0 ? "copy" : "";
+        for (const std::string &name : ucd::hostgpu::kernels_launched())
+            names += (names.empty() ? "" : ", ") + name;
+        return names;
+    }
+};
+
+const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+
+// n by m doubles of rows with a gap, and their columns one after the other.
+RecipePtr rows(std::intptr_t n, std::intptr_t m) {
+    return ndarray({n, m}, {8 * (m + 6), 8}, number);
+}
+RecipePtr columns(std::intptr_t n, std::intptr_t m) {
+    return ndarray({n, m}, {8, 8 * (n + 2)}, number);
+}
+
+} // namespace
+
+TEST_CASE("a copy between layouts is one launch, by the kernel that suits both") {
+    MockSession session;
+    // Long blocks on both sides.
+    CHECK(Copied(rows(50, 40), rows(50, 40)).run().starts_with("copy_rows_w16"));
+    // The same columns on both sides are rows in another order.
+    CHECK(Copied(columns(40, 50), columns(40, 50)).run().starts_with("copy_rows_w16"));
+    // Blocks of other lengths, which fit into each other.
+    CHECK(Copied(vector(64, 16, 20, number), vector(256, 4, 6, number))
+              .run()
+              .starts_with("copy_rows_w"));
+    // An array of structs as a struct of arrays, and back.
+    const RecipePtr structs = ndarray({4, 1024}, {8, 40}, number);
+    const RecipePtr arrays = ndarray({4, 1024}, {9000, 8}, number);
+    CHECK(Copied(structs, arrays).run() == "copy_rows_w8");
+    CHECK(Copied(arrays, structs).run() == "copy_rows_w8");
+    // What is close on one side is far apart on the other.
+    CHECK(Copied(rows(70, 65), columns(70, 65)).run() == "copy_tiles_w8");
+    CHECK(Copied(columns(70, 65), rows(70, 65)).run() == "copy_tiles_w8");
+    CHECK(Copied(ndarray({3, 40, 50}, {80000, 8, 400}, number), rows(3 * 40, 50)).run() ==
+          "copy_tiles_w8");
+    // Levels that do not fit into each other; lists.
+    CHECK(Copied(vector(35, 5, 8, number), vector(25, 7, 9, number))
+              .run()
+              .starts_with("copy_places_w"));
+    CHECK(Copied(indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, number), vector(11, 1, 2, number))
+              .run()
+              .starts_with("copy_places_w"));
+    // Too mixed for a nest.
+    const RecipePtr program = all_forms().back();
+    CHECK(Copied(program, vector(105000, 1, 2, number)).run() == "copy_programs");
+    CHECK(Copied(vector(105000, 1, 2, number), program).run() == "copy_programs");
+}
+
+TEST_CASE("a copy between any memories that a device reaches is one launch") {
+    MockSession session;
+    for (const Memory a : {device0, pinned, managed})
+        CHECK(Copied(rows(20, 30), columns(20, 30), a, device0).run() == "copy_tiles_w8");
+    for (const Memory b : {device1, pinned, managed})
+        CHECK(Copied(rows(20, 30), columns(20, 30), device1, b).run() == "copy_tiles_w8");
+}
+
+TEST_CASE("peers copy from layout to layout") {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    CHECK(Copied(rows(20, 30), columns(20, 30), device0, device1).run() == "copy_tiles_w8");
+    CHECK(Copied(rows(20, 30), columns(20, 30), device1, device0).run() == "copy_tiles_w8");
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::reset();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("words are as wide as both layouts allow") {
+    MockSession session;
+    CHECK(Copied(vector(40, 10, 12, number), vector(80, 5, 6, number)).run() == "copy_rows_w8");
+    CHECK(Copied(vector(40, 12, 14, number), vector(80, 6, 8, number)).run() == "copy_rows_w16");
+    CHECK(Copied(vector(40, 6, 7, leaf(UCD_TYPE__FLOAT)), vector(80, 3, 5, leaf(UCD_TYPE__FLOAT)))
+              .run() == "copy_rows_w4");
+}
+
+TEST_CASE("a copy that fills a prefix only") {
+    MockSession session;
+    CHECK(Copied(columns(30, 40), rows(35, 40)).run() == "copy_tiles_w8");
+    CHECK(Copied(vector(30, 4, 6, number), vector(20, 3, 5, number), device0, device0, 1, 3)
+              .run()
+              .starts_with("copy_"));
+}
+
+TEST_CASE("a copy does not wait, and its types may go meanwhile") {
+    MockSession session;
+    Copied c(rows(50, 40), columns(50, 40));
+    const Place from = place(c.source.subject, c.in), to = place(c.target.subject, c.out);
+    for (std::size_t i = 0; i < from.bytes->size(); ++i)
+        *c.out.expected((*to.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
+    c.in.send();
+    c.out.send();
+    mock::hold();
+    std::uintptr_t actual = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_icopy(c.in.real_base(), 1, c.source.subject.type(), c.out.real_base(), 1,
+                      c.target.subject.type(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                      &request) == UCD_SUCCESS);
+    int completed = 1;
+    REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+    CHECK(completed == 0);
+    c.source.subject.built = BuiltType();
+    c.target.subject.built = BuiltType();
+    mock::let_go();
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    c.out.fetch();
+    require_intact(c.one, c.out, "target");
+}
+
+TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    for (const RecipePtr &to :
+         {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, number)}) {
+        Copied c(rows(100, 90), to);
+        const Place from = place(c.source.subject, c.in), into = place(c.target.subject, c.out);
+        for (std::size_t i = 0; i < from.bytes->size(); ++i)
+            *c.out.expected((*into.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
+        c.in.send();
+        c.out.send();
+        const auto copy = [&] {
+            std::uintptr_t actual = 0;
+            return ucd_copy(c.in.real_base(), 1, c.source.subject.type(), c.out.real_base(), 1,
+                            c.target.subject.type(), &actual, info, UCD_OP__REPLACE);
+        };
+        mock::knobs.failing_launch = 1;
+        CHECK(copy() == UCD_ERR__DEVICE);
+        mock::knobs.failing_work = 1;
+        CHECK(copy() == UCD_ERR__DEVICE);
+        (void)ucd::hostgpu::stored_by_blocks();
+        CHECK(copy() == UCD_SUCCESS);
+        CHECK(ucd::hostgpu::stored_by_blocks().size() == 2);
+        c.out.fetch();
+        require_intact(c.one, c.out, "target");
+    }
+    ucd_info_free(&info);
+}
