@@ -5,6 +5,9 @@ namespace bench {
 void declare_cuda(CLI::App &app, CudaOptions &options) {
     const char *group = "With --backend cuda";
     app.add_flag("--reductions", options.reductions, "Unpacks with an op")->group(group);
+    app.add_flag("--busy", options.busy,
+                 "Packs beside other work on the device; with few blocks; by each engine")
+        ->group(group);
     app.add_option("--budget", options.budget, "Seconds after which no new row starts")
         ->group(group)
         ->capture_default_str()

@@ -6,10 +6,10 @@
 namespace bench {
 
 struct CudaOptions {
-    bool reductions = false;
+    bool reductions = false, busy = false;
     double budget = 3600; // seconds
 
-    bool asks_for_parts() const { return reductions; }
+    bool asks_for_parts() const { return reductions || busy; }
 };
 
 void declare_cuda(CLI::App &app, CudaOptions &options);

@@ -18,22 +18,6 @@ namespace {
 
 using namespace gpu;
 
-Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack) {
-    cudaMemcpy3DParms parms{};
-    const auto rows = static_cast<std::size_t>(box.levels[1].count);
-    const auto width = static_cast<std::size_t>(box.block);
-    const auto pitch = static_cast<std::size_t>(box.levels[1].stride);
-    const std::size_t plane_rows =
-        box.levels[0].count > 1 ? static_cast<std::size_t>(box.levels[0].stride) / pitch : rows;
-    const cudaPitchedPtr outside{laid_out, pitch, width, plane_rows},
-        inside{packed, width, width, rows};
-    parms.srcPtr = pack ? outside : inside;
-    parms.dstPtr = pack ? inside : outside;
-    parms.extent = {width, rows, static_cast<std::size_t>(box.levels[0].count)};
-    parms.kind = cudaMemcpyDefault;
-    return blocking([=] { check_cuda(cudaMemcpy3DAsync(&parms, nullptr), "copying a box"); });
-}
-
 // Of one layout, in one direction.
 struct Field {
     const char *operation;
@@ -206,6 +190,7 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
         }
     }
     if (options.reductions) run_reductions(run, rows);
+    if (options.busy) run_busy(run, rows);
     return rows.failures();
 }
 

@@ -23,5 +23,6 @@ private:
 };
 
 void run_reductions(Run &run, Rows &rows); // unpacks with an op
+void run_busy(Run &run, Rows &rows);       // packs beside other work; blocks; engines
 
 } // namespace bench::gpu
