@@ -3,13 +3,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 namespace bench {
 
 struct CudaOptions {
     bool reductions = false, busy = false;
+    std::string suite;
     double budget = 3600; // seconds
 
-    bool asks_for_parts() const { return reductions || busy; }
+    bool asks_for_parts() const { return reductions || busy || !suite.empty(); }
 };
 
 void declare_cuda(CLI::App &app, CudaOptions &options);

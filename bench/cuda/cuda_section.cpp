@@ -191,6 +191,7 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
     }
     if (options.reductions) run_reductions(run, rows);
     if (options.busy) run_busy(run, rows);
+    if (options.suite == "papers") run_papers(run, rows);
     return rows.failures();
 }
 

@@ -24,5 +24,6 @@ private:
 
 void run_reductions(Run &run, Rows &rows); // unpacks with an op
 void run_busy(Run &run, Rows &rows);       // packs beside other work; blocks; engines
+void run_papers(Run &run, Rows &rows);     // what two papers measured
 
 } // namespace bench::gpu
