@@ -9,7 +9,7 @@ namespace bench {
 
 struct CudaOptions {
     bool reductions = false, busy = false;
-    std::string suite;
+    std::string suite, plot;
     double budget = 3600; // seconds
 
     bool asks_for_parts() const { return reductions || busy || !suite.empty(); }

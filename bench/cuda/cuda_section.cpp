@@ -4,6 +4,7 @@
 #include "cuda_buffers.hpp"
 #include "cuda_layouts.hpp"
 #include "cuda_work.hpp"
+#include "papers_plot.hpp"
 #include "rows.hpp"
 #include "ucd_peer.hpp"
 
@@ -192,6 +193,7 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
     if (options.reductions) run_reductions(run, rows);
     if (options.busy) run_busy(run, rows);
     if (options.suite == "papers") run_papers(run, rows);
+    if (!options.plot.empty()) plot_papers(run.report.results(), options.plot);
     return rows.failures();
 }
 
