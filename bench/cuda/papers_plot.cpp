@@ -62,20 +62,19 @@ public:
         for (const Row &row : rows)
             for (const double rate : row.rate)
                 if (rate > 0) lowest = std::min(lowest, rate), highest = std::max(highest, rate);
-        first_ = std::floor(std::log10(lowest));
-        last_ = std::max(first_ + 1, std::ceil(std::log10(highest)));
+        first_ = std::log10(lowest / 1.2);
+        last_ = std::log10(highest * 1.2);
     }
 
     std::string drawn(const char *title) const {
         const double bottom = y_of(rows_.size() - 1) + row_height;
         std::string all = text(left_ + panel_width / 2, top - 36, "middle", title);
-        for (double power = first_; power <= last_; ++power) {
-            const double x = x_of(std::pow(10, power));
-            all += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
-                               "stroke=\"#dddddd\"/>\n",
-                               x, top - 14, bottom);
-            all += text(x, top - 18, "middle", fmt::format("{:g}", std::pow(10, power)));
-        }
+        for (double power = std::floor(first_); power <= last_; ++power)
+            for (const double digit : {1, 2, 5}) {
+                const double rate = digit * std::pow(10, power);
+                if (std::log10(rate) >= first_ && std::log10(rate) <= last_)
+                    all += grid_line(rate, bottom);
+            }
         for (std::size_t i = 0; i < rows_.size(); ++i)
             for (std::size_t s = 0; s < series_count; ++s)
                 if (rows_[i].rate[s] > 0)
@@ -94,6 +93,13 @@ public:
     }
 
 private:
+    std::string grid_line(double rate, double bottom) const {
+        const double x = x_of(rate);
+        return fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
+                           "stroke=\"#dddddd\"/>\n",
+                           x, top - 14, bottom) +
+               text(x, top - 18, "middle", fmt::format("{:g}", rate));
+    }
     double x_of(double rate) const {
         return left_ + panel_width * (std::log10(rate) - first_) / (last_ - first_);
     }
@@ -125,7 +131,7 @@ void plot_papers(std::span<const Result> results, const std::string &path) {
     double x = label_width;
     for (const Series &series : all_series) {
         all += Panel::mark(series, x, 18) + text(x + 10, 22, "start", series.title);
-        x += 180;
+        x += 190;
     }
     for (std::size_t i = 0; i < device.size(); ++i)
         all += text(label_width - 12, Panel::y_of(i) + 4, "end", device[i].name);
