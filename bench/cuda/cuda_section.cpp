@@ -69,7 +69,8 @@ public:
             field.copies = field.contenders.size();
             if (layout.box)
                 field.contenders.push_back(
-                    {"copies", box_work(*layout.box, bench.laid_out(), bench.packed(), pack)});
+                    {"copies", box_work(*layout.box, bench.laid_out(), bench.packed(), pack,
+                                        layout.boxes)});
             for (const Contender &c : field.contenders)
                 pack ? bench.check_packing(c) : bench.check_unpacking(c);
             field.contenders.push_back(

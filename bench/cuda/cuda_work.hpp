@@ -14,7 +14,7 @@ Work blocking(std::function<void()> start);
 
 Work copy_work(char *to, const char *from, std::size_t bytes);
 
-// One 2-D or 3-D copy of CUDA's.
-Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack);
+// 2-D or 3-D copies of CUDA's, of so many boxes at such a distance.
+Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack, Level boxes = {1, 0});
 
 } // namespace bench::gpu

@@ -78,7 +78,8 @@ Found measure_layout(Run &run, const Layout &layout, Memory memory) {
         contenders.push_back({std::string("hand, ") + hand.way,
                               blocking([=, pack = hand.pack] { pack(from, to, entries); })});
     const std::size_t copies = contenders.size();
-    if (layout.box) contenders.push_back({"copies", box_work(*layout.box, from, to, true)});
+    if (layout.box)
+        contenders.push_back({"copies", box_work(*layout.box, from, to, true, layout.boxes)});
     for (const Contender &c : contenders) bench.check_packing(c);
     contenders.push_back({"ceiling", copy_work(to, spare, bytes)});
 
