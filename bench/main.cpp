@@ -24,7 +24,7 @@ struct Options {
     std::string backend = "seq", filter, csv, json;
     bool list = false, all = false, no_mpi = false;
     bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
-         batches = false, threads = false;
+         threads = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
 };
 
@@ -42,7 +42,7 @@ std::vector<Part> parts_of(const Options &o) {
         {o.sweep, [&o](bench::Run &run) { bench::run_sweep(run, o.sizes); }},
         {o.equivalents, bench::run_equivalents},
         {o.cuda.reductions, bench::run_reductions},
-        {o.batches, bench::run_batches},
+        {o.cuda.batches, bench::run_batches},
         {o.threads, bench::run_threads},
     };
     const auto is_wanted = [](const Part &part) { return part.wanted; };
@@ -67,7 +67,6 @@ void declare(CLI::App &app, Options &options) {
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     app.add_flag("--equivalents", options.equivalents, "Equal layouts described differently");
-    app.add_flag("--batches", options.batches, "Many small moves in one call");
     app.add_flag("--threads", options.threads, "One call split over two threads");
     app.add_flag("--all", options.all, "All of these");
     app.add_option("--filter", options.filter, "Only layouts with this text in their names");

@@ -58,11 +58,14 @@ Case vectors() {
     return c;
 }
 
-// What cells of adaptive meshes send: the faces, edges and corners of a block of 16^3 doubles with two
-// layers of ghost cells, and the quarters of faces that finer neighbours want.
+// What cells of adaptive meshes send: the faces, edges and corners of a block of 16^3 doubles with
+// two layers of ghost cells, and the quarters of faces that finer neighbours want.
 Case halos() {
     constexpr std::int32_t inner = 16, ghost = 2, side = inner + 2 * ghost, blocks = 64;
-    Case c{fmt::format("halos of {} blocks of {}^3", blocks, inner), 0, {}, {},
+    Case c{fmt::format("halos of {} blocks of {}^3", blocks, inner),
+           0,
+           {},
+           {},
            hand::pack_boxes_of_doubles};
     struct Part {
         std::int32_t first[3], count[3];
@@ -158,8 +161,8 @@ public:
         for (const UcdType &type : c.types)
             check_ucd(ucd_prepare(1, type.get(), UCD_OP__REPLACE, stream, UCD_INFO__NULL));
         UcdInfo hints("ucd.inbuf", "cuda:0");
-        check_ucd(ucd_info_set(hints.get(), "ucd.outbuf",
-                               to == Memory::device ? "cuda:0" : "pinned"));
+        check_ucd(
+            ucd_info_set(hints.get(), "ucd.outbuf", to == Memory::device ? "cuda:0" : "pinned"));
         const auto batch = [&descs](ucd_info_t info) {
             ucd_request_t request;
             check_ucd(ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request));
@@ -238,9 +241,9 @@ private:
         for (const Member &m : c.members)
             for (std::int32_t plane = 0; plane < m.planes; ++plane)
                 for (std::int32_t row = 0; row < m.rows; ++row, found += m.row) {
-                    const auto at = static_cast<std::size_t>(static_cast<std::int64_t>(m.from) +
-                                                             plane * m.plane_stride +
-                                                             row * m.row_stride);
+                    const auto at =
+                        static_cast<std::size_t>(static_cast<std::int64_t>(m.from) +
+                                                 plane * m.plane_stride + row * m.row_stride);
                     if (std::memcmp(found, &image[at], static_cast<std::size_t>(m.row)) != 0)
                         throw std::runtime_error(
                             fmt::format("{}: a member is packed wrongly", contender.name));

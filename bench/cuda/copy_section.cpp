@@ -1,5 +1,5 @@
-// Copies from one layout to another on a device, beside kernels written for the pair, and beside what
-// packing and unpacking would take.
+// Copies from one layout to another on a device, beside kernels written for the pair, and beside
+// what packing and unpacking would take.
 #include "cuda_work.hpp"
 #include "hand_copies.hpp"
 #include "rows.hpp"
@@ -22,8 +22,8 @@ struct Pair {
 };
 
 RecipePtr blocks_of(std::intptr_t block, std::intptr_t stride) {
-    return recipe(HVector{hand::copied_blocks_bytes / block, block, stride,
-                          predefined(Element::byte)});
+    return recipe(
+        HVector{hand::copied_blocks_bytes / block, block, stride, predefined(Element::byte)});
 }
 
 std::vector<Pair> pairs() {
@@ -73,27 +73,24 @@ public:
                                                    to.get(), &moved, UCD_INFO__NULL,
                                                    UCD_OP__REPLACE));
                             })};
-        const Contender hand{"hand",
-                             blocking([&] { pair.by_hand(source.data(), target.data()); })};
-        const Contender in_two{"pack, unpack", repeated([&] {
-                                   check_ucd(ucd_pack(source.data(), 1, from.get(), 0,
-                                                      packed.data(), bytes, &moved,
-                                                      UCD_INFO__NULL, UCD_OP__REPLACE));
-                                   check_ucd(ucd_unpack(packed.data(), bytes, target.data(), 1,
-                                                        to.get(), 0, &moved, UCD_INFO__NULL,
-                                                        UCD_OP__REPLACE));
-                               })};
+        const Contender hand{"hand", blocking([&] { pair.by_hand(source.data(), target.data()); })};
+        const Contender in_two{
+            "pack, unpack", repeated([&] {
+                check_ucd(ucd_pack(source.data(), 1, from.get(), 0, packed.data(), bytes, &moved,
+                                   UCD_INFO__NULL, UCD_OP__REPLACE));
+                check_ucd(ucd_unpack(packed.data(), bytes, target.data(), 1, to.get(), 0, &moved,
+                                     UCD_INFO__NULL, UCD_OP__REPLACE));
+            })};
         const std::vector<char> wanted = fill(source, in, bytes);
         for (const Contender &c : {ucd, hand, in_two}) check(c, target, out, wanted);
         const std::vector<Contender> contenders{
             ucd, hand, in_two, {"ceiling", copy_work(spare.data(), packed.data(), bytes)}};
         const auto r = run_.measure("copies", pair.name, "copy", bytes, contenders);
-        table_.row({pair.name, three_digits(static_cast<double>(bytes) / (1 << 20)),
-                    three_digits(r[0].gigabytes_per_second()),
-                    three_digits(r[1].gigabytes_per_second()),
-                    ratio(r[1].seconds() / r[0].seconds()),
-                    three_digits(r[2].gigabytes_per_second()),
-                    three_digits(r[3].gigabytes_per_second())});
+        table_.row(
+            {pair.name, three_digits(static_cast<double>(bytes) / (1 << 20)),
+             three_digits(r[0].gigabytes_per_second()), three_digits(r[1].gigabytes_per_second()),
+             ratio(r[1].seconds() / r[0].seconds()), three_digits(r[2].gigabytes_per_second()),
+             three_digits(r[3].gigabytes_per_second())});
     }
 
 private:

@@ -3,33 +3,16 @@
 #include <random>
 
 namespace bench::gpu {
-namespace {
 
-template <std::size_t depth>
-RecipePtr nest_type(const Nest<depth> &nest) {
-    RecipePtr type = nest.block % 8 == 0 ? recipe(Contig{nest.block / 8, doubles()})
-                                         : recipe(Contig{nest.block, predefined(Element::byte)});
-    for (std::size_t k = depth; k-- > 0;)
-        type = recipe(HVector{nest.levels[k].count, 1, nest.levels[k].stride, type});
+RecipePtr nest_type(std::int64_t block, std::span<const Level> levels) {
+    RecipePtr type = block % 8 == 0 ? recipe(Contig{block / 8, doubles()})
+                                    : recipe(Contig{block, predefined(Element::byte)});
+    for (std::size_t k = levels.size(); k-- > 0;)
+        type = recipe(HVector{levels[k].count, 1, levels[k].stride, type});
     return type;
 }
 
-// A copy with rows of the innermost level; the level above it, if any, is the third dimension.
-std::optional<Nest<2>> box_of(const Nest<1> &nest) {
-    return Nest<2>{nest.block, {{1, 0}, nest.levels[0]}};
-}
-std::optional<Nest<2>> box_of(const Nest<2> &nest) {
-    return nest;
-}
-template <std::size_t depth>
-std::optional<Nest<2>> box_of(const Nest<depth> &) {
-    return {};
-}
-
-template <std::size_t depth>
-Layout nest_layout(std::string name, const Nest<depth> &nest, std::span<const HandKernel> hand) {
-    return {.name = std::move(name), .type = nest_type(nest), .hand = hand, .box = box_of(nest)};
-}
+namespace {
 
 // One unit at a random place in every two to eight.
 std::vector<std::int32_t> scattered(std::int64_t count) {

@@ -3,13 +3,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 namespace bench {
 
 struct CudaOptions {
-    bool reductions = false;
+    bool reductions = false, batches = false; // the host has these parts, too
+    bool copies = false, busy = false;
+    std::string suite, plot;
     double budget = 3600; // seconds
 
-    bool asks_for_parts() const { return reductions; }
+    bool asks_for_parts() const {
+        return reductions || batches || copies || busy || !suite.empty();
+    }
 };
 
 void declare_cuda(CLI::App &app, CudaOptions &options);

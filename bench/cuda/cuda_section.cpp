@@ -4,6 +4,7 @@
 #include "cuda_buffers.hpp"
 #include "cuda_layouts.hpp"
 #include "cuda_work.hpp"
+#include "papers_plot.hpp"
 #include "rows.hpp"
 #include "ucd_peer.hpp"
 
@@ -17,22 +18,6 @@ namespace bench {
 namespace {
 
 using namespace gpu;
-
-Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack) {
-    cudaMemcpy3DParms parms{};
-    const auto rows = static_cast<std::size_t>(box.levels[1].count);
-    const auto width = static_cast<std::size_t>(box.block);
-    const auto pitch = static_cast<std::size_t>(box.levels[1].stride);
-    const std::size_t plane_rows =
-        box.levels[0].count > 1 ? static_cast<std::size_t>(box.levels[0].stride) / pitch : rows;
-    const cudaPitchedPtr outside{laid_out, pitch, width, plane_rows},
-        inside{packed, width, width, rows};
-    parms.srcPtr = pack ? outside : inside;
-    parms.dstPtr = pack ? inside : outside;
-    parms.extent = {width, rows, static_cast<std::size_t>(box.levels[0].count)};
-    parms.kind = cudaMemcpyDefault;
-    return blocking([=] { check_cuda(cudaMemcpy3DAsync(&parms, nullptr), "copying a box"); });
-}
 
 // Of one layout, in one direction.
 struct Field {
@@ -84,7 +69,8 @@ public:
             field.copies = field.contenders.size();
             if (layout.box)
                 field.contenders.push_back(
-                    {"copies", box_work(*layout.box, bench.laid_out(), bench.packed(), pack)});
+                    {"copies",
+                     box_work(*layout.box, bench.laid_out(), bench.packed(), pack, layout.boxes)});
             for (const Contender &c : field.contenders)
                 pack ? bench.check_packing(c) : bench.check_unpacking(c);
             field.contenders.push_back(
@@ -213,6 +199,11 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
         }
     }
     if (options.reductions) run_reductions(run, rows);
+    if (options.batches) run_batches(run, rows);
+    if (options.copies) run_copies(run, rows);
+    if (options.busy) run_busy(run, rows);
+    if (options.suite == "papers") run_papers(run, rows);
+    if (!options.plot.empty()) plot_papers(run.report.results(), options.plot);
     return rows.failures();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda_buffers.hpp"
+#include "hand_kernels.hpp"
 
 namespace bench::gpu {
 
@@ -12,5 +13,8 @@ void synchronise();
 Work blocking(std::function<void()> start);
 
 Work copy_work(char *to, const char *from, std::size_t bytes);
+
+// 2-D or 3-D copies of CUDA's, of so many boxes at such a distance.
+Work box_work(const Nest<2> &box, char *laid_out, char *packed, bool pack, Level boxes = {1, 0});
 
 } // namespace bench::gpu

@@ -1,0 +1,248 @@
+// Packing beside other work on the device, with few blocks, and by one engine or the other.
+#include "busy_load.hpp"
+#include "cuda_layouts.hpp"
+#include "cuda_work.hpp"
+#include "rows.hpp"
+#include "ucd_peer.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <thread>
+
+namespace bench::gpu {
+namespace {
+
+using busy::Load;
+using busy::LoadKind;
+using busy::LoadWork;
+
+constexpr LoadKind loads[] = {{"computing, 1/4 of the SMs", LoadWork::spin, 0.25},
+                              {"computing, 1/2 of the SMs", LoadWork::spin, 0.5},
+                              {"computing, all SMs", LoadWork::spin, 1},
+                              {"computing, all places", LoadWork::bursts},
+                              {"kernels that copy", LoadWork::kernel_copies},
+                              {"host to device", LoadWork::host_to_device},
+                              {"device to host", LoadWork::device_to_host}};
+
+const char *name_of(Memory memory) {
+    return memory == Memory::device ? "device" : "pinned";
+}
+
+// One layout, packed to one kind of memory.
+class Packing {
+public:
+    Packing(Layout layout, Memory memory)
+        : layout_(std::move(layout)), bench_(*layout_.type, memory), type_(*layout_.type),
+          name_(fmt::format("{} to {}", layout_.name, name_of(memory))) {}
+
+    const std::string &name() const { return name_; }
+    std::size_t bytes() const { return bench_.bytes(); }
+    // Checked.
+    Contender ucd(std::string name = "UCD", ucd_info_t info = UCD_INFO__NULL) {
+        const UcdMove move{type_.get(), bench_.laid_out(), bench_.packed(), 0, bytes(), info};
+        return checked({std::move(name), repeated([=] { move.pack(); })});
+    }
+    Contender by_hand(const HandKernel &kernel) {
+        return checked({std::string("hand, ") + kernel.way, blocking([this, kernel] {
+                            kernel.pack(bench_.laid_out(), bench_.packed(), nullptr);
+                        })});
+    }
+    Contender copies() {
+        return checked(
+            {"copies", box_work(layout_.box.value(), bench_.laid_out(), bench_.packed(), true)});
+    }
+    Contender ceiling() const {
+        return {"ceiling", copy_work(bench_.packed(), bench_.spare(), bytes())};
+    }
+    std::span<const HandKernel> hand() const { return layout_.hand; }
+
+private:
+    Contender checked(Contender contender) {
+        bench_.check_packing(contender);
+        return contender;
+    }
+    Layout layout_;
+    Bench bench_;
+    UcdType type_;
+    std::string name_;
+};
+
+std::vector<Layout> contended_layouts() {
+    return {nest_layout("128 B of 512", vector_128_of_512, hand::vector_128_of_512()),
+            nest_layout("8 B of 512", vector_8_of_512, hand::vector_8_of_512()),
+            nest_layout("rows of a slab", slab_xz_of_32, hand::slab_xz_of_32())};
+}
+
+// How much of the load is done while something goes on, in a second.
+class LoadMeter {
+public:
+    explicit LoadMeter(const Load &load) : load_(load), begin_(load.done()), start_(now()) {}
+    Result result(const std::string &subject, const LoadKind &kind, const char *beside) const {
+        const double seconds = std::chrono::duration<double>(now() - start_).count();
+        return {.section = "busy",
+                .subject = subject,
+                .operation = kind.name,
+                .contender = std::string("load, ") + beside,
+                .bytes = load_.done() - begin_,
+                .timing = {.times = 1, .seconds = {seconds}}};
+    }
+
+private:
+    static std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
+    const Load &load_;
+    std::uint64_t begin_;
+    std::chrono::steady_clock::time_point start_;
+};
+
+std::string load_rate(const Result &r, const LoadKind &kind) {
+    return kind.computes() ? three_digits(r.gigabytes_per_second() / 1000) + " Tflop/s"
+                           : three_digits(r.gigabytes_per_second()) + " GB/s";
+}
+
+class Contention {
+public:
+    explicit Contention(Run &run)
+        : run_(run), table_(run.progress, {{"packing beside a load", 52},
+                                           {"UCD alone", 9},
+                                           {"loaded", 9},
+                                           {"slower", 6},
+                                           {"hand alone", 10},
+                                           {"loaded", 9},
+                                           {"slower", 6},
+                                           {"load alone", 13},
+                                           {"beside UCD", 13},
+                                           {"beside hand", 13}}) {}
+
+    void measure(Packing &packing, Rows &rows) {
+        run_.progress.say(packing.name() + ": alone");
+        std::vector<Contender> contenders{packing.ucd()};
+        for (const HandKernel &kernel : packing.hand())
+            contenders.push_back(packing.by_hand(kernel));
+        const auto alone =
+            run_.measure("busy", packing.name(), "alone", packing.bytes(), contenders);
+        const double ucd = alone[0].seconds();
+        const auto best =
+            std::min_element(alone.begin() + 1, alone.end(), [](const Result &a, const Result &b) {
+                return a.seconds() < b.seconds();
+            });
+        const double hand = best->seconds();
+        const Contender by_hand = contenders[static_cast<std::size_t>(best - alone.begin())];
+        for (const LoadKind &kind : loads) {
+            const std::string name = fmt::format("{}, {}", packing.name(), kind.name);
+            rows.row(name, [&] { beside(packing, kind, name, contenders[0], ucd, by_hand, hand); });
+        }
+    }
+
+private:
+    void beside(const Packing &packing, const LoadKind &kind, const std::string &name,
+                const Contender &ucd, double ucd_alone, const Contender &hand, double hand_alone) {
+        run_.progress.say(name);
+        const Load load(kind);
+        const LoadMeter undisturbed(load);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        const Result alone = undisturbed.result(packing.name(), kind, "alone");
+        const auto [ucd_seconds, with_ucd] = loaded(packing, kind, load, ucd, "beside UCD");
+        const auto [hand_seconds, with_hand] = loaded(packing, kind, load, hand, "beside hand");
+        for (const Result &r : {alone, with_ucd, with_hand}) run_.report.add(r);
+        table_.row({name, duration(ucd_alone), duration(ucd_seconds),
+                    ratio(ucd_seconds / ucd_alone), duration(hand_alone), duration(hand_seconds),
+                    ratio(hand_seconds / hand_alone), load_rate(alone, kind),
+                    load_rate(with_ucd, kind), load_rate(with_hand, kind)});
+    }
+    std::pair<double, Result> loaded(const Packing &packing, const LoadKind &kind, const Load &load,
+                                     const Contender &contender, const char *beside) {
+        const LoadMeter meter(load);
+        const double seconds =
+            run_.measure("busy", packing.name(), kind.name, packing.bytes(), {&contender, 1})[0]
+                .seconds();
+        return {seconds, meter.result(packing.name(), kind, beside)};
+    }
+
+    Run &run_;
+    Table table_;
+};
+
+constexpr unsigned block_counts[] = {1, 2, 4, 8, 16, 32, 64, 132, 264};
+
+void run_blocks(Run &run, Rows &rows) {
+    std::vector<Table::Column> columns{{"GB/s by ucd.max_blocks", 44}};
+    for (const unsigned blocks : block_counts) columns.push_back({std::to_string(blocks), 6});
+    columns.push_back({"any", 6});
+    columns.push_back({"ceiling", 7});
+    Table table(run.progress, columns);
+    for (const Layout &layout : contended_layouts())
+        for (const Memory memory : {Memory::device, Memory::pinned})
+            rows.row(fmt::format("{} to {}, blocks", layout.name, name_of(memory)), [&] {
+                Packing packing(layout, memory);
+                run.progress.say(packing.name() + ": blocks");
+                std::deque<UcdInfo> infos;
+                std::vector<Contender> contenders;
+                for (const unsigned blocks : block_counts) {
+                    const std::string text = std::to_string(blocks);
+                    infos.emplace_back("ucd.max_blocks", text.c_str());
+                    contenders.push_back(
+                        packing.ucd("UCD, max_blocks " + text, infos.back().get()));
+                }
+                contenders.push_back(packing.ucd());
+                contenders.push_back(packing.ceiling());
+                std::vector<std::string> cells{packing.name()};
+                for (const Result &r :
+                     run.measure("blocks", packing.name(), "pack", packing.bytes(), contenders))
+                    cells.push_back(three_digits(r.gigabytes_per_second()));
+                table.row(cells);
+            });
+}
+
+void run_engines(Run &run, Rows &rows) {
+    constexpr Nest<1> rows_of_1k{1024, {{16 * 1024, 4096}}};
+    constexpr Nest<1> few_rows{128, {{512, 512}}};
+    const Layout boxes[] = {small_layout(), nest_layout("2-D, 128 B of 512, 64 KiB", few_rows, {}),
+                            nest_layout("2-D, 1 KiB of 4, 16 MiB", rows_of_1k, {}),
+                            nest_layout("2-D, 128 B of 512, 64 MiB", vector_128_of_512, {}),
+                            nest_layout("3-D, 128^3 of 512^3", cube, {})};
+    Table table(run.progress, {{"time by ucd.engine", 44},
+                               {"auto", 8},
+                               {"kernel", 8},
+                               {"dma", 8},
+                               {"copies", 8},
+                               {"ceiling", 8}});
+    for (const Layout &layout : boxes)
+        for (const Memory memory : {Memory::device, Memory::pinned})
+            rows.row(fmt::format("{} to {}, engines", layout.name, name_of(memory)), [&] {
+                Packing packing(layout, memory);
+                run.progress.say(packing.name() + ": engines");
+                std::deque<UcdInfo> infos;
+                std::vector<Contender> contenders;
+                for (const char *engine : {"auto", "kernel", "dma"}) {
+                    infos.emplace_back("ucd.engine", engine);
+                    contenders.push_back(
+                        packing.ucd(std::string("UCD, ") + engine, infos.back().get()));
+                }
+                contenders.push_back(packing.copies());
+                contenders.push_back(packing.ceiling());
+                std::vector<std::string> cells{packing.name()};
+                for (const Result &r :
+                     run.measure("engines", packing.name(), "pack", packing.bytes(), contenders))
+                    cells.push_back(duration(r.seconds()));
+                table.row(cells);
+            });
+}
+
+} // namespace
+
+void run_busy(Run &run, Rows &rows) {
+    Contention contention(run);
+    for (const Layout &layout : contended_layouts())
+        for (const Memory memory : {Memory::device, Memory::pinned})
+            rows.row(fmt::format("{} to {}", layout.name, name_of(memory)), [&] {
+                Packing packing(layout, memory);
+                contention.measure(packing, rows);
+            });
+    run_blocks(run, rows);
+    run_engines(run, rows);
+}
+
+} // namespace bench::gpu
