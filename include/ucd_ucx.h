@@ -1,11 +1,12 @@
 /*
- * ucd_ucx.h - libucd-ucx: UCD's types in UCX's calls, and transfers that pack, send and unpack at the
- * same time.
+ * ucd_ucx.h - libucd-ucx: UCD's types in UCX's calls, and transfers that pack, send and unpack at
+ * the same time.
  *
- * Two ways to send what a ucd_type_t describes with UCP. Either a UCP call moves it: ucd_ucx_prepare
- * and ucd_ucx_datatype give the buffer, count and datatype that the call takes. Or a pipeline does:
- * ucd_ucx_send_nbx and its kin cut the packed stream into chunks, and pack and unpack some while
- * others are on the network; from and to host and device memory, whatever UCX was built with.
+ * Two ways to send what a ucd_type_t describes with UCP. Either a UCP call moves it:
+ * ucd_ucx_prepare and ucd_ucx_datatype give the buffer, count and datatype that the call takes. Or
+ * a pipeline does: ucd_ucx_send_nbx and its kin cut the packed stream into chunks, and pack and
+ * unpack some while others are on the network; from and to host and device memory, whatever UCX was
+ * built with.
  *
  * The conventions of ucd.h hold: units, null rules, ownership, struct_size. What this header adds:
  *
@@ -63,16 +64,16 @@ UCD_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *u
  *   generic      for all else, so for device memory: buf and count, and a datatype as of
  *                ucd_ucx_datatype
  *
- * The key ucd.ucx.form (contiguous, iov, generic; default auto) chooses: NOT_SUPPORTED if the layout
- * has no such form, and what it says of the memory is believed, so a UCX that knows the device may
- * be given its memory as contiguous or iov. ucd.ucx.iov_segment is the mean segment, in bytes, from
- * which on iov is chosen (see docs/ucx.md for how the default was measured), ucd.ucx.iov_entries the
- * most segments.
+ * The key ucd.ucx.form (contiguous, iov, generic; default auto) chooses: NOT_SUPPORTED if the
+ * layout has no such form, and what it says of the memory is believed, so a UCX that knows the
+ * device may be given its memory as contiguous or iov. ucd.ucx.iov_segment is the mean segment, in
+ * bytes, from which on iov is chosen (see docs/ucx.md for how the default was measured),
+ * ucd.ucx.iov_entries the most segments.
  *
  * Datatype and array are ended with ucd_ucx_release, once no operation uses them; the buffer stays
  * the caller's. type and info may be freed at once.
- * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key above), OVERFLOW, NOT_SUPPORTED,
- * OUT_OF_MEM, INTERNAL. */
+ * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key above), OVERFLOW,
+ * NOT_SUPPORTED, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                             void **ucp_buf, size_t *ucp_count, ucp_datatype_t *ucp_dt);
 
@@ -83,10 +84,9 @@ UCD_API int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, u
  * ucd_unpack failed. */
 UCD_API int ucd_ucx_status(ucp_datatype_t ucp_dt);
 
-/* Ends what ucd_ucx_prepare or ucd_ucx_datatype gave out (then ucp_buf is NULL). Also valid after the
- * last ucd_finalize.
- * Returns: INVALID_ARG (a generic datatype that is none of this library's); or as ucd_ucx_status, and
- * it is ended all the same. */
+/* Ends what ucd_ucx_prepare or ucd_ucx_datatype gave out (then ucp_buf is NULL). Also valid after
+ * the last ucd_finalize. Returns: INVALID_ARG (a generic datatype that is none of this library's);
+ * or as ucd_ucx_status, and it is ended all the same. */
 UCD_API int ucd_ucx_release(void *ucp_buf, ucp_datatype_t ucp_dt);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -132,14 +132,14 @@ typedef struct {
 } ucd_ucx_pipeline_params_t;
 
 /* Makes a pipeline of a worker, whose context has UCP_FEATURE_TAG and UCP_FEATURE_AM. A transfer is
- * between two pipelines, each of its worker, with the same am_id. Keys, of info here as defaults, and
- * of the info of a transfer:
+ * between two pipelines, each of its worker, with the same am_id. Keys, of info here as defaults,
+ * and of the info of a transfer:
  *
  *   ucd.ucx.eager    bytes: messages of at most that many are one eager UCP call
  *   ucd.ucx.chunk    bytes of a chunk, at least 1, at most 1 GiB
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, at least 1
- *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here). A transfer is always
- *                    given one chunk, so that none waits for another.
+ *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here). A transfer is
+ * always given one chunk, so that none waits for another.
  *
  * How the defaults were measured is in docs/ucx.md. params and info are read during the call.
  * The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last
@@ -176,8 +176,8 @@ typedef void (*ucd_ucx_callback_t)(ucd_ucx_request_t request, const ucd_ucx_resu
                                    void *user_data);
 
 typedef struct {
-    uint32_t struct_size; /* see Conventions in ucd.h */
-    ucd_info_t info;      /* hints and keys; UCD_INFO__NULL for none */
+    uint32_t struct_size;        /* see Conventions in ucd.h */
+    ucd_info_t info;             /* hints and keys; UCD_INFO__NULL for none */
     ucd_ucx_callback_t callback; /* or NULL */
     void *user_data;
 } ucd_ucx_param_t;
@@ -190,8 +190,8 @@ typedef struct {
  *            have different types: bytes match by their place in the packed streams (MPI 3.3.1).
  * Memory     Host or device, as for ucd_pack and ucd_unpack; the hint ucd.inbuf is about a buffer
  *            that is sent, ucd.outbuf about one that is received.
- * Ownership  Until the transfer is complete, a buffer that is sent must not be changed, and one that
- *            is received neither read nor written. Type and info may be freed at once. *request is
+ * Ownership  Until the transfer is complete, a buffer that is sent must not be changed, and one
+ * that is received neither read nor written. Type and info may be freed at once. *request is
  *            UCD_UCX_REQUEST__NULL if the transfer was complete on return; else it is the caller's
  *            to end with ucd_ucx_request_free. params may be NULL.
  * Truncation A message longer than its receive completes that with UCS_ERR_MESSAGE_TRUNCATED; the
@@ -241,25 +241,24 @@ UCD_API int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data
 /* Drops what data stands for, and ends data; the sender does not notice. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
 
-/* Stops a transfer, which will be complete with UCS_ERR_CANCELED as soon as UCX and devices no longer
- * use its memory, or with another status if it was too late. What is still to come for a receive
- * is dropped. A send begins no other chunk, and its receive ends with UCS_ERR_CANCELED too, unless
- * all of it had come; a message that is one eager call cannot be stopped. A request that is complete
- * stays so.
- * Returns: INVALID_ARG. */
+/* Stops a transfer, which will be complete with UCS_ERR_CANCELED as soon as UCX and devices no
+ * longer use its memory, or with another status if it was too late. What is still to come for a
+ * receive is dropped. A send begins no other chunk, and its receive ends with UCS_ERR_CANCELED too,
+ * unless all of it had come; a message that is one eager call cannot be stopped. A request that is
+ * complete stays so. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 
 /* UCS_INPROGRESS, or how the transfer ended, with *result filled in unless result is NULL. Makes no
  * progress. */
 UCD_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
 
-/* Ends a request; if it is not complete, the transfer goes on and is completed as if it had not been
- * ended. NULL is ended already. */
+/* Ends a request; if it is not complete, the transfer goes on and is completed as if it had not
+ * been ended. NULL is ended already. */
 UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
 
 /* Ends with status, which is an error, the transfers with the worker behind ep, and makes the
- * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: a receive has no
- * endpoint that would fail, so nobody else can tell it that its sender is gone. It may be called
+ * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: a receive has
+ * no endpoint that would fail, so nobody else can tell it that its sender is gone. It may be called
  * where UCX calls back. Receives that no message has come for are not concerned. Returns:
  * INVALID_ARG. */
 UCD_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status);

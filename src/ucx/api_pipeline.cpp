@@ -93,8 +93,8 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
         const std::lock_guard held(pipeline->lock);
         UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param));
         return start_sending(
-            *pipeline, std::move(sending),
-            [&](Sending &s) { s.start_tagged(*pipeline, tag); }, request);
+            *pipeline, std::move(sending), [&](Sending &s) { s.start_tagged(*pipeline, tag); },
+            request);
     });
 }
 
@@ -136,8 +136,7 @@ int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count, uc
     });
 }
 
-int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback,
-                           void *arg) {
+int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback, void *arg) {
     return guard("ucd_ucx_am_set_handler", [&]() -> Status {
         UCD_UCX_TRY(require(pipeline, "pipeline"));
         const std::lock_guard held(pipeline->lock);

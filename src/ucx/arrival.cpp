@@ -6,8 +6,7 @@
 namespace ucd_ucx {
 
 ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t header_bytes,
-                                 void *data, std::size_t bytes,
-                                 const ucp_am_recv_param_t *param) {
+                                 void *data, std::size_t bytes, const ucp_am_recv_param_t *param) {
     auto *pipeline = static_cast<ucd_ucx_pipeline *>(argument);
     Header h;
     if (header_bytes < sizeof h) return UCS_OK;
@@ -60,7 +59,8 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     }
     Incoming &message = pipeline.incoming(header.id);
     message.learn(pipeline, *this);
-    if (header.kind == Kind::whole || header.kind == Kind::user_offer) message.deliver(pipeline, *this);
+    if (header.kind == Kind::whole || header.kind == Kind::user_offer)
+        message.deliver(pipeline, *this);
     if (bytes > 0) message.add(pipeline, std::move(self));
 }
 

@@ -124,8 +124,7 @@ std::mutex table_mutex;
 std::unordered_map<ucp_datatype_t, std::unique_ptr<Context>> table; // under table_mutex
 
 Status fail_unknown() {
-    return fail(UCD_ERR__INVALID_ARG,
-                "ucp_dt is a generic datatype that libucd-ucx did not make");
+    return fail(UCD_ERR__INVALID_ARG, "ucp_dt is a generic datatype that libucd-ucx did not make");
 }
 
 } // namespace
@@ -156,10 +155,15 @@ Status create_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t &datatyp
     return success;
 }
 
-Status take_failure(ucp_datatype_t datatype) {
+void *context_of(ucp_datatype_t datatype) {
     const std::lock_guard lock(table_mutex);
     const auto found = table.find(datatype);
-    return found == table.end() ? fail_unknown() : found->second->take();
+    return found == table.end() ? nullptr : found->second.get();
+}
+
+Status take_failure(ucp_datatype_t datatype) {
+    auto *context = static_cast<Context *>(context_of(datatype));
+    return context == nullptr ? fail_unknown() : context->take();
 }
 
 Status destroy_datatype(ucp_datatype_t datatype) {

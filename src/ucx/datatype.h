@@ -13,7 +13,8 @@ Status take_failure(ucp_datatype_t datatype);
 
 bool is_generic(ucp_datatype_t datatype);
 
-// The callbacks, as UCX has them; the context is not public.
+// What UCX calls, and with which context; null for a datatype that create_datatype did not make.
 extern const ucp_generic_dt_ops_t datatype_callbacks;
+void *context_of(ucp_datatype_t datatype);
 
 } // namespace ucd_ucx

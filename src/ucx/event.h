@@ -1,4 +1,5 @@
-// What UCX's callbacks report: noted where they are called, handled where the pipeline makes progress.
+// What UCX's callbacks report: noted where they are called, handled where the pipeline makes
+// progress.
 #pragma once
 
 #include <mutex>

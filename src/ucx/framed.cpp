@@ -31,8 +31,8 @@ std::size_t pack(void *state, std::size_t offset, void *to_argument, std::size_t
         std::memcpy(to, reinterpret_cast<const char *>(&frame->header) + offset, done);
     }
     if (done == length) return length;
-    const Status status = frame->operand->pack(offset + done - frame->prefix, to + done,
-                                               length - done, nullptr);
+    const Status status =
+        frame->operand->pack(offset + done - frame->prefix, to + done, length - done, nullptr);
     if (!status.ok()) {
         frame->failure = status.code();
         std::memset(to + done, 0, length - done);

@@ -1,5 +1,5 @@
-// A header and a packed stream as one message, without a buffer between: a generic UCP datatype whose
-// operations have a Frame for their buffer.
+// A header and a packed stream as one message, without a buffer between: a generic UCP datatype
+// whose operations have a Frame for their buffer.
 #pragma once
 
 #include "message.h"
@@ -12,7 +12,7 @@ struct Frame {
     Header header; // to be sent, or received
     Direction direction = Direction::send;
     std::size_t prefix = sizeof(Header); // 0: the header goes another way
-    int failure = UCD_SUCCESS; // of packing or unpacking
+    int failure = UCD_SUCCESS;           // of packing or unpacking
 };
 
 extern const ucp_generic_dt_ops_t frame_callbacks;

@@ -33,8 +33,7 @@ void Incoming::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
         conclude(pipeline);
 }
 
-void Incoming::lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
-                    uint64_t before) {
+void Incoming::lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before) {
     if (ep == ep_ && since_ < before) end(pipeline, status);
 }
 
@@ -105,7 +104,8 @@ void Incoming::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arriv
     if (arrival->holds_memory()) --blocks_;
     settled_ += arrival->bytes;
     arrival.reset();
-    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(pipeline, status, ucd);
+    if (status != UCS_OK && !receiving_->has_failed())
+        return receiving_->fail(pipeline, status, ucd);
     conclude(pipeline);
 }
 

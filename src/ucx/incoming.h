@@ -1,5 +1,5 @@
-// A message of several chunks, or a user's active message, at its receiver: what has come of it, and
-// what becomes of that.
+// A message of several chunks, or a user's active message, at its receiver: what has come of it,
+// and what becomes of that.
 #pragma once
 
 #include "message.h"
@@ -16,8 +16,7 @@ class Arrival final : public Event, public Chunk {
 public:
     // Called by UCX; argument is the pipeline.
     static ucs_status_t on_arrival(void *argument, const void *header, std::size_t header_bytes,
-                                   void *data, std::size_t bytes,
-                                   const ucp_am_recv_param_t *param);
+                                   void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
     ~Arrival();
 
     void happen(ucd_ucx_pipeline &pipeline) override;

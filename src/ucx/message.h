@@ -1,5 +1,5 @@
-// What pipelines say to each other. UCX connects machines of one byte order only, so these travel as
-// they are.
+// What pipelines say to each other. UCX connects machines of one byte order only, so these travel
+// as they are.
 #pragma once
 
 #include <cstdint>

@@ -85,22 +85,20 @@ Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
 
 Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
     uintptr_t moved;
-    const int rc = request == nullptr
-                       ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes, &moved,
-                                  hints_.get(), UCD_OP__REPLACE)
-                       : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
-                                   hints_.get(), UCD_OP__REPLACE, request);
+    const int rc = request == nullptr ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes,
+                                                 &moved, hints_.get(), UCD_OP__REPLACE)
+                                      : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes,
+                                                  &moved, hints_.get(), UCD_OP__REPLACE, request);
     return ucd_ok(rc);
 }
 
 Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
                        ucd_request_t *request) const {
     uintptr_t moved;
-    const int rc = request == nullptr
-                       ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
-                                    hints_.get(), UCD_OP__REPLACE)
-                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
-                                     hints_.get(), UCD_OP__REPLACE, request);
+    const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                   &moved, hints_.get(), UCD_OP__REPLACE)
+                                      : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                    &moved, hints_.get(), UCD_OP__REPLACE, request);
     return ucd_ok(rc);
 }
 

@@ -15,8 +15,7 @@ Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t mo
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
         return fail(UCD_ERR__INVALID_ARG, "%s is \"%.100s\"; it must be a number in %ju .. %ju",
-                    key, text.c_str(), static_cast<uintmax_t>(least),
-                    static_cast<uintmax_t>(most));
+                    key, text.c_str(), static_cast<uintmax_t>(least), static_cast<uintmax_t>(most));
     number = value;
     return success;
 }

@@ -20,9 +20,8 @@ uint64_t random_number() {
 
 } // namespace
 
-ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user,
-                                   const ucd_ucx_pipeline_params_t &p, const TransferOptions &o,
-                                   uint64_t staging_limit)
+ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
+                                   const TransferOptions &o, uint64_t staging_limit)
     : worker(worker_of_user), params(p), options(o), staging(p, staging_limit),
       sender_(random_number()) {}
 
@@ -31,8 +30,8 @@ Status ucd_ucx_pipeline::open() {
     worker_attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
     most_user_header = worker_attributes.max_am_header - 64;
-    UCD_UCX_TRY(ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed),
-                       "ucp_dt_create_generic"));
+    UCD_UCX_TRY(
+        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
     ucp_am_handler_param_t handler_params = {};
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                                 UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;

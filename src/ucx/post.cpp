@@ -31,8 +31,8 @@ void Post::started(ucd_ucx_pipeline &pipeline, ucs_status_ptr_t request) {
 
 void Post::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Parcel &parcel) {
     const ucp_request_param_t p = parameters(pipeline, parcel);
-    started(pipeline, ucp_am_send_nbx(ep, pipeline.params.am_id, parcel.header,
-                                      parcel.header_bytes, parcel.data, parcel.count, &p));
+    started(pipeline, ucp_am_send_nbx(ep, pipeline.params.am_id, parcel.header, parcel.header_bytes,
+                                      parcel.data, parcel.count, &p));
 }
 
 void Post::send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag,

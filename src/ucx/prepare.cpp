@@ -69,8 +69,7 @@ Status make_iov(const Request &r, const PrepareOptions &options, Prepared &made)
     const auto segments = static_cast<std::size_t>(r.layout.segments);
     std::vector<iovec> found(segments);
     uintptr_t actual;
-    UCD_UCX_TRY(
-        ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
+    UCD_UCX_TRY(ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
     auto list = std::make_unique<ucp_dt_iov_t[]>(segments);
     for (std::size_t i = 0; i < segments; ++i) list[i] = {found[i].iov_base, found[i].iov_len};
     made = {list.release(), segments, ucp_dt_make_iov()};

@@ -45,10 +45,9 @@ void Receiving::happen(ucd_ucx_pipeline &pipeline) {
     ucp_request_free(posted_);
     posted_ = nullptr;
     const Header &h = frame_.header;
-    if (posted_status_ == UCS_OK &&
-        (length_ < sizeof h || h.magic != Header::expected_magic ||
-         (h.kind != Kind::whole && h.kind != Kind::opening) ||
-         (h.kind == Kind::whole && length_ != sizeof h + h.total)))
+    if (posted_status_ == UCS_OK && (length_ < sizeof h || h.magic != Header::expected_magic ||
+                                     (h.kind != Kind::whole && h.kind != Kind::opening) ||
+                                     (h.kind == Kind::whole && length_ != sizeof h + h.total)))
         posted_status_ = UCS_ERR_INVALID_PARAM;
     if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
     if (h.kind == Kind::opening) {

@@ -141,10 +141,10 @@ void Sending::Slot::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
     send_am(pipeline, owner_.ep_,
             {.header = &header_,
-                   .header_bytes = sizeof header_,
-                   .data = bytes,
-                   .count = bytes_,
-                   .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+             .header_bytes = sizeof header_,
+             .data = bytes,
+             .count = bytes_,
+             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
 }
 
 void Sending::Slot::happen(ucd_ucx_pipeline &pipeline) {
