@@ -32,6 +32,20 @@ void ok(int rc, const char *what) {
         throw std::runtime_error(std::string(what) + ": " + ucd_ucx_last_error());
 }
 
+std::string to_hex(const std::string &bytes) {
+    std::string digits;
+    for (const char c : bytes)
+        for (const int shift : {4, 0}) digits += "0123456789abcdef"[c >> shift & 15];
+    return digits;
+}
+
+std::string from_hex(const std::string &digits) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+        bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    return bytes;
+}
+
 namespace {
 
 void *allocate(std::size_t bytes, void *argument) {

@@ -29,6 +29,9 @@ private:
 void ucx(ucs_status_t status, const char *what);
 void ok(int rc, const char *what);
 
+std::string to_hex(const std::string &bytes);
+std::string from_hex(const std::string &digits);
+
 constexpr unsigned am_id = 7;
 
 struct MemoryUse {

@@ -264,6 +264,7 @@ TEST_CASE("chunks are packed and unpacked while others are on the network") {
         unpacked += e.what == UCD_UCX_EVENT__UNPACK_END;
         unpacked_before_the_last_came += e.what == UCD_UCX_EVENT__UNPACK_END && arrived < 100;
     }
+    CHECK(arrived == 100);
     CHECK(unpacked == 100);
     CHECK(unpacked_before_the_last_came > 50);
 }
