@@ -113,9 +113,9 @@ int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_
         UCD_TRY(require(key, "key"));
         UCD_TRY(require(needed, "needed"));
         if (value_size > 0) UCD_TRY(require(value, "value"));
-        const std::string *text =
-            info == UCD_INFO__NULL ? nullptr
-                                   : find_text(*reinterpret_cast<const Info *>(info), key);
+        const std::string *text = info == UCD_INFO__NULL
+                                      ? nullptr
+                                      : find_text(*reinterpret_cast<const Info *>(info), key);
         *needed = text == nullptr ? 0 : text->size() + 1;
         if (value_size < *needed)
             return fail(UCD_ERR__TRUNCATED, "value_size is %ju; the value needs %ju bytes",
