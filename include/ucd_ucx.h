@@ -135,7 +135,7 @@ typedef struct {
  * between two pipelines, each of its worker, with the same am_id. Keys, of info here as defaults,
  * and of the info of a transfer:
  *
- *   ucd.ucx.eager    bytes: messages of at most that many are one eager UCP call
+ *   ucd.ucx.eager    bytes: messages of at most that many are one UCP call, without chunks
  *   ucd.ucx.chunk    bytes of a chunk, at least 1, at most 1 GiB
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, at least 1
  *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here). A transfer is
@@ -244,7 +244,7 @@ UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
 /* Stops a transfer, which will be complete with UCS_ERR_CANCELED as soon as UCX and devices no
  * longer use its memory, or with another status if it was too late. What is still to come for a
  * receive is dropped. A send begins no other chunk, and its receive ends with UCS_ERR_CANCELED too,
- * unless all of it had come; a message that is one eager call cannot be stopped. A request that is
+ * unless all of it had come; a message that is one UCP call cannot be stopped. A request that is
  * complete stays so. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 

@@ -13,7 +13,7 @@ Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t mo
 
 // What a transfer goes by. How the defaults were measured: docs/ucx.md.
 struct TransferOptions {
-    uint64_t eager = 8192;
+    uint64_t eager = 64 << 10;
     uint64_t chunk = 512 << 10;
     uint64_t depth = 4;
 };
@@ -25,8 +25,8 @@ enum class Form : uint8_t { automatic, contiguous, iov, generic };
 
 struct PrepareOptions {
     Form form = Form::automatic;
-    uint64_t iov_segment = 16 << 10; // the least mean segment for iov
-    uint64_t iov_entries = 64;       // the most segments
+    uint64_t iov_segment = 3 << 10; // the least mean segment for iov
+    uint64_t iov_entries = 1024;    // the most segments
 };
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options);
