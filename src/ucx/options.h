@@ -26,7 +26,7 @@ enum class Form : uint8_t { automatic, contiguous, iov, generic };
 struct PrepareOptions {
     Form form = Form::automatic;
     uint64_t iov_segment = 3 << 10; // the least mean segment for iov
-    uint64_t iov_entries = 1024;    // the most segments
+    uint64_t iov_entries = 4096;    // the most segments
 };
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options);
