@@ -19,7 +19,8 @@ static const char usage[] =
     "  --grid XxYxZ        how they divide the field (chosen for the least surface)\n"
     "  --iterations N      time steps (100)\n"
     "  --method METHOD     how faces are sent: pack (in pieces, by UCD), iov (segments, by UCX),\n"
-    "                      or auto: decided for each face by its layout (auto)\n"
+    "                      pipeline (by libucd-ucx), or auto: pack or iov, decided for each face\n"
+    "                      by its layout (auto)\n"
     "  --iov-threshold N   auto: mean segment, in bytes, from which a face goes as iov (4096)\n"
     "  --piece N           bytes per piece (65536)\n"
     "  --window N          pieces of a process that may be on the wire at once (8)\n"
@@ -54,8 +55,10 @@ static bool parse_method(const char *text, struct options *options) {
         options->method = METHOD_PACK;
     else if (strcmp(text, "iov") == 0)
         options->method = METHOD_IOV;
+    else if (strcmp(text, "pipeline") == 0)
+        options->method = METHOD_PIPELINE;
     else
-        return complain("--method is '%s'; it must be auto, pack or iov", text);
+        return complain("--method is '%s'; it must be auto, pack, iov or pipeline", text);
     return true;
 }
 
