@@ -24,6 +24,8 @@ static const char usage[] =
     "  --iov-threshold N   auto: mean segment, in bytes, from which a face goes as iov (4096)\n"
     "  --piece N           bytes per piece (65536)\n"
     "  --window N          pieces of a process that may be on the wire at once (8)\n"
+    "  --hosts NAME,...    network namespaces (ip netns) that the processes take turns to live in:\n"
+    "                      hosts of their own, as far as TCP is concerned\n"
     "  --trace FILE        write every pack, post, completion and unpack; - is standard output\n"
     "  --timeout N         give up after so many seconds (300)\n"
     "  --no-check          leave out the comparison\n"
@@ -87,6 +89,7 @@ static bool take(int which, const char *name, const char *value, struct options 
         if (!parse_number(name, value, 1, 4096, &number)) return false;
         options->window = (int)number;
         return true;
+    case 'o': options->hosts = value; return true;
     case 't': options->trace = value; return true;
     case 's':
         if (!parse_number(name, value, 1, 1000000, &number)) return false;
@@ -106,6 +109,7 @@ enum parsed options_parse(int argc, char **argv, struct options *options) {
         {"iov-threshold", required_argument, NULL, 'v'},
         {"piece", required_argument, NULL, 'b'},
         {"window", required_argument, NULL, 'w'},
+        {"hosts", required_argument, NULL, 'o'},
         {"trace", required_argument, NULL, 't'},
         {"timeout", required_argument, NULL, 's'},
         {"no-check", no_argument, NULL, 'n'},

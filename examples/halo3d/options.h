@@ -23,6 +23,7 @@ struct options {
     size_t iov_threshold;
     size_t piece_bytes;
     int window;        /* pieces that may be on the wire at once */
+    const char *hosts; /* NULL: this one; else network namespaces, separated by commas */
     const char *trace; /* NULL: none; "-": standard output */
     int timeout_seconds;
     bool check;

@@ -3,6 +3,7 @@
 #include "complain.h"
 #include "flow.h"
 #include "halo.h"
+#include "host.h"
 #include "now.h"
 #include "stencil.h"
 
@@ -117,7 +118,8 @@ static bool write_trace(struct process *process) {
 
 static bool work(struct process *process) {
     const struct run *run = process->run;
-    if (!make_arrays(process) || !make_types(process) ||
+    if (!host_enter(run->options.hosts, process->rank) || !make_arrays(process) ||
+        !make_types(process) ||
         !copy_block(run->input.data, process->in_file, process->from, process->interior) ||
         !wire_open(&process->wire, run->team, process->rank))
         return false;
