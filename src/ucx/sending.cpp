@@ -1,6 +1,7 @@
 #include "sending.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd_ucx {
 
@@ -13,14 +14,18 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, ui
     since_ = pipeline.now();
     frame_.operand = &operand_;
     frame_.header.total = operand_.bytes();
-    if (!is_whole()) {
-        const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
-        for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);
-        // So that what finds no memory does not begin.
-        if (operand_.in_place() == nullptr && !pipeline.staging.take(chunk_bytes(0), true))
-            return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
-                        static_cast<uintmax_t>(chunk_bytes(0)));
+    if (is_whole()) {
+        // What a device may fail to do is done before anything is sent.
+        if (operand_.on_host()) return success;
+        packed_.resize(sizeof(Header) + operand_.bytes());
+        return operand_.pack(0, packed_.data() + sizeof(Header), operand_.bytes(), nullptr);
     }
+    const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
+    for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);
+    // So that what finds no memory does not begin.
+    if (operand_.in_place() == nullptr && !pipeline.staging.take(chunk_bytes(0), true))
+        return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
+                    static_cast<uintmax_t>(chunk_bytes(0)));
     return success;
 }
 
@@ -35,12 +40,19 @@ void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
     starting_ = true;
 }
 
+// Packed as UCX sends it; or packed already.
+Parcel Sending::whole_parcel(ucd_ucx_pipeline &pipeline) {
+    if (packed_.empty()) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
+    std::memcpy(packed_.data(), &frame_.header, sizeof(Header));
+    const std::size_t skipped = sizeof(Header) - frame_.prefix;
+    return {.data = packed_.data() + skipped, .count = packed_.size() - skipped};
+}
+
 void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
     begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
     if (is_whole()) {
         ++under_way_;
-        opening_.send_tagged(pipeline, ep_, tag,
-                             {.data = &frame_, .count = 1, .datatype = pipeline.framed});
+        opening_.send_tagged(pipeline, ep_, tag, whole_parcel(pipeline));
     } else {
         // The offer goes first: it tells the receiver from which endpoint the chunks will come.
         Header offer = frame_.header;
@@ -73,9 +85,10 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
                      .header_bytes = am_header_.size(),
                      .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
     if (is_whole() && operand_.bytes() > 0) {
-        parcel.data = &frame_;
-        parcel.count = 1;
-        parcel.datatype = pipeline.framed;
+        const Parcel whole = whole_parcel(pipeline);
+        parcel.data = whole.data;
+        parcel.count = whole.count;
+        parcel.datatype = whole.datatype;
     }
     ++under_way_;
     opening_.send_am(pipeline, ep_, parcel);

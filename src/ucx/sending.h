@@ -57,6 +57,7 @@ private:
     };
 
     bool is_whole() const { return operand_.bytes() <= options_.eager; }
+    Parcel whole_parcel(ucd_ucx_pipeline &pipeline);
     void begin(ucd_ucx_pipeline &pipeline, Kind kind);
     void sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
     void stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd = UCD_SUCCESS);
@@ -69,6 +70,7 @@ private:
     uint64_t since_ = 0;
     Operand operand_;
     Frame frame_;
+    std::string packed_;    // a whole message of a device's memory, after room for a Header
     std::string am_header_; // a Header and the user's
     Header withdrawal_;
     Note opening_{*this}, offer_{*this}, withdrawal_note_{*this};

@@ -1,211 +1,12 @@
 // What goes wrong: each ends in an error, nothing hangs (every wait has a limit), nothing leaks
 // (the end of a Side sees to that), and the workers go on.
 
-#include "message.h"
-#include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
-#include "ucx/pair.hpp"
+#include "ucx/strided.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace ucdtest;
-using ucd_ucx::Header;
-using ucd_ucx::Kind;
-
-namespace {
-
-// Every other int, so that chunks are packed and unpacked.
-class Strided {
-public:
-    explicit Strided(std::size_t ints)
-        : memory_(2 * ints), type_(make(static_cast<std::intptr_t>(ints))) {
-        for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = static_cast<int>(i + 1);
-    }
-    ~Strided() { (void)ucd_free(&type_); }
-    void clear() { std::fill(memory_.begin(), memory_.end(), 0); }
-    int *data() { return memory_.data(); }
-    ucd_type_t type() const { return type_; }
-    std::size_t bytes() const { return memory_.size() / 2 * sizeof(int); }
-    // What a receive from another one leaves; the gaps are as clear() made them.
-    bool received_from(const Strided &other) const {
-        for (std::size_t i = 0; i < memory_.size(); ++i)
-            if (memory_[i] != (i % 2 == 0 ? other.memory_[i] : 0)) return false;
-        return true;
-    }
-    bool is_clear() const {
-        return std::all_of(memory_.begin(), memory_.end(), [](int i) { return i == 0; });
-    }
-
-private:
-    static ucd_type_t make(std::intptr_t ints) {
-        ucd_type_t type;
-        if (ucd_create_vector(ints, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) != UCD_SUCCESS)
-            throw std::runtime_error(ucd_last_error());
-        return type;
-    }
-    std::vector<int> memory_;
-    ucd_type_t type_;
-};
-
-int start_send(Side &side, Strided &what, Outcome &o, ucp_tag_t tag = 1) {
-    const ucd_ucx_param_t p = o.param();
-    const int rc =
-        ucd_ucx_send_nbx(side.pipeline, side.ep, what.data(), 1, what.type(), tag, &p, &o.request);
-    if (rc == UCD_SUCCESS) o.started();
-    return rc;
-}
-
-int start_receive(Side &side, Strided &what, Outcome &o, ucp_tag_t tag = 1) {
-    what.clear();
-    const ucd_ucx_param_t p = o.param();
-    return ucd_ucx_recv_nbx(side.pipeline, what.data(), 1, what.type(), tag, UINT64_MAX, &p,
-                            &o.request);
-}
-
-// A whole transfer each way.
-void check_usable(TwoSides &sides) {
-    for (auto [from, to] : {std::pair(&sides.a, &sides.b), std::pair(&sides.b, &sides.a)}) {
-        Strided in(5000), out(5000);
-        Outcome sent, received;
-        REQUIRE(start_receive(*to, out, received, 99) == UCD_SUCCESS);
-        REQUIRE(start_send(*from, in, sent, 99) == UCD_SUCCESS);
-        sides.until([&] { return sent.done() && received.done(); });
-        CHECK(received.result.status == UCS_OK);
-        CHECK(out.received_from(in));
-    }
-}
-
-#define SMALL_CHUNKS                                                                               \
-    {                                                                                              \
-        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {                                      \
-            "ucd.ucx.depth", "3"                                                                   \
-        }                                                                                          \
-    }
-
-// What a sender says, said by hand.
-class ByHand {
-public:
-    explicit ByHand(TwoSides &sides) : sides_(sides) {}
-
-    void tagged(const void *bytes, std::size_t count) {
-        ucp_request_param_t p = {};
-        wait(ucp_tag_send_nbx(sides_.a.ep, bytes, count, 1, &p));
-    }
-    void active(const Header &header, const void *bytes, std::size_t count) {
-        ucp_request_param_t p = {};
-        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-        wait(ucp_am_send_nbx(sides_.a.ep, am_id, &header, sizeof header, bytes, count, &p));
-    }
-
-private:
-    void wait(ucs_status_ptr_t request) {
-        REQUIRE(!UCS_PTR_IS_ERR(request));
-        if (request == nullptr) return;
-        sides_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
-        ucp_request_free(request);
-    }
-    TwoSides &sides_;
-};
-
-} // namespace
-
-TEST_CASE("chunks come in any order, before and after the message is matched") {
-    const MockSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    ByHand hand(sides);
-    run_cases("ucx order", 100, [&](Case &one) {
-        Strided in(3000), out(3000);
-        std::vector<char> stream(in.bytes());
-        std::uintptr_t packed;
-        one.succeed(ucd_pack(in.data(), 1, in.type(), 0, stream.data(), stream.size(), &packed,
-                             UCD_INFO__NULL, UCD_OP__REPLACE),
-                    "ucd_pack");
-        Header header;
-        header.id = {one.rng().bits(), 1};
-        header.total = stream.size();
-        // The opening somewhere among them; lengths of any kind.
-        std::vector<std::pair<std::size_t, std::size_t>> parts = {{0, 0}};
-        for (std::size_t at = 0; at < stream.size();) {
-            const std::size_t n = std::min(1 + one.rng().below(3000), stream.size() - at);
-            parts.emplace_back(at, n);
-            at += n;
-        }
-        one.rng().shuffle(parts);
-        Outcome received;
-        const bool early = one.rng().chance(50);
-        if (early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        for (const auto &[at, n] : parts) {
-            header.kind = n == 0 ? Kind::opening : Kind::chunk;
-            header.offset = at;
-            if (n == 0)
-                hand.tagged(&header, sizeof header);
-            else
-                hand.active(header, stream.data() + at, n);
-        }
-        if (!early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        sides.until([&] { return received.done(); });
-        if (received.result.status != UCS_OK) one.fail(ucs_status_string(received.result.status));
-        if (!out.received_from(in)) one.fail("other bytes were received");
-    });
-    check_usable(sides);
-}
-
-TEST_CASE("what no pipeline sent is refused") {
-    const MockSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    ByHand hand(sides);
-    std::vector<char> bytes(4000, 'b');
-    Strided out(1000);
-    const auto receive_after = [&](auto &&send) {
-        Outcome received;
-        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        send();
-        sides.until([&] { return received.done(); });
-        CHECK(received.result.status == UCS_ERR_INVALID_PARAM);
-        CHECK(out.is_clear());
-    };
-    receive_after([&] { hand.tagged(bytes.data(), 20); });
-    receive_after([&] { hand.tagged(bytes.data(), sizeof(Header)); });
-    Header header;
-    header.total = 4000;
-    header.id = {77, 1};
-    receive_after([&] {
-        header.kind = Kind::chunk; // is no opening
-        hand.tagged(&header, sizeof header);
-    });
-    receive_after([&] {
-        header.kind = Kind::whole; // and 4000 bytes
-        hand.tagged(&header, sizeof header);
-    });
-    // Chunks that reach beyond the message.
-    for (const auto &[offset, count] : {std::pair<std::uint64_t, std::size_t>(3999, 2),
-                                        {4001, 1},
-                                        {UINT64_MAX, 2},
-                                        {UINT64_MAX - 1, 1000}}) {
-        ++header.id.number;
-        receive_after([&] {
-            header.kind = Kind::opening;
-            hand.tagged(&header, sizeof header);
-            header.kind = Kind::chunk;
-            header.offset = offset;
-            hand.active(header, bytes.data(), count);
-            header.kind = Kind::withdraw; // so that nothing is kept of it
-            hand.active(header, nullptr, 0);
-        });
-    }
-    // Active messages that are none of ours leave no trace.
-    header.magic = 0;
-    hand.active(header, bytes.data(), 100);
-    header = Header();
-    header.user_header = 1000;
-    hand.active(header, bytes.data(), 100);
-    header = Header();
-    header.kind = Kind::withdraw;
-    hand.active(header, nullptr, 0);
-    check_usable(sides);
-}
 
 TEST_CASE("a receive that is too short is truncated, and the sender does not notice") {
     const MockSession session;
@@ -416,6 +217,37 @@ TEST_CASE("a device fails in the midst of a transfer") {
         if (!sender_fails && sent.result.status != UCS_OK)
             one.fail("the sender got ", ucs_status_string(sent.result.status));
     });
+    check_usable(sides);
+}
+
+TEST_CASE("a device fails with a message that is one call") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Case one("ucx small device failure", 0);
+    const Subject s = make_subject(one, recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
+    MockBuffer device(one.rng(), s.range, Memory::device0);
+    MockBuffer host(one.rng(), s.range, Memory::pageable);
+    device.send();
+    host.send();
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    // The sender's: nothing is sent.
+    mock::knobs.failing_work = 1;
+    CHECK(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, device.real_base(), 1, s.type(), 1, &p,
+                           &sent.request) == UCD_ERR__DEVICE);
+    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+    // The receiver's.
+    REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, device.real_base(), 1, s.type(), 1, 1, &q,
+                             &received.request) == UCD_SUCCESS);
+    for (int i = 0; i < 100; ++i) sides.progress();
+    CHECK(!received.done());
+    mock::knobs.failing_work = 1;
+    REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, host.real_base(), 1, s.type(), 1, &p,
+                             &sent.request) == UCD_SUCCESS);
+    sent.started();
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(received.result.status == UCS_ERR_IO_ERROR);
+    CHECK(received.result.ucd == UCD_ERR__DEVICE);
     check_usable(sides);
 }
 
