@@ -81,7 +81,11 @@ int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline) {
 }
 
 unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline) {
-    return pipeline->progress();
+    try {
+        return pipeline->progress();
+    } catch (const std::bad_alloc &) {
+        return 1; // what can be done without memory was done
+    }
 }
 
 int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,

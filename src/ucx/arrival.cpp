@@ -57,10 +57,16 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
             message->end(pipeline, static_cast<ucs_status_t>(-static_cast<int>(header.status)));
         return;
     }
+    const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
+    if (!users && header.kind != Kind::offer && header.kind != Kind::chunk) return; // unknown
+    if (header.kind == Kind::whole && bytes != header.total) return;
+    // A message is announced once: of a second time, no pipeline would be the sender.
+    if (users && pipeline.find_incoming(header.id) != nullptr &&
+        pipeline.find_incoming(header.id)->is_delivered())
+        return;
     Incoming &message = pipeline.incoming(header.id);
     message.learn(pipeline, *this);
-    if (header.kind == Kind::whole || header.kind == Kind::user_offer)
-        message.deliver(pipeline, *this);
+    if (users) message.deliver(pipeline, *this);
     if (bytes > 0) message.add(pipeline, std::move(self));
 }
 

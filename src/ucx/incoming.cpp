@@ -14,6 +14,7 @@ void Incoming::learn(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
 void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
     header_ = arrival.header;
     user_header_ = arrival.user_header;
+    delivered_ = true;
     pipeline.deliver(*this);
 }
 

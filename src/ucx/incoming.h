@@ -66,6 +66,7 @@ public:
     void learn(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
     // It is a user's, who is to be told.
     void deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
+    bool is_delivered() const { return delivered_; }
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
     // No more will come.
     void end(ucd_ucx_pipeline &pipeline, ucs_status_t status);
@@ -101,6 +102,7 @@ private:
     std::deque<std::unique_ptr<Arrival>> waiting_;
     unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory
     bool matched_ = false;             // or dropped: the user knows
+    bool delivered_ = false;           // or about to be
     bool ended_ = false;
     ucs_status_t status_ = UCS_OK; // with which it ended
     Receiving *receiving_ = nullptr;

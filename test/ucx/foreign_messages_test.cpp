@@ -132,5 +132,21 @@ TEST_CASE("what no pipeline sent is refused") {
     header = Header();
     header.kind = Kind::withdraw;
     hand.active(header, nullptr, 0);
+    header.kind = static_cast<Kind>(77);
+    hand.active(header, bytes.data(), 100);
+    header.kind = Kind::whole; // has another length
+    header.total = 99;
+    hand.active(header, bytes.data(), 100);
+    // An active message is announced once.
+    int announced = 0;
+    const auto count = [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t, uint64_t,
+                          ucp_ep_h) { ++*static_cast<int *>(arg); };
+    REQUIRE(ucd_ucx_am_set_handler(sides.b.pipeline, count, &announced) == UCD_SUCCESS);
+    header.total = 100;
+    header.id = {78, 1};
+    hand.active(header, bytes.data(), 100);
+    hand.active(header, bytes.data(), 100);
+    for (int i = 0; i < 100; ++i) sides.progress();
+    CHECK(announced == 1);
     check_usable(sides);
 }
