@@ -284,6 +284,15 @@ UCD_API int ucd_info_create(ucd_info_t *info);
  * OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 
+/* Copies what key was last set to, also a key that UCD does not know, to value, which has value_size
+ * bytes; so libraries on top of UCD can have keys of their own. *needed is set, also when the result
+ * is TRUNCATED, to the value_size that suffices, NUL included, or to 0 if key is not set or info is
+ * UCD_INFO__NULL. value may be NULL if value_size is 0. MPI 10 (MPI_Info_get_string).
+ * Returns: INVALID_ARG (key or needed is NULL; value is NULL though value_size is not 0); TRUNCATED
+ * (value_size < *needed; value is not written). */
+UCD_API int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
+                         uintptr_t *needed);
+
 /* Ends *info and sets it to UCD_INFO__NULL; calls that used it and have returned no longer need it,
  * whatever they started. Returns: INVALID_ARG (info or *info is NULL). */
 UCD_API int ucd_info_free(ucd_info_t *info);
@@ -465,6 +474,15 @@ typedef struct {
 /* Fills in *layout, whose struct_size the caller has set. Touches no data.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout);
+
+/* Says which memory the first byte that (count, type) touches at buf is in, as the value of
+ * ucd.inbuf or ucd.outbuf that would say so: host, pinned, managed, or a backend's name, a colon and
+ * the device's number; host if nothing is touched. memory has memory_size bytes; 32 always suffice.
+ * Of hints only ucd.gpu is looked at. Initialises no GPU driver. No counterpart in MPI.
+ * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED (memory is not written), OUT_OF_MEM,
+ * INTERNAL. */
+UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                           char *memory, uintptr_t memory_size);
 
 /* Writes the type as it was built, the normalised layout that the kernels see, and what follows from
  * it, as text that ends in a NUL: lines of the form "key: value". The keys stay; later versions may

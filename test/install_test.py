@@ -36,11 +36,12 @@ class Install(unittest.TestCase):
         cls.library = next(cls.installed.rglob('libucd.so')).parent
         cls.environment = os.environ | {'LD_LIBRARY_PATH': str(cls.library)}
 
-    def flags(self, *more):
+    def flags(self, package='ucd'):
         pc = next(self.installed.rglob('ucd.pc'))
-        environment = os.environ | {'PKG_CONFIG_PATH': str(pc.parent),
-                                    'PKG_CONFIG_SYSROOT_DIR': str(self.root)}
-        return run('pkg-config', *more, '--cflags', '--libs', 'ucd', env=environment).split()
+        # The flags of other packages must stay as they are.
+        environment = os.environ | {'PKG_CONFIG_PATH': str(pc.parent)}
+        flags = run('pkg-config', '--cflags', '--libs', package, env=environment).split()
+        return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 
     def test_headers_are_there(self):
         for header in ('ucd.h', 'ucd.hpp', 'ucd_types.hpp'):
@@ -52,6 +53,32 @@ class Install(unittest.TestCase):
             program = self.root / source.stem
             run(*compiler.split(), standard, '-o', program, source, *self.flags())
             self.assertEqual(run(program, env=self.environment), says)
+
+    def test_pkg_config_of_ucd_ucx(self):
+        if not next(self.installed.rglob('ucd-ucx.pc'), None):
+            self.skipTest('libucd-ucx is not built')
+        self.assertTrue((self.installed / 'include' / 'ucd_ucx.h').is_file())
+        source = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
+        program = self.root / 'guide'
+        run(*C.split(), '-std=c11', '-o', program, source, *self.flags(package='ucd-ucx'))
+        self.assertIn('pipelined', run(program, env=self.environment))
+        # As C++ too.
+        empty = self.root / 'empty.cpp'
+        empty.write_text('#include <ucd_ucx.h>\n')
+        run(*CXX.split(), '-std=c++20', '-Wall', '-Werror', '-fsyntax-only', empty,
+            *self.flags(package='ucd-ucx'))
+
+    def test_libraries_export_their_interface_only(self):
+        for library, prefix in (('libucd.so', 'ucd_'), ('libucd-ucx.so', 'ucd_ucx_')):
+            path = self.library / library
+            if not path.exists():
+                continue
+            exported = {line.split()[2].split('@')[0]
+                        for line in run('nm', '-D', '--defined-only', path).splitlines()
+                        if line.split()[1] == 'T'}
+            self.assertTrue(exported)
+            for name in exported:
+                self.assertTrue(name.startswith(prefix), name)
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package(self):

@@ -77,7 +77,10 @@ void faces_free(struct face faces[FACES]) {
 static void print_decision(FILE *file, const struct face *face, const struct options *options) {
     const double mean = mean_segment(&face->layout);
     if (!options->decide)
-        fprintf(file, "%s, as --method says\n", face->method == METHOD_PACK ? "pack" : "iov");
+        fprintf(file, "%s, as --method says\n",
+                face->method == METHOD_PACK  ? "pack"
+                : face->method == METHOD_IOV ? "iov"
+                                             : "pipeline");
     else if (face->method == METHOD_DIRECT)
         fputs("in place: it is contiguous\n", file);
     else

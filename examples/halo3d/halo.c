@@ -113,6 +113,7 @@ static bool start_piece(struct slot *slot, const struct piece *piece) {
                                     piece->offset);
     case METHOD_IOV: return post_iov(slot);
     case METHOD_PACK: return start_packing(slot);
+    case METHOD_PIPELINE: break; /* see flow.c */
     }
     return complain("face %s: no such method", face_names[piece->face]);
 }

@@ -19,10 +19,13 @@ static const char usage[] =
     "  --grid XxYxZ        how they divide the field (chosen for the least surface)\n"
     "  --iterations N      time steps (100)\n"
     "  --method METHOD     how faces are sent: pack (in pieces, by UCD), iov (segments, by UCX),\n"
-    "                      or auto: decided for each face by its layout (auto)\n"
+    "                      pipeline (by libucd-ucx), or auto: pack or iov, decided for each face\n"
+    "                      by its layout (auto)\n"
     "  --iov-threshold N   auto: mean segment, in bytes, from which a face goes as iov (4096)\n"
     "  --piece N           bytes per piece (65536)\n"
     "  --window N          pieces of a process that may be on the wire at once (8)\n"
+    "  --hosts NAME,...    network namespaces (ip netns) that the processes take turns to live in:\n"
+    "                      hosts of their own, as far as TCP is concerned\n"
     "  --trace FILE        write every pack, post, completion and unpack; - is standard output\n"
     "  --timeout N         give up after so many seconds (300)\n"
     "  --no-check          leave out the comparison\n"
@@ -54,8 +57,10 @@ static bool parse_method(const char *text, struct options *options) {
         options->method = METHOD_PACK;
     else if (strcmp(text, "iov") == 0)
         options->method = METHOD_IOV;
+    else if (strcmp(text, "pipeline") == 0)
+        options->method = METHOD_PIPELINE;
     else
-        return complain("--method is '%s'; it must be auto, pack or iov", text);
+        return complain("--method is '%s'; it must be auto, pack, iov or pipeline", text);
     return true;
 }
 
@@ -84,6 +89,7 @@ static bool take(int which, const char *name, const char *value, struct options 
         if (!parse_number(name, value, 1, 4096, &number)) return false;
         options->window = (int)number;
         return true;
+    case 'o': options->hosts = value; return true;
     case 't': options->trace = value; return true;
     case 's':
         if (!parse_number(name, value, 1, 1000000, &number)) return false;
@@ -103,6 +109,7 @@ enum parsed options_parse(int argc, char **argv, struct options *options) {
         {"iov-threshold", required_argument, NULL, 'v'},
         {"piece", required_argument, NULL, 'b'},
         {"window", required_argument, NULL, 'w'},
+        {"hosts", required_argument, NULL, 'o'},
         {"trace", required_argument, NULL, 't'},
         {"timeout", required_argument, NULL, 's'},
         {"no-check", no_argument, NULL, 'n'},

@@ -7,9 +7,10 @@
 
 /* How a face is sent. */
 enum method {
-    METHOD_PACK,  /* packed by UCD into buffers, piece by piece */
-    METHOD_IOV,   /* as a list of its segments: the transport gathers them */
-    METHOD_DIRECT /* from where it lies: it is contiguous */
+    METHOD_PACK,    /* packed by UCD into buffers, piece by piece */
+    METHOD_IOV,     /* as a list of its segments: the transport gathers them */
+    METHOD_DIRECT,  /* from where it lies: it is contiguous */
+    METHOD_PIPELINE /* by libucd-ucx, which does what is done here by hand */
 };
 
 struct options {
@@ -18,10 +19,11 @@ struct options {
     int grid[3]; /* 0 0 0: to be chosen */
     int iterations;
     bool decide;        /* choose the method of each face by its layout; else: */
-    enum method method; /* for all faces, PACK or IOV */
+    enum method method; /* for all faces, PACK, IOV or PIPELINE */
     size_t iov_threshold;
     size_t piece_bytes;
     int window;        /* pieces that may be on the wire at once */
+    const char *hosts; /* NULL: this one; else network namespaces, separated by commas */
     const char *trace; /* NULL: none; "-": standard output */
     int timeout_seconds;
     bool check;

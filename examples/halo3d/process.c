@@ -1,7 +1,9 @@
 #include "process.h"
 
 #include "complain.h"
+#include "flow.h"
 #include "halo.h"
+#include "host.h"
 #include "now.h"
 #include "stencil.h"
 
@@ -21,6 +23,7 @@ struct process {
     struct wire wire;
     struct trace trace;
     struct halo halo;
+    struct flow flow; /* in its place, if libucd-ucx is to do it */
     struct {
         unsigned char *ring; /* as large as the window */
         size_t ring_at, array_at;
@@ -83,11 +86,18 @@ static void step(struct process *process) {
     stats_add(process->stats, MEASURE_STENCIL, process->array_bytes, now_ns() - start);
 }
 
+static bool uses_flow(const struct process *process) {
+    const struct options *options = &process->run->options;
+    return !options->decide && options->method == METHOD_PIPELINE;
+}
+
 static bool iterate(struct process *process) {
     struct team_member *self = &process->run->team->members[process->rank];
     for (int i = 0; i < process->run->options.iterations; i++) {
-        measure_memcpy(process);
-        if (!halo_exchange(&process->halo, process->from, i)) return false;
+        if (!uses_flow(process)) measure_memcpy(process);
+        if (!(uses_flow(process) ? flow_exchange(&process->flow, process->from, i)
+                                 : halo_exchange(&process->halo, process->from, i)))
+            return false;
         step(process);
         stats_end_step(process->stats, i);
         atomic_store(&self->steps, i + 1);
@@ -108,20 +118,27 @@ static bool write_trace(struct process *process) {
 
 static bool work(struct process *process) {
     const struct run *run = process->run;
-    if (!make_arrays(process) || !make_types(process) ||
+    if (!host_enter(run->options.hosts, process->rank) || !make_arrays(process) ||
+        !make_types(process) ||
         !copy_block(run->input.data, process->in_file, process->from, process->interior) ||
         !wire_open(&process->wire, run->team, process->rank))
         return false;
-    bool good = halo_make(&process->halo, &process->wire, &run->grid, process->rank, &run->options,
-                          process->stats, &process->trace);
+    bool good = uses_flow(process)
+                    ? flow_make(&process->flow, &process->wire, &run->grid, process->rank,
+                                &run->options, process->stats, &process->trace)
+                    : halo_make(&process->halo, &process->wire, &run->grid, process->rank,
+                                &run->options, process->stats, &process->trace);
     if (good && process->rank == 0) {
-        faces_print(stdout, process->halo.faces, &run->options);
+        faces_print(stdout, uses_flow(process) ? process->flow.faces : process->halo.faces,
+                    &run->options);
         fflush(stdout);
     }
     good = good && iterate(process) &&
            copy_block(process->from, process->interior, run->output.data, process->in_file) &&
-           write_trace(process) && wire_close(&process->wire);
-    if (good) halo_free(&process->halo); /* else UCX may still have its buffers: see wire.h */
+           write_trace(process) && (!uses_flow(process) || flow_free(&process->flow)) &&
+           wire_close(&process->wire);
+    /* If it failed, UCX may still have its buffers: see wire.h. */
+    if (good && !uses_flow(process)) halo_free(&process->halo);
     return good;
 }
 

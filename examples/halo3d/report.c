@@ -116,8 +116,10 @@ bool report_print(const struct team *team, int iterations) {
     const double memcpy_rate = medians.gb_per_s[MEASURE_MEMCPY];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const double rate = medians.gb_per_s[rows[i].measure];
-        if (rate > 0)
-            printf("%-13s %10.2f %8.0f %%\n", rows[i].name, rate, 100 * rate / memcpy_rate);
+        if (rate <= 0) continue;
+        printf("%-13s %10.2f", rows[i].name, rate);
+        if (memcpy_rate > 0) printf(" %8.0f %%", 100 * rate / memcpy_rate);
+        putchar('\n');
     }
     printf("exchange %.2f ms per step, %.2f without waiting for neighbours; stencil %.2f ms\n",
            medians.ms[MEASURE_EXCHANGE], medians.ms[MEASURE_BUSY], medians.ms[MEASURE_STENCIL]);

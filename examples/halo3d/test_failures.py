@@ -122,6 +122,7 @@ class Checks:
         self.fails("two dimensions", 1, "three dimensions", flat, out)
         self.fails("no cells", 1, "at least 1", empty, out)
         self.fails("the same file", 1, "are the same file", good, good)
+        self.fails("no such host", 1, "/run/netns/no-such-host", "--hosts", "no-such-host", good, out)
         self.fails("no such folder", 1, "cannot make it", good, str(self.work / "none" / "out.npy"))
         self.fails("too many blocks", 1, "cannot be divided", "--processes", "11", good, out)
         self.fails("wrong grid", 1, "--grid has 4 blocks", "--grid", "2x2x1", good, out)

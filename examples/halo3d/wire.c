@@ -29,7 +29,7 @@ static bool open_context(struct wire *wire) {
     bool good = configure(config, "TLS", "sm,self,tcp") && configure(config, "RNDV_THRESH", "16k");
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
-        .features = UCP_FEATURE_TAG,
+        .features = UCP_FEATURE_TAG | UCP_FEATURE_AM, /* the latter for libucd-ucx */
         .estimated_num_eps = (size_t)wire->team->size,
     };
     good = good && ucx_ok(ucp_init(&params, config, &wire->context), "ucp_init");

@@ -103,7 +103,25 @@ int ucd_info_set(ucd_info_t info, const char *key, const char *value) {
         UCD_TRY(require(info, "info"));
         UCD_TRY(require(key, "key"));
         UCD_TRY(require(value, "value"));
-        return set_hint(*reinterpret_cast<Info *>(info), key, value);
+        return set_text(*reinterpret_cast<Info *>(info), key, value);
+    });
+}
+
+int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
+                 uintptr_t *needed) {
+    return guard("ucd_info_get", [&]() -> Status {
+        UCD_TRY(require(key, "key"));
+        UCD_TRY(require(needed, "needed"));
+        if (value_size > 0) UCD_TRY(require(value, "value"));
+        const std::string *text = info == UCD_INFO__NULL
+                                      ? nullptr
+                                      : find_text(*reinterpret_cast<const Info *>(info), key);
+        *needed = text == nullptr ? 0 : text->size() + 1;
+        if (value_size < *needed)
+            return fail(UCD_ERR__TRUNCATED, "value_size is %ju; the value needs %ju bytes",
+                        static_cast<uintmax_t>(value_size), static_cast<uintmax_t>(*needed));
+        if (text != nullptr) std::memcpy(value, text->c_str(), *needed);
+        return success;
     });
 }
 

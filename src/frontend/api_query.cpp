@@ -4,10 +4,12 @@
 #include "context.h"
 #include "describe.h"
 #include "move_arguments.h"
+#include "route.h"
 
 #include <ucd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace ucd;
@@ -99,6 +101,37 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
             find_box(canonical, top, l);
         }
         return fill_sized(l, layout);
+    });
+}
+
+int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info, char *memory,
+                   uintptr_t memory_size) {
+    return guard("ucd_get_memory", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        const Type *t;
+        UCD_TRY(resolve(type, "type", t));
+        UCD_TRY(require(memory, "memory"));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        Place place;
+        if (bytes > 0)
+            UCD_TRY(find_place(*context, CallHints(*context, info), nullptr,
+                               first_byte(*t, static_cast<const char *>(buf)), place));
+        char text[32];
+        if (place.kind == MemoryKind::device)
+            std::snprintf(text, sizeof text, "%s:%d", place.owner->name(), place.device);
+        else
+            std::snprintf(text, sizeof text, "%s",
+                          place.kind == MemoryKind::pinned    ? "pinned"
+                          : place.kind == MemoryKind::managed ? "managed"
+                                                              : "host");
+        const std::size_t needed = std::strlen(text) + 1;
+        if (memory_size < needed)
+            return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",
+                        static_cast<uintmax_t>(memory_size), needed);
+        std::memcpy(memory, text, needed);
+        return success;
     });
 }
 

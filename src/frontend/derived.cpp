@@ -27,6 +27,13 @@ const T &publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>>
 
 const Derived &make_derived(const Type &type) {
     auto &slot = const_cast<Type &>(type).derived;
+    if (type.shares_derived()) {
+        const Type *original = type.child;
+        while (original->shares_derived()) original = original->child;
+        const Derived &shared = derived(*original);
+        slot.store(const_cast<Derived *>(&shared), std::memory_order_release);
+        return shared;
+    }
     auto made = std::make_unique<Derived>();
     made->layout = lower_to_layout(type);
     return publish(slot, std::move(made));

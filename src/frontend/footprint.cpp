@@ -45,7 +45,8 @@ uint64_t footprint_of(const Type &root) {
         bytes += sizeof t + t.argument_count * sizeof t.arguments[0];
         if (t.displs) bytes += entries * sizeof t.displs[0];
         if (t.blocklengths) bytes += entries * sizeof t.blocklengths[0];
-        if (const Derived *d = t.derived.load(std::memory_order_acquire)) bytes += bytes_of(*d);
+        const Derived *d = t.shares_derived() ? nullptr : t.derived.load(std::memory_order_acquire);
+        if (d != nullptr) bytes += bytes_of(*d);
         if (t.child != nullptr) pending.push_back(t.child);
         if (!t.children) continue;
         bytes += entries * sizeof t.children[0];

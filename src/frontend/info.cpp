@@ -110,6 +110,28 @@ Status set_hint(Info &info, std::string_view name, std::string_view value) {
     return success;
 }
 
+const std::string *find_text(const Info &info, std::string_view key) {
+    for (const auto &[name, text] : info.texts)
+        if (name == key) return &text;
+    return nullptr;
+}
+
+Status set_text(Info &info, std::string_view key, std::string_view value) {
+    // What allocates comes first: afterwards either both are set or neither.
+    std::string text(value);
+    auto *old = const_cast<std::string *>(find_text(info, key));
+    if (old == nullptr) {
+        std::string name(key);
+        info.texts.reserve(info.texts.size() + 1);
+        UCD_TRY(set_hint(info, key, value));
+        info.texts.emplace_back(std::move(name), std::move(text));
+        return success;
+    }
+    UCD_TRY(set_hint(info, key, value));
+    *old = std::move(text);
+    return success;
+}
+
 Status hints_from_environment(Info &info) {
     for (const Key &key : keys)
         if (const char *value = std::getenv(key.variable))

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ucd {
@@ -26,10 +27,16 @@ struct Info {
     std::optional<Engine> engine;
     std::optional<uint32_t> max_blocks, threads;
     std::optional<uint64_t> ze_context;
+    std::vector<std::pair<std::string, std::string>> texts; // every key as it was set, known or not
 };
 
 // Sets one hint. Keys that are not known are ignored; a bad value of a known one is INVALID_ARG.
 Status set_hint(Info &info, std::string_view key, std::string_view value);
+
+// As above, and keeps the text, also of keys that are not known.
+Status set_text(Info &info, std::string_view key, std::string_view value);
+// The text that a key was set to, or null.
+const std::string *find_text(const Info &info, std::string_view key);
 
 // The hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on.
 Status hints_from_environment(Info &info);

@@ -31,7 +31,7 @@ void release(Type *type) {
         drop(t->child, dead);
         if (t->children)
             for (int64_t i = 0; i < t->count; ++i) drop(t->children[i], dead);
-        delete t->derived.load(std::memory_order_acquire);
+        if (!t->shares_derived()) delete t->derived.load(std::memory_order_acquire);
         delete t;
     }
 }

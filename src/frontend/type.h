@@ -73,6 +73,9 @@ struct Type {
     std::atomic<Derived *> derived{nullptr};
     Type *next_dead = nullptr; // links types on their way out; see release()
 
+    // A duplicate has what was derived from its original.
+    bool shares_derived() const { return combiner == Combiner::dup; }
+
     int64_t extent() const { return ub - lb; }
     int64_t displacement(int64_t i) const { return displs[i] * unit; }
     int64_t block_length(int64_t i) const { return blocklengths ? blocklengths[i] : blocklength; }

@@ -32,6 +32,32 @@ TEST_CASE("A success does not clear the last error") {
     CHECK(ucd_last_error() == message);
 }
 
+TEST_CASE("ucd_info_get gives back what was set last, known or not") {
+    ucd_info_t info;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    char text[8] = "before";
+    uintptr_t needed = 7;
+    CHECK(ucd_info_get(info, "ucd.threads", text, sizeof text, &needed) == UCD_SUCCESS);
+    CHECK(needed == 0);
+    CHECK(ucd_info_get(UCD_INFO__NULL, "ucd.threads", text, sizeof text, &needed) == UCD_SUCCESS);
+    CHECK(needed == 0);
+    CHECK(std::string(text) == "before");
+    REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "of.others", "") == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.threads", "1234") == UCD_SUCCESS);
+    CHECK(ucd_info_set(info, "ucd.threads", "no") == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_info_get(info, "ucd.threads", text, 4, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(needed == 5);
+    CHECK(std::string(text) == "before");
+    CHECK(ucd_info_get(info, "ucd.threads", nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(ucd_info_get(info, "ucd.threads", text, 5, &needed) == UCD_SUCCESS);
+    CHECK(std::string(text) == "1234");
+    CHECK(ucd_info_get(info, "of.others", text, sizeof text, &needed) == UCD_SUCCESS);
+    CHECK(needed == 1);
+    CHECK(std::string(text).empty());
+    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
+}
+
 TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     Refusals r;
     r.invalid("ucd_info_create", "info is NULL", [&] { return ucd_info_create(nullptr); });
@@ -61,6 +87,12 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     // Values of any length are quoted without harm.
     const std::string endless(100000, 'x');
     r.invalid(f, "ucd.engine", [&] { return ucd_info_set(info, "ucd.engine", endless.c_str()); });
+
+    const char *const g = "ucd_info_get";
+    auto &o = r.out;
+    r.invalid(g, "key is NULL", [&] { return ucd_info_get(info, nullptr, o.text, 9, &o.size); });
+    r.invalid(g, "needed is NULL", [&] { return ucd_info_get(info, "a", o.text, 9, nullptr); });
+    r.invalid(g, "value is NULL", [&] { return ucd_info_get(info, "a", nullptr, 9, &o.size); });
 
     r.invalid("ucd_info_free", "info is NULL", [&] { return ucd_info_free(nullptr); });
     ucd_info_t none = UCD_INFO__NULL;

@@ -95,6 +95,24 @@ TEST_CASE("No byte beyond struct_size is written") {
     CHECK(longer.unknown == 7);
 }
 
+TEST_CASE("ucd_get_memory refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_get_memory";
+    r.bad_handles(f, "type", [&](ucd_type_t t) {
+        return ucd_get_memory(nullptr, 1, t, nullptr, o.text, sizeof o.text);
+    });
+    r.invalid(f, "memory is NULL",
+              [&] { return ucd_get_memory(nullptr, 1, v, nullptr, nullptr, 8); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count",
+              [&] { return ucd_get_memory(nullptr, too_many, v, nullptr, o.text, sizeof o.text); });
+    r.refused(f, UCD_ERR__TRUNCATED, "memory_size is 4; the name needs 5 bytes",
+              [&] { return ucd_get_memory(nullptr, 1, v, nullptr, o.text, 4); });
+    CHECK(ucd_get_memory(nullptr, 1, v, nullptr, o.text, 5) == UCD_SUCCESS);
+    CHECK(std::strcmp(o.text, "host") == 0);
+}
+
 TEST_CASE("ucd_describe refuses") {
     Refusals r;
     auto &o = r.out;

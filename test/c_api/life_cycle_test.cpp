@@ -51,6 +51,7 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_get_extent, int_, &o.lb, &o.extent),
         CALL(ucd_get_true_extent, int_, &o.lb, &o.extent),
         CALL(ucd_get_layout, 1, int_, &o.layout),
+        CALL(ucd_get_memory, nullptr, 1, int_, nullptr, o.text, sizeof o.text),
         CALL(ucd_describe, int_, o.text, sizeof o.text, &o.size),
         CALL(ucd_ipack, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
         CALL(ucd_iunpack, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE, &o.request),

@@ -45,6 +45,23 @@ void require_effort(Memory a, Memory b, const Effort &expected, bool peers = fal
 
 } // namespace
 
+TEST_CASE("ucd_get_memory says where a buffer is, as a hint would") {
+    const MockSession session;
+    const BuiltType type(vector(8, 4, 8, leaf(UCD_TYPE__INT))),
+        empty(contig(0, leaf(UCD_TYPE__INT)));
+    Rng rng(1);
+    for (const Memory memory : all_memories) {
+        MockBuffer buffer(rng, {0, 256}, memory);
+        char text[32];
+        REQUIRE(ucd_get_memory(buffer.real_base(), 1, type.get(), UCD_INFO__NULL, text,
+                               sizeof text) == UCD_SUCCESS);
+        CHECK(std::string(text) == hint_for(memory));
+        REQUIRE(ucd_get_memory(buffer.real_base(), 3, empty.get(), UCD_INFO__NULL, text,
+                               sizeof text) == UCD_SUCCESS);
+        CHECK(std::string(text) == "host");
+    }
+}
+
 TEST_CASE("much data, through chunks of their usual size") {
     MockSession session;
     const ucd::StagingSizes usual;

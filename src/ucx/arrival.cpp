@@ -1,0 +1,119 @@
+#include "incoming.h"
+#include "receiving.h"
+
+#include <cstring>
+
+namespace ucd_ucx {
+
+ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t header_bytes,
+                                 void *data, std::size_t bytes, const ucp_am_recv_param_t *param) {
+    auto *pipeline = static_cast<ucd_ucx_pipeline *>(argument);
+    Header h;
+    if (header_bytes < sizeof h) return UCS_OK;
+    std::memcpy(&h, header, sizeof h);
+    if (h.magic != Header::expected_magic || h.user_header != header_bytes - sizeof h)
+        return UCS_OK; // no pipeline's: dropped
+    try {
+        auto arrival = std::make_unique<Arrival>();
+        arrival->user_header.assign(static_cast<const char *>(header) + sizeof h, h.user_header);
+        arrival->header = h;
+        arrival->bytes = bytes;
+        arrival->pipeline_ = pipeline;
+        arrival->rendezvous_ = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+        if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
+            arrival->reply_ep = param->reply_ep;
+        const bool keep =
+            arrival->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+        if (keep && bytes > 0) arrival->data_ = data;
+        pipeline->inbox.put(*arrival.release());
+        return keep && bytes > 0 ? UCS_INPROGRESS : UCS_OK;
+    } catch (const std::bad_alloc &) {
+        return UCS_ERR_NO_MEMORY; // which the sender of a chunk is told
+    }
+}
+
+Arrival::~Arrival() {
+    drop_data();
+}
+
+void Arrival::drop_data() {
+    if (data_ != nullptr) ucp_am_data_release(pipeline_->worker, data_);
+    data_ = nullptr;
+}
+
+void Arrival::happen(ucd_ucx_pipeline &pipeline) {
+    if (stage_ == Stage::new_one)
+        take_in(pipeline);
+    else
+        received(pipeline);
+}
+
+void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
+    stage_ = Stage::on_its_way;
+    std::unique_ptr<Arrival> self(this);
+    if (header.kind == Kind::withdraw) {
+        Incoming *message = pipeline.find_incoming(header.id);
+        if (message != nullptr)
+            message->end(pipeline, static_cast<ucs_status_t>(-static_cast<int>(header.status)));
+        return;
+    }
+    const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
+    if (!users && header.kind != Kind::offer && header.kind != Kind::chunk) return; // unknown
+    if (header.kind == Kind::whole && bytes != header.total) return;
+    // A message is announced once: of a second time, no pipeline would be the sender.
+    if (users && pipeline.find_incoming(header.id) != nullptr &&
+        pipeline.find_incoming(header.id)->is_delivered())
+        return;
+    Incoming &message = pipeline.incoming(header.id);
+    message.learn(pipeline, *this);
+    if (users) message.deliver(pipeline, *this);
+    if (bytes > 0) message.add(pipeline, std::move(self));
+}
+
+void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {
+    message_ = &message;
+    block_ = std::move(block);
+    if (!rendezvous_) return unpack(pipeline, data_);
+    const Operand &operand = message.receiving()->operand();
+    void *to = block_ ? block_.memory() : operand.in_place() + header.offset;
+    ucp_request_param_t p = {};
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    p.cb.recv_am = on_received;
+    p.user_data = this;
+    const ucs_status_ptr_t request =
+        ucp_am_recv_data_nbx(pipeline.worker, std::exchange(data_, nullptr), to, bytes, &p);
+    if (UCS_PTR_IS_PTR(request)) return;
+    status_ = UCS_PTR_STATUS(request);
+    received(pipeline);
+}
+
+void Arrival::on_received(void *request, ucs_status_t status, std::size_t, void *argument) {
+    auto *arrival = static_cast<Arrival *>(argument);
+    ucp_request_free(request);
+    arrival->status_ = status;
+    arrival->pipeline_->inbox.put(*arrival);
+}
+
+void Arrival::received(ucd_ucx_pipeline &pipeline) {
+    pipeline.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    if (status_ == UCS_OK && block_) return unpack(pipeline, block_.memory());
+    message_->settle(pipeline, std::unique_ptr<Arrival>(this), status_, UCD_SUCCESS);
+}
+
+void Arrival::unpack(ucd_ucx_pipeline &pipeline, const void *from) {
+    const Receiving &receiving = *message_->receiving();
+    if (receiving.has_failed())
+        return message_->settle(pipeline, std::unique_ptr<Arrival>(this), UCS_OK, UCD_SUCCESS);
+    pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    const Status status = receiving.operand().unpack(header.offset, from, bytes, &moving);
+    if (!status.ok()) return moved(pipeline, status);
+    pipeline.await(*this);
+}
+
+void Arrival::moved(ucd_ucx_pipeline &pipeline, Status status) {
+    pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+    message_->settle(pipeline, std::unique_ptr<Arrival>(this), ucx_status_of(status.code()),
+                     status.code());
+}
+
+} // namespace ucd_ucx

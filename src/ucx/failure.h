@@ -1,0 +1,59 @@
+// Failures inside libucd-ucx: a status with a worded message, and the C boundary.
+#pragma once
+
+#include <ucd.h>
+
+#include <exception>
+#include <new>
+#include <ucp/api/ucp.h>
+#include <utility>
+
+namespace ucd_ucx {
+
+class [[nodiscard]] Status {
+public:
+    constexpr Status() = default;
+    constexpr explicit Status(int code) : code_(code) {}
+    bool ok() const { return code_ == UCD_SUCCESS; }
+    int code() const { return code_; }
+
+private:
+    int code_ = UCD_SUCCESS;
+};
+inline constexpr Status success{};
+
+// Words a failure for ucd_ucx_last_error.
+[[gnu::format(printf, 2, 3)]] Status fail(int code, const char *format, ...);
+// What a call of libucd or of UCX returned; libucd's message becomes ours.
+Status ucd_ok(int code);
+Status ucx_ok(ucs_status_t status, const char *call);
+
+// What a transfer ends with when a call of ours or libucd's failed.
+ucs_status_t ucx_status_of(int code);
+
+const char *last_failure();
+void prefix_failure(const char *function);
+Status failure_of_exception(); // of the exception being handled
+
+template <class Body>
+int guard(const char *function, Body &&body) noexcept {
+    Status status;
+    try {
+        status = std::forward<Body>(body)();
+    } catch (const std::exception &) {
+        status = failure_of_exception();
+    }
+    if (!status.ok()) prefix_failure(function);
+    return status.code();
+}
+
+template <class T>
+Status require(const T *pointer, const char *argument) {
+    if (pointer != nullptr) return success;
+    return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must not be", argument);
+}
+
+} // namespace ucd_ucx
+
+#define UCD_UCX_TRY(expression)                                                                    \
+    if (const ::ucd_ucx::Status status_ = (expression); !status_.ok()) return status_

@@ -1,0 +1,20 @@
+// A header and a packed stream as one message, without a buffer between: a generic UCP datatype
+// whose operations have a Frame for their buffer.
+#pragma once
+
+#include "message.h"
+#include "operand.h"
+
+namespace ucd_ucx {
+
+struct Frame {
+    const Operand *operand = nullptr;
+    Header header; // to be sent, or received
+    Direction direction = Direction::send;
+    std::size_t prefix = sizeof(Header); // 0: the header goes another way
+    int failure = UCD_SUCCESS;           // of packing or unpacking
+};
+
+extern const ucp_generic_dt_ops_t frame_callbacks;
+
+} // namespace ucd_ucx

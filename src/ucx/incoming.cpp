@@ -1,0 +1,124 @@
+#include "incoming.h"
+
+#include "receiving.h"
+
+namespace ucd_ucx {
+
+void Incoming::learn(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
+    if (total_ == UINT64_MAX) total_ = arrival.header.total;
+    if (ep_ != nullptr || arrival.reply_ep == nullptr) return;
+    ep_ = arrival.reply_ep;
+    since_ = pipeline.now();
+}
+
+void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
+    header_ = arrival.header;
+    user_header_ = arrival.user_header;
+    delivered_ = true;
+    pipeline.deliver(*this);
+}
+
+void Incoming::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
+    waiting_.push_back(std::move(arrival));
+    advance(pipeline);
+}
+
+void Incoming::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
+    if (ended_) return;
+    ended_ = true;
+    status_ = status;
+    drop_waiting();
+    if (receiving_ != nullptr)
+        receiving_->fail(pipeline, status, UCD_SUCCESS);
+    else
+        conclude(pipeline);
+}
+
+void Incoming::lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+    if (ep == ep_ && since_ < before) end(pipeline, status);
+}
+
+void Incoming::match(ucd_ucx_pipeline &pipeline, Receiving &receiving, uint64_t total) {
+    matched_ = true;
+    receiving_ = &receiving;
+    total_ = total;
+    if (ended_) return receiving.fail(pipeline, status_, UCD_SUCCESS);
+    if (total > receiving.operand().bytes())
+        return receiving.fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    advance(pipeline);
+}
+
+void Incoming::drop(ucd_ucx_pipeline &pipeline) {
+    matched_ = true;
+    abandon(pipeline);
+}
+
+void Incoming::abandon(ucd_ucx_pipeline &pipeline) {
+    if (in_use_ == 0) receiving_ = nullptr;
+    drop_waiting();
+    conclude(pipeline);
+}
+
+void Incoming::drop_waiting() {
+    for (const auto &arrival : waiting_) settled_ += arrival->bytes;
+    waiting_.clear();
+}
+
+// So it is with all who keep to the protocol.
+bool Incoming::fits(const Arrival &arrival) const {
+    const uint64_t offset = arrival.header.offset;
+    return offset <= total_ && arrival.bytes <= total_ - offset && arrival.bytes <= most_chunk;
+}
+
+bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block) {
+    if (arrival.is_here() || receiving_->operand().in_place() != nullptr) return true;
+    const bool urgent = blocks_ == 0;
+    block = pipeline.staging.take(arrival.bytes, urgent);
+    if (block) {
+        ++blocks_;
+        return true;
+    }
+    if (urgent) receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    return false;
+}
+
+void Incoming::advance(ucd_ucx_pipeline &pipeline) {
+    if (!matched_ && !ended_) return;
+    while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
+           in_use_ < receiving_->depth()) {
+        if (!fits(*waiting_.front()))
+            return receiving_->fail(pipeline, UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+        Block block;
+        if (!find_room(pipeline, *waiting_.front(), block)) return;
+        Arrival *arrival = waiting_.front().release();
+        waiting_.pop_front();
+        ++in_use_;
+        arrival->receive(pipeline, *this, std::move(block));
+    }
+    if (receiving_ == nullptr || receiving_->has_failed()) drop_waiting();
+    conclude(pipeline);
+}
+
+void Incoming::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival,
+                      ucs_status_t status, int ucd) {
+    --in_use_;
+    if (arrival->holds_memory()) --blocks_;
+    settled_ += arrival->bytes;
+    arrival.reset();
+    if (status != UCS_OK && !receiving_->has_failed())
+        return receiving_->fail(pipeline, status, ucd);
+    conclude(pipeline);
+}
+
+void Incoming::conclude(ucd_ucx_pipeline &pipeline) {
+    if (in_use_ > 0) return;
+    const bool all = settled_ >= total_;
+    if (receiving_ != nullptr && (all || receiving_->has_failed())) {
+        Receiving &receiving = *receiving_;
+        receiving_ = nullptr;
+        if (!receiving.is_complete()) receiving.end(pipeline);
+    }
+    if (matched_ && receiving_ == nullptr && (all || ended_)) pipeline.forget(*this);
+}
+
+} // namespace ucd_ucx

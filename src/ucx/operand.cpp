@@ -1,0 +1,105 @@
+#include "operand.h"
+
+namespace ucd_ucx {
+
+OwnedType::~OwnedType() {
+    if (type_ != UCD_TYPE__NULL) (void)ucd_free(&type_);
+}
+
+Status OwnedType::keep(ucd_type_t type) {
+    return ucd_ok(ucd_create_dup(type, UCD_INFO__NULL, &type_));
+}
+
+OwnedInfo::~OwnedInfo() {
+    if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
+}
+
+Status OwnedInfo::set(const char *key, const char *value) {
+    if (info_ == UCD_INFO__NULL) UCD_UCX_TRY(ucd_ok(ucd_info_create(&info_)));
+    return ucd_ok(ucd_info_set(info_, key, value));
+}
+
+Status OwnedInfo::copy(ucd_info_t from, const char *key) {
+    std::string value;
+    UCD_UCX_TRY(read_key(from, key, value));
+    return value.empty() ? success : set(key, value.c_str());
+}
+
+Status read_key(ucd_info_t info, const char *key, std::string &value) {
+    value.clear();
+    if (info == UCD_INFO__NULL) return success;
+    uintptr_t needed;
+    char text[64];
+    const int rc = ucd_info_get(info, key, text, sizeof text, &needed);
+    if (rc == UCD_SUCCESS) {
+        if (needed > 0) value = text;
+        return success;
+    }
+    if (rc != UCD_ERR__TRUNCATED) return ucd_ok(rc);
+    value.resize(needed);
+    UCD_UCX_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
+    value.resize(needed - 1);
+    return success;
+}
+
+Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
+    for (const char *key :
+         {"ucd.gpu", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
+        UCD_UCX_TRY(hints.copy(info, key));
+    return success;
+}
+
+Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                   Direction direction, std::string &memory) {
+    UCD_UCX_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
+    if (!memory.empty()) return success;
+    char found[32];
+    UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+    memory = found;
+    return success;
+}
+
+bool host_reaches(const std::string &memory) {
+    return memory == "host" || memory == "pinned" || memory == "managed";
+}
+
+Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                    Direction direction) {
+    buf_ = static_cast<char *>(const_cast<void *>(buf));
+    count_ = count;
+    layout_.struct_size = sizeof layout_;
+    UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &layout_)));
+    UCD_UCX_TRY(type_.keep(type));
+    std::string memory;
+    UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
+    UCD_UCX_TRY(copy_hints(info, hints_));
+    // Asked once, and not again for each chunk.
+    UCD_UCX_TRY(
+        hints_.set(direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory.c_str()));
+    on_host_ = host_reaches(memory);
+    if (on_host_ && layout_.contiguous && layout_.bytes > 0)
+        in_place_ = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buf_) +
+                                             static_cast<uintptr_t>(layout_.low));
+    return success;
+}
+
+Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
+    uintptr_t moved;
+    const int rc = request == nullptr ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes,
+                                                 &moved, hints_.get(), UCD_OP__REPLACE)
+                                      : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes,
+                                                  &moved, hints_.get(), UCD_OP__REPLACE, request);
+    return ucd_ok(rc);
+}
+
+Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
+                       ucd_request_t *request) const {
+    uintptr_t moved;
+    const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                   &moved, hints_.get(), UCD_OP__REPLACE)
+                                      : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                    &moved, hints_.get(), UCD_OP__REPLACE, request);
+    return ucd_ok(rc);
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,77 @@
+// What is to be sent or received: a buffer, a count and a type, with the hints for moving it.
+#pragma once
+
+#include "failure.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ucd_ucx {
+
+enum class Direction : uint8_t { send, receive };
+
+// Handles of libucd that end themselves.
+class OwnedType {
+public:
+    OwnedType() = default;
+    ~OwnedType();
+    OwnedType(const OwnedType &) = delete;
+    OwnedType &operator=(const OwnedType &) = delete;
+    Status keep(ucd_type_t type); // another handle of it
+    ucd_type_t get() const { return type_; }
+
+private:
+    ucd_type_t type_ = UCD_TYPE__NULL;
+};
+
+class OwnedInfo {
+public:
+    OwnedInfo() = default;
+    ~OwnedInfo();
+    OwnedInfo(const OwnedInfo &) = delete;
+    OwnedInfo &operator=(const OwnedInfo &) = delete;
+    Status set(const char *key, const char *value);
+    Status copy(ucd_info_t from, const char *key); // if it is set there
+    ucd_info_t get() const { return info_; }
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+// The value of a key, or "" if it is not set.
+Status read_key(ucd_info_t info, const char *key, std::string &value);
+
+// Copies the hints of `info` for moving data, but for those on where buffers are.
+Status copy_hints(ucd_info_t info, OwnedInfo &hints);
+
+// Which memory a buffer is in: as the hint for this direction says, else as libucd finds.
+Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                   Direction direction, std::string &memory);
+// Whether the processor reaches it.
+bool host_reaches(const std::string &memory);
+
+class Operand {
+public:
+    Status set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+               Direction direction);
+
+    uint64_t bytes() const { return layout_.bytes; }
+    // The first byte, if all of them are one segment of memory that UCX may read and write.
+    char *in_place() const { return in_place_; }
+    bool on_host() const { return on_host_; }
+
+    // The two calls that move a range of the stream; without a request, they wait.
+    Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
+    Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
+
+private:
+    char *buf_ = nullptr;
+    uintptr_t count_ = 0;
+    OwnedType type_;
+    OwnedInfo hints_;
+    ucd_layout_t layout_ = {};
+    char *in_place_ = nullptr;
+    bool on_host_ = true;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,46 @@
+#include "options.h"
+
+#include "operand.h"
+
+#include <charconv>
+
+namespace ucd_ucx {
+
+Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
+                   uint64_t &number) {
+    std::string text;
+    UCD_UCX_TRY(read_key(info, key, text));
+    if (text.empty()) return success;
+    uint64_t value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+        return fail(UCD_ERR__INVALID_ARG, "%s is \"%.100s\"; it must be a number in %ju .. %ju",
+                    key, text.c_str(), static_cast<uintmax_t>(least), static_cast<uintmax_t>(most));
+    number = value;
+    return success;
+}
+
+Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, most_chunk, options.eager));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, most_chunk, options.chunk));
+    return read_number(info, "ucd.ucx.depth", 1, 1024, options.depth);
+}
+
+Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
+    std::string form;
+    UCD_UCX_TRY(read_key(info, "ucd.ucx.form", form));
+    if (form == "contiguous")
+        options.form = Form::contiguous;
+    else if (form == "iov")
+        options.form = Form::iov;
+    else if (form == "generic")
+        options.form = Form::generic;
+    else if (!form.empty() && form != "auto")
+        return fail(UCD_ERR__INVALID_ARG,
+                    "ucd.ucx.form is \"%.100s\"; it must be auto, contiguous, iov or generic",
+                    form.c_str());
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.iov_segment", 1, INTPTR_MAX, options.iov_segment));
+    return read_number(info, "ucd.ucx.iov_entries", 1, 1 << 20, options.iov_entries);
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,34 @@
+// The keys ucd.ucx.*.
+#pragma once
+
+#include "failure.h"
+
+#include <cstdint>
+
+namespace ucd_ucx {
+
+// A whole number from `least` to `most`; left as it is if the key is not set.
+Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
+                   uint64_t &number);
+
+// What a transfer goes by. How the defaults were measured: docs/ucx.md.
+struct TransferOptions {
+    uint64_t eager = 64 << 10;
+    uint64_t chunk = 512 << 10;
+    uint64_t depth = 4;
+};
+inline constexpr uint64_t most_chunk = uint64_t{1} << 30;
+
+Status read_transfer_options(ucd_info_t info, TransferOptions &options);
+
+enum class Form : uint8_t { automatic, contiguous, iov, generic };
+
+struct PrepareOptions {
+    Form form = Form::automatic;
+    uint64_t iov_segment = 3 << 10; // the least mean segment for iov
+    uint64_t iov_entries = 4096;    // the most segments
+};
+
+Status read_prepare_options(ucd_info_t info, PrepareOptions &options);
+
+} // namespace ucd_ucx

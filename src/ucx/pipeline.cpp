@@ -1,0 +1,191 @@
+#include "pipeline.h"
+
+#include "framed.h"
+#include "incoming.h"
+#include "receiving.h"
+#include "sending.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace ucd_ucx;
+
+namespace {
+
+// No two pipelines that could meet have the same.
+uint64_t random_number() {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device();
+}
+
+} // namespace
+
+ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
+                                   const TransferOptions &o, uint64_t staging_limit)
+    : worker(worker_of_user), params(p), options(o), staging(p, staging_limit),
+      sender_(random_number()) {}
+
+Status ucd_ucx_pipeline::open() {
+    ucp_worker_attr_t worker_attributes = {};
+    worker_attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+    UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    most_user_header = worker_attributes.max_am_header - 64;
+    UCD_UCX_TRY(
+        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    handler_params.id = params.am_id;
+    handler_params.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+    handler_params.cb = Arrival::on_arrival;
+    handler_params.arg = this;
+    return ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
+                  "ucp_worker_set_am_recv_handler");
+}
+
+ucd_ucx_pipeline::~ucd_ucx_pipeline() {
+    if (framed == 0) return; // it was never open
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
+    handler_params.id = params.am_id;
+    (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if open did
+    (void)handle_events();                                         // what came and nobody knows of
+    incoming_.clear();
+    forgotten_.clear();
+    ucp_dt_destroy(framed);
+}
+
+void ucd_ucx_pipeline::await(Chunk &chunk) {
+    if (chunk.moving == UCD_REQUEST__NULL) return chunk.moved(*this, success);
+    moving_.push_back(&chunk);
+}
+
+void ucd_ucx_pipeline::add(Sending &sending) {
+    sendings_.push_back(&sending);
+    sending.handed_out = true;
+    ++outstanding;
+}
+
+void ucd_ucx_pipeline::add(Receiving &receiving) {
+    receivings_.push_back(&receiving);
+    receiving.handed_out = true;
+    ++outstanding;
+}
+
+void ucd_ucx_pipeline::remove(Receiving &receiving) {
+    std::erase(receivings_, &receiving);
+    --outstanding;
+}
+
+void ucd_ucx_pipeline::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+    request.complete(result);
+    if (!request.handed_out) return;
+    finished_.push_back(&request);
+    --outstanding;
+}
+
+Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
+    std::unique_ptr<Incoming> &place = incoming_[id];
+    if (place == nullptr) place = std::make_unique<Incoming>(id);
+    return *place;
+}
+
+Incoming *ucd_ucx_pipeline::find_incoming(const MessageId &id) {
+    const auto found = incoming_.find(id);
+    return found == incoming_.end() ? nullptr : found->second.get();
+}
+
+void ucd_ucx_pipeline::forget(Incoming &message) {
+    const auto found = incoming_.find(message.id());
+    if (found == incoming_.end() || found->second.get() != &message) return;
+    forgotten_.push_back(std::move(found->second));
+    incoming_.erase(found);
+}
+
+void ucd_ucx_pipeline::lose(ucp_ep_h ep, ucs_status_t status) {
+    const std::lock_guard held(losses_lock_);
+    losses_.push_back({ep, status, ++clock_});
+}
+
+void ucd_ucx_pipeline::handle_losses() {
+    std::vector<Loss> losses;
+    {
+        const std::lock_guard held(losses_lock_);
+        losses.swap(losses_);
+    }
+    for (const Loss &l : losses) {
+        for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
+        std::vector<Incoming *> messages;
+        for (const auto &[id, message] : incoming_) messages.push_back(message.get());
+        for (Incoming *m : messages) m->lose(*this, l.ep, l.status, l.before);
+    }
+}
+
+bool ucd_ucx_pipeline::handle_events() {
+    Event *event = inbox.take_all();
+    const bool any = event != nullptr;
+    while (event != nullptr) {
+        Event *const next = event->next;
+        event->happen(*this);
+        event = next;
+    }
+    return any;
+}
+
+bool ucd_ucx_pipeline::poll_devices() {
+    bool any = false;
+    for (std::size_t i = 0; i < moving_.size();) {
+        Chunk &chunk = *moving_[i];
+        int done = 0;
+        const Status status = ucd_ok(ucd_test(&chunk.moving, &done));
+        if (done == 0) {
+            ++i;
+            continue;
+        }
+        moving_[i] = moving_.back();
+        moving_.pop_back();
+        chunk.moved(*this, status);
+        any = true;
+    }
+    return any;
+}
+
+bool ucd_ucx_pipeline::advance() {
+    bool any = false;
+    // Chunks that arrived first: they free memory.
+    for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance(*this);
+    for (std::size_t i = 0; i < sendings_.size(); ++i) any |= sendings_[i]->advance(*this);
+    return any;
+}
+
+bool ucd_ucx_pipeline::call_users(std::unique_lock<std::mutex> &held) {
+    const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
+    std::erase_if(sendings_, complete);
+    std::erase_if(receivings_, complete);
+    forgotten_.clear();
+    const auto finished = std::exchange(finished_, {});
+    const auto deliveries = std::exchange(deliveries_, {});
+    const auto tell = handler;
+    void *const arg = handler_arg;
+    if (tell == nullptr)
+        for (Incoming *message : deliveries) message->drop(*this);
+    held.unlock();
+    for (ucd_ucx_request *request : finished) request->call_back_and_let_go();
+    if (tell != nullptr)
+        for (Incoming *m : deliveries)
+            tell(arg, m->header().user_id, m->user_header().data(), m->user_header().size(),
+                 reinterpret_cast<ucd_ucx_data_t>(m), m->total(), m->reply_ep());
+    return !finished.empty() || !deliveries.empty();
+}
+
+unsigned ucd_ucx_pipeline::progress() {
+    const unsigned moved = ucp_worker_progress(worker);
+    std::unique_lock held(lock, std::try_to_lock);
+    if (!held.owns_lock()) return moved + 1; // another thread is at it
+    handle_losses();
+    bool more = handle_events();
+    more |= poll_devices();
+    more |= advance();
+    more |= call_users(held);
+    return moved + more;
+}

@@ -1,0 +1,94 @@
+#include "receiving.h"
+
+#include "incoming.h"
+
+namespace ucd_ucx {
+
+Status Receiving::set(ucd_ucx_pipeline &pipeline, void *buf, uintptr_t count, ucd_type_t type,
+                      const ucd_ucx_param_t *param) {
+    ucd_info_t info;
+    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
+    UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::receive));
+    pipeline_ = &pipeline;
+    frame_.operand = &operand_;
+    frame_.direction = Direction::receive;
+    return success;
+}
+
+void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t *info,
+                          void *argument) {
+    auto *receiving = static_cast<Receiving *>(argument);
+    receiving->posted_status_ = status;
+    if (status == UCS_OK) {
+        receiving->tag_ = info->sender_tag;
+        receiving->length_ = info->length;
+    }
+    receiving->pipeline_->inbox.put(*receiving);
+}
+
+Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask) {
+    ucp_request_param_t p = {};
+    // Always by the callback: of a receive that is complete at once, UCX before 1.16 does not tell
+    // the length.
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                     UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    p.cb.recv = on_tagged;
+    p.user_data = this;
+    p.datatype = pipeline.framed;
+    const ucs_status_ptr_t request = ucp_tag_recv_nbx(pipeline.worker, &frame_, 1, tag, mask, &p);
+    if (UCS_PTR_IS_ERR(request)) return ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
+    posted_ = request;
+    return success;
+}
+
+void Receiving::happen(ucd_ucx_pipeline &pipeline) {
+    ucp_request_free(posted_);
+    posted_ = nullptr;
+    const Header &h = frame_.header;
+    if (posted_status_ == UCS_OK && (length_ < sizeof h || h.magic != Header::expected_magic ||
+                                     (h.kind != Kind::whole && h.kind != Kind::opening) ||
+                                     (h.kind == Kind::whole && length_ != sizeof h + h.total)))
+        posted_status_ = UCS_ERR_INVALID_PARAM;
+    if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
+    if (h.kind == Kind::opening) {
+        message_ = &pipeline.incoming(h.id);
+        return message_->match(pipeline, *this, h.total);
+    }
+    if (frame_.failure != UCD_SUCCESS)
+        return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
+    if (h.total > operand_.bytes()) return fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    end(pipeline);
+}
+
+void Receiving::start_am(ucd_ucx_pipeline &pipeline, Incoming &message) {
+    message_ = &message;
+    frame_.header = message.header();
+    message.match(pipeline, *this, message.total());
+}
+
+void Receiving::advance(ucd_ucx_pipeline &pipeline) {
+    if (message_ != nullptr) message_->advance(pipeline);
+}
+
+void Receiving::cancel(ucd_ucx_pipeline &pipeline) {
+    if (is_complete()) return;
+    // If it is matched meanwhile, UCX lets it complete.
+    if (posted_ != nullptr) return ucp_request_cancel(pipeline.worker, posted_);
+    fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+}
+
+void Receiving::fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
+    if (is_complete() || has_failed()) return;
+    status_ = status;
+    ucd_ = ucd;
+    Incoming *message = message_;
+    if (message == nullptr || message->in_use() == 0) end(pipeline);
+    if (message != nullptr) message->abandon(pipeline);
+}
+
+void Receiving::end(ucd_ucx_pipeline &pipeline) {
+    message_ = nullptr;
+    pipeline.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,46 @@
+// A transfer at its receiver.
+#pragma once
+
+#include "framed.h"
+#include "pipeline.h"
+
+namespace ucd_ucx {
+
+class Receiving final : public ucd_ucx_request, public Event {
+public:
+    Status set(ucd_ucx_pipeline &pipeline, void *buf, uintptr_t count, ucd_type_t type,
+               const ucd_ucx_param_t *param);
+    Status start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask);
+    void start_am(ucd_ucx_pipeline &pipeline, Incoming &message);
+
+    void happen(ucd_ucx_pipeline &pipeline) override; // the tagged message has come
+    void cancel(ucd_ucx_pipeline &pipeline) override;
+    void advance(ucd_ucx_pipeline &pipeline);
+
+    const Operand &operand() const { return operand_; }
+    uint64_t depth() const { return options_.depth; }
+    bool has_failed() const { return status_ != UCS_OK; }
+
+    // Ends it with this, as soon as no chunk is on its way into its memory.
+    void fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd);
+    // All of its message has come, and was unpacked; or it has failed, and no chunk is on its way.
+    void end(ucd_ucx_pipeline &pipeline);
+
+private:
+    static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
+                          void *receiving);
+    void take_whole(ucd_ucx_pipeline &pipeline);
+
+    Operand operand_;
+    Frame frame_;
+    ucd_ucx_pipeline *pipeline_ = nullptr;
+    void *posted_ = nullptr; // UCX's request
+    ucs_status_t posted_status_ = UCS_OK;
+    ucp_tag_t tag_ = 0;
+    std::size_t length_ = 0; // of the tagged message
+    Incoming *message_ = nullptr;
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,43 @@
+// What all transfers have in common.
+#pragma once
+
+#include "failure.h"
+#include "operand.h"
+#include "options.h"
+
+#include <atomic>
+#include <ucd_ucx.h>
+
+// All but what says so is under the pipeline's lock.
+struct ucd_ucx_request {
+    virtual ~ucd_ucx_request() = default;
+    virtual void cancel(ucd_ucx_pipeline &pipeline) = 0;
+
+    // Takes over what the user says of the transfer; its info is the one to go by meanwhile.
+    ucd_ucx::Status set(const ucd_ucx::TransferOptions &defaults, const ucd_ucx_param_t *param,
+                        ucd_info_t &info);
+
+    // Set once, when the transfer is complete. Without the lock.
+    void complete(const ucd_ucx_result_t &result) {
+        result_ = result;
+        complete_.store(true, std::memory_order_release);
+    }
+    bool is_complete() const { return complete_.load(std::memory_order_acquire); }
+    const ucd_ucx_result_t &result() const { return result_; }
+
+    // The user and the pipeline each let go of it once; the second deletes it.
+    void call_back_and_let_go();
+    void let_go();
+
+    bool handed_out = false; // or about to be
+
+protected:
+    ucd_ucx::TransferOptions options_;
+
+private:
+    ucd_ucx_callback_t callback_ = nullptr;
+    void *user_data_ = nullptr;
+    std::atomic<bool> complete_ = false;
+    std::atomic<int> holders_ = 2;
+    ucd_ucx_result_t result_ = {};
+};

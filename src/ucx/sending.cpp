@@ -1,0 +1,226 @@
+#include "sending.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ucd_ucx {
+
+Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
+                    ucd_type_t type, const ucd_ucx_param_t *param) {
+    ucd_info_t info;
+    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
+    UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::send));
+    ep_ = ep;
+    since_ = pipeline.now();
+    frame_.operand = &operand_;
+    frame_.header.total = operand_.bytes();
+    if (is_whole()) {
+        // What a device may fail to do is done before anything is sent.
+        if (operand_.on_host()) return success;
+        packed_.resize(sizeof(Header) + operand_.bytes());
+        return operand_.pack(0, packed_.data() + sizeof(Header), operand_.bytes(), nullptr);
+    }
+    const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
+    for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);
+    // So that what finds no memory does not begin.
+    if (operand_.in_place() == nullptr && !pipeline.staging.take(chunk_bytes(0), true))
+        return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
+                    static_cast<uintmax_t>(chunk_bytes(0)));
+    return success;
+}
+
+uint64_t Sending::chunk_bytes(uint64_t offset) const {
+    return std::min(options_.chunk, operand_.bytes() - offset);
+}
+
+// Between start and finish of this, nothing concludes: it may be complete before it is all begun.
+void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
+    frame_.header.kind = kind;
+    frame_.header.id = pipeline.next_id();
+    starting_ = true;
+}
+
+// Packed as UCX sends it; or packed already.
+Parcel Sending::whole_parcel(ucd_ucx_pipeline &pipeline) {
+    if (packed_.empty()) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
+    std::memcpy(packed_.data(), &frame_.header, sizeof(Header));
+    const std::size_t skipped = sizeof(Header) - frame_.prefix;
+    return {.data = packed_.data() + skipped, .count = packed_.size() - skipped};
+}
+
+void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
+    begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
+    if (is_whole()) {
+        ++under_way_;
+        opening_.send_tagged(pipeline, ep_, tag, whole_parcel(pipeline));
+    } else {
+        // The offer goes first: it tells the receiver from which endpoint the chunks will come.
+        Header offer = frame_.header;
+        offer.kind = Kind::offer;
+        am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
+        under_way_ += 2;
+        offer_.send_am(pipeline, ep_,
+                       {.header = am_header_.data(),
+                        .header_bytes = am_header_.size(),
+                        .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+        if (status_ == UCS_OK)
+            opening_.send_tagged(pipeline, ep_, tag,
+                                 {.data = &frame_.header, .count = sizeof frame_.header});
+        else
+            --under_way_;
+    }
+    starting_ = false;
+    conclude(pipeline);
+}
+
+void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header,
+                       std::size_t bytes) {
+    begin(pipeline, is_whole() ? Kind::whole : Kind::user_offer);
+    frame_.header.user_id = id;
+    frame_.header.user_header = static_cast<uint32_t>(bytes);
+    frame_.prefix = 0;
+    am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
+    am_header_.append(static_cast<const char *>(header), bytes);
+    Parcel parcel = {.header = am_header_.data(),
+                     .header_bytes = am_header_.size(),
+                     .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
+    if (is_whole() && operand_.bytes() > 0) {
+        const Parcel whole = whole_parcel(pipeline);
+        parcel.data = whole.data;
+        parcel.count = whole.count;
+        parcel.datatype = whole.datatype;
+    }
+    ++under_way_;
+    opening_.send_am(pipeline, ep_, parcel);
+    starting_ = false;
+    conclude(pipeline);
+}
+
+bool Sending::holds_memory() const {
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](const Slot &s) { return s.holds_memory(); });
+}
+
+bool Sending::advance(ucd_ucx_pipeline &pipeline) {
+    if (is_complete() || is_whole() || status_ != UCS_OK || next_ == operand_.bytes()) return false;
+    const auto slot =
+        std::find_if(slots_.begin(), slots_.end(), [](const Slot &s) { return !s.busy(); });
+    if (slot == slots_.end()) return false;
+    Block block;
+    if (operand_.in_place() == nullptr) {
+        const bool urgent = !holds_memory();
+        block = pipeline.staging.take(chunk_bytes(next_), urgent);
+        if (!block) {
+            if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            return urgent;
+        }
+    }
+    const uint64_t offset = next_;
+    next_ += chunk_bytes(offset);
+    ++under_way_;
+    slot->start(pipeline, std::move(block), offset, next_ - offset);
+    return true;
+}
+
+void Sending::Slot::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
+                          uint64_t bytes) {
+    busy_ = true;
+    block_ = std::move(block);
+    bytes_ = bytes;
+    header_ = owner_.frame_.header;
+    header_.kind = Kind::chunk;
+    header_.offset = offset;
+    header_.user_header = 0;
+    if (char *in_place = owner_.operand_.in_place()) return post(pipeline, in_place + offset);
+    pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
+    const Status status = owner_.operand_.pack(offset, block_.memory(), bytes, &moving);
+    if (!status.ok())
+        moved(pipeline, status);
+    else
+        pipeline.await(*this);
+}
+
+void Sending::Slot::moved(ucd_ucx_pipeline &pipeline, Status status) {
+    pipeline.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
+    if (!status.ok()) owner_.stop(pipeline, ucx_status_of(status.code()), status.code());
+    if (owner_.status_ == UCS_OK) return post(pipeline, block_.memory());
+    busy_ = false;
+    block_ = Block();
+    owner_.sent(pipeline, UCS_OK);
+}
+
+// By rendezvous, so that a chunk waits at its sender until the receiver has room for it.
+void Sending::Slot::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
+    pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
+    send_am(pipeline, owner_.ep_,
+            {.header = &header_,
+             .header_bytes = sizeof header_,
+             .data = bytes,
+             .count = bytes_,
+             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+}
+
+void Sending::Slot::happen(ucd_ucx_pipeline &pipeline) {
+    pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
+    busy_ = false;
+    block_ = Block();
+    owner_.sent(pipeline, status_);
+}
+
+void Sending::sent(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
+    --under_way_;
+    if (status != UCS_OK) stop(pipeline, status);
+    conclude(pipeline);
+}
+
+void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
+    if (status_ != UCS_OK) return;
+    status_ = status;
+    ucd_ = ucd;
+    withdraw(pipeline);
+    conclude(pipeline);
+}
+
+// Where the endpoint has failed, UCX refuses, and nobody waits for it.
+void Sending::withdraw(ucd_ucx_pipeline &pipeline) {
+    if (lost_ || withdrawn_ || is_whole() || starting_) return;
+    withdrawn_ = true;
+    withdrawal_ = frame_.header;
+    withdrawal_.kind = Kind::withdraw;
+    withdrawal_.user_header = 0;
+    withdrawal_.status = static_cast<uint16_t>(-status_);
+    ++under_way_;
+    withdrawal_note_.send_am(pipeline, ep_,
+                             {.header = &withdrawal_,
+                              .header_bytes = sizeof withdrawal_,
+                              .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+}
+
+void Sending::cancel(ucd_ucx_pipeline &pipeline) {
+    if (!is_complete() && !is_whole()) stop(pipeline, UCS_ERR_CANCELED);
+}
+
+void Sending::lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+    if (is_complete() || ep != ep_ || since_ >= before) return;
+    lost_ = true;
+    stop(pipeline, status);
+}
+
+void Sending::conclude(ucd_ucx_pipeline &pipeline) {
+    if (is_complete() || starting_ || under_way_ > 0) return;
+    const bool all = is_whole() || next_ == operand_.bytes();
+    if (status_ == UCS_OK && !all) return;
+    if (status_ == UCS_OK && frame_.failure != UCD_SUCCESS) {
+        status_ = ucx_status_of(frame_.failure);
+        ucd_ = frame_.failure;
+    }
+    pipeline.finish(*this, {status_, ucd_, status_ == UCS_OK ? operand_.bytes() : 0, 0});
+}
+
+Status Sending::start_status() const {
+    const ucd_ucx_result_t &r = result();
+    if (r.ucd != UCD_SUCCESS) return fail(r.ucd, "packing failed: %s", ucd_last_error());
+    return ucx_ok(r.status, "sending");
+}
+
+} // namespace ucd_ucx

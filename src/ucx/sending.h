@@ -1,0 +1,85 @@
+// A transfer at its sender.
+#pragma once
+
+#include "framed.h"
+#include "pipeline.h"
+#include "post.h"
+
+#include <deque>
+
+namespace ucd_ucx {
+
+class Sending final : public ucd_ucx_request {
+public:
+    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
+               ucd_type_t type, const ucd_ucx_param_t *param);
+
+    // Tells the receiver; then the chunks follow, if it is more than one message.
+    void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
+    void start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header, std::size_t bytes);
+
+    // Gives one more chunk its turn, if there is room for it.
+    bool advance(ucd_ucx_pipeline &pipeline);
+    void cancel(ucd_ucx_pipeline &pipeline) override;
+    void lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    // Why it failed to start, once it is complete.
+    Status start_status() const;
+
+private:
+    // A message without a chunk.
+    class Note final : public Post {
+    public:
+        explicit Note(Sending &owner) : owner_(owner) {}
+        void happen(ucd_ucx_pipeline &pipeline) override { owner_.sent(pipeline, status_); }
+
+    private:
+        Sending &owner_;
+    };
+
+    // One place in the window: packed, and given to UCX.
+    class Slot final : public Chunk, public Post {
+    public:
+        explicit Slot(Sending &owner) : owner_(owner) {}
+        void happen(ucd_ucx_pipeline &pipeline) override;
+        void moved(ucd_ucx_pipeline &pipeline, Status status) override;
+        void start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
+        bool busy() const { return busy_; }
+        bool holds_memory() const { return static_cast<bool>(block_); }
+
+    private:
+        void post(ucd_ucx_pipeline &pipeline, const void *bytes);
+
+        Sending &owner_;
+        Header header_;
+        uint64_t bytes_ = 0;
+        Block block_;
+        bool busy_ = false;
+    };
+
+    bool is_whole() const { return operand_.bytes() <= options_.eager; }
+    Parcel whole_parcel(ucd_ucx_pipeline &pipeline);
+    void begin(ucd_ucx_pipeline &pipeline, Kind kind);
+    void sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
+    void stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd = UCD_SUCCESS);
+    void withdraw(ucd_ucx_pipeline &pipeline);
+    void conclude(ucd_ucx_pipeline &pipeline);
+    bool holds_memory() const;
+    uint64_t chunk_bytes(uint64_t offset) const;
+
+    ucp_ep_h ep_ = nullptr;
+    uint64_t since_ = 0;
+    Operand operand_;
+    Frame frame_;
+    std::string packed_;    // a whole message of a device's memory, after room for a Header
+    std::string am_header_; // a Header and the user's
+    Header withdrawal_;
+    Note opening_{*this}, offer_{*this}, withdrawal_note_{*this};
+    std::deque<Slot> slots_; // which stay where they are
+    uint64_t next_ = 0;      // byte that no chunk has yet
+    uint64_t under_way_ = 0; // messages and chunks
+    bool starting_ = false, lost_ = false, withdrawn_ = false;
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
+};
+
+} // namespace ucd_ucx

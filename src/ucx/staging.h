@@ -1,0 +1,64 @@
+// Memory for packed chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ucd_ucx.h>
+#include <vector>
+
+namespace ucd_ucx {
+
+class Staging;
+
+// A piece of it, given back at the end.
+class Block {
+public:
+    Block() = default;
+    Block(Staging &staging, char *memory, std::size_t bytes)
+        : staging_(&staging), memory_(memory), bytes_(bytes) {}
+    Block(Block &&other) noexcept { swap(other); }
+    Block &operator=(Block &&other) noexcept {
+        Block(static_cast<Block &&>(other)).swap(*this);
+        return *this;
+    }
+    ~Block();
+    char *memory() const { return memory_; }
+    explicit operator bool() const { return memory_ != nullptr; }
+
+private:
+    void swap(Block &other) noexcept;
+    Staging *staging_ = nullptr;
+    char *memory_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+class Staging {
+public:
+    Staging(const ucd_ucx_pipeline_params_t &params, uint64_t limit)
+        : params_(params), limit_(limit) {}
+    ~Staging();
+    Staging(const Staging &) = delete;
+    Staging &operator=(const Staging &) = delete;
+
+    // A block of at least `bytes`; an empty one if there is no memory, or if the limit is reached
+    // and `urgent` is not set.
+    Block take(std::size_t bytes, bool urgent);
+
+private:
+    friend class Block;
+    struct Free {
+        char *memory;
+        std::size_t bytes;
+    };
+    void give_back(char *memory, std::size_t bytes);
+    char *allocate(std::size_t bytes);
+    void release(char *memory, std::size_t bytes);
+    void release_free();
+
+    const ucd_ucx_pipeline_params_t params_;
+    const uint64_t limit_;
+    uint64_t allocated_ = 0;
+    std::vector<Free> free_;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,314 @@
+// What goes wrong: each ends in an error, nothing hangs (every wait has a limit), nothing leaks
+// (the end of a Side sees to that), and the workers go on.
+
+#include "support/mock_buffer.hpp"
+#include "ucx/strided.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+TEST_CASE("a receive that is too short is truncated, and the sender does not notice") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    for (const std::size_t ints : {std::size_t{4}, std::size_t{5000}}) {
+        for (const bool early : {true, false}) {
+            Strided in(ints), out(ints - 1);
+            Outcome sent, received;
+            if (early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+            for (int i = 0; i < 5; ++i) sides.progress();
+            if (!early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            sides.until([&] { return sent.done() && received.done(); });
+            CHECK(sent.result.status == UCS_OK);
+            CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
+            check_usable(sides);
+        }
+    }
+}
+
+TEST_CASE("a receive that nothing came for is cancelled") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Strided out(1000);
+    Outcome received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    CHECK(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_ERR__INVALID_ARG);
+    REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
+    sides.until([&] { return received.done(); });
+    CHECK(received.result.status == UCS_ERR_CANCELED);
+    CHECK(out.is_clear());
+    check_usable(sides);
+}
+
+TEST_CASE("transfers are cancelled at any time, by either side or both") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    std::size_t cancelled = 0;
+    run_cases("ucx cancel", 300, [&](Case &one) {
+        Rng &rng = one.rng();
+        Strided in(1 + rng.below(20000)), out(in.bytes() / sizeof(int));
+        Outcome sent, received;
+        const std::size_t receive_at = rng.below(10), cancel_send_at = rng.below(60),
+                          cancel_receive_at = rng.below(60);
+        if (start_send(sides.a, in, sent) != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
+        for (std::size_t step = 0; step < 60; ++step) {
+            if (step == receive_at) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            if (step == cancel_send_at && sent.request != nullptr)
+                REQUIRE(ucd_ucx_cancel(sides.a.pipeline, sent.request) == UCD_SUCCESS);
+            if (step == cancel_receive_at && received.request != nullptr)
+                REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
+            sides.progress();
+        }
+        sides.until([&] { return sent.done() && received.done(); });
+        const auto good = [](ucs_status_t s) { return s == UCS_OK || s == UCS_ERR_CANCELED; };
+        if (!good(sent.result.status) || !good(received.result.status))
+            one.fail(ucs_status_string(sent.result.status), ", ",
+                     ucs_status_string(received.result.status));
+        cancelled += received.result.status == UCS_ERR_CANCELED;
+        if (received.result.status == UCS_OK && !out.received_from(in))
+            one.fail("other bytes were received");
+        // A receive that was cancelled before its message came leaves that to the next one.
+        if (received.result.status == UCS_ERR_CANCELED) {
+            Outcome rest;
+            if (start_receive(sides.b, out, rest) != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
+            for (int i = 0; i < 10; ++i) sides.progress();
+            REQUIRE(ucd_ucx_cancel(sides.b.pipeline, rest.request) == UCD_SUCCESS);
+            sides.until([&] { return rest.done(); });
+        }
+    });
+    CHECK(cancelled > 0);
+    check_usable(sides);
+}
+
+TEST_CASE("an endpoint is closed under a transfer") {
+    const MockSession session;
+    for (const int steps : {0, 1, 3, 10, 30}) {
+        for (const bool sender_closes : {true, false}) {
+            TwoSides sides(SMALL_CHUNKS);
+            if (!sides.a.can_fail || !sides.b.can_fail) return; // nobody would tell the other side
+            check_usable(sides);
+            Strided in(200000), out(200000);
+            Outcome sent, received;
+            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+            for (int i = 0; i < steps; ++i) sides.progress();
+            REQUIRE(!received.done());
+            (sender_closes ? sides.a : sides.b).close_endpoint();
+            for (int i = 0; i < 2000 && !(sent.done() && received.done()); ++i) sides.progress();
+            // UCX does not always tell the other side, which may have to do the same.
+            (sender_closes ? sides.b : sides.a).close_endpoint();
+            sides.until([&] { return sent.done(); });
+            CHECK(sent.result.status != UCS_OK);
+            for (int i = 0; i < 100 && !received.done(); ++i) sides.progress();
+            // A receive that does not know yet that its message is on its way is the user's.
+            if (!received.done())
+                REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
+            sides.until([&] { return received.done(); });
+            CHECK(received.result.status != UCS_OK);
+            // The workers are as good as new with new endpoints.
+            sides.a.close_endpoint();
+            sides.b.close_endpoint();
+            for (int i = 0; i < 100; ++i) sides.progress();
+            sides.a.connect(sides.b.address());
+            sides.b.connect(sides.a.address());
+            check_usable(sides);
+        }
+    }
+}
+
+TEST_CASE("there is no memory for chunks") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Strided in(5000), out(5000);
+    {
+        Outcome sent;
+        sides.a.memory.until_failure = 0;
+        CHECK(start_send(sides.a, in, sent) == UCD_ERR__OUT_OF_MEM);
+        CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+        sides.a.memory.until_failure = -1;
+    }
+    check_usable(sides);
+    // With one chunk it goes on; the window is narrower than it might be.
+    TwoSides fresh(SMALL_CHUNKS);
+    {
+        Outcome sent, received;
+        fresh.a.memory.until_failure = 1;
+        fresh.b.memory.until_failure = 1;
+        REQUIRE(start_receive(fresh.b, out, received) == UCD_SUCCESS);
+        REQUIRE(start_send(fresh.a, in, sent) == UCD_SUCCESS);
+        fresh.until([&] { return sent.done() && received.done(); });
+        CHECK(received.result.status == UCS_OK);
+        CHECK(out.received_from(in));
+        CHECK(fresh.a.memory.most == 1);
+        CHECK(fresh.b.memory.most == 1);
+    }
+    // The receiver has none at all.
+    TwoSides poor(SMALL_CHUNKS);
+    {
+        Outcome sent, received;
+        poor.b.memory.until_failure = 0;
+        REQUIRE(start_receive(poor.b, out, received) == UCD_SUCCESS);
+        REQUIRE(start_send(poor.a, in, sent) == UCD_SUCCESS);
+        poor.until([&] { return sent.done() && received.done(); });
+        CHECK(received.result.status == UCS_ERR_NO_MEMORY);
+        CHECK(received.result.ucd == UCD_ERR__OUT_OF_MEM);
+        CHECK(sent.result.status == UCS_OK);
+        poor.b.memory.until_failure = -1;
+    }
+    check_usable(poor);
+}
+
+TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfer") {
+    const MockSession session;
+    TwoSides sides(
+        {{"ucd.ucx.chunk", "1000"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.staging", "5000"}});
+    std::vector<std::unique_ptr<Strided>> in, out;
+    std::vector<std::unique_ptr<Outcome>> outcomes;
+    for (std::size_t i = 0; i < 10; ++i) {
+        in.push_back(std::make_unique<Strided>(5000));
+        REQUIRE(start_send(sides.a, *in.back(), *outcomes.emplace_back(std::make_unique<Outcome>()),
+                           i) == UCD_SUCCESS);
+    }
+    for (int i = 0; i < 20; ++i) sides.progress();
+    CHECK(sides.a.memory.most >= 10);
+    CHECK(sides.a.memory.most <= 15);
+    for (std::size_t i = 10; i-- > 0;) {
+        out.push_back(std::make_unique<Strided>(5000));
+        REQUIRE(start_receive(sides.b, *out.back(),
+                              *outcomes.emplace_back(std::make_unique<Outcome>()),
+                              i) == UCD_SUCCESS);
+    }
+    sides.until([&] {
+        return std::all_of(outcomes.begin(), outcomes.end(), [](auto &o) { return o->done(); });
+    });
+    for (auto &o : out) CHECK(o->received_from(*in[0]));
+    CHECK(sides.b.memory.most <= 15);
+}
+
+TEST_CASE("a device fails in the midst of a transfer") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    run_cases("ucx device failure", 60, [&](Case &one) {
+        Rng &rng = one.rng();
+        const RecipePtr recipe = recipes::vector(3000, 1, 2, recipes::leaf(UCD_TYPE__INT));
+        const Subject s = make_subject(one, recipe, 1);
+        const bool sender_fails = rng.chance(50);
+        MockBuffer in(rng, s.range, sender_fails ? Memory::device0 : Memory::pageable);
+        MockBuffer out(rng, s.range, sender_fails ? Memory::pageable : Memory::device0);
+        in.send();
+        out.send();
+        (rng.chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work) =
+            static_cast<int>(1 + rng.below(10));
+        Outcome sent, received;
+        const ucd_ucx_param_t p = sent.param(), q = received.param();
+        REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, out.real_base(), 1, s.type(), 1, 1, &q,
+                                 &received.request) == UCD_SUCCESS);
+        REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.real_base(), 1, s.type(), 1, &p,
+                                 &sent.request) == UCD_SUCCESS);
+        sides.until([&] { return sent.done() && received.done(); });
+        mock::knobs.failing_launch = mock::knobs.failing_work = 0;
+        const ucd_ucx_result_t &failed = sender_fails ? sent.result : received.result;
+        if (failed.status != UCS_ERR_IO_ERROR || failed.ucd != UCD_ERR__DEVICE)
+            one.fail("the failure was ", ucs_status_string(failed.status), ", ",
+                     ucd_strerror(failed.ucd));
+        if (sender_fails && received.result.status != UCS_ERR_IO_ERROR)
+            one.fail("the receiver got ", ucs_status_string(received.result.status));
+        if (!sender_fails && sent.result.status != UCS_OK)
+            one.fail("the sender got ", ucs_status_string(sent.result.status));
+    });
+    check_usable(sides);
+}
+
+TEST_CASE("a device fails with a message that is one call") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Case one("ucx small device failure", 0);
+    const Subject s = make_subject(one, recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
+    MockBuffer device(one.rng(), s.range, Memory::device0);
+    MockBuffer host(one.rng(), s.range, Memory::pageable);
+    device.send();
+    host.send();
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    // The sender's: nothing is sent.
+    mock::knobs.failing_work = 1;
+    CHECK(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, device.real_base(), 1, s.type(), 1, &p,
+                           &sent.request) == UCD_ERR__DEVICE);
+    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+    // The receiver's.
+    REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, device.real_base(), 1, s.type(), 1, 1, &q,
+                             &received.request) == UCD_SUCCESS);
+    for (int i = 0; i < 100; ++i) sides.progress();
+    CHECK(!received.done());
+    mock::knobs.failing_work = 1;
+    REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, host.real_base(), 1, s.type(), 1, &p,
+                             &sent.request) == UCD_SUCCESS);
+    sent.started();
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(received.result.status == UCS_ERR_IO_ERROR);
+    CHECK(received.result.ucd == UCD_ERR__DEVICE);
+    check_usable(sides);
+}
+
+TEST_CASE("messages that nobody wanted are dropped with the pipeline") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Strided in(5000);
+    Outcome sent, active;
+    REQUIRE(start_send(sides.a, in, sent, 12345) == UCD_SUCCESS);
+    const ucd_ucx_param_t p = active.param();
+    // Without a handler, an active message is dropped at once.
+    REQUIRE(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, "h", 1, in.data(), 1, in.type(),
+                                &p, &active.request) == UCD_SUCCESS);
+    sides.until([&] { return active.done(); });
+    CHECK(active.result.status == UCS_OK);
+    CHECK(!sent.done());
+    REQUIRE(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+    REQUIRE(ucd_ucx_cancel(sides.a.pipeline, sent.request) == UCD_SUCCESS);
+    for (int i = 0; i < 20000 && !sent.done(); ++i) {
+        ucp_worker_progress(sides.b.worker);
+        ucd_ucx_progress(sides.a.pipeline);
+    }
+    CHECK(sent.result.status == UCS_ERR_CANCELED);
+}
+
+TEST_CASE("calls that cannot start say why and change nothing") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Strided in(10);
+    Outcome o;
+    const auto send = [&](ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_type_t type,
+                          const ucd_ucx_param_t &p) {
+        return ucd_ucx_send_nbx(pipeline, ep, in.data(), 1, type, 1, &p, &o.request);
+    };
+    const ucd_ucx_param_t p = o.param();
+    CHECK(send(nullptr, sides.a.ep, in.type(), p) == UCD_ERR__INVALID_ARG);
+    CHECK(std::string(ucd_ucx_last_error()) ==
+          "ucd_ucx_send_nbx: pipeline is NULL; it must not be");
+    CHECK(send(sides.a.pipeline, nullptr, in.type(), p) == UCD_ERR__INVALID_ARG);
+    CHECK(send(sides.a.pipeline, sides.a.ep, UCD_TYPE__NULL, p) == UCD_ERR__INVALID_ARG);
+    ucd_ucx_param_t bad = p;
+    bad.struct_size = 3;
+    CHECK(send(sides.a.pipeline, sides.a.ep, in.type(), bad) == UCD_ERR__INVALID_ARG);
+    for (const auto &[key, value] : {std::pair("ucd.ucx.chunk", "0"),
+                                     {"ucd.ucx.chunk", "much"},
+                                     {"ucd.ucx.depth", "-1"},
+                                     {"ucd.ucx.eager", "99999999999999999999"}}) {
+        const Keys keys({{key, value}});
+        bad = p;
+        bad.info = keys.get();
+        CHECK(send(sides.a.pipeline, sides.a.ep, in.type(), bad) == UCD_ERR__INVALID_ARG);
+        CHECK(std::string(ucd_ucx_last_error()).find(key) != std::string::npos);
+    }
+    CHECK(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), UINTPTR_MAX / 2, in.type(), 1,
+                           &p, &o.request) == UCD_ERR__OVERFLOW);
+    const std::string long_header(100000, 'h');
+    CHECK(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, long_header.data(),
+                              long_header.size(), in.data(), 1, in.type(), &p,
+                              &o.request) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ucx_lose_endpoint(sides.a.pipeline, sides.a.ep, UCS_OK) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ucx_cancel(sides.a.pipeline, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(o.request == UCD_UCX_REQUEST__NULL);
+    check_usable(sides);
+}

@@ -1,0 +1,152 @@
+// Messages that a pipeline gets from UCX in an order of the test's own, and such as no pipeline
+// sends.
+
+#include "message.h"
+#include "support/mock_buffer.hpp"
+#include "ucx/strided.hpp"
+
+using namespace ucdtest;
+using ucd_ucx::Header;
+using ucd_ucx::Kind;
+
+namespace {
+
+// What a sender says, said by hand.
+class ByHand {
+public:
+    explicit ByHand(TwoSides &sides) : sides_(sides) {}
+
+    void tagged(const void *bytes, std::size_t count) {
+        ucp_request_param_t p = {};
+        wait(ucp_tag_send_nbx(sides_.a.ep, bytes, count, 1, &p));
+    }
+    void active(const Header &header, const void *bytes, std::size_t count) {
+        ucp_request_param_t p = {};
+        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
+        wait(ucp_am_send_nbx(sides_.a.ep, am_id, &header, sizeof header, bytes, count, &p));
+    }
+
+private:
+    void wait(ucs_status_ptr_t request) {
+        REQUIRE(!UCS_PTR_IS_ERR(request));
+        if (request == nullptr) return;
+        sides_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
+        ucp_request_free(request);
+    }
+    TwoSides &sides_;
+};
+
+} // namespace
+
+TEST_CASE("chunks come in any order, before and after the message is matched") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    ByHand hand(sides);
+    run_cases("ucx order", 100, [&](Case &one) {
+        Strided in(3000), out(3000);
+        std::vector<char> stream(in.bytes());
+        std::uintptr_t packed;
+        one.succeed(ucd_pack(in.data(), 1, in.type(), 0, stream.data(), stream.size(), &packed,
+                             UCD_INFO__NULL, UCD_OP__REPLACE),
+                    "ucd_pack");
+        Header header;
+        header.id = {one.rng().bits(), 1};
+        header.total = stream.size();
+        // The opening somewhere among them; lengths of any kind.
+        std::vector<std::pair<std::size_t, std::size_t>> parts = {{0, 0}};
+        for (std::size_t at = 0; at < stream.size();) {
+            const std::size_t n = std::min(1 + one.rng().below(3000), stream.size() - at);
+            parts.emplace_back(at, n);
+            at += n;
+        }
+        one.rng().shuffle(parts);
+        Outcome received;
+        const bool early = one.rng().chance(50);
+        if (early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        for (const auto &[at, n] : parts) {
+            header.kind = n == 0 ? Kind::opening : Kind::chunk;
+            header.offset = at;
+            if (n == 0)
+                hand.tagged(&header, sizeof header);
+            else
+                hand.active(header, stream.data() + at, n);
+        }
+        if (!early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        sides.until([&] { return received.done(); });
+        if (received.result.status != UCS_OK) one.fail(ucs_status_string(received.result.status));
+        if (!out.received_from(in)) one.fail("other bytes were received");
+    });
+    check_usable(sides);
+}
+
+TEST_CASE("what no pipeline sent is refused") {
+    const MockSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    ByHand hand(sides);
+    std::vector<char> bytes(4000, 'b');
+    Strided out(1000);
+    const auto receive_after = [&](auto &&send) {
+        Outcome received;
+        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        send();
+        sides.until([&] { return received.done(); });
+        CHECK(received.result.status == UCS_ERR_INVALID_PARAM);
+        CHECK(out.is_clear());
+    };
+    receive_after([&] { hand.tagged(bytes.data(), 20); });
+    receive_after([&] { hand.tagged(bytes.data(), sizeof(Header)); });
+    Header header;
+    header.total = 4000;
+    header.id = {77, 1};
+    receive_after([&] {
+        header.kind = Kind::chunk; // is no opening
+        hand.tagged(&header, sizeof header);
+    });
+    receive_after([&] {
+        header.kind = Kind::whole; // and 4000 bytes
+        hand.tagged(&header, sizeof header);
+    });
+    // Chunks that reach beyond the message.
+    for (const auto &[offset, count] : {std::pair<std::uint64_t, std::size_t>(3999, 2),
+                                        {4001, 1},
+                                        {UINT64_MAX, 2},
+                                        {UINT64_MAX - 1, 1000}}) {
+        ++header.id.number;
+        receive_after([&] {
+            header.kind = Kind::opening;
+            hand.tagged(&header, sizeof header);
+            header.kind = Kind::chunk;
+            header.offset = offset;
+            hand.active(header, bytes.data(), count);
+            header.kind = Kind::withdraw; // so that nothing is kept of it
+            hand.active(header, nullptr, 0);
+        });
+    }
+    // Active messages that are none of ours leave no trace.
+    header.magic = 0;
+    hand.active(header, bytes.data(), 100);
+    header = Header();
+    header.user_header = 1000;
+    hand.active(header, bytes.data(), 100);
+    header = Header();
+    header.kind = Kind::withdraw;
+    hand.active(header, nullptr, 0);
+    header.kind = static_cast<Kind>(77);
+    hand.active(header, bytes.data(), 100);
+    header.kind = Kind::whole; // has another length
+    header.total = 99;
+    hand.active(header, bytes.data(), 100);
+    // An active message is announced once.
+    int announced = 0;
+    const auto count = [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t, uint64_t,
+                          ucp_ep_h) { ++*static_cast<int *>(arg); };
+    REQUIRE(ucd_ucx_am_set_handler(sides.b.pipeline, count, &announced) == UCD_SUCCESS);
+    header.total = 100;
+    header.id = {78, 1};
+    hand.active(header, bytes.data(), 100);
+    hand.active(header, bytes.data(), 100);
+    for (int i = 0; i < 100; ++i) sides.progress();
+    CHECK(announced == 1);
+    check_usable(sides);
+}

@@ -1,0 +1,150 @@
+// A process is killed while it sends to this one, or receives from it. The program ucx_peer is
+// named by the environment variable UCD_TEST_PEER.
+
+#include "support/catch.hpp"
+#include "ucx/pair.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ucdtest;
+
+namespace {
+
+class Peer {
+public:
+    explicit Peer(const char *role) {
+        const char *program = std::getenv("UCD_TEST_PEER");
+        REQUIRE(program != nullptr);
+        int in[2], out[2];
+        REQUIRE(pipe(in) == 0);
+        REQUIRE(pipe(out) == 0);
+        process_ = fork();
+        REQUIRE(process_ >= 0);
+        if (process_ == 0) {
+            dup2(in[0], 0);
+            dup2(out[1], 1);
+            for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+            execl(program, program, role, static_cast<char *>(nullptr));
+            _exit(127);
+        }
+        close(in[0]);
+        close(out[1]);
+        to_ = fdopen(in[1], "w");
+        from_ = fdopen(out[0], "r");
+    }
+    ~Peer() {
+        kill_it();
+        std::fclose(to_);
+        std::fclose(from_);
+    }
+    // What UCX has to say comes the same way.
+    std::string read_address() {
+        const std::string key = "address ";
+        for (std::string line;;) {
+            const int c = std::fgetc(from_);
+            REQUIRE(c != EOF);
+            if (c != '\n')
+                line += static_cast<char>(c);
+            else if (line.compare(0, key.size(), key) == 0)
+                return from_hex(line.substr(key.size()));
+            else
+                line.clear();
+        }
+    }
+    void write_line(const std::string &line) {
+        std::fprintf(to_, "%s\n", line.c_str());
+        std::fflush(to_);
+    }
+    void kill_it() {
+        if (process_ < 0) return;
+        kill(process_, SIGKILL);
+        int status;
+        CHECK(waitpid(process_, &status, 0) == process_);
+        // It was at work until then.
+        CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+        process_ = -1;
+    }
+
+private:
+    pid_t process_ = -1;
+    std::FILE *to_ = nullptr, *from_ = nullptr;
+};
+
+constexpr std::intptr_t doubles = 4 << 20;
+
+void lose_peer(bool peer_sends, std::size_t chunks_before) {
+    const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
+    Side side;
+    side.open_pipeline(keys.get());
+    {
+        Peer peer(peer_sends ? "send" : "receive");
+        peer.write_line(to_hex(side.address()));
+        side.connect(peer.read_address());
+        REQUIRE(side.can_fail);
+        std::vector<double> field(2 * doubles);
+        ucd_type_t type;
+        ok(ucd_create_vector(doubles, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");
+        Outcome outcome;
+        const ucd_ucx_param_t p = outcome.param();
+        if (peer_sends)
+            ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, &p, &outcome.request),
+               "receive");
+        else
+            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, &p,
+                                &outcome.request),
+               "send");
+        ok(ucd_free(&type), "free");
+        const auto chunks = [&] {
+            std::size_t n = 0;
+            const int wanted = peer_sends ? UCD_UCX_EVENT__UNPACK_END : UCD_UCX_EVENT__SENT;
+            for (const ucd_ucx_event_t &e : side.events) n += e.what == wanted;
+            return n;
+        };
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+        const auto in_time = [&] { return std::chrono::steady_clock::now() < limit; };
+        while (chunks() < chunks_before && in_time()) ucd_ucx_progress(side.pipeline);
+        REQUIRE(chunks() >= chunks_before);
+        REQUIRE(!outcome.done());
+        peer.kill_it();
+        while (!outcome.done() && in_time()) ucd_ucx_progress(side.pipeline);
+        REQUIRE(outcome.done());
+        CHECK(outcome.result.status != UCS_OK);
+        CHECK(outcome.result.bytes == 0);
+    }
+    // The worker goes on, with itself and with another.
+    side.close_endpoint();
+    Side other;
+    other.open_pipeline(UCD_INFO__NULL);
+    side.connect(other.address());
+    other.connect(side.address());
+    int in[4] = {1, 2, 3, 4}, out[4] = {};
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    ok(ucd_ucx_recv_nbx(side.pipeline, out, 4, UCD_TYPE__INT, 2, UINT64_MAX, &q, &received.request),
+       "receive");
+    ok(ucd_ucx_send_nbx(other.pipeline, other.ep, in, 4, UCD_TYPE__INT, 2, &p, &sent.request),
+       "send");
+    sent.started();
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!received.done() && std::chrono::steady_clock::now() < limit) {
+        ucd_ucx_progress(side.pipeline);
+        ucd_ucx_progress(other.pipeline);
+    }
+    CHECK(received.result.status == UCS_OK);
+    CHECK(out[3] == 4);
+}
+
+} // namespace
+
+TEST_CASE("the sender is killed") {
+    lose_peer(true, 3);
+}
+
+TEST_CASE("the receiver is killed") {
+    lose_peer(false, 3);
+}

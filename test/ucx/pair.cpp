@@ -1,0 +1,187 @@
+#include "ucx/pair.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+namespace ucdtest {
+
+Keys::Keys(std::initializer_list<std::pair<std::string, std::string>> pairs) {
+    for (const auto &[key, value] : pairs) set(key, value);
+}
+
+Keys::~Keys() {
+    if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
+}
+
+void Keys::set(const std::string &key, const std::string &value) {
+    if (info_ == UCD_INFO__NULL && ucd_info_create(&info_) != UCD_SUCCESS)
+        throw std::runtime_error(ucd_last_error());
+    if (ucd_info_set(info_, key.c_str(), value.c_str()) != UCD_SUCCESS)
+        throw std::runtime_error(ucd_last_error());
+}
+
+void ucx(ucs_status_t status, const char *what) {
+    if (status != UCS_OK)
+        throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));
+}
+
+void ok(int rc, const char *what) {
+    if (rc != UCD_SUCCESS)
+        throw std::runtime_error(std::string(what) + ": " + ucd_ucx_last_error());
+}
+
+std::string to_hex(const std::string &bytes) {
+    std::string digits;
+    for (const char c : bytes)
+        for (const int shift : {4, 0}) digits += "0123456789abcdef"[c >> shift & 15];
+    return digits;
+}
+
+std::string from_hex(const std::string &digits) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+        bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    return bytes;
+}
+
+namespace {
+
+void *allocate(std::size_t bytes, void *argument) {
+    auto &use = *static_cast<MemoryUse *>(argument);
+    if (use.until_failure == 0) return nullptr;
+    if (use.until_failure > 0) --use.until_failure;
+    use.most = std::max(use.most, ++use.live);
+    return std::malloc(bytes);
+}
+
+void release(void *memory, std::size_t, void *argument) {
+    --static_cast<MemoryUse *>(argument)->live;
+    std::free(memory);
+}
+
+void on_event(const ucd_ucx_event_t *event, void *argument) {
+    static_cast<Side *>(argument)->events.push_back(*event);
+}
+
+void on_error(void *argument, ucp_ep_h ep, ucs_status_t status) {
+    auto *side = static_cast<Side *>(argument);
+    side->lost = status;
+    if (side->pipeline != nullptr) (void)ucd_ucx_lose_endpoint(side->pipeline, ep, status);
+}
+
+} // namespace
+
+Side::Side(ucs_thread_mode_t mode) {
+    ucp_params_t params = {};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+    params.features = UCP_FEATURE_TAG | UCP_FEATURE_AM;
+    ucx(ucp_init(&params, nullptr, &context), "ucp_init");
+    ucp_worker_params_t worker_params = {};
+    worker_params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    worker_params.thread_mode = mode;
+    ucx(ucp_worker_create(context, &worker_params, &worker), "ucp_worker_create");
+}
+
+void Side::open_pipeline(ucd_info_t info) {
+    ucd_ucx_pipeline_params_t params = {};
+    params.struct_size = sizeof params;
+    params.am_id = am_id;
+    params.allocate = allocate;
+    params.release = release;
+    params.memory_arg = &memory;
+    params.trace = on_event;
+    params.trace_arg = this;
+    ok(ucd_ucx_pipeline_create(worker, &params, info, &pipeline), "ucd_ucx_pipeline_create");
+}
+
+std::string Side::address() const {
+    ucp_address_t *address;
+    std::size_t bytes;
+    ucx(ucp_worker_get_address(worker, &address, &bytes), "ucp_worker_get_address");
+    std::string text(reinterpret_cast<const char *>(address), bytes);
+    ucp_worker_release_address(worker, address);
+    return text;
+}
+
+void Side::connect(const std::string &address) {
+    ucp_ep_params_t params = {};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.address = reinterpret_cast<const ucp_address_t *>(address.data());
+    // Shared memory has none in UCX 1.13.
+    const char *transports = std::getenv("UCX_TLS");
+    can_fail = !(transports != nullptr && std::string(transports).find("tcp") == std::string::npos);
+    params.err_mode = can_fail ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+    params.err_handler = {on_error, this};
+    ucx(ucp_ep_create(worker, &params, &ep), "ucp_ep_create");
+}
+
+void Side::close_endpoint() {
+    if (ep == nullptr) return;
+    if (pipeline != nullptr)
+        ok(ucd_ucx_lose_endpoint(pipeline, ep, UCS_ERR_CANCELED), "ucd_ucx_lose_endpoint");
+    ucp_request_param_t params = {};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = can_fail ? static_cast<unsigned>(UCP_EP_CLOSE_FLAG_FORCE) : 0;
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(ep, &params);
+    ep = nullptr;
+    if (!UCS_PTR_IS_PTR(request)) return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker);
+    ucp_request_free(request);
+}
+
+Side::~Side() {
+    close_endpoint();
+    if (pipeline != nullptr) {
+        ucd_ucx_progress(pipeline);
+        if (ucd_ucx_pipeline_destroy(&pipeline) != UCD_SUCCESS) {
+            std::fprintf(stderr, "%s\n", ucd_ucx_last_error());
+            std::abort();
+        }
+    }
+    if (memory.live != 0) {
+        std::fprintf(stderr, "%zu blocks of chunk memory leak\n", memory.live);
+        std::abort();
+    }
+    ucp_worker_destroy(worker);
+    ucp_cleanup(context);
+}
+
+TwoSides::TwoSides(std::initializer_list<std::pair<std::string, std::string>> keys,
+                   ucs_thread_mode_t mode)
+    : a(mode), b(mode) {
+    const Keys info(keys);
+    a.open_pipeline(info.get());
+    b.open_pipeline(info.get());
+    a.connect(b.address());
+    b.connect(a.address());
+}
+
+void TwoSides::progress() {
+    ucd_ucx_progress(a.pipeline);
+    ucd_ucx_progress(b.pipeline);
+}
+
+void TwoSides::until(const std::function<bool()> &condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+        progress();
+        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
+    }
+}
+
+ucd_ucx_param_t Outcome::param(ucd_info_t info) {
+    ucd_ucx_param_t p = {};
+    p.struct_size = sizeof p;
+    p.info = info;
+    p.user_data = this;
+    p.callback = [](ucd_ucx_request_t, const ucd_ucx_result_t *result, void *outcome) {
+        ++static_cast<Outcome *>(outcome)->calls;
+        static_cast<Outcome *>(outcome)->result = *result;
+    };
+    return p;
+}
+
+} // namespace ucdtest

@@ -1,0 +1,92 @@
+// Two UCX workers of this process, connected with each other, each with a pipeline.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <ucd_ucx.h>
+#include <utility>
+#include <vector>
+
+namespace ucdtest {
+
+// An info that ends itself.
+class Keys {
+public:
+    Keys(std::initializer_list<std::pair<std::string, std::string>> pairs = {});
+    ~Keys();
+    Keys(const Keys &) = delete;
+    Keys &operator=(const Keys &) = delete;
+    void set(const std::string &key, const std::string &value);
+    ucd_info_t get() const { return info_; }
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+// Throws std::runtime_error.
+void ucx(ucs_status_t status, const char *what);
+void ok(int rc, const char *what);
+
+std::string to_hex(const std::string &bytes);
+std::string from_hex(const std::string &digits);
+
+constexpr unsigned am_id = 7;
+
+struct MemoryUse {
+    std::size_t live = 0, most = 0; // blocks
+    long until_failure = -1;        // so many allocations succeed; negative: all
+};
+
+class Side {
+public:
+    explicit Side(ucs_thread_mode_t mode = UCS_THREAD_MODE_SINGLE);
+    ~Side();
+    Side(const Side &) = delete;
+    Side &operator=(const Side &) = delete;
+
+    void open_pipeline(ucd_info_t info);
+    std::string address() const;
+    void connect(const std::string &address);
+    // As a program does that is done with the peer: the pipeline is told first.
+    void close_endpoint();
+
+    ucp_context_h context = nullptr;
+    ucp_worker_h worker = nullptr;
+    ucp_ep_h ep = nullptr;
+    ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
+    std::vector<ucd_ucx_event_t> events;
+    MemoryUse memory;
+    bool can_fail = false;      // its endpoint, and tell so
+    ucs_status_t lost = UCS_OK; // what the endpoint's error handler was told
+};
+
+class TwoSides {
+public:
+    explicit TwoSides(std::initializer_list<std::pair<std::string, std::string>> keys = {},
+                      ucs_thread_mode_t mode = UCS_THREAD_MODE_SINGLE);
+    void progress();
+    // Until it is true; throws after 30 seconds.
+    void until(const std::function<bool()> &condition);
+
+    Side a, b;
+};
+
+// What a transfer's callback was told.
+struct Outcome {
+    int calls = 0;
+    ucd_ucx_result_t result = {};
+    ucd_ucx_request_t request = UCD_UCX_REQUEST__NULL;
+
+    Outcome() = default;
+    Outcome(const Outcome &) = delete;
+    Outcome &operator=(const Outcome &) = delete;
+    ~Outcome() { ucd_ucx_request_free(request); }
+    bool done() const { return calls > 0; }
+    ucd_ucx_param_t param(ucd_info_t info = UCD_INFO__NULL);
+    // After the call that started it: complete already, or not.
+    void started() { calls += request == UCD_UCX_REQUEST__NULL; }
+};
+
+} // namespace ucdtest

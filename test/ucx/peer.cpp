@@ -1,0 +1,101 @@
+// The other process of killed_peer_test: sends or receives until it is killed. Addresses come and
+// go as lines of hexadecimal digits.
+//
+//   ucx_peer send|receive
+//   ucx_peer exchange      sends and receives messages of many sizes at a time, and ends
+
+#include "ucx/pair.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <poll.h>
+#include <stdexcept>
+
+using namespace ucdtest;
+
+namespace {
+
+struct Message {
+    std::vector<int> in, out;
+    Outcome sent, received;
+};
+
+int value(std::size_t message, std::size_t i) {
+    return static_cast<int>(message * 1000003 + i);
+}
+
+// The same at both sides. Every other int of what is sent is received as a contiguous array.
+void exchange(Side &side) {
+    std::vector<std::unique_ptr<Message>> messages;
+    for (std::size_t m = 0; m < 24; ++m) {
+        auto &message = *messages.emplace_back(std::make_unique<Message>());
+        const std::size_t ints = m % 4 == 3 ? 400000 : std::size_t{1} << (m % 16);
+        message.out.resize(ints);
+        for (std::size_t i = 0; i < 2 * ints; ++i) message.in.push_back(value(m, i));
+        ucd_type_t type;
+        ok(ucd_create_vector(static_cast<std::intptr_t>(ints), 1, 2, UCD_TYPE__INT, UCD_INFO__NULL,
+                             &type),
+           "vector");
+        const ucd_ucx_param_t p = message.sent.param(), q = message.received.param();
+        ok(ucd_ucx_recv_nbx(side.pipeline, message.out.data(), ints, UCD_TYPE__INT, m, UINT64_MAX,
+                            &q, &message.received.request),
+           "receive");
+        ok(ucd_ucx_send_nbx(side.pipeline, side.ep, message.in.data(), 1, type, m, &p,
+                            &message.sent.request),
+           "send");
+        message.sent.started();
+        ok(ucd_free(&type), "free");
+    }
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+        Message &message = *messages[m];
+        while (!message.sent.done() || !message.received.done()) ucd_ucx_progress(side.pipeline);
+        ucx(message.sent.result.status, "a send");
+        ucx(message.received.result.status, "a receive");
+        for (std::size_t i = 0; i < message.out.size(); ++i)
+            if (message.out[i] != value(m, 2 * i)) throw std::runtime_error("other bytes came");
+    }
+    std::cout << "exchanged" << std::endl;
+    // The other side may still need this one, until it is told that both are through.
+    for (pollfd in = {0, POLLIN, 0}; poll(&in, 1, 0) == 0;) ucd_ucx_progress(side.pipeline);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 2 || ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) return 2;
+    const bool sends = std::strcmp(argv[1], "send") == 0;
+    try {
+        Side side;
+        const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
+        side.open_pipeline(keys.get());
+        std::cout << "address " << to_hex(side.address()) << std::endl;
+        std::string address;
+        std::getline(std::cin, address);
+        side.connect(from_hex(address));
+        if (std::strcmp(argv[1], "exchange") == 0) {
+            exchange(side);
+            return 0;
+        }
+        constexpr std::intptr_t doubles = 4 << 20;
+        std::vector<double> field(2 * doubles);
+        ucd_type_t type;
+        ok(ucd_create_vector(doubles, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");
+        ucd_ucx_request_t request;
+        if (sends)
+            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, nullptr,
+                                &request),
+               "send");
+        else
+            ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, nullptr, &request),
+               "receive");
+        // It never is: the other process takes its time, and kills this one.
+        while (ucd_ucx_request_check(request, nullptr) == UCS_INPROGRESS)
+            ucd_ucx_progress(side.pipeline);
+        return 3;
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "ucx_peer: %s\n", e.what());
+        std::_Exit(2);
+    }
+}
