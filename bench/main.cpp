@@ -19,6 +19,7 @@ struct Options {
     bench::Effort effort;
     std::string backend = "seq", filter, csv, json;
     bool list = false, layouts = false, partial = false, calls = false, all = false, no_mpi = false;
+    bool apps = false;
 };
 
 void declare(CLI::App &app, Options &options) {
@@ -30,6 +31,7 @@ void declare(CLI::App &app, Options &options) {
     app.add_flag("--partial", options.partial,
                  "Packs and unpacks of 64 KiB parts; lists of segments");
     app.add_flag("--calls", options.calls, "64-byte calls; creating and freeing types");
+    app.add_flag("--apps", options.apps, "Whole packs and unpacks of what applications send");
     app.add_flag("--all", options.all, "All of these");
     app.add_option("--filter", options.filter, "Only layouts with this text in their names");
     app.add_option("--repetitions", options.effort.repetitions,
@@ -64,10 +66,11 @@ void run(const Options &options) {
     if (options.backend == "cuda") {
         bench::run_cuda(run);
     } else {
-        if (options.all || options.layouts || !(options.partial || options.calls))
+        if (options.all || options.layouts || !(options.partial || options.calls || options.apps))
             bench::run_layouts(run);
         if (options.all || options.partial) bench::run_pieces(run);
         if (options.all || options.calls) bench::run_calls(run);
+        if (options.all || options.apps) bench::run_apps(run);
     }
     progress.clear();
     if (!options.csv.empty()) report.write_csv(options.csv);
