@@ -121,6 +121,7 @@ std::vector<Layout> app_layouts() {
         lammps("LAMMPS atomic", false, hand::lammps_atomic()),
         specfem_oc(),
         specfem_cm(),
+        nest("SPECFEM3D mt", specfem_mt, Element::float32, hand::specfem_mt()),
         fft2d(),
     };
 }

@@ -54,6 +54,9 @@ inline constexpr std::int64_t atoms = 20000, atoms_sent = 3000;
 // SPECFEM3D: points of a mesh, of one or three floats.
 inline constexpr std::int64_t points = 60000, points_sent = 8000;
 
+// One of four layers of values, of three floats each.
+inline constexpr Nest<1> specfem_mt{3 * 4, {{points_sent, 4 * 3 * 4}}};
+
 // A block of a matrix of complex numbers that is transposed on its way.
 inline constexpr std::int64_t fft_side = 1536, fft_block = 192;
 

@@ -121,6 +121,10 @@ std::span<const HandLoop> specfem_cm() {
     return ways;
 }
 
+std::span<const HandLoop> specfem_mt() {
+    return nest_loops<shapes::specfem_mt>();
+}
+
 std::span<const HandLoop> fft2d() {
     static constexpr HandLoop ways[] = {
         {"loop", move_fft<To::packed, fft_block>, move_fft<To::laid_out, fft_block>},

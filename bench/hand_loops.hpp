@@ -71,6 +71,7 @@ std::span<const HandLoop> lammps_full();
 std::span<const HandLoop> lammps_atomic();
 std::span<const HandLoop> specfem_oc();
 std::span<const HandLoop> specfem_cm();
+std::span<const HandLoop> specfem_mt();
 std::span<const HandLoop> fft2d();
 
 std::span<const HandLoop> small_contiguous();
