@@ -1,6 +1,7 @@
 #include "hand_loops.hpp"
 
 #include "hand_copy.hpp"
+#include "hand_nest.hpp"
 #include "shapes.hpp"
 
 #include <algorithm>
@@ -13,22 +14,6 @@ namespace bench::hand {
 namespace {
 
 using namespace shapes;
-
-// As many loops in each other as the nest has levels, all constants.
-template <auto nest, To to, std::size_t level = 0>
-[[gnu::always_inline]] inline void loops(char *__restrict laid_out, char *__restrict packed) {
-    if constexpr (level == nest.depth)
-        copy<to, nest.block>(laid_out, packed);
-    else
-        for (std::int64_t i = 0; i < nest.levels[level].count; ++i)
-            loops<nest, to, level + 1>(laid_out + i * nest.levels[level].stride,
-                                       packed + i * nest.bytes(level + 1));
-}
-
-template <auto nest, To to>
-void move_nest(const Lists &, char *laid_out, char *packed) {
-    loops<nest, to>(laid_out, packed);
-}
 
 // Blocks of 8 bytes whose distance lets all of them meet in few places of the cache: were many
 // stores under way at once, lines would be evicted before their store is done. So each waits for
@@ -45,14 +30,6 @@ void unpack_line_by_line(const Lists &, char *__restrict laid_out, char *__restr
         value |= before & none;
         copy<To::laid_out, 8>(at, reinterpret_cast<char *>(&value));
     }
-}
-
-template <auto nest>
-std::span<const HandLoop> nest_loops() {
-    static constexpr HandLoop ways[] = {
-        {"loop", move_nest<nest, To::packed>, move_nest<nest, To::laid_out>},
-    };
-    return ways;
 }
 
 template <To to>

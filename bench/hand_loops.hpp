@@ -58,6 +58,22 @@ std::span<const HandLoop> nest_4();
 std::span<const HandLoop> nest_5();
 std::span<const HandLoop> milc_face();
 std::span<const HandLoop> nas_lu_face();
+// Of applications.
+std::span<const HandLoop> milc_y_face();
+std::span<const HandLoop> milc_t_face();
+std::span<const HandLoop> nas_lu_x_face();
+std::span<const HandLoop> mg_x_face();
+std::span<const HandLoop> mg_y_face();
+std::span<const HandLoop> mg_z_face();
+std::span<const HandLoop> wrf_x();
+std::span<const HandLoop> wrf_y();
+std::span<const HandLoop> lammps_full();
+std::span<const HandLoop> lammps_atomic();
+std::span<const HandLoop> specfem_oc();
+std::span<const HandLoop> specfem_cm();
+std::span<const HandLoop> specfem_mt();
+std::span<const HandLoop> fft2d();
+
 std::span<const HandLoop> small_contiguous();
 std::span<const HandLoop> small_vector();
 

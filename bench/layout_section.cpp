@@ -12,8 +12,6 @@
 namespace bench {
 namespace {
 
-constexpr const char *section = "layouts";
-
 // All that move one layout in one direction. `is_hand` tells the ways of the hand-written loop.
 struct Field {
     std::vector<Contender> contenders;
@@ -53,14 +51,14 @@ void print_means(const char *operation, const Ratios &ratios) {
 // One direction of one layout.
 class Match {
 public:
-    Match(Run &run, Table &table, const Layout &layout, const Workbench &bench)
-        : run_(run), table_(table), layout_(layout), bench_(bench) {}
+    Match(Run &run, const char *section, Table &table, const Layout &layout, const Workbench &bench)
+        : run_(run), section_(section), table_(table), layout_(layout), bench_(bench) {}
 
     void play(const char *operation, const Field &field, Ratios &ratios) {
         run_.progress.say(fmt::format("{}: {}", layout_.name, operation));
         const auto bytes = static_cast<std::uint64_t>(bench_.bytes());
         const std::span<const Result> results =
-            run_.measure(section, layout_.name, operation, bytes, field.contenders);
+            run_.measure(section_, layout_.name, operation, bytes, field.contenders);
         const Result *ucd = nullptr, *hand = nullptr, *copy = nullptr, *mpi = nullptr;
         for (std::size_t i = 0; i < results.size(); ++i) {
             const Result &r = results[i];
@@ -84,12 +82,14 @@ public:
 
 private:
     Run &run_;
+    const char *section_;
     Table &table_;
     const Layout &layout_;
     const Workbench &bench_;
 };
 
-void run_layout(Run &run, Table &table, const Layout &layout, Ratios &packs, Ratios &unpacks) {
+void run_layout(Run &run, const char *section, Table &table, const Layout &layout, Ratios &packs,
+                Ratios &unpacks) {
     run.progress.say(fmt::format("{}: building and checking", layout.name));
     Workbench bench(*layout.type);
     const UcdType type(*layout.type);
@@ -118,9 +118,28 @@ void run_layout(Run &run, Table &table, const Layout &layout, Ratios &packs, Rat
     pack.add("memcpy", memcpy_work(bench.packed(), bench.spare(), bench.bytes()));
     unpack.add("memcpy", memcpy_work(bench.spare(), bench.packed(), bench.bytes()));
 
-    Match match(run, table, layout, bench);
+    Match match(run, section, table, layout, bench);
     match.play("pack", pack, packs);
     match.play("unpack", unpack, unpacks);
+}
+
+void run_whole(Run &run, const char *section, std::span<const Layout> layouts) {
+    Table table(run.progress, {{"GB/s of packed bytes", 31},
+                               {"KiB", 5},
+                               {"", 6},
+                               {"UCD", 5},
+                               {"hand", 5},
+                               {"memcpy", 6},
+                               {"MPI", 5},
+                               {"UCD/hand", 8},
+                               {"UCD/MPI", 7},
+                               {"best by hand", 12}});
+    Ratios packs, unpacks;
+    for (const Layout &layout : layouts)
+        if (run.wants(layout.name)) run_layout(run, section, table, layout, packs, unpacks);
+    if (packs.to_hand.empty()) return;
+    print_means("pack", packs);
+    print_means("unpack", unpacks);
 }
 
 } // namespace
@@ -136,22 +155,11 @@ std::span<const Result> Run::measure(const std::string &section_name, const std:
 }
 
 void run_layouts(Run &run) {
-    Table table(run.progress, {{"GB/s of packed bytes", 31},
-                               {"KiB", 5},
-                               {"", 6},
-                               {"UCD", 5},
-                               {"hand", 5},
-                               {"memcpy", 6},
-                               {"MPI", 5},
-                               {"UCD/hand", 8},
-                               {"UCD/MPI", 7},
-                               {"best by hand", 12}});
-    Ratios packs, unpacks;
-    for (const Layout &layout : whole_layouts())
-        if (run.wants(layout.name)) run_layout(run, table, layout, packs, unpacks);
-    if (packs.to_hand.empty()) return;
-    print_means("pack", packs);
-    print_means("unpack", unpacks);
+    run_whole(run, "layouts", whole_layouts());
+}
+
+void run_apps(Run &run) {
+    run_whole(run, "apps", app_layouts());
 }
 
 void list_layouts(const std::string &filter) {

@@ -22,6 +22,9 @@ struct Layout {
 // Those of whole packs and unpacks, in the order of the table.
 std::vector<Layout> whole_layouts();
 
+// Those that applications send.
+std::vector<Layout> app_layouts();
+
 // Large ones, which are moved in pieces.
 std::vector<Layout> large_layouts();
 

@@ -24,7 +24,7 @@ struct Options {
     std::string backend = "seq", filter, csv, json;
     bool list = false, all = false, no_mpi = false;
     bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
-         threads = false;
+         threads = false, apps = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
 };
 
@@ -37,6 +37,7 @@ struct Part {
 std::vector<Part> parts_of(const Options &o) {
     std::vector<Part> parts{
         {o.layouts, bench::run_layouts},
+        {o.apps, bench::run_apps},
         {o.partial, bench::run_pieces},
         {o.calls, bench::run_calls},
         {o.sweep, [&o](bench::Run &run) { bench::run_sweep(run, o.sizes); }},
@@ -68,6 +69,7 @@ void declare(CLI::App &app, Options &options) {
         ->check(CLI::PositiveNumber);
     app.add_flag("--equivalents", options.equivalents, "Equal layouts described differently");
     app.add_flag("--threads", options.threads, "One call split over two threads");
+    app.add_flag("--apps", options.apps, "Whole packs and unpacks of what applications send");
     app.add_flag("--all", options.all, "All of these");
     app.add_option("--filter", options.filter, "Only layouts with this text in their names");
     app.add_option("--repetitions", options.effort.repetitions,

@@ -31,6 +31,9 @@ struct Run {
 void run_layouts(Run &run);
 void list_layouts(const std::string &filter);
 
+// The same for the layouts that applications send.
+void run_apps(Run &run);
+
 // Parts of large layouts, wherever they start; lists of segments in chunks.
 void run_pieces(Run &run);
 

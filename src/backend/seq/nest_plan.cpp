@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace ucd::seq {
 namespace {
@@ -63,6 +64,36 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
             levels.push_back({LevelKind::strided, {1, 0, nullptr, nullptr}, child.bytes});
     }
     return levels;
+}
+
+// The children that all runs of a level are made of, if most runs are no longer than that: then a
+// list of such pieces is little longer than that of the runs, and has no lengths, which would have
+// to be guessed one by one. Else 0.
+uint64_t common_piece(const NodeLevel &l, uint64_t block) {
+    constexpr uint64_t short_piece = 64; // bytes
+    if (l.kind != LevelKind::varying) return 0;
+    const uint64_t *const first = l.level.first;
+    uint64_t piece = 0;
+    for (uint64_t run = 0; run < l.level.count && piece != 1; ++run)
+        piece = std::gcd(piece, first[run + 1] - first[run]);
+    const uint64_t pieces = first[l.level.count] / piece;
+    return piece * block <= short_piece && 2 * pieces < 3 * l.level.count ? piece : 0;
+}
+
+// Dense runs, as a list of pieces of so many children; `block` becomes theirs.
+void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block,
+                 std::vector<std::vector<int64_t>> &lists) {
+    const uint64_t *const first = l.level.first;
+    std::vector<int64_t> list;
+    list.reserve(first[l.level.count] / piece);
+    for (uint64_t run = 0; run < l.level.count; ++run)
+        for (uint64_t i = 0; i < first[run + 1] - first[run]; i += piece)
+            list.push_back(displace(l.level.displs[run], i, l.level.stride));
+    block *= piece;
+    l.kind = LevelKind::uniform;
+    l.each = block;
+    lists.push_back(std::move(list));
+    l.level = {lists.back().size(), 0, lists.back().data(), nullptr};
 }
 
 // Nests of more levels are not worth the search for what to merge.
@@ -176,6 +207,9 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     p.nest.block = block_below(layout, top).bytes;
     std::vector<NodeLevel> levels = levels_of(layout, top);
     merge_levels(levels, p.nest.block, open_ended, &p.lists);
+    if (!levels.empty())
+        if (const uint64_t piece = common_piece(levels.back(), p.nest.block); piece > 0)
+            list_pieces(levels.back(), piece, p.nest.block, p.lists);
     for (const NodeLevel &l : levels) {
         const unsigned k = p.levels++;
         p.kinds[k] = l.kind;
