@@ -118,10 +118,10 @@ constexpr ReductionLoops loops(Number number) {
             reduce_blocks<Element, op, To::laid_out, length, stride>};
 }
 
-// A block of 4096 stands for consecutive elements.
+// A block of 1024 stands for consecutive elements.
 template <class Element, ReductionOp op>
 constexpr std::array<ReductionLoops, 6> shapes_of(Number n) {
-    return {loops<Element, op, 4096, 4096>(n), loops<Element, op, 1, 2>(n),
+    return {loops<Element, op, 1024, 1024>(n), loops<Element, op, 1, 2>(n),
             loops<Element, op, 1, 8>(n),       loops<Element, op, 1, 64>(n),
             loops<Element, op, 2, 8>(n),       loops<Element, op, 16, 64>(n)};
 }

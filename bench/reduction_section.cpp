@@ -171,7 +171,8 @@ void run_reductions(Run &run) {
             std::vector<std::string> cells{name, fmt::format("{}", kib)};
             for (const bool pack : {true, false}) {
                 const std::vector<Contender> contenders = operands.contenders(pack);
-                for (std::size_t i = 0; i < 2; ++i) operands.check(contenders[i], pack);
+                for (std::size_t i = 0; i < 2; ++i) // not REPLACE
+                    operands.check(contenders[i], pack);
                 operands.settle();
                 const auto r = run.measure(
                     "reductions", fmt::format("{}, {} KiB", name, kib), pack ? "pack" : "unpack",
