@@ -32,6 +32,35 @@ Work memcpy_work(char *to, const char *from, std::int64_t bytes) {
     return repeated([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
 }
 
+// Copies as many bytes as a move of the layout brings over the bus: the cache lines that it
+// touches, and its packed bytes.
+class Roofline {
+public:
+    explicit Roofline(const Workbench &bench)
+        : bytes_((line * touched_lines(bench) + bench.bytes()) / 2), from_(size()), to_(size()) {
+        std::memset(from_.data(), 1, size());
+        std::memset(to_.data(), 2, size());
+    }
+    Work work() const { return memcpy_work(to_.data(), from_.data(), bytes_); }
+
+private:
+    static constexpr std::int64_t line = 64;
+    static std::int64_t touched_lines(const Workbench &bench) {
+        std::vector<std::int64_t> lines;
+        for (const Segment &s : bench.segments()) {
+            const auto begin = reinterpret_cast<std::intptr_t>(bench.laid_out() + s.displacement);
+            for (std::int64_t l = begin / line; l <= (begin + s.bytes - 1) / line; ++l)
+                lines.push_back(l);
+        }
+        std::sort(lines.begin(), lines.end());
+        return std::unique(lines.begin(), lines.end()) - lines.begin();
+    }
+    std::size_t size() const { return static_cast<std::size_t>(bytes_); }
+
+    std::int64_t bytes_;
+    Buffer from_, to_;
+};
+
 struct Ratios {
     std::vector<double> to_hand, to_mpi;
 };
@@ -59,13 +88,17 @@ public:
         const auto bytes = static_cast<std::uint64_t>(bench_.bytes());
         const std::span<const Result> results =
             run_.measure(section_, layout_.name, operation, bytes, field.contenders);
-        const Result *ucd = nullptr, *hand = nullptr, *copy = nullptr, *mpi = nullptr;
+        const Result *ucd = nullptr, *hand = nullptr, *copy = nullptr, *mpi = nullptr,
+                     *roof = nullptr;
         for (std::size_t i = 0; i < results.size(); ++i) {
             const Result &r = results[i];
             if (field.is_hand[i]) {
                 if (hand == nullptr || r.seconds() < hand->seconds()) hand = &r;
             } else {
-                (r.contender == "UCD" ? ucd : r.contender == "memcpy" ? copy : mpi) = &r;
+                (r.contender == "UCD"        ? ucd
+                 : r.contender == "memcpy"   ? copy
+                 : r.contender == "roofline" ? roof
+                                             : mpi) = &r;
             }
         }
         const double to_hand = hand->seconds() / ucd->seconds();
@@ -77,6 +110,7 @@ public:
         table_.row({layout_.name, fmt::format("{:.0f}", static_cast<double>(bytes) / 1024),
                     operation, rate(ucd), rate(hand), rate(copy), rate(mpi), ratio(to_hand),
                     mpi == nullptr ? "-" : ratio(ratios.to_mpi.back()),
+                    ratio(roof->seconds() / ucd->seconds()),
                     hand->contender.substr(std::min<std::size_t>(6, hand->contender.size()))});
     }
 
@@ -117,6 +151,9 @@ void run_layout(Run &run, const char *section, Table &table, const Layout &layou
     // Not checked, and last because the checks need what it overwrites.
     pack.add("memcpy", memcpy_work(bench.packed(), bench.spare(), bench.bytes()));
     unpack.add("memcpy", memcpy_work(bench.spare(), bench.packed(), bench.bytes()));
+    const Roofline roofline(bench);
+    pack.add("roofline", roofline.work());
+    unpack.add("roofline", roofline.work());
 
     Match match(run, section, table, layout, bench);
     match.play("pack", pack, packs);
@@ -133,6 +170,7 @@ void run_whole(Run &run, const char *section, std::span<const Layout> layouts) {
                                {"MPI", 5},
                                {"UCD/hand", 8},
                                {"UCD/MPI", 7},
+                               {"UCD/roof", 8},
                                {"best by hand", 12}});
     Ratios packs, unpacks;
     for (const Layout &layout : layouts)

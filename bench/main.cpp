@@ -1,6 +1,7 @@
 // ucd-bench: how fast UCD moves data, beside loops written by hand, memcpy and MPI.
 #include "cuda/cuda_section.hpp"
 #include "machine.hpp"
+#include "rate_plot.hpp"
 #include "sections.hpp"
 #include "ucd_peer.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 struct Options {
     bench::CudaOptions cuda;
     bench::Effort effort;
-    std::string backend = "seq", filter, csv, json;
+    std::string backend = "seq", filter, csv, json, plot;
     bool list = false, all = false, no_mpi = false;
     bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
          threads = false, apps = false;
@@ -87,7 +88,36 @@ void declare(CLI::App &app, Options &options) {
     app.add_flag("--no-mpi", options.no_mpi, "Leave MPI out");
     app.add_flag("--list", options.list, "List the layouts, and measure nothing");
     app.add_option("--csv", options.csv, "Write the results to this file");
+    app.add_option("--plot", options.plot,
+                   "Draw the rates of --layouts, --apps or --suite, as SVG, to this file");
     app.add_option("--json", options.json, "Write the results, with each repetition, to this file");
+}
+
+void plot(const Options &options, const std::vector<bench::Result> &results) {
+    using bench::PlotPanel;
+    using bench::PlotSeries;
+    if (options.backend == "cuda") {
+        const PlotSeries series[] = {
+            {"ceiling", "plain copy of the packed bytes", "#999999", 0},
+            {"copies", "CUDA's 2-D or 3-D copy", "#e69f00", 4},
+            {"hand", "kernel by hand, the best", "#009e73", 5},
+            {"UCD, then copied", "UCD to device, then copied", "#56b4e9", 3},
+            {"UCD", "UCD", "#0072b2", 3}};
+        const PlotPanel panels[] = {
+            {"papers, to device", "pack", "to device memory, GB/s of packed bytes"},
+            {"papers, to pinned", "pack", "to pinned memory, GB/s of packed bytes"}};
+        return bench::plot_rates(results, series, panels, options.plot);
+    }
+    const PlotSeries series[] = {{"roofline", "copy of the lines touched", "#999999", 0},
+                                 {"MPI", "MPI_Pack, MPI_Unpack", "#e69f00", 4},
+                                 {"hand", "loop by hand, the best", "#009e73", 5},
+                                 {"UCD", "UCD", "#0072b2", 3}};
+    const bool layouts = std::any_of(results.begin(), results.end(),
+                                     [](const bench::Result &r) { return r.section == "layouts"; });
+    const std::string section = layouts ? "layouts" : "apps";
+    const PlotPanel panels[] = {{section, "pack", "packing, GB/s of packed bytes"},
+                                {section, "unpack", "unpacking, GB/s of packed bytes"}};
+    bench::plot_rates(results, series, panels, options.plot);
 }
 
 void run(const Options &options) {
@@ -112,6 +142,7 @@ void run(const Options &options) {
     progress.clear();
     if (!options.csv.empty()) report.write_csv(options.csv);
     if (!options.json.empty()) report.write_json(options.json, facts);
+    if (!options.plot.empty()) plot(options, report.results());
     if (failures != 0) throw std::runtime_error(fmt::format("{} rows failed", failures));
     if (report.results().empty())
         throw std::runtime_error(fmt::format("no layout has \"{}\" in its name", options.filter));

@@ -4,11 +4,12 @@ import csv
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 from pathlib import Path
 
 program = sys.argv[1]
 quick = ['--no-mpi', '--repetitions', '1', '--min-time', '1e-6']
-by_hand = {'UCD', 'hand, loop', 'memcpy'}
+by_hand = {'UCD', 'hand, loop', 'memcpy', 'roofline'}
 # Option, filter, the subjects to be found, and who takes part.
 sections = {
     'apps': ('--apps', 'NAS MG', ['NAS MG x face', 'NAS MG y face', 'NAS MG z face'], by_hand),
@@ -44,6 +45,15 @@ with tempfile.TemporaryDirectory() as folder:
                          if r['subject'] == subject and r['operation'] == operation}
                 assert expected <= found, (subject, operation, found)
         assert {row['subject'] for row in rows} == set(subjects), rows
+
+    picture = Path(folder) / 'rates.svg'
+    done = run('--apps', '--filter', 'NAS MG', '--plot', str(picture))
+    assert done.returncode == 0, done.stderr
+    drawn = xml.etree.ElementTree.parse(picture).getroot()
+    texts = [text.text for text in drawn.iter('{http://www.w3.org/2000/svg}text')]
+    assert {'NAS MG x face', 'UCD', 'copy of the lines touched'} <= set(texts), texts
+    dots = [dot for dot in drawn.iter('{http://www.w3.org/2000/svg}circle')]
+    assert len(dots) >= 3 * 2 * 2, dots  # three layouts, two directions, UCD and hand
 
     nothing = run('--apps', '--filter', 'no such layout')
     assert nothing.returncode == 1 and 'no such layout' in nothing.stderr, nothing

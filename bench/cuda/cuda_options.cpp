@@ -10,14 +10,10 @@ void declare_cuda(CLI::App &app, CudaOptions &options) {
     app.add_flag("--busy", options.busy,
                  "Packs beside other work on the device; with few blocks; by each engine")
         ->group(group);
-    CLI::Option *suite =
-        app.add_option("--suite", options.suite,
-                       "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured")
-            ->group(group)
-            ->check(CLI::IsMember({"papers"}));
-    app.add_option("--plot", options.plot, "Draw the suite's rates, as SVG, to this file")
+    app.add_option("--suite", options.suite,
+                   "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured")
         ->group(group)
-        ->needs(suite);
+        ->check(CLI::IsMember({"papers"}));
     app.add_option("--budget", options.budget, "Seconds after which no new row starts")
         ->group(group)
         ->capture_default_str()

@@ -10,7 +10,7 @@ namespace bench {
 struct CudaOptions {
     bool reductions = false, batches = false; // the host has these parts, too
     bool copies = false, busy = false;
-    std::string suite, plot;
+    std::string suite;
     double budget = 3600; // seconds
 
     bool asks_for_parts() const {

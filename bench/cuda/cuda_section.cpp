@@ -4,7 +4,6 @@
 #include "cuda_buffers.hpp"
 #include "cuda_layouts.hpp"
 #include "cuda_work.hpp"
-#include "papers_plot.hpp"
 #include "rows.hpp"
 #include "ucd_peer.hpp"
 
@@ -203,7 +202,6 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
     if (options.copies) run_copies(run, rows);
     if (options.busy) run_busy(run, rows);
     if (options.suite == "papers") run_papers(run, rows);
-    if (!options.plot.empty()) plot_papers(run.report.results(), options.plot);
     return rows.failures();
 }
 
