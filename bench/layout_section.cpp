@@ -1,4 +1,5 @@
 #include "layouts.hpp"
+#include "roofline.hpp"
 #include "sections.hpp"
 #include "ucd_peer.hpp"
 #include "workbench.hpp"
@@ -27,39 +28,6 @@ Work hand_work(MoveLoop loop, const Layout &layout, const Workbench &bench) {
     return repeated([loop, &lists = layout.lists, laid_out = bench.laid_out(),
                      packed = bench.packed()] { loop(lists, laid_out, packed); });
 }
-
-Work memcpy_work(char *to, const char *from, std::int64_t bytes) {
-    return repeated([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
-}
-
-// Copies as many bytes as a move of the layout brings over the bus: the cache lines that it
-// touches, and its packed bytes.
-class Roofline {
-public:
-    explicit Roofline(const Workbench &bench)
-        : bytes_((line * touched_lines(bench) + bench.bytes()) / 2), from_(size()), to_(size()) {
-        std::memset(from_.data(), 1, size());
-        std::memset(to_.data(), 2, size());
-    }
-    Work work() const { return memcpy_work(to_.data(), from_.data(), bytes_); }
-
-private:
-    static constexpr std::int64_t line = 64;
-    static std::int64_t touched_lines(const Workbench &bench) {
-        std::vector<std::int64_t> lines;
-        for (const Segment &s : bench.segments()) {
-            const auto begin = reinterpret_cast<std::intptr_t>(bench.laid_out() + s.displacement);
-            for (std::int64_t l = begin / line; l <= (begin + s.bytes - 1) / line; ++l)
-                lines.push_back(l);
-        }
-        std::sort(lines.begin(), lines.end());
-        return std::unique(lines.begin(), lines.end()) - lines.begin();
-    }
-    std::size_t size() const { return static_cast<std::size_t>(bytes_); }
-
-    std::int64_t bytes_;
-    Buffer from_, to_;
-};
 
 struct Ratios {
     std::vector<double> to_hand, to_mpi;

@@ -22,7 +22,8 @@ namespace {
 struct Options {
     bench::CudaOptions cuda;
     bench::Effort effort;
-    std::string backend = "seq", filter, csv, json, plot;
+    std::string backend = "seq", filter, csv, json, plot, type;
+    std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
          threads = false, apps = false;
@@ -39,6 +40,7 @@ std::vector<Part> parts_of(const Options &o) {
     std::vector<Part> parts{
         {o.layouts, bench::run_layouts},
         {o.apps, bench::run_apps},
+        {!o.type.empty(), [&o](bench::Run &run) { bench::run_type(run, o.type, o.count); }},
         {o.partial, bench::run_pieces},
         {o.calls, bench::run_calls},
         {o.sweep, [&o](bench::Run &run) { bench::run_sweep(run, o.sizes); }},
@@ -49,7 +51,9 @@ std::vector<Part> parts_of(const Options &o) {
     };
     const auto is_wanted = [](const Part &part) { return part.wanted; };
     const bool none = std::none_of(parts.begin(), parts.end(), is_wanted);
-    for (Part &part : parts) part.wanted = part.wanted || o.all;
+    if (o.all)
+        for (Part &part : parts) part.wanted = true;
+    parts[2].wanted = !o.type.empty(); // there is none to take if none is given
     parts.front().wanted = parts.front().wanted || none;
     return parts;
 }
@@ -64,6 +68,10 @@ void declare(CLI::App &app, Options &options) {
     app.add_flag("--partial", options.partial,
                  "Packs and unpacks of 64 KiB parts; lists of segments");
     app.add_flag("--calls", options.calls, "64-byte calls; creating and freeing types");
+    app.add_option("--type", options.type, "A type in the language of the tool ucd");
+    app.add_option("--count", options.count, "How many of --type")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     app.add_flag("--sweep", options.sweep, "Vectors of many blocks, strides and lengths");
     app.add_option("--sizes", options.sizes, "The lengths of --sweep, packed KiB")
         ->capture_default_str()

@@ -46,6 +46,9 @@ void run_sweep(Run &run, const std::vector<std::int64_t> &sizes);
 // Equal layouts, described differently.
 void run_equivalents(Run &run);
 
+// A type in the language of the tool, so many times. Throws std::runtime_error if it is none.
+void run_type(Run &run, const std::string &expression, std::int64_t count);
+
 // With an op; many small moves in one call; one call in two threads.
 void run_reductions(Run &run);
 void run_batches(Run &run);

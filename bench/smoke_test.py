@@ -46,6 +46,8 @@ with tempfile.TemporaryDirectory() as folder:
                 assert expected <= found, (subject, operation, found)
         assert {row['subject'] for row in rows} == set(subjects), rows
 
+    done = run('--type', 'vector(100,3,5,double)', '--count', '2')
+    assert done.returncode == 0 and 'UCD/roof' in done.stdout, done.stderr
     picture = Path(folder) / 'rates.svg'
     done = run('--apps', '--filter', 'NAS MG', '--plot', str(picture))
     assert done.returncode == 0, done.stderr
