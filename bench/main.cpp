@@ -26,7 +26,7 @@ struct Options {
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     bool layouts = false, partial = false, calls = false, sweep = false, equivalents = false,
-         threads = false, apps = false;
+         threads = false, apps = false, kernels = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
 };
 
@@ -48,6 +48,7 @@ std::vector<Part> parts_of(const Options &o) {
         {o.cuda.reductions, bench::run_reductions},
         {o.cuda.batches, bench::run_batches},
         {o.threads, bench::run_threads},
+        {o.kernels, bench::run_kernels},
     };
     const auto is_wanted = [](const Part &part) { return part.wanted; };
     const bool none = std::none_of(parts.begin(), parts.end(), is_wanted);
@@ -79,6 +80,8 @@ void declare(CLI::App &app, Options &options) {
     app.add_flag("--equivalents", options.equivalents, "Equal layouts described differently");
     app.add_flag("--threads", options.threads, "One call split over two threads");
     app.add_flag("--apps", options.apps, "Whole packs and unpacks of what applications send");
+    app.add_flag("--kernels", options.kernels,
+                 "Each kernel of the CPU, in every instruction set that it has");
     app.add_flag("--all", options.all, "All of these");
     app.add_option("--filter", options.filter, "Only layouts with this text in their names");
     app.add_option("--repetitions", options.effort.repetitions,

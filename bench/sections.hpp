@@ -49,6 +49,9 @@ void run_equivalents(Run &run);
 // A type in the language of the tool, so many times. Throws std::runtime_error if it is none.
 void run_type(Run &run, const std::string &expression, std::int64_t count);
 
+// Each generated kernel of the CPU by itself.
+void run_kernels(Run &run);
+
 // With an op; many small moves in one call; one call in two threads.
 void run_reductions(Run &run);
 void run_batches(Run &run);
