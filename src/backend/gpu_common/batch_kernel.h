@@ -1,6 +1,7 @@
 // The body of the kernels that move batches.
 #pragma once
 
+#include "any_word.h"
 #include "batch.h"
 #include "table_places.h"
 
@@ -111,7 +112,8 @@ private:
             } else {
 #pragma unroll
                 for (unsigned k = 0; k < 4; ++k)
-                    store_word(place[k], bytes.get(at + (k << m.layout.shift)), m.layout.shift);
+                    store_word(place[k], 1u << m.layout.shift,
+                               bytes.get(at + (k << m.layout.shift)));
             }
         }
         if constexpr (direction == Direction::pack) store<Quad>(vector.packed, bytes.quad());
@@ -129,9 +131,9 @@ private:
             const bool fits = (i & (width - 1)) == 0 && i + width <= v.tail;
             const uint32_t moved = fits ? shift : 0;
             if constexpr (direction == Direction::pack)
-                store_word(packed, load_word(at, moved), moved);
+                store_word(packed, 1u << moved, load_word(at, 1u << moved));
             else
-                store_word(at, load_word(packed, moved), moved);
+                store_word(at, 1u << moved, load_word(packed, 1u << moved));
             i += 1U << moved;
         }
     }
@@ -185,9 +187,9 @@ private:
 #pragma unroll 1
             for (; i < end; i += 1U << shift, s.place += uint64_t{1} << shift) {
                 if constexpr (direction == Direction::pack)
-                    store_word(v.packed + i, load_word(s.place, shift), shift);
+                    store_word(v.packed + i, 1u << shift, load_word(s.place, 1u << shift));
                 else
-                    store_word(s.place, load_word(v.packed + i, shift), shift);
+                    store_word(s.place, 1u << shift, load_word(v.packed + i, 1u << shift));
             }
         }
     }

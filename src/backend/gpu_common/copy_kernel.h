@@ -1,6 +1,7 @@
 // The bodies of the kernels that copy from layout to layout.
 #pragma once
 
+#include "any_word.h"
 #include "copy.h"
 #include "table_places.h"
 #include "transpose_kernel.h"
@@ -168,7 +169,8 @@ UCD_GPU_FUNCTION void copy_by_programs(const CopyProgramsParams &p) {
                 if (bytes > end - i) bytes = end - i;
 #pragma unroll 1
                 for (uint64_t at = 0; at < bytes; at += uint64_t{1} << p.shift)
-                    store_word(to.place + at, load_word(from.place + at, p.shift), p.shift);
+                    store_word(to.place + at, 1u << p.shift,
+                               load_word(from.place + at, 1u << p.shift));
                 i += bytes;
             }
         }

@@ -3,6 +3,7 @@
 // start in one vector of the packed stream.
 #pragma once
 
+#include "any_word.h"
 #include "combine.h"
 #include "program_kernel.h"
 #include "reduce.h"
@@ -51,24 +52,6 @@ UCD_GPU_FUNCTION Bytes16 combined_bytes(const Bytes16 &a, const Bytes16 &b) {
     Bytes16 result;
     Packed<T>::put(result, combined<op>(Packed<T>::get(a), Packed<T>::get(b)));
     return result;
-}
-
-// Words of widths that only the launch knows, up to 8 bytes.
-UCD_GPU_FUNCTION uint64_t load_word(uintptr_t place, uint32_t width) {
-    switch (width) {
-    case 8: return load<uint64_t>(place);
-    case 4: return load<uint32_t>(place);
-    case 2: return load<uint16_t>(place);
-    default: return load<uint8_t>(place);
-    }
-}
-UCD_GPU_FUNCTION void store_word(uintptr_t place, uint32_t width, uint64_t word) {
-    switch (width) {
-    case 8: store<uint64_t>(place, word); break;
-    case 4: store<uint32_t>(place, static_cast<uint32_t>(word)); break;
-    case 2: store<uint16_t>(place, static_cast<uint16_t>(word)); break;
-    default: store<uint8_t>(place, static_cast<uint8_t>(word)); break;
-    }
 }
 
 UCD_GPU_FUNCTION Stretch stretch_at(const ReduceAnyParams &p, uint64_t position) {

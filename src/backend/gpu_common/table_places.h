@@ -27,24 +27,6 @@ UCD_GPU_FUNCTION uint64_t joined(uint32_t low, uint32_t high) {
     return low | static_cast<uint64_t>(high) << 32;
 }
 
-// A word of a width that only the table knows, in the low bytes; at most 8.
-UCD_GPU_FUNCTION uint64_t load_word(uintptr_t address, uint32_t shift) {
-    switch (shift) {
-    case 0: return load<uint8_t>(address);
-    case 1: return load<uint16_t>(address);
-    case 2: return load<uint32_t>(address);
-    default: return load<uint64_t>(address);
-    }
-}
-UCD_GPU_FUNCTION void store_word(uintptr_t address, uint64_t word, uint32_t shift) {
-    switch (shift) {
-    case 0: return store(address, static_cast<uint8_t>(word));
-    case 1: return store(address, static_cast<uint16_t>(word));
-    case 2: return store(address, static_cast<uint32_t>(word));
-    default: return store(address, word);
-    }
-}
-
 // A layout in memory, as a thread walks it.
 struct Walked {
     uintptr_t laid_out;
