@@ -7,6 +7,7 @@ void declare_cuda(CLI::App &app, CudaOptions &options) {
     app.add_flag("--batches", options.batches, "Many small moves in one call");
     const char *group = "With --backend cuda";
     app.add_flag("--copies", options.copies, "From layout to layout")->group(group);
+    app.add_flag("--memories", options.memories, "Between every two kinds of memory")->group(group);
     app.add_flag("--busy", options.busy,
                  "Packs beside other work on the device; with few blocks; by each engine")
         ->group(group);

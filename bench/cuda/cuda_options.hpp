@@ -9,12 +9,12 @@ namespace bench {
 
 struct CudaOptions {
     bool reductions = false, batches = false; // the host has these parts, too
-    bool copies = false, busy = false;
+    bool copies = false, memories = false, busy = false;
     std::string suite;
     double budget = 3600; // seconds
 
     bool asks_for_parts() const {
-        return reductions || batches || copies || busy || !suite.empty();
+        return reductions || batches || copies || memories || busy || !suite.empty();
     }
 };
 

@@ -200,6 +200,7 @@ unsigned run_cuda(Run &run, const CudaOptions &options) {
     if (options.reductions) run_reductions(run, rows);
     if (options.batches) run_batches(run, rows);
     if (options.copies) run_copies(run, rows);
+    if (options.memories) run_memories(run, rows);
     if (options.busy) run_busy(run, rows);
     if (options.suite == "papers") run_papers(run, rows);
     return rows.failures();

@@ -25,6 +25,7 @@ private:
 void run_reductions(Run &run, Rows &rows); // unpacks with an op
 void run_batches(Run &run, Rows &rows);
 void run_copies(Run &run, Rows &rows); // from layout to layout
+void run_memories(Run &run, Rows &rows);
 void run_busy(Run &run, Rows &rows);   // packs beside other work; blocks; engines
 void run_papers(Run &run, Rows &rows); // what two papers measured
 
