@@ -18,14 +18,6 @@ using enum ucdtest::Memory;
 
 namespace {
 
-ucd_stream_t native(mock::Stream &stream) {
-    return {mock::backend.name, stream.device(), &stream, nullptr};
-}
-
-bool last_error_says(const char *part) {
-    return std::string(ucd_last_error()).find(part) != std::string::npos;
-}
-
 int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
     ucd_request_t request = UCD_REQUEST__NULL;
     const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);

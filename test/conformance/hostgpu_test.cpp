@@ -14,18 +14,6 @@ using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
-namespace {
-
-ucd_stream_t native(mock::Stream &stream) {
-    return {mock::backend.name, stream.device(), &stream, nullptr};
-}
-
-bool last_error_says(const char *part) {
-    return std::string(ucd_last_error()).find(part) != std::string::npos;
-}
-
-} // namespace
-
 TEST_CASE("every call is one launch, whatever the layout") {
     MockSession session;
     for (const RecipePtr &recipe : all_forms()) {
@@ -107,26 +95,7 @@ TEST_CASE("a call does not wait for the device, with lists to upload or not") {
     for (const RecipePtr &recipe : all_forms()) {
         for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
                                    std::pair{device1, pageable}, std::pair{pageable, device0}}) {
-            Case one("nonblocking", 0);
-            const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-            MockBuffer laid_out(one.rng(), what.subject.range, a);
-            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, b);
-            const MockMove move{one,      UCD_OP__REPLACE, what,
-                                laid_out, packed,          0,
-                                what.subject.size()};
-            set_up_pack(move);
-            mock::hold();
-            std::uintptr_t actual = 0;
-            ucd_request_t request = UCD_REQUEST__NULL;
-            REQUIRE(ucd_ipack(laid_out.real_base(), 1, what.subject.type(), 0, packed.real_base(),
-                              what.subject.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                              &request) == UCD_SUCCESS);
-            int completed = 1;
-            REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
-            CHECK(completed == 0);
-            mock::let_go();
-            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-            check_result(move);
+            check_returns_at_once(recipe, UCD_OP__REPLACE, a, b);
         }
     }
 }

@@ -35,10 +35,6 @@ void require_untouched(StridedMove &move) {
     move.laid_out.accept();
 }
 
-bool last_error_says(const char *part) {
-    return std::string(ucd_last_error()).find(part) != std::string::npos;
-}
-
 } // namespace
 
 TEST_CASE("a launch that is refused fails the call") {

@@ -11,10 +11,6 @@ using enum ucdtest::Memory;
 
 namespace {
 
-ucd_stream_t native(mock::Stream &stream) {
-    return {mock::backend.name, stream.device(), &stream, nullptr};
-}
-
 int pack_in(mock::Stream &stream, StridedMove &m) {
     return ucd_pack_stream(m.laid_out.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
                            &m.actual, UCD_INFO__NULL, m.op, native(stream));
@@ -23,10 +19,6 @@ int pack_in(mock::Stream &stream, StridedMove &m) {
 int unpack_in(mock::Stream &stream, StridedMove &m) {
     return ucd_unpack_stream(m.packed.real_base(), m.bytes(), m.laid_out.real_base(), 1, m.type(),
                              0, &m.actual, UCD_INFO__NULL, m.op, native(stream));
-}
-
-bool last_error_says(const char *part) {
-    return std::string(ucd_last_error()).find(part) != std::string::npos;
 }
 
 } // namespace

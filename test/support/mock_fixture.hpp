@@ -2,10 +2,12 @@
 // rather than of what it moves.
 #pragma once
 
+#include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace ucdtest {
 
@@ -47,5 +49,35 @@ struct StridedMove {
     // Frees the type; the move can no longer be started.
     void free_type() { what.subject.built = BuiltType(); }
 };
+
+// A pack that returns while the device has not begun, and is right in the end.
+inline void check_returns_at_once(const RecipePtr &recipe, ucd_op_t op, Memory a, Memory b) {
+    Case one("nonblocking", 0);
+    const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+    const std::size_t size = what.subject.size();
+    MockBuffer laid_out(one.rng(), what.subject.range, a);
+    MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
+    const MockMove move{one, op, what, laid_out, packed, 0, size};
+    set_up_pack(move);
+    mock::hold();
+    std::uintptr_t actual = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack(laid_out.real_base(), 1, what.subject.type(), 0, packed.real_base(), size,
+                      &actual, UCD_INFO__NULL, op, &request) == UCD_SUCCESS);
+    int completed = 1;
+    REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+    CHECK(completed == 0);
+    mock::let_go();
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    check_result(move);
+}
+
+inline ucd_stream_t native(mock::Stream &stream) {
+    return {mock::backend.name, stream.device(), &stream, nullptr};
+}
+
+inline bool last_error_says(const char *part) {
+    return std::string(ucd_last_error()).find(part) != std::string::npos;
+}
 
 } // namespace ucdtest
