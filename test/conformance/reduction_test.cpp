@@ -114,6 +114,18 @@ TEST_CASE("reductions in rows that are long enough to be reduced in place") {
     });
 }
 
+TEST_CASE("many elements with a gap inside, whose parts are in different rows") {
+    run_cases("reduce gaps", 60, [](Case &one) {
+        Rng &rng = one.rng();
+        const RecipePtr element = leaf(rng.pick(std::vector<ucd_type_t>{
+            UCD_TYPE__SHORT_INT, UCD_TYPE__DOUBLE_INT, UCD_TYPE__LONG_INT}));
+        const ucd_op_t op = rng.chance(50) ? UCD_OP__MINLOC : UCD_OP__MAXLOC;
+        const auto count = static_cast<std::intptr_t>(300 + rng.below(1000));
+        check_ranges(one, op, make_subject(one, contig(count, element), 1), 4);
+        check_ranges(one, op, make_subject(one, hvector(2, count, 20000, element), 2), 4);
+    });
+}
+
 TEST_CASE("reductions in random layouts of one type") {
     run_cases("reduce one type", 15000, [](Case &one) {
         const ucd_op_t op = random_reduction(one.rng());

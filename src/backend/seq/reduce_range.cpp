@@ -55,10 +55,23 @@ public:
         const Node top = repeat(layout.top(), layout.root, job_.count, plan.extent);
         Walk walk(layout, top, layout.start, [&](const Node &n) { return is_row(layout, n); });
         walk.start(range.offset, range.length);
+        // What must go another way, until it is whole elements: one may have parts in several rows.
+        Range held{range.offset, 0};
+        char *held_packed = packed;
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
-            if (!reduce(layout, piece, range.offset - piece.begin, packed))
-                reduce_in_chunks(job_, {range.offset, bytes}, packed);
+            const bool whole = held.length == 0 && bytes % size_ == 0;
+            if (!whole || !reduce(layout, piece, range.offset - piece.begin, packed)) {
+                if (held.length == 0) {
+                    held.offset = range.offset;
+                    held_packed = packed;
+                }
+                held.length += bytes;
+                if (held.length % size_ == 0) {
+                    reduce_in_chunks(job_, held, held_packed);
+                    held.length = 0;
+                }
+            }
             range.offset += bytes;
             packed += bytes;
         }
@@ -79,7 +92,10 @@ private:
             packed += end - begin;
             begin = end;
         };
-        if (one) return up_to(row.end), true;
+        if (one) {
+            up_to(row.end);
+            return true;
+        }
         // A block cut off at the start, whole blocks, a block cut off at the end.
         if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
         if (const uint64_t whole = row.end - row.end % block; begin < whole) {
