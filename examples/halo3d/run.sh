@@ -54,7 +54,7 @@ if [ "${1:-}" = --shape ]; then
 fi
 
 python=$(find_python) || exit 1
-work=$(mktemp -d -t halo3d.XXXXXX)
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 find_halo3d

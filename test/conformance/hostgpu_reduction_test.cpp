@@ -142,23 +142,7 @@ TEST_CASE("a reduction does not wait for the device, with lists to upload or not
 }
 
 TEST_CASE("reductions into the memory of a peer") {
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    mock::knobs.peers = true;
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    {
-        StridedMove move("peers", 700, device0, device1);
-        move.op = UCD_OP__SUM;
-        mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
-        CHECK(mock::counts.launches == 1);
-        CHECK(mock::counts.copies == 0);
-    }
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    CHECK(mock::counts.live_allocations == 0);
-    mock::reset();
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    check_peers_are_reached(UCD_OP__SUM);
 }
 
 TEST_CASE("reductions in a stream, as they are and captured") {

@@ -72,6 +72,27 @@ inline void check_returns_at_once(const RecipePtr &recipe, ucd_op_t op, Memory a
     check_result(move);
 }
 
+// Between two devices that reach each other's memory: one launch, and no chunk.
+inline void check_peers_are_reached(ucd_op_t op) {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    {
+        StridedMove move("peers", 700, Memory::device0, Memory::device1);
+        move.op = op;
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    mock::reset();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
 inline ucd_stream_t native(mock::Stream &stream) {
     return {mock::backend.name, stream.device(), &stream, nullptr};
 }
