@@ -1,5 +1,6 @@
 // The C interface of pipelines.
 
+#include "active.h"
 #include "incoming.h"
 #include "pipeline.h"
 #include "receiving.h"
@@ -34,6 +35,32 @@ Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t
 }
 
 } // namespace
+
+Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::string_view header,
+                            const Data &data, const ucd_ucx_param_t *param, uint64_t granule,
+                            ucd_ucx_request_t *request) {
+    if (header.size() > p.most_user_header)
+        return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
+                    header.size(), p.most_user_header);
+    auto sending = std::make_unique<Sending>();
+    const std::lock_guard held(p.lock);
+    UCD_UCX_TRY(sending->set(p, ep, data.buf, data.count, data.type, param, granule));
+    return start_sending(
+        p, std::move(sending), [&](Sending &s) { s.start_am(p, id, header.data(), header.size()); },
+        request);
+}
+
+Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, const Data &to,
+                               ucd_op_t op, const ucd_ucx_param_t *param,
+                               ucd_ucx_request_t *request) {
+    auto receiving = std::make_unique<Receiving>();
+    const std::lock_guard held(p.lock);
+    UCD_UCX_TRY(receiving->set(p, const_cast<void *>(to.buf), to.count, to.type, param, op));
+    p.add(*receiving);
+    *request = receiving.get();
+    receiving.release()->start_am(p, *reinterpret_cast<Incoming *>(message));
+    return success;
+}
 
 int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                             ucd_info_t info, ucd_ucx_pipeline_t *pipeline) {
@@ -108,15 +135,8 @@ int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id, c
     return guard("ucd_ucx_am_send_nbx", [&]() -> Status {
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
         if (header_length > 0) UCD_UCX_TRY(require(header, "header"));
-        if (header_length > pipeline->most_user_header)
-            return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
-                        header_length, pipeline->most_user_header);
-        auto sending = std::make_unique<Sending>();
-        const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param));
-        return start_sending(
-            *pipeline, std::move(sending),
-            [&](Sending &s) { s.start_am(*pipeline, id, header, header_length); }, request);
+        return send_active(*pipeline, ep, id, {static_cast<const char *>(header), header_length},
+                           {buf, count, type}, param, 1, request);
     });
 }
 
@@ -157,13 +177,7 @@ int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *
         UCD_UCX_TRY(require(pipeline, "pipeline"));
         UCD_UCX_TRY(require(data, "data"));
         UCD_UCX_TRY(require(request, "request"));
-        auto receiving = std::make_unique<Receiving>();
-        const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(receiving->set(*pipeline, buf, count, type, param));
-        pipeline->add(*receiving);
-        *request = receiving.get();
-        receiving.release()->start_am(*pipeline, *reinterpret_cast<Incoming *>(data));
-        return success;
+        return receive_active(*pipeline, data, {buf, count, type}, UCD_OP__REPLACE, param, request);
     });
 }
 

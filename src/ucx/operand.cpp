@@ -10,6 +10,10 @@ Status OwnedType::keep(ucd_type_t type) {
     return ucd_ok(ucd_create_dup(type, UCD_INFO__NULL, &type_));
 }
 
+Status OwnedType::unflatten(const void *flattened, std::size_t bytes) {
+    return ucd_ok(ucd_unflatten(&type_, flattened, bytes));
+}
+
 OwnedInfo::~OwnedInfo() {
     if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
 }
@@ -64,7 +68,8 @@ bool host_reaches(const std::string &memory) {
 }
 
 Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                    Direction direction) {
+                    Direction direction, ucd_op_t op) {
+    op_ = op;
     buf_ = static_cast<char *>(const_cast<void *>(buf));
     count_ = count;
     layout_.struct_size = sizeof layout_;
@@ -77,7 +82,7 @@ Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
     UCD_UCX_TRY(
         hints_.set(direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory.c_str()));
     on_host_ = host_reaches(memory);
-    if (on_host_ && layout_.contiguous && layout_.bytes > 0)
+    if (op == UCD_OP__REPLACE && on_host_ && layout_.contiguous && layout_.bytes > 0)
         in_place_ = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buf_) +
                                              static_cast<uintptr_t>(layout_.low));
     return success;
@@ -96,10 +101,13 @@ Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
                        ucd_request_t *request) const {
     uintptr_t moved;
     const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                   &moved, hints_.get(), UCD_OP__REPLACE)
+                                                   &moved, hints_.get(), op_)
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                    &moved, hints_.get(), UCD_OP__REPLACE, request);
-    return ucd_ok(rc);
+                                                    &moved, hints_.get(), op_, request);
+    UCD_UCX_TRY(ucd_ok(rc));
+    if (moved == bytes) return success;
+    if (request != nullptr) (void)ucd_wait(request);
+    return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");
 }
 
 } // namespace ucd_ucx

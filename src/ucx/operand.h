@@ -18,6 +18,7 @@ public:
     OwnedType(const OwnedType &) = delete;
     OwnedType &operator=(const OwnedType &) = delete;
     Status keep(ucd_type_t type); // another handle of it
+    Status unflatten(const void *flattened, std::size_t bytes);
     ucd_type_t get() const { return type_; }
 
 private:
@@ -52,8 +53,9 @@ bool host_reaches(const std::string &memory);
 
 class Operand {
 public:
+    // What is unpacked is combined with what is there by `op`.
     Status set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-               Direction direction);
+               Direction direction, ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return layout_.bytes; }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
@@ -70,6 +72,7 @@ private:
     OwnedType type_;
     OwnedInfo hints_;
     ucd_layout_t layout_ = {};
+    ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;
     bool on_host_ = true;
 };

@@ -9,7 +9,7 @@ namespace ucd_ucx {
 class Receiving final : public ucd_ucx_request, public Event {
 public:
     Status set(ucd_ucx_pipeline &pipeline, void *buf, uintptr_t count, ucd_type_t type,
-               const ucd_ucx_param_t *param);
+               const ucd_ucx_param_t *param, ucd_op_t op = UCD_OP__REPLACE);
     Status start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask);
     void start_am(ucd_ucx_pipeline &pipeline, Incoming &message);
 

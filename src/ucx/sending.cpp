@@ -6,9 +6,10 @@
 namespace ucd_ucx {
 
 Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-                    ucd_type_t type, const ucd_ucx_param_t *param) {
+                    ucd_type_t type, const ucd_ucx_param_t *param, uint64_t granule) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
+    options_.chunk = std::max(granule, options_.chunk - options_.chunk % granule);
     UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::send));
     ep_ = ep;
     since_ = pipeline.now();

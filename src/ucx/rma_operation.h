@@ -1,0 +1,92 @@
+// One operation at its origin; and a flush, which waits for some.
+#pragma once
+
+#include "active.h"
+#include "request.h"
+#include "rma_message.h"
+#include "rma_types.h"
+
+#include <ucd_ucx_rma.h>
+#include <vector>
+
+namespace ucd_ucx::rma {
+
+class Origin;
+
+// A data message that has come, which somebody has to receive or drop.
+struct Delivery {
+    std::string_view message; // for as long as the call
+    ucd_ucx_data_t data;
+    uint64_t bytes;
+    ucp_ep_h ep;
+};
+
+// The arguments of an operation. What it does not have is left as it is.
+struct Arguments {
+    Verb verb;
+    ucp_ep_h ep;
+    Data sent, received;
+    const ucd_ucx_window_key_t *key;
+    intptr_t displacement;
+    Data target; // without a buffer
+    ucd_op_t op = UCD_OP__REPLACE;
+    const ucd_ucx_param_t *param;
+};
+
+class Flush final : public ucd_ucx_request {
+public:
+    Status set(const TransferOptions &options, const ucd_ucx_param_t *param);
+    void cancel(ucd_ucx_pipeline &) override {}
+    void await_one() { ++remaining_; }
+    bool awaits_any() const { return remaining_ > 0; }
+    // True: that was the last one.
+    bool one_ended(const ucd_ucx_result_t &result);
+
+private:
+    uint64_t remaining_ = 0;
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
+};
+
+// Under the lock, but for what ucd_ucx_request says.
+class Operation final : public ucd_ucx_request {
+public:
+    explicit Operation(Origin &origin) : origin_(origin) {}
+    Status set(const Arguments &arguments);
+    // Sends it. A failure leaves nothing under way.
+    Status start();
+    void cancel(ucd_ucx_pipeline &) override {}
+
+    void answered(const Answer &answer, const Delivery &delivery);
+    void type_asked_for();
+    // Ends it with this, as soon as no transfer uses its memory.
+    void fail(ucs_status_t status, int ucd);
+
+    ucp_ep_h ep() const { return arguments_.ep; }
+    uint64_t number() const { return request_.number; }
+    uint64_t since() const { return since_; }
+    std::vector<Flush *> flushes;
+
+private:
+    static void on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
+    static void on_received(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
+    void transferred(const ucd_ucx_result_t &result);
+    ucd_ucx_param_t param(ucd_ucx_callback_t callback);
+    void conclude();
+
+    Origin &origin_;
+    Arguments arguments_ = {};
+    OwnedType sent_type_, received_type_;
+    OwnedInfo info_;
+    Request request_;
+    TypePtr type_;
+    uint64_t granule_ = 1;
+    uint64_t since_ = 0;
+    unsigned transfers_ = 0; // under way
+    ucd_ucx_request_t receiving_ = UCD_UCX_REQUEST__NULL;
+    bool answered_ = false, type_sent_ = false;
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
+};
+
+} // namespace ucd_ucx::rma

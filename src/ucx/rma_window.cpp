@@ -1,0 +1,86 @@
+#include "rma_window.h"
+
+#include "rma_task.h"
+
+#include <algorithm>
+#include <random>
+
+namespace ucd_ucx::rma {
+namespace {
+
+constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
+constexpr std::size_t name_at = 8;
+
+Name random_name() {
+    std::random_device random;
+    Name name;
+    for (std::size_t i = 0; i < name.size(); i += 4) {
+        const auto bits = static_cast<uint32_t>(random());
+        std::memcpy(name.data() + i, &bits, sizeof bits);
+    }
+    return name;
+}
+
+} // namespace
+
+Status read_window_key(const ucd_ucx_window_key_t &key, Name &name) {
+    if (std::memcmp(key.bytes, key_begins, sizeof key_begins) != 0)
+        return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
+    std::copy_n(key.bytes + name_at, name.size(), name.begin());
+    return success;
+}
+
+ucd_ucx_window_key_t window_key(const Name &name) {
+    ucd_ucx_window_key_t key = {};
+    std::copy_n(key_begins, sizeof key_begins, key.bytes);
+    std::copy_n(name.begin(), name.size(), key.bytes + name_at);
+    return key;
+}
+
+} // namespace ucd_ucx::rma
+
+using namespace ucd_ucx;
+using namespace ucd_ucx::rma;
+
+Status ucd_ucx_window::set(ucd_info_t from) {
+    name = random_name();
+    std::string memory;
+    UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
+    UCD_UCX_TRY(copy_hints(from, info));
+    for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
+        UCD_UCX_TRY(info.copy(from, key));
+    UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
+    return info.set("ucd.outbuf", memory.c_str());
+}
+
+bool ucd_ucx_window::has(int64_t displacement, int64_t low, int64_t high) const {
+    int64_t first, end;
+    if (__builtin_add_overflow(displacement, low, &first) ||
+        __builtin_add_overflow(displacement, high, &end))
+        return false;
+    return first >= 0 && first <= end && static_cast<uint64_t>(end) <= bytes;
+}
+
+// Only a type's own displacements may bring it back into the window.
+char *ucd_ucx_window::at(int64_t displacement) const {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(base) +
+                                    static_cast<uintptr_t>(displacement));
+}
+
+void ucd_ucx_window::enqueue(Task &task) {
+    queue_.push_back(&task);
+    advance();
+}
+
+void ucd_ucx_window::leave(Task &task) {
+    std::erase(queue_, &task);
+    advance();
+}
+
+// Not by recursion: each turn may be over at once.
+void ucd_ucx_window::advance() {
+    if (advancing_) return;
+    advancing_ = true;
+    while (!queue_.empty() && !queue_.front()->at_work()) queue_.front()->take_turn();
+    advancing_ = false;
+}

@@ -1,0 +1,44 @@
+// Memory that others may write and read, and the accumulates that wait for their turn on it.
+#pragma once
+
+#include "content_name.h"
+#include "operand.h"
+
+#include <deque>
+#include <ucd_ucx_rma.h>
+
+namespace ucd_ucx::rma {
+
+class Task;
+
+// INVALID_ARG: no window has such a key.
+Status read_window_key(const ucd_ucx_window_key_t &key, Name &name);
+ucd_ucx_window_key_t window_key(const Name &name);
+
+} // namespace ucd_ucx::rma
+
+// Under the lock.
+struct ucd_ucx_window {
+    ucd_ucx_window(ucd_ucx_rma &owner, void *memory, uint64_t size)
+        : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
+    ucd_ucx::Status set(ucd_info_t from);
+
+    // Whether displacement + [low, high) is all within it.
+    bool has(int64_t displacement, int64_t low, int64_t high) const;
+    char *at(int64_t displacement) const;
+
+    // Accumulates are done one after the other.
+    void enqueue(ucd_ucx::rma::Task &task);
+    void leave(ucd_ucx::rma::Task &task); // it is through, or is not to be done
+
+    ucd_ucx_rma &rma;
+    char *const base;
+    const uint64_t bytes;
+    ucd_ucx::Name name = {};
+    ucd_ucx::OwnedInfo info; // which memory it is, for both directions
+
+private:
+    void advance();
+    std::deque<ucd_ucx::rma::Task *> queue_;
+    bool advancing_ = false;
+};
