@@ -101,7 +101,7 @@ void Task::fetch() {
     if (old_ == nullptr) return refuse(Verdict::no_memory);
     uintptr_t packed;
     const int rc = ucd_ipack(window_.at(request_.displacement), request_.count, type_->type.get(),
-                             0, old_.get(), request_.bytes, &packed, window_.info.get(),
+                             0, old_.get(), request_.bytes, &packed, window_.fetch_info.get(),
                              UCD_OP__REPLACE, &fetching_);
     if (rc != UCD_SUCCESS) {
         fetching_ = UCD_REQUEST__NULL;

@@ -35,7 +35,8 @@ struct ucd_ucx_window {
     char *const base;
     const uint64_t bytes;
     ucd_ucx::Name name = {};
-    ucd_ucx::OwnedInfo info; // which memory it is, for both directions
+    ucd_ucx::OwnedInfo info;       // which memory it is, for transfers either way
+    ucd_ucx::OwnedInfo fetch_info; // and for packing it to memory of the library's
 
 private:
     void advance();

@@ -1,0 +1,98 @@
+#include "ucx/rma_pair.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace ucdtest {
+namespace {
+
+void *allocate(std::size_t bytes, void *argument) {
+    auto &use = *static_cast<MemoryUse *>(argument);
+    if (use.until_failure == 0) return nullptr;
+    if (use.until_failure > 0) --use.until_failure;
+    use.most = std::max(use.most, ++use.live);
+    return std::malloc(bytes);
+}
+
+void release(void *memory, std::size_t, void *argument) {
+    --static_cast<MemoryUse *>(argument)->live;
+    std::free(memory);
+}
+
+[[noreturn]] void give_up(const char *what) {
+    std::fprintf(stderr, "%s: %s\n", what, ucd_ucx_last_error());
+    std::abort();
+}
+
+} // namespace
+
+RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
+    ucd_ucx_rma_params_t params = {};
+    params.struct_size = sizeof params;
+    params.am_id = am_id;
+    params.allocate = allocate;
+    params.release = release;
+    params.memory_arg = &side.memory;
+    ok(ucd_ucx_rma_create(side.worker, &params, info, &rma), "ucd_ucx_rma_create");
+}
+
+RmaSide::~RmaSide() {
+    close_endpoint();
+    if (ucd_ucx_rma_destroy(&rma) != UCD_SUCCESS) give_up("ucd_ucx_rma_destroy");
+}
+
+void RmaSide::progress() {
+    ucd_ucx_rma_progress(rma);
+    if (side.lost == UCS_OK || told_ || side.ep == nullptr) return;
+    told_ = true;
+    ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, side.lost), "ucd_ucx_rma_lose_endpoint");
+}
+
+void RmaSide::close_endpoint() {
+    if (side.ep == nullptr) return;
+    ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, UCS_ERR_CANCELED), "ucd_ucx_rma_lose_endpoint");
+    side.close_endpoint();
+    for (int i = 0; i < 10; ++i) ucd_ucx_rma_progress(rma);
+}
+
+RmaPair::RmaPair(std::initializer_list<std::pair<std::string, std::string>> keys,
+                 ucs_thread_mode_t mode)
+    : a(Keys(keys).get(), mode), b(Keys(keys).get(), mode) {
+    a.side.connect(b.side.address());
+    b.side.connect(a.side.address());
+}
+
+void RmaPair::progress() {
+    a.progress();
+    b.progress();
+}
+
+void RmaPair::until(const std::function<bool()> &condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+        progress();
+        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
+    }
+}
+
+void RmaPair::flush() {
+    Outcome flushed;
+    ok(ucd_ucx_rma_flush_nbx(a.rma, nullptr, nullptr, &flushed.request), "ucd_ucx_rma_flush_nbx");
+    if (flushed.request == UCD_UCX_REQUEST__NULL) return;
+    until([&] { return ucd_ucx_request_check(flushed.request, nullptr) != UCS_INPROGRESS; });
+    ucx(ucd_ucx_request_check(flushed.request, nullptr), "a flush");
+}
+
+Window::Window(RmaSide &side, void *base, std::size_t bytes, ucd_info_t info) {
+    ok(ucd_ucx_window_create(side.rma, base, bytes, info, &handle), "ucd_ucx_window_create");
+    ok(ucd_ucx_window_key(handle, &key_), "ucd_ucx_window_key");
+}
+
+Window::~Window() {
+    if (handle != nullptr && ucd_ucx_window_destroy(&handle) != UCD_SUCCESS)
+        give_up("ucd_ucx_window_destroy");
+}
+
+} // namespace ucdtest

@@ -1,0 +1,56 @@
+// Two workers of this process that take part in one-sided operations.
+#pragma once
+
+#include "ucx/pair.hpp"
+
+#include <ucd_ucx_rma.h>
+
+namespace ucdtest {
+
+class RmaSide {
+public:
+    RmaSide(ucd_info_t info, ucs_thread_mode_t mode);
+    ~RmaSide();
+    RmaSide(const RmaSide &) = delete;
+    RmaSide &operator=(const RmaSide &) = delete;
+
+    void progress();
+    // As a program does that is done with the peer.
+    void close_endpoint();
+    ucp_ep_h ep() const { return side.ep; }
+
+    Side side; // without a pipeline
+    ucd_ucx_rma_t rma = UCD_UCX_RMA__NULL;
+
+private:
+    bool told_ = false; // that the endpoint was lost
+};
+
+class RmaPair {
+public:
+    explicit RmaPair(std::initializer_list<std::pair<std::string, std::string>> keys = {},
+                     ucs_thread_mode_t mode = UCS_THREAD_MODE_SINGLE);
+    void progress();
+    void until(const std::function<bool()> &condition);
+    // Of side a. Throws if they fail.
+    void flush();
+
+    RmaSide a, b;
+};
+
+// A window that ends itself. When it cannot, the test has left something at work.
+class Window {
+public:
+    Window(RmaSide &side, void *base, std::size_t bytes, ucd_info_t info = UCD_INFO__NULL);
+    ~Window();
+    Window(const Window &) = delete;
+    Window &operator=(const Window &) = delete;
+    const ucd_ucx_window_key_t *key() const { return &key_; }
+
+    ucd_ucx_window_t handle = UCD_UCX_WINDOW__NULL;
+
+private:
+    ucd_ucx_window_key_t key_ = {};
+};
+
+} // namespace ucdtest
