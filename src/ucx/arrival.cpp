@@ -22,6 +22,7 @@ ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t
         arrival->rendezvous_ = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
         if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
             arrival->reply_ep = param->reply_ep;
+        arrival->since = pipeline->now();
         const bool keep =
             arrival->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
         if (keep && bytes > 0) arrival->data_ = data;
@@ -65,9 +66,13 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
         pipeline.find_incoming(header.id)->is_delivered())
         return;
     Incoming &message = pipeline.incoming(header.id);
-    message.learn(pipeline, *this);
+    // It may have come before its endpoint was lost, which is only known now.
+    const ucs_status_t lost = pipeline.loss_since(reply_ep, since);
+    if (lost != UCS_OK) reply_ep = nullptr;
+    message.learn(*this);
     if (users) message.deliver(pipeline, *this);
     if (bytes > 0) message.add(pipeline, std::move(self));
+    if (lost != UCS_OK) message.end(pipeline, lost);
 }
 
 void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {

@@ -4,11 +4,11 @@
 
 namespace ucd_ucx {
 
-void Incoming::learn(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
+void Incoming::learn(const Arrival &arrival) {
     if (total_ == UINT64_MAX) total_ = arrival.header.total;
     if (ep_ != nullptr || arrival.reply_ep == nullptr) return;
     ep_ = arrival.reply_ep;
-    since_ = pipeline.now();
+    since_ = arrival.since;
 }
 
 void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {

@@ -31,6 +31,7 @@ public:
     std::string user_header;
     uint64_t bytes = 0;
     ucp_ep_h reply_ep = nullptr;
+    uint64_t since = 0; // when it came; see ucd_ucx_pipeline::now
 
 private:
     enum class Stage : uint8_t { new_one, on_its_way };
@@ -63,7 +64,7 @@ public:
     const std::string &user_header() const { return user_header_; }
 
     // What a message says of itself, whichever part of it comes first.
-    void learn(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
+    void learn(const Arrival &arrival);
     // It is a user's, who is to be told.
     void deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
     bool is_delivered() const { return delivered_; }

@@ -114,11 +114,18 @@ void ucd_ucx_pipeline::handle_losses() {
         losses.swap(losses_);
     }
     for (const Loss &l : losses) {
+        last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
         std::vector<Incoming *> messages;
         for (const auto &[id, message] : incoming_) messages.push_back(message.get());
         for (Incoming *m : messages) m->lose(*this, l.ep, l.status, l.before);
     }
+}
+
+ucs_status_t ucd_ucx_pipeline::loss_since(ucp_ep_h ep, uint64_t time) const {
+    const auto found = last_losses_.find(ep);
+    return found != last_losses_.end() && time < found->second.before ? found->second.status
+                                                                      : UCS_OK;
 }
 
 bool ucd_ucx_pipeline::handle_events() {

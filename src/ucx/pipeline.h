@@ -74,6 +74,9 @@ struct ucd_ucx_pipeline {
     // Whatever came to use an endpoint before it was lost has a smaller number.
     uint64_t now() { return clock_; }
     void handle_losses();
+    // The status with which an endpoint was lost after that time, or UCS_OK: whatever came from it
+    // by then must not be answered.
+    ucs_status_t loss_since(ucp_ep_h ep, uint64_t time) const;
 
     const ucp_worker_h worker;
     const ucd_ucx_pipeline_params_t params;
@@ -113,5 +116,6 @@ private:
 
     std::mutex losses_lock_; // nothing else is locked under it
     std::vector<Loss> losses_;
+    std::unordered_map<ucp_ep_h, Loss> last_losses_;
     std::atomic<uint64_t> clock_ = 0;
 };

@@ -133,6 +133,7 @@ Status Operation::start() {
 void Operation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
     auto *operation = static_cast<Operation *>(argument);
     const std::lock_guard held(operation->origin_.rma.lock);
+    operation->origin_.rma.handle_losses(); // what waits for this must not be sent there
     operation->transferred(*result);
 }
 
@@ -142,6 +143,7 @@ void Operation::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *r
     const std::lock_guard held(operation->origin_.rma.lock);
     operation->receiving_ = UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(request);
+    operation->origin_.rma.handle_losses();
     operation->transferred(*result);
 }
 

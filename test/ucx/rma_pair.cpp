@@ -55,6 +55,8 @@ void RmaSide::close_endpoint() {
     ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, UCS_ERR_CANCELED), "ucd_ucx_rma_lose_endpoint");
     side.close_endpoint();
     for (int i = 0; i < 10; ++i) ucd_ucx_rma_progress(rma);
+    side.lost = UCS_OK;
+    told_ = false;
 }
 
 RmaPair::RmaPair(std::initializer_list<std::pair<std::string, std::string>> keys,

@@ -1,0 +1,279 @@
+// What goes wrong with one-sided operations: each ends in an error that its origin is told, nothing
+// hangs, nothing leaks, and the workers go on.
+
+#include "support/catch.hpp"
+#include "support/mock_buffer.hpp"
+#include "ucx/rma_pair.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+namespace {
+
+const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
+    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
+
+enum class What { put, get, accumulate, get_accumulate };
+constexpr What every[] = {What::put, What::get, What::accumulate, What::get_accumulate};
+
+// Ints of this process, and an operation on them.
+struct Operation {
+    std::vector<int> in, out;
+    Outcome o;
+    explicit Operation(std::size_t ints) : in(ints, 1), out(ints, -1) {}
+    bool done() const { return o.done(); }
+    ucs_status_t status() const { return o.result.status; }
+
+    int start(What what, RmaSide &a, const ucd_ucx_window_key_t *key, std::intptr_t displacement,
+              ucd_type_t target = UCD_TYPE__INT, std::size_t count = 0) {
+        const std::size_t n = in.size();
+        if (count == 0) count = n;
+        const ucd_ucx_param_t p = o.param();
+        switch (what) {
+        case What::put:
+            return ucd_ucx_put_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, key, displacement,
+                                   count, target, &p, &o.request);
+        case What::get:
+            return ucd_ucx_get_nbx(a.rma, a.ep(), out.data(), n, UCD_TYPE__INT, key, displacement,
+                                   count, target, &p, &o.request);
+        case What::accumulate:
+            return ucd_ucx_accumulate_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, key,
+                                          displacement, count, target, UCD_OP__SUM, &p, &o.request);
+        case What::get_accumulate: break;
+        }
+        return ucd_ucx_get_accumulate_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, out.data(), n,
+                                          UCD_TYPE__INT, key, displacement, count, target,
+                                          UCD_OP__SUM, &p, &o.request);
+    }
+};
+
+ucs_status_t run(RmaPair &pair, What what, std::size_t ints, const ucd_ucx_window_key_t *key,
+                 std::intptr_t displacement) {
+    Operation op(ints);
+    ok(op.start(what, pair.a, key, displacement), "an operation");
+    pair.until([&] { return op.done(); });
+    return op.status();
+}
+
+void check_usable(RmaPair &pair) {
+    std::vector<int> memory(2000, 5);
+    const Window window(pair.b, memory.data(), 8000);
+    for (const What what : every) CHECK(run(pair, what, 2000, window.key(), 0) == UCS_OK);
+    CHECK(std::count(memory.begin(), memory.end(), 3) == 2000); // 1 put, and 1 added twice
+}
+
+} // namespace
+
+TEST_CASE("operations that reach beyond their window are refused") {
+    const MockSession session;
+    RmaPair pair(small_chunks);
+    std::vector<int> memory(1200, 7);
+    const Window window(pair.b, memory.data() + 100, 4000);
+    for (const What what : every) {
+        for (const std::size_t ints : {std::size_t{1}, std::size_t{1000}}) {
+            for (const std::intptr_t d :
+                 {std::intptr_t{-1}, std::intptr_t{-400},
+                  static_cast<std::intptr_t>(4001 - 4 * ints), std::intptr_t{4000}, INTPTR_MAX,
+                  INTPTR_MIN, INTPTR_MAX - 3999, INTPTR_MIN + 4000})
+                CHECK(run(pair, what, ints, window.key(), d) == UCS_ERR_OUT_OF_RANGE);
+            CHECK(run(pair, what, 1001, window.key(), 0) == UCS_ERR_OUT_OF_RANGE);
+        }
+        CHECK(std::count(memory.begin(), memory.end(), 7) == 1200);
+    }
+    // The window's very ends.
+    CHECK(run(pair, What::put, 1000, window.key(), 0) == UCS_OK);
+    CHECK(std::count(memory.begin(), memory.end(), 1) == 1000);
+    CHECK(run(pair, What::accumulate, 1, window.key(), 3996) == UCS_OK);
+    CHECK(memory[1099] == 2);
+    CHECK(memory[1100] == 7);
+}
+
+TEST_CASE("operations on windows that there are not") {
+    const MockSession session;
+    RmaPair pair(small_chunks);
+    std::vector<int> memory(1000, 7);
+    ucd_ucx_window_key_t gone;
+    {
+        const Window window(pair.b, memory.data(), 4000);
+        gone = *window.key();
+    }
+    const Window window(pair.b, memory.data(), 4000), empty(pair.b, nullptr, 0);
+    for (const What what : every) {
+        for (const std::size_t ints : {std::size_t{1}, std::size_t{1000}}) {
+            CHECK(run(pair, what, ints, &gone, 0) == UCS_ERR_NO_ELEM);
+            CHECK(run(pair, what, ints, empty.key(), 0) == UCS_ERR_OUT_OF_RANGE);
+        }
+        CHECK(run(pair, what, 0, &gone, 0) == UCS_ERR_NO_ELEM);
+        CHECK(run(pair, what, 0, empty.key(), 12345) == UCS_OK); // touches nothing
+    }
+    // Of the origin itself, which has no such window either.
+    ucd_ucx_window_key_t other = *window.key();
+    other.bytes[20] ^= 1;
+    CHECK(run(pair, What::put, 1, &other, 0) == UCS_ERR_NO_ELEM);
+    CHECK(std::count(memory.begin(), memory.end(), 7) == 1000);
+    check_usable(pair);
+}
+
+TEST_CASE("what an origin can see is refused at once") {
+    const MockSession session;
+    RmaPair pair(small_chunks);
+    std::vector<int> memory(100, 7);
+    const Window window(pair.b, memory.data(), 400);
+    const auto refused = [&](int rc, const char *why) {
+        CHECK(rc == UCD_ERR__INVALID_ARG);
+        CHECK(std::string(ucd_ucx_last_error()).find(why) != std::string::npos);
+    };
+    for (const What what : every) {
+        Operation op(10);
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__INT, 9), "36 at the target");
+        refused(op.start(what, pair.a, nullptr, 0), "key is NULL");
+        ucd_ucx_window_key_t no_key = {};
+        refused(op.start(what, pair.a, &no_key, 0), "no window's key");
+        CHECK(op.start(what, pair.a, window.key(), 0, UCD_TYPE__NULL) == UCD_ERR__INVALID_ARG);
+        if (what == What::put || what == What::get) continue;
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__FLOAT), "same predefined type");
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__UNSIGNED),
+                "same predefined type");
+        ucd_type_t mixed;
+        const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 4};
+        const ucd_type_t types[] = {UCD_TYPE__INT, UCD_TYPE__FLOAT};
+        ok(ucd_create_struct(2, lengths, displs, types, UCD_INFO__NULL, &mixed), "struct");
+        refused(op.start(what, pair.a, window.key(), 0, mixed, 5), "not made of one predefined");
+        ok(ucd_free(&mixed), "free");
+    }
+    ucd_ucx_request_t request;
+    std::vector<char> chars(4);
+    const auto accumulate = [&](ucd_op_t op) {
+        return ucd_ucx_accumulate_nbx(pair.a.rma, pair.a.ep(), chars.data(), 4, UCD_TYPE__CHAR,
+                                      window.key(), 0, 4, UCD_TYPE__CHAR, op, nullptr, &request);
+    };
+    CHECK(accumulate(UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    refused(accumulate(UCD_UCX_OP__NO_OP), "op is -1");
+    refused(accumulate(99), "op is 99");
+    refused(ucd_ucx_rma_destroy(&pair.b.rma), "has a window");
+    CHECK(std::count(memory.begin(), memory.end(), 7) == 100);
+    check_usable(pair);
+}
+
+TEST_CASE("an endpoint is closed while operations are anywhere") {
+    const MockSession session;
+    run_cases("rma lost", 60, [&](Case &one) {
+        Rng &rng = one.rng();
+        std::vector<int> memory(6000, 7);
+        RmaPair pair(small_chunks);
+        if (!pair.a.side.can_fail) return; // nobody would tell the other side
+        const Window window(pair.b, memory.data() + 1000, 16000);
+        for (const What what : every)
+            if (run(pair, what, 4000, window.key(), 0) != UCS_OK)
+                one.fail("it does not begin well");
+        std::vector<std::unique_ptr<Operation>> ops;
+        for (std::size_t i = 0; i < 8; ++i) {
+            ops.push_back(std::make_unique<Operation>(rng.chance(50) ? 10 : 4000));
+            ok(ops.back()->start(every[rng.below(4)], pair.a, window.key(), 0), "an operation");
+            if (rng.chance(20)) ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+        }
+        Outcome flushed;
+        const ucd_ucx_param_t f = flushed.param();
+        ok(ucd_ucx_rma_flush_nbx(pair.a.rma, nullptr, &f, &flushed.request), "flush");
+        for (std::size_t steps = rng.below(60); steps > 0; --steps)
+            (rng.chance(50) ? pair.a : pair.b).progress();
+        const bool a_first = rng.chance(50);
+        (a_first ? pair.a : pair.b).close_endpoint();
+        for (int i = 0; i < 2000 && !flushed.done(); ++i) pair.progress();
+        // UCX does not always tell the other side, which may have to do the same.
+        (a_first ? pair.b : pair.a).close_endpoint();
+        pair.until([&] { return flushed.done(); });
+        bool failed = false;
+        for (const auto &op : ops) {
+            if (op->o.calls != 1) one.fail("an operation was called back ", op->o.calls, " times");
+            failed |= op->status() != UCS_OK;
+        }
+        if (failed != (flushed.result.status != UCS_OK)) one.fail("the flush says otherwise");
+        for (std::size_t i = 0; i < 6000; ++i)
+            if ((i < 1000 || i >= 5000) && memory[i] != 7) one.fail("int ", i, " was written");
+        // The workers are as good as new with new endpoints, and nothing stands in the window's
+        // way.
+        for (int i = 0; i < 100; ++i) pair.progress();
+        pair.a.side.connect(pair.b.side.address());
+        pair.b.side.connect(pair.a.side.address());
+        for (const What what : every)
+            if (run(pair, what, 4000, window.key(), 0) != UCS_OK) one.fail("it does not go on");
+    });
+}
+
+TEST_CASE("operations started after an endpoint was lost are not lost with it") {
+    const MockSession session;
+    RmaPair pair(small_chunks);
+    std::vector<int> memory(10, 7);
+    const Window window(pair.b, memory.data(), 40);
+    Operation before(10), behind(10), after(10);
+    ok(before.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
+    ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+    ok(behind.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
+    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(after.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
+    pair.until([&] { return before.done() && behind.done() && after.done(); });
+    CHECK(before.status() == UCS_ERR_TIMED_OUT);
+    CHECK(behind.status() == UCS_ERR_TIMED_OUT);
+    CHECK(after.status() == UCS_OK);
+    CHECK(std::count(memory.begin(), memory.end(), 9) == 10); // the one behind was never sent
+}
+
+TEST_CASE("without memory operations fail, and with it they work again") {
+    const MockSession session;
+    RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.staging", "0"}});
+    std::vector<int> memory(4000, 7);
+    const Window window(pair.b, memory.data(), 16000);
+    ucd_type_t spread;
+    ok(ucd_create_vector(1000, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &spread), "vector");
+    for (const What what : every) {
+        for (RmaSide *side : {&pair.a, &pair.b}) {
+            for (const long allocations : {0L, 1L, 2L}) {
+                side->side.memory.until_failure = allocations;
+                Operation op(1000);
+                // Contiguous here, so this side may need no chunks.
+                const int rc = op.start(what, pair.a, window.key(), 0, spread, 1);
+                if (rc == UCD_SUCCESS) {
+                    pair.until([&] { return op.done(); });
+                    CHECK((op.status() == UCS_OK || op.status() == UCS_ERR_NO_MEMORY ||
+                           op.status() == UCS_ERR_IO_ERROR));
+                } else {
+                    CHECK(rc == UCD_ERR__OUT_OF_MEM);
+                }
+                if (allocations == 0 && side == &pair.b && what != What::get)
+                    CHECK(op.status() == UCS_ERR_NO_MEMORY);
+                side->side.memory.until_failure = -1;
+                CHECK(run(pair, what, 1000, window.key(), 0) == UCS_OK);
+            }
+        }
+    }
+    ok(ucd_free(&spread), "free");
+    check_usable(pair);
+}
+
+TEST_CASE("a device that fails at the target is told to the origin") {
+    const MockSession session;
+    RmaPair pair(small_chunks);
+    constexpr std::size_t ints = 1000;
+    void *memory = mock::allocate(ucd::MemoryKind::device, 0, ints * sizeof(int));
+    {
+        const std::vector<int> sevens(ints, 7);
+        mock::write(memory, sevens.data(), ints * sizeof(int));
+        const Window window(pair.b, memory, ints * sizeof(int));
+        for (const What what : every) {
+            for (const int nth : {1, 2}) {
+                for (std::atomic<int> *knob :
+                     {&mock::knobs.failing_work, &mock::knobs.failing_launch}) {
+                    *knob = nth;
+                    const ucs_status_t status = run(pair, what, ints, window.key(), 0);
+                    *knob = 0;
+                    CHECK(status == UCS_ERR_IO_ERROR);
+                    CHECK(run(pair, what, ints, window.key(), 0) == UCS_OK);
+                }
+            }
+        }
+    }
+    mock::release(memory);
+    check_usable(pair);
+}
