@@ -352,7 +352,9 @@ UCD_API int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backen
 UCD_API int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t info,
                               ucd_type_t *newtype);
 
-/* The same type map and bounds under a new handle. MPI 5.1.10. */
+/* The same type map and bounds under a new handle. MPI 5.1.10. As long as it exists, no other type
+ * gets the handle value of oldtype, even if that is freed: who keeps a duplicate may take the
+ * original's handle for the key of a cache. */
 UCD_API int ucd_create_dup(ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
 /* count blocks of blocklength elements; block starts are stride extents apart. MPI 5.1.2. */

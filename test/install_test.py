@@ -57,16 +57,19 @@ class Install(unittest.TestCase):
     def test_pkg_config_of_ucd_ucx(self):
         if not next(self.installed.rglob('ucd-ucx.pc'), None):
             self.skipTest('libucd-ucx is not built')
-        self.assertTrue((self.installed / 'include' / 'ucd_ucx.h').is_file())
+        for header in ('ucd_ucx.h', 'ucd_ucx_rma.h'):
+            self.assertTrue((self.installed / 'include' / header).is_file())
         source = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
         program = self.root / 'guide'
         run(*C.split(), '-std=c11', '-o', program, source, *self.flags(package='ucd-ucx'))
         self.assertIn('pipelined', run(program, env=self.environment))
-        # As C++ too.
-        empty = self.root / 'empty.cpp'
-        empty.write_text('#include <ucd_ucx.h>\n')
-        run(*CXX.split(), '-std=c++20', '-Wall', '-Werror', '-fsyntax-only', empty,
-            *self.flags(package='ucd-ucx'))
+        # Each alone, in C and in C++.
+        for header in ('ucd_ucx.h', 'ucd_ucx_rma.h'):
+            for compiler, suffix, standard in ((C, 'c', '-std=c11'), (CXX, 'cpp', '-std=c++20')):
+                empty = self.root / f'empty.{suffix}'
+                empty.write_text(f'#include <{header}>\n')
+                run(*compiler.split(), standard, '-Wall', '-Werror', '-fsyntax-only', empty,
+                    *self.flags(package='ucd-ucx'))
 
     def test_libraries_export_their_interface_only(self):
         for library, prefix in (('libucd.so', 'ucd_'), ('libucd-ucx.so', 'ucd_ucx_')):

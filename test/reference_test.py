@@ -43,6 +43,9 @@ class Reference(unittest.TestCase):
     def test_ucd_ucx(self):
         self.check('ucd_ucx.h', 15)
 
+    def test_ucd_ucx_rma(self):
+        self.check('ucd_ucx_rma.h', 12)
+
     def test_cxx(self):
         page = (self.folder / 'ucd.hpp.md').read_text()
         for name in ('Type', 'Info'):

@@ -77,7 +77,7 @@ class Structure(unittest.TestCase):
         known = names('src') | {'ucd.h', 'kernels.h', 'registry.def', 'dlfcn.h', 'unistd.h', 'sys/uio.h',
                                  'emmintrin.h', 'immintrin.h'}
         known = {pathlib.PurePath(k).name for k in known}
-        of_vendors = {'cuda': {'cuda.h', 'cuda_runtime.h'}, 'ucx': {'ucp.h', 'ucd_ucx.h'}}
+        of_vendors = {'cuda': {'cuda.h', 'cuda_runtime.h'}, 'ucx': {'ucp.h', 'ucd_ucx.h', 'ucd_ucx_rma.h'}}
         for path in sources('src'):
             allowed = known | of_vendors.get(path.parent.name, set())
             for name in included(path):
@@ -92,13 +92,15 @@ class Structure(unittest.TestCase):
                 self.assertTrue(name in ours or not list(inside), f'{path} includes {name}')
 
     def test_what_is_for_ucx_is_a_client_of_the_public_headers(self):
-        allowed = {p.name for p in sources('src/ucx')} | {'ucd.h', 'ucd_ucx.h', 'ucp/api/ucp.h'}
+        allowed = {p.name for p in sources('src/ucx')} | {'ucd.h', 'ucd_ucx.h', 'ucd_ucx_rma.h',
+                                                                'ucp/api/ucp.h'}
         self.assertIn('pipeline.h', allowed)
         for path in sources('src/ucx'):
             for name in included(path):
                 if '.' in name:
                     self.assertIn(name, allowed, str(path))
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx.h')), {'ucd.h', 'ucp/api/ucp.h'})
+        self.assertEqual(set(included(ROOT / 'include/ucd_ucx_rma.h')), {'ucd_ucx.h'})
 
     def test_the_library_does_not_know_of_ucx(self):
         word = re.compile(r'\b(ucx|ucp|ucs)\b', re.I)

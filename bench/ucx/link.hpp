@@ -21,6 +21,7 @@ public:
     bool sends() const { return child_ > 0; }
     ucd_ucx_pipeline_t pipeline() const { return pipeline_; }
     ucp_ep_h ep() const { return ep_; }
+    ucp_worker_h worker() const { return worker_; }
 
     // UCP's own calls, waited for.
     void send(const void *buf, std::size_t count, ucp_datatype_t datatype);

@@ -17,7 +17,7 @@ Origin::Origin(ucd_ucx_rma &owner, uint64_t types_limit) : rma(owner), types(typ
 // That nobody can guess: who does not know it cannot answer.
 uint64_t Origin::new_number() {
     uint64_t number;
-    do number = uint64_t{random_()} << 32 | random_();
+    do number = numbers_.next();
     while (operations_.contains(number));
     return number;
 }

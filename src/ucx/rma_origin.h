@@ -2,10 +2,10 @@
 #pragma once
 
 #include "rma_operation.h"
+#include "secret_numbers.h"
 
 #include <deque>
 #include <memory>
-#include <random>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -50,7 +50,7 @@ private:
     std::unordered_map<uint64_t, Operation *> operations_; // by number: those that were sent
     std::unordered_map<ucp_ep_h, Lane> lanes_;
     uint64_t held_ = 0; // operations
-    std::random_device random_;
+    SecretNumbers numbers_;
 };
 
 } // namespace ucd_ucx::rma

@@ -1,25 +1,15 @@
 #include "rma_window.h"
 
 #include "rma_task.h"
+#include "secret_numbers.h"
 
 #include <algorithm>
-#include <random>
 
 namespace ucd_ucx::rma {
 namespace {
 
 constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
 constexpr std::size_t name_at = 8;
-
-Name random_name() {
-    std::random_device random;
-    Name name;
-    for (std::size_t i = 0; i < name.size(); i += 4) {
-        const auto bits = static_cast<uint32_t>(random());
-        std::memcpy(name.data() + i, &bits, sizeof bits);
-    }
-    return name;
-}
 
 } // namespace
 
@@ -43,7 +33,7 @@ using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
 Status ucd_ucx_window::set(ucd_info_t from) {
-    name = random_name();
+    fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
     UCD_UCX_TRY(copy_hints(from, info));

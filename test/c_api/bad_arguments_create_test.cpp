@@ -1,6 +1,8 @@
 // Bad arguments of the constructors and of ucd_free.
 #include "c_api/refusal.hpp"
 
+#include <vector>
+
 using namespace ucdtest;
 
 namespace {
@@ -171,6 +173,21 @@ TEST_CASE("ucd_free refuses") {
     REQUIRE(ucd_create_dup(variable, nullptr, &other) == UCD_SUCCESS);
     REQUIRE(ucd_free(&other) == UCD_SUCCESS);
     CHECK(other == UCD_TYPE__NULL);
+}
+
+TEST_CASE("a handle is not given out again as long as a duplicate exists") {
+    ucd_type_t type = UCD_TYPE__NULL, copy = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_contig(2, int_, nullptr, &type) == UCD_SUCCESS);
+    const ucd_type_t handle = type;
+    REQUIRE(ucd_create_dup(type, nullptr, &copy) == UCD_SUCCESS);
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    std::vector<ucd_type_t> others(1000);
+    for (ucd_type_t &other : others) {
+        REQUIRE(ucd_create_contig(3, int_, nullptr, &other) == UCD_SUCCESS);
+        REQUIRE(other != handle);
+    }
+    for (ucd_type_t &other : others) REQUIRE(ucd_free(&other) == UCD_SUCCESS);
+    REQUIRE(ucd_free(&copy) == UCD_SUCCESS);
 }
 
 TEST_CASE("Constructors accept what is only unusual") {
