@@ -1,15 +1,17 @@
-/* The program that docs/ucx.md quotes: a worker that is connected with itself, and sends itself
- * columns of a matrix in each of the ways that the guide tells of. */
+/* The program that docs/ucx.md and docs/one-sided.md quote: a worker that is connected with itself,
+ * and sends itself columns of a matrix in each of the ways that the guides tell of. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucd_ucx.h>
+#include <ucd_ucx_rma.h>
 
 enum { ROWS = 300, COLUMNS = 200 };
 
 static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucd_ucx_pipeline_t pipeline;
+static ucd_ucx_rma_t rma;
 static double matrix[ROWS][COLUMNS], result[COLUMNS][ROWS];
 
 static void fail(const char *what, const char *why) {
@@ -143,6 +145,57 @@ static void on_error(void *arg, ucp_ep_h failed, ucs_status_t status) {
     if (pipeline) ucd_ucx_lose_endpoint(pipeline, failed, status);
 }
 
+/* Waits for all operations, and lets no failure pass. */
+static void flush(void) {
+    ucd_ucx_request_t request;
+    ucd_ucx(ucd_ucx_rma_flush_nbx(rma, ep, NULL, &request));
+    if (request == UCD_UCX_REQUEST__NULL) return;
+    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_rma_progress(rma);
+    ucx(ucd_ucx_request_check(request, NULL), "an operation");
+    ucd_ucx_request_free(request);
+}
+
+static void operate_one_sided(ucd_type_t columns) {
+    ucd_ucx_rma_params_t params = {.struct_size = sizeof params, .am_id = 4};
+    ucd_ucx(ucd_ucx_rma_create(worker, &params, UCD_INFO__NULL, &rma));
+
+    ucd_ucx_window_t window;
+    ucd_ucx_window_key_t key; /* to be sent to whoever may use the window */
+    ucd_ucx(ucd_ucx_window_create(rma, result, sizeof result, UCD_INFO__NULL, &window));
+    ucd_ucx(ucd_ucx_window_key(window, &key));
+
+    /* The target's type is an argument, like the origin's: it need not know either. */
+    ucd_ucx_request_t request;
+    ucd_ucx(ucd_ucx_put_nbx(rma, ep, matrix, 1, columns, &key, 0, ROWS * COLUMNS, UCD_TYPE__DOUBLE,
+                            NULL, &request));
+    ucd_ucx_request_free(request); /* the operation goes on */
+    flush();
+    check("put");
+
+    double one = 1, before;
+    ucd_ucx(ucd_ucx_get_accumulate_nbx(rma, ep, &one, 1, UCD_TYPE__DOUBLE, &before, 1,
+                                       UCD_TYPE__DOUBLE, &key, 2 * sizeof(double), 1,
+                                       UCD_TYPE__DOUBLE, UCD_OP__SUM, NULL, &request));
+    ucd_ucx_request_free(request);
+    ucd_ucx(ucd_ucx_rma_fence(rma, ep)); /* what follows comes after what was before */
+    double after;
+    ucd_ucx(ucd_ucx_get_nbx(rma, ep, &after, 1, UCD_TYPE__DOUBLE, &key, 2 * sizeof(double), 1,
+                            UCD_TYPE__DOUBLE, NULL, &request));
+    ucd_ucx_request_free(request);
+    flush();
+    printf("fetch and add: %g became %g\n", before, after);
+
+    ucd_ucx(ucd_ucx_put_nbx(rma, ep, &one, 1, UCD_TYPE__DOUBLE, &key, sizeof result, 1,
+                            UCD_TYPE__DOUBLE, NULL, &request));
+    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_rma_progress(rma);
+    printf("beyond the window: %s\n", ucs_status_string(ucd_ucx_request_check(request, NULL)));
+    ucd_ucx_request_free(request);
+
+    ucd_ucx(ucd_ucx_window_destroy(&window));
+    while (ucd_ucx_rma_progress(rma)) continue;
+    ucd_ucx(ucd_ucx_rma_destroy(&rma));
+}
+
 static void connect_with_itself(void) {
     ucp_address_t *address;
     size_t length;
@@ -173,6 +226,8 @@ int main(void) {
     fill();
     send_by_pipeline(columns);
     send_with_type(columns);
+    fill();
+    operate_one_sided(columns);
     ucd(ucd_free(&columns));
 
     while (ucd_ucx_progress(pipeline)) continue;

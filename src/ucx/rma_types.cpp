@@ -1,5 +1,8 @@
 #include "rma_types.h"
 
+#include <atomic>
+#include <iterator>
+
 namespace ucd_ucx::rma {
 namespace {
 
@@ -39,12 +42,17 @@ Status TypesOfTarget::learn(std::string_view flattened, TypePtr &type) {
 }
 
 Status element_signature(ucd_type_t element, uint64_t &signature) {
-    signature = 0;
-    if (element == UCD_TYPE__NULL) return success;
+    // By handle: predefined types are small numbers. Each is worked out once, or once by a thread.
+    static std::atomic<uint64_t> known[64];
+    const auto handle = reinterpret_cast<uintptr_t>(element);
+    const bool keeps = handle < std::size(known);
+    signature = keeps ? known[handle].load(std::memory_order_relaxed) : 0;
+    if (signature != 0 || element == UCD_TYPE__NULL) return success;
     std::string flattened;
     UCD_UCX_TRY(flatten(element, flattened));
     const Name name = name_of(flattened.data(), flattened.size());
     for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{name[i]} << 8 * i;
+    if (keeps) known[handle].store(signature, std::memory_order_relaxed);
     return success;
 }
 
