@@ -46,8 +46,8 @@ typedef struct {
  * operation's info:
  *
  *   ucd.ucx.rma.types  bytes of flattened types that are kept as target, and as many as origin
- *                      (default 16 MiB; 0: none). Those that were used last are kept. A type that
- * is not kept is sent again when it is used; there is no other difference.
+ *                      (default 16 MiB; 0: none). Those that were used last are kept. A type
+ *                      that is not kept is sent again when it is used; nothing else differs.
  *
  * params and info are read during the call. It ends with ucd_ucx_rma_destroy, before its worker and
  * before the last ucd_finalize.
@@ -72,7 +72,8 @@ UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
  * there and is not complete; and makes rma stop using ep. Call it before ep is closed, and from
  * ep's error handler, at origin and target: an origin that is gone would otherwise hold up
  * accumulates on the target's window. Operations become complete in ucd_ucx_rma_progress, when UCX
- * no longer uses their memory. It may be called where UCX calls back. Returns: INVALID_ARG. */
+ * no longer uses their memory. It may be called where UCX calls back. With several threads, close
+ * ep when the calls that were under way in others have returned. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -116,36 +117,39 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *
  * Target     The window of *key, behind ep. The target's buffer is target_disp bytes from the
  *            window's base; target_count of target_type there must touch no byte outside the
- * window, and have as many bytes as the origin's data. Displacements and bounds of any sign are
- *            legal. Where something is written, elements must not overlap each other.
- * Completion An operation is complete when the target has answered that it is done: what was put or
- *            accumulated is in the window, and what was fetched in the buffer here. So errors of
- * the target come back with it, and a flush only waits. It never is complete on return. The target
- * must make progress for that. Order      None between operations, unless a fence or the completion
- * of the first one makes it. Memory     Host or device at either side. Of an operation's info,
- * ucd.inbuf is about a buffer that is sent, ucd.outbuf about one that is received into. Ownership
- * Until the operation is complete, a buffer that is sent must not be changed, and one that is
- * received into neither read nor written. Types, info and key may be freed at once. *request is the
- * caller's to end with ucd_ucx_request_free; ucd_ucx_request_check and the callback in param, which
- * may be NULL, tell the end. Callbacks come from ucd_ucx_rma_progress; they may start operations
- * and free requests. Cancelling is not possible: ucd_ucx_rma_lose_endpoint gives up all operations
- * of an endpoint.
+ *            window, and have as many bytes as the origin's data. Displacements and bounds of any
+ *            sign are legal. Where something is written, elements must not overlap each other.
+ * Completion An operation is complete when the target has answered that it is done: what was put
+ *            or accumulated is in the window, and what was fetched in the buffer here. So errors
+ *            of the target come back with it, and a flush only waits. It never is complete on
+ *            return. The target must make progress for that.
+ * Order      None between operations, unless a fence or the completion of the first one makes it.
+ * Memory     Host or device at either side. Of an operation's info, ucd.inbuf is about a buffer
+ *            that is sent, ucd.outbuf about one that is received into.
+ * Ownership  Until the operation is complete, a buffer that is sent must not be changed, and one
+ *            that is received into neither read nor written. Types, info and key may be freed at
+ *            once. *request is the caller's to end with ucd_ucx_request_free;
+ *            ucd_ucx_request_check and the callback in param, which may be NULL, tell the end.
+ *            Callbacks come from ucd_ucx_rma_progress; they may start operations and free
+ *            requests, but not make progress.
+ * Cancelling Is not possible. ucd_ucx_rma_lose_endpoint gives up all operations of an endpoint.
  *
- * Result. The status in ucd_ucx_result_t is one of these. With all but the last three, nothing was
- * written at the target.
+ * Result. The status in ucd_ucx_result_t is one of these:
  *
  *   UCS_OK                  done; bytes is the size of what was moved one way
  *   UCS_ERR_NO_ELEM         the target has no such window
  *   UCS_ERR_OUT_OF_RANGE    the target's bytes are not all in the window
  *   UCS_ERR_INVALID_PARAM   the target found a message to be none of this library's, or sizes or
  *                           elements that disagree, or overlap where something is written
- *   UCS_ERR_UNSUPPORTED     the target cannot do it (op on such elements; a later version's
- * message) UCS_ERR_NO_MEMORY       there was none, here or there UCS_ERR_IO_ERROR        moving the
- * data failed, ucd says how (at the target: its status) UCS_ERR_CANCELED, ...   as was given to
- * ucd_ucx_rma_lose_endpoint any other               as UCX said
+ *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, or a
+ *                           later version's message
+ *   UCS_ERR_NO_MEMORY       there was none, here or there
+ *   UCS_ERR_IO_ERROR        moving the data failed; ucd says how, here or there
+ *   UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint
+ *   any other               as UCX said
  *
- * Of an operation that fails so, any part of the target's bytes may have been written, and of the
- * buffer here that is received into.
+ * With the four after UCS_OK nothing was written at the target. With the others any part of the
+ * target's bytes may have been written, and of the buffer here that is received into.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (also: a bad value of a key; *key is no key;
  * origin and target differ in bytes); OVERFLOW; NOT_SUPPORTED; OUT_OF_MEM; DEVICE; INTERNAL.

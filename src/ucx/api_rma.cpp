@@ -87,9 +87,10 @@ int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_in
         UCD_UCX_TRY(made->set(info));
         TransferOptions options;
         UCD_UCX_TRY(read_transfer_options(info, options));
-        *window = made.get();
+        ucd_ucx_window_t handle = made.get();
         const std::lock_guard held(rma->lock);
         rma->target.add(std::move(made));
+        *window = handle;
         return success;
     });
 }

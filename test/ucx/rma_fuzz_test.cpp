@@ -96,7 +96,7 @@ std::optional<Range> may_write(const std::string &text, const std::string &windo
     ok(ucd_free(&type), "free");
     const auto count = static_cast<Wide>(number_in(text, 36, 8));
     if (count == 0 || true_extent == 0) return std::nullopt;
-    const auto displacement = static_cast<std::int64_t>(number_in(text, 28, 8));
+    const Wide displacement = static_cast<std::int64_t>(number_in(text, 28, 8));
     const Wide last = (count - 1) * extent;
     const Wide low = displacement + true_lb + std::min<Wide>(last, 0);
     const Wide high = displacement + true_lb + true_extent + std::max<Wide>(last, 0);
