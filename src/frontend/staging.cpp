@@ -295,7 +295,7 @@ void Pipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &don
 
 // Movement --------------------------------------------------------------
 
-Status Movement::launch(const Executor &executor, std::span<const Job> jobs) {
+Status Movement::launch(const Executor &executor, const JobList &jobs) {
     std::unique_ptr<Event> done;
     UCD_TRY(executor.backend->launch(executor.device, jobs, done));
     note(std::move(done));
@@ -349,6 +349,7 @@ bool Movement::progress() noexcept {
     if (completed) {
         pipelines_.clear(); // before the types whose plans they use
         types_.clear();
+        kept_.reset();
     }
     return completed;
 }

@@ -18,15 +18,36 @@ using enum ucdtest::Memory;
 
 namespace {
 
+// That both sides are on the first device. Batches with hints are known again before the backend
+// sees them.
+class Hints {
+public:
+    explicit Hints(bool given) {
+        if (!given) return;
+        REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
+        for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
+            REQUIRE(ucd_info_set(info_, key, hint_for(device0).c_str()) == UCD_SUCCESS);
+    }
+    Hints(const Hints &) = delete;
+    Hints &operator=(const Hints &) = delete;
+    ~Hints() {
+        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+    }
+    operator ucd_info_t() const { return info_; }
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
 int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
     ucd_request_t request = UCD_REQUEST__NULL;
     const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);
     return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
 }
 
-int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs) {
-    return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                 native(stream));
+int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs,
+            ucd_info_t info = UCD_INFO__NULL) {
+    return ucd_pack_batch_stream(descs.data(), descs.size(), info, UCD_OP__REPLACE, native(stream));
 }
 
 void forget_counts() {
@@ -103,15 +124,21 @@ TEST_CASE("members on the host and on both devices") {
 
 TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     Vectors many(500, device0, device0);
     many.moves.set_up_pack();
     const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
-    REQUIRE(pack(descs) == UCD_SUCCESS);
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
     many.moves.check("first");
     for (int round = 0; round < 3; ++round) {
         many.moves.set_up_pack();
         forget_counts();
-        REQUIRE(pack(descs) == UCD_SUCCESS);
+        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
         CHECK(mock::counts.launches == 1);
         CHECK(mock::counts.copies == 0);
         CHECK(mock::counts.allocations == 0);
@@ -123,7 +150,7 @@ TEST_CASE("a batch that comes again uploads nothing, and one that differs does")
         many.moves.set_up_unpack();
         forget_counts();
         ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), hints, UCD_OP__REPLACE,
                                   &request) == UCD_SUCCESS);
         REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
         CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
@@ -143,29 +170,35 @@ TEST_CASE("a batch that comes again uploads nothing, and one that differs does")
         d.max_pack_bytes -= ends_early;
         for (int round = 0; round < 2; ++round) {
             forget_counts();
-            REQUIRE(pack(other) == UCD_SUCCESS);
+            REQUIRE(pack(other, hints) == UCD_SUCCESS);
             CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
         }
     }
     many.moves.set_up_pack();
     forget_counts();
-    REQUIRE(pack(descs) == UCD_SUCCESS);
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
     CHECK(mock::counts.copies == 0); // the first one has not been forgotten
     many.moves.check("in the end");
 }
 
 TEST_CASE("more batches than tables are kept") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     std::list<Vectors> all;
     for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
     for (int round = 0; round < 2; ++round)
         for (Vectors &v : all) {
             v.moves.set_up_pack();
-            REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
+            REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
             v.moves.check("one of many");
         }
     forget_counts();
-    for (Vectors &v : all) REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
+    for (Vectors &v : all) REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
     CHECK(mock::counts.copies == 12);
     CHECK(mock::counts.allocations == 0);
 }
@@ -193,17 +226,23 @@ TEST_CASE("batches under way at once have tables of their own") {
 
 TEST_CASE("threads with batches of their own") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     std::list<Vectors> all;
     for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
     std::atomic<int> failures{0};
     std::vector<std::thread> threads;
     for (Vectors &v : all)
-        threads.emplace_back([&v, &failures] {
+        threads.emplace_back([&v, &failures, &hints] {
             const std::vector<ucd_pack_desc_t> descs = v.moves.packs();
             for (std::size_t round = 0; round < 60; ++round) {
                 std::vector<ucd_pack_desc_t> some = descs;
                 some.resize(descs.size() - round % 13);
-                failures += pack(some) != UCD_SUCCESS;
+                failures += pack(some, hints) != UCD_SUCCESS;
             }
         });
     for (std::thread &thread : threads) thread.join();
@@ -213,6 +252,12 @@ TEST_CASE("threads with batches of their own") {
 
 TEST_CASE("other types at the addresses of those that have gone") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     Case one("reborn", 0);
     const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
     BatchMoves moves(one);
@@ -231,7 +276,7 @@ TEST_CASE("other types at the addresses of those that have gone") {
             d.type = type;
             mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
         }
-        REQUIRE(pack(descs) == UCD_SUCCESS);
+        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
         for (const ucd_pack_desc_t &d : descs) {
             std::vector<double> out(100);
             mock::read(out.data(), d.outbuf, 800);
@@ -242,6 +287,12 @@ TEST_CASE("other types at the addresses of those that have gone") {
 
 TEST_CASE("lists that have moved, because memory ran out meanwhile") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     Case one("moved lists", 0);
     const auto list_of = [&one](std::intptr_t entries) {
         Ints displs;
@@ -260,27 +311,33 @@ TEST_CASE("lists that have moved, because memory ran out meanwhile") {
     }
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
     moves.check("before");
-    REQUIRE(pack(spare.packs()) == UCD_SUCCESS);
+    REQUIRE(pack(spare.packs(), hints) == UCD_SUCCESS);
     mock::knobs.out_of_memory = true;
-    REQUIRE(pack(other.packs()) == UCD_SUCCESS); // in the place of the first of `moves`
+    REQUIRE(pack(other.packs(), hints) == UCD_SUCCESS); // in the place of the first of `moves`
     other.check("in between");
     moves.set_up_pack();
     ucd::hostgpu::uploaded_bytes();
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS); // that one now in the place of `spare`
+    REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS); // that one now in the place of `spare`
     CHECK(ucd::hostgpu::uploaded_bytes() > 0);
     moves.check("after");
 }
 
 TEST_CASE("graphs keep their batch") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
         const auto capture = [&](ucd::hostgpu::Graph &graph) {
             ucd::hostgpu::begin_capture(stream);
-            const int rc = pack_in(stream, batch.moves.packs());
+            const int rc = pack_in(stream, batch.moves.packs(), hints);
             graph = ucd::hostgpu::end_capture(stream);
             return rc;
         };
@@ -300,7 +357,7 @@ TEST_CASE("graphs keep their batch") {
             for (int i = 0; i < 10; ++i) {
                 std::vector<ucd_pack_desc_t> descs = others.moves.packs();
                 descs.resize(descs.size() - static_cast<std::size_t>(i));
-                REQUIRE(pack(descs) == UCD_SUCCESS);
+                REQUIRE(pack(descs, hints) == UCD_SUCCESS);
             }
             batch.moves.set_up_pack();
             ucd::hostgpu::replay(graph, stream);
@@ -314,7 +371,7 @@ TEST_CASE("graphs keep their batch") {
         for (int i = 0; i < 10; ++i) {
             std::vector<ucd_pack_desc_t> descs = others.moves.packs();
             descs.resize(descs.size() - static_cast<std::size_t>(10 + i));
-            REQUIRE(pack(descs) == UCD_SUCCESS);
+            REQUIRE(pack(descs, hints) == UCD_SUCCESS);
         }
         CHECK(mock::counts.allocations == 0);
     }
@@ -453,4 +510,62 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     mock::knobs.failing_allocation = 1;
     REQUIRE(pack(larger.moves.packs()) == UCD_SUCCESS);
     larger.moves.check("in place of another");
+}
+
+TEST_CASE("a batch that is known is told from one that is moved otherwise, or is wrong") {
+    MockSession session;
+    const Hints hints(true);
+    Vectors many(60);
+    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    many.moves.set_up_pack();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    many.moves.check("known");
+    // A sum in the place of a copy, and the copy again.
+    ucd_request_t request = UCD_REQUEST__NULL;
+    std::vector<double> sums(many.moves.bytes_moved() / sizeof(double), 1), found(sums.size());
+    auto *const packed = static_cast<double *>(descs[0].outbuf);
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+        mock::write(const_cast<void *>(descs[i].inbuf), sums.data(), sizeof(double));
+        mock::write(descs[i].outbuf, sums.data(), sizeof(double));
+    }
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__SUM, &request) ==
+            UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    mock::read(found.data(), packed, sizeof(double));
+    CHECK(found[0] == 2);
+    // What is wrong now was not before.
+    descs[30].reserved[1] = 1;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("descs[30]"));
+    descs[30].reserved[1] = 0;
+    descs[59].inoffset = many.subjects.back().size() + 1;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("descs[59]"));
+    descs[59].inoffset = 0;
+    many.moves.set_up_pack();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    many.moves.check("once more");
+}
+
+TEST_CASE("the types of batches that are known end with the library, or when others come") {
+    MockSession session;
+    const Hints hints(true);
+    const auto use = [&hints](std::intptr_t stride) {
+        Case one("kept types", 0);
+        Ints displs;
+        for (std::intptr_t k = 0; k < 3000; ++k) displs.push_back(stride * k + k % 5 % 2);
+        const Subject s = make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
+        BatchMoves moves(one);
+        for (int i = 0; i < 100; ++i) moves.add(s, 0, s.size());
+        moves.allocate(device0, device0);
+        moves.set_up_pack();
+        REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
+        moves.check("kept");
+    };
+    for (std::intptr_t stride = 3; stride < 40; ++stride) use(stride);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }

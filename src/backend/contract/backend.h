@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 
 namespace ucd {
@@ -79,14 +78,14 @@ public:
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
     // stays null if everything was complete on return. Plans and buffers live until completion;
-    // `jobs` need not. A failure starts nothing.
-    virtual Status launch(int device, std::span<const Job> jobs, std::unique_ptr<Event> &done) = 0;
+    // `list` need not. A failure starts nothing.
+    virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
 
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
     // elements need to live: the backend lets go of it, in any thread of the library's, once it
     // needs them no more. (Work captured into a graph keeps nothing: there the type outlives the
     // graph.)
-    virtual Status launch_in(const NativeStream &stream, std::span<const Job> jobs,
+    virtual Status launch_in(const NativeStream &stream, const JobList &list,
                              std::shared_ptr<const void> keep) = 0;
 
     // Does now whatever the first launch_in() of such a job would do before it starts: loads

@@ -146,13 +146,13 @@ public:
         return success;
     }
 
-    Status launch(int index, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
+    Status launch(int index, const JobList &list, std::unique_ptr<Event> &done) override {
         return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            return launch_jobs(device, stream, jobs, LaunchMode::now, event.uses, event.batches);
+            return launch_jobs(device, stream, list, LaunchMode::now, event.uses, event.batches);
         });
     }
 
-    Status launch_in(const NativeStream &native, std::span<const Job> jobs,
+    Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
         (void)kept_.sweep();
         const driver::Current current(native.device);
@@ -166,7 +166,7 @@ public:
         const bool captured = capture != gpuStreamCaptureStatusNone;
         auto event = std::make_unique<LaunchEvent>(*device);
         const Status status =
-            launch_jobs(*device, stream, jobs, captured ? LaunchMode::capture : LaunchMode::now,
+            launch_jobs(*device, stream, list, captured ? LaunchMode::capture : LaunchMode::now,
                         event->uses, event->batches);
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.

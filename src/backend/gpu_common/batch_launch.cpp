@@ -61,24 +61,29 @@ bool all_prepared(const BatchLaunch &to, std::span<const Job> jobs) {
     });
 }
 
+// A table of the same jobs; none is no failure.
+Status find_table(const BatchLaunch &to, const JobList &list, BatchUse &use) {
+    use = BatchStore::instance().find(to.device, list, list.jobs.front().direction);
+    if (!use) return success;
+    bool in_place = false;
+    UCD_TRY(use_lists(to, *use.operator->(), in_place));
+    if (in_place) return success;
+    BatchStore::instance().forget(use);
+    use = {};
+    return success;
+}
+
 // Jobs of one direction that fit one launch.
-Status launch_batch(const BatchLaunch &to, std::span<const Job> jobs) {
+Status launch_batch(const BatchLaunch &to, const JobList &list) {
+    const std::span<const Job> jobs = list.jobs;
     const Job &job = jobs.front();
     if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
     // What fits into the parameters is made faster than it is looked for.
     const bool large =
         jobs.size() * (sizeof(BatchMember) + 2 * sizeof(uint32_t)) > SmallBatchParams::most_bytes;
     BatchUse use;
-    const auto look = [&]() -> Status {
-        use = BatchStore::instance().find(to.device, jobs, job.direction);
-        if (!use) return success;
-        bool in_place = false;
-        UCD_TRY(use_lists(to, *use.operator->(), in_place));
-        if (!in_place) use = {};
-        return success;
-    };
     if (large) {
-        UCD_TRY(look());
+        UCD_TRY(find_table(to, list, use));
         if (use) return launch_table(to, job, std::move(use));
     }
     BatchImage image;
@@ -89,7 +94,7 @@ Status launch_batch(const BatchLaunch &to, std::span<const Job> jobs) {
         image.write(params.table);
         return launch_kernel(to, small_batch_kernel(job.direction), job.limits, params);
     }
-    UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image, jobs, job.direction,
+    UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image, list, job.direction,
                                         use));
     return launch_table(to, job, std::move(use));
 }
@@ -102,7 +107,7 @@ Status launch_batches(const BatchLaunch &to, std::span<const Job> jobs) {
             vectors += batch_vectors_of(jobs[members]);
             if (vectors > most_batch_vectors) break;
         }
-        UCD_TRY(launch_batch(to, jobs.first(members)));
+        UCD_TRY(launch_batch(to, std::span(jobs.first(members))));
         jobs = jobs.subspan(members);
     }
     return success;
@@ -120,11 +125,17 @@ bool is_one_launch(std::span<const Job> jobs) {
 
 } // namespace
 
-Status launch_jobs(Device &device, gpuStream_t stream, std::span<const Job> jobs, LaunchMode mode,
+Status launch_jobs(Device &device, gpuStream_t stream, const JobList &list, LaunchMode mode,
                    std::vector<TableUse> &uses, std::vector<BatchUse> &batches) {
+    const std::span<const Job> jobs = list.jobs;
     if (jobs.size() == 1) return launch_job(device, stream, jobs[0], mode, uses);
     const BatchLaunch to{device, stream, mode, uses, batches};
-    if (is_one_launch(jobs)) return launch_batch(to, jobs);
+    if (list.identity != 0 && mode == LaunchMode::now) { // without a look at the jobs
+        BatchUse use;
+        UCD_TRY(find_table(to, list, use));
+        if (use) return launch_table(to, jobs.front(), std::move(use));
+    }
+    if (is_one_launch(jobs)) return launch_batch(to, list);
     std::vector<Job> packs, unpacks;
     for (const Job &job : jobs) {
         if (joins_batches(job))

@@ -7,13 +7,16 @@
 
 namespace ucd::UCD_GPU {
 
-bool BatchTable::may_be_of(std::span<const Job> jobs, Direction direction) const {
+bool BatchTable::may_be_of(const JobList &list, Direction direction) const {
+    if (list.identity != 0) return identity_ == list.identity;
+    const std::span<const Job> jobs = list.jobs;
     return keys_.size() == jobs.size() && direction_ == direction &&
            keys_.front() == BatchKey(jobs.front()) && keys_.back() == BatchKey(jobs.back());
 }
 
-bool BatchTable::is_of(std::span<const Job> jobs) const {
-    return std::equal(keys_.begin(), keys_.end(), jobs.begin(),
+bool BatchTable::is_of(const JobList &list) const {
+    if (list.identity != 0) return true;
+    return std::equal(keys_.begin(), keys_.end(), list.jobs.begin(),
                       [](const BatchKey &key, const Job &job) { return key == BatchKey(job); });
 }
 
@@ -22,14 +25,14 @@ BatchStore &BatchStore::instance() {
     return *store;
 }
 
-BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direction direction) {
+BatchUse BatchStore::find(const Device &device, const JobList &list, Direction direction) {
     // Compared outside the lock, all but their ends: there may be many members.
     std::vector<BatchUse> candidates;
     {
         const std::lock_guard lock(mutex_);
         OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
         for (const auto &table : on.tables) {
-            if (!table->may_be_of(jobs, direction)) continue;
+            if (table->outdated_ || !table->may_be_of(list, direction)) continue;
             // Whoever waited for an upload would wait for all that is before it in its stream.
             if (!table->surely_uploaded_) {
                 if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
@@ -39,12 +42,17 @@ BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direc
         }
     }
     for (BatchUse &use : candidates) {
-        if (!use->is_of(jobs)) continue;
+        if (!use->is_of(list)) continue;
         const std::lock_guard lock(mutex_);
         use.table_->used_at_ = ++devices_[static_cast<std::size_t>(device.index())].uses;
         return std::move(use);
     }
     return {};
+}
+
+void BatchStore::forget(const BatchUse &use) {
+    const std::lock_guard lock(mutex_);
+    use.table_->outdated_ = true;
 }
 
 void BatchStore::release(BatchTable &table) {
@@ -94,6 +102,8 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
             oldest = table;
     if (oldest == nullptr) return false;
     oldest->keys_.clear();
+    oldest->identity_ = 0;
+    oldest->outdated_ = false;
     use = BatchUse(std::move(oldest));
     return true;
 }
@@ -121,7 +131,7 @@ Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
 }
 
 Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
-                        const BatchImage &image, std::span<const Job> jobs, Direction direction,
+                        const BatchImage &image, const JobList &list, Direction direction,
                         BatchUse &use) {
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     BatchUse taken;
@@ -134,7 +144,8 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     table.sections_ = image.sections();
     table.direction_ = direction;
     table.surely_uploaded_ = mode == LaunchMode::capture;
-    std::vector<BatchKey> keys(jobs.begin(), jobs.end());
+    std::vector<BatchKey> keys;
+    if (list.identity == 0) keys = {list.jobs.begin(), list.jobs.end()};
     image.write(table.pinned_);
     const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
     UCD_TRY(
@@ -149,6 +160,7 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     }
     const std::lock_guard lock(mutex_);
     table.keys_ = std::move(keys);
+    table.identity_ = list.identity;
     table.used_at_ = ++on.uses;
     use = std::move(taken);
     return success;

@@ -22,8 +22,8 @@ public:
 private:
     friend class BatchStore;
     friend class BatchUse;
-    bool may_be_of(std::span<const Job> jobs, Direction direction) const;
-    bool is_of(std::span<const Job> jobs) const;
+    bool may_be_of(const JobList &list, Direction direction) const;
+    bool is_of(const JobList &list) const;
 
     // Of the store's memory for it, which fits any table up to the capacity.
     char *memory_ = nullptr, *pinned_ = nullptr;
@@ -33,7 +33,9 @@ private:
 
     std::atomic<unsigned> uses_{0}; // work under way, and graphs
     uint64_t used_at_ = 0;
+    bool outdated_ = false; // lists have moved since
     Direction direction_ = Direction::pack;
+    uint64_t identity_ = 0; // of the list; if it has none, what is compared in its place:
     std::vector<BatchKey> keys_;
     std::vector<BatchLists> lists_;
     BatchSections sections_{};
@@ -68,12 +70,15 @@ public:
     static BatchStore &instance();
 
     // A table that has been made of equal jobs and has arrived on the device; none is no failure.
-    BatchUse find(const Device &device, std::span<const Job> jobs, Direction direction);
+    BatchUse find(const Device &device, const JobList &list, Direction direction);
 
     // Makes one. The device is current. In a stream it arrives before what comes next there; for a
     // graph it has arrived on return.
     Status make(Device &device, gpuStream_t stream, LaunchMode mode, const BatchImage &image,
-                std::span<const Job> jobs, Direction direction, BatchUse &use);
+                const JobList &list, Direction direction, BatchUse &use);
+
+    // Lists that it refers to have moved: it is not found again.
+    void forget(const BatchUse &use);
 
     // Gives all memory of a device back to the driver. No work is under way.
     void close(const Device &device);
