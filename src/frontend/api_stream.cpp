@@ -85,7 +85,7 @@ Status check_both_reached(const Context &context, const Executor &executor, cons
 
 Status make_job(const Executor &executor, const Transfer &t, Direction direction, Op op,
                 const Hints &hints, const Kinds &kinds, Job &job) {
-    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op, false));
+    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op));
     UCD_TRY(plan_job(executor, *t.type, t.count, op, hints, job));
     job.laid_out = t.laid_out;
     job.packed = t.packed;

@@ -114,17 +114,16 @@ bool is_contiguous(const Transfer &t, char *&address) {
     return true;
 }
 
-Status check_copy_engines(const Transfer &t, Op op, bool in_parts) {
+Status check_copy_engines(const Transfer &t, Op op) {
+    if (op != Op::replace)
+        return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
     const Layout &layout = layout_of(*t.type);
     const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
-    Box box;
-    if (op == Op::replace && is_box(layout, top, t.offset, t.length, box) &&
-        (!in_parts || box.rows * box.planes == 1))
-        return success;
+    std::vector<Box> boxes;
+    if (Boxes(layout, boxes).list(top, t.offset, t.length, most_boxes)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
-                "ucd.engine is dma, which does no reductions, and takes a range that is %s",
-                in_parts ? "consecutive in memory where data goes through staging buffers"
-                         : "consecutive in memory or a box of up to three dimensions");
+                "ucd.engine is dma, which takes up to %zu blocks or boxes; this range has more",
+                most_boxes);
 }
 
 namespace {

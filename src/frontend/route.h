@@ -57,8 +57,8 @@ const char *first_byte(const Type &type, const char *laid_out);
 // `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
-// Whether copy engines can do it, in one job or in parts of any length.
-Status check_copy_engines(const Transfer &t, Op op, bool in_parts);
+// Whether copy engines can do it.
+Status check_copy_engines(const Transfer &t, Op op);
 
 // Whether the executor has the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);

@@ -22,8 +22,7 @@ public:
 
     Status add(const Transfer &t, const Route &route) {
         if (route.way == Way::host) return add_on_host(t);
-        if (hints_.limits.engine == Engine::dma)
-            UCD_TRY(check_copy_engines(t, op_, route.way == Way::staged));
+        if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
         const Executor &to = direction_ == Direction::pack ? route.packed : route.laid_out;
         UCD_TRY(check_supported(to, op_, *t.type));
         work_->keep(*t.type);

@@ -18,8 +18,8 @@ namespace {
 // Moves all, with and without a request that is waited for; in both directions.
 void check_both_ways(Case &one, BatchMoves &moves, Memory laid_out, Memory packed) {
     moves.allocate(laid_out, packed);
-    const TrueHints pack_hints(one.rng(), laid_out, packed);
-    const TrueHints unpack_hints(one.rng(), packed, laid_out);
+    const TrueHints pack_hints(one.rng(), laid_out, packed, UCD_OP__REPLACE);
+    const TrueHints unpack_hints(one.rng(), packed, laid_out, UCD_OP__REPLACE);
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
     std::vector<ucd_pack_desc_t> packs = moves.packs();
@@ -131,8 +131,8 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
     Case one("megabytes", 0);
     const Subject blocks = make_subject(one, vector(1100, 16, 20, leaf(UCD_TYPE__DOUBLE)), 1);
     const Subject odd = make_subject(one, vector(800, 12, 19, leaf(UCD_TYPE__DOUBLE)), 1);
-    const Subject listed =
-        make_subject(one, indexed_block(512, {0, 2000, 600, 1300}, contig(64, leaf(UCD_TYPE__CHAR))), 2);
+    const Subject listed = make_subject(
+        one, indexed_block(512, {0, 2000, 600, 1300}, contig(64, leaf(UCD_TYPE__CHAR))), 2);
     const Subject plain = make_subject(one, contig(16384, leaf(UCD_TYPE__CHAR)), 1);
     const Subject small = make_subject(one, vector(20, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
     BatchMoves moves(one);

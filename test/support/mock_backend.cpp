@@ -125,8 +125,9 @@ private:
                 std::memcpy(laid_out, packed, bytes);
             packed += bytes;
         }
-        if (Box box; job_.limits.engine == Engine::dma &&
-                     !is_box(layout, top, job_.offset, job_.length, box))
+        std::vector<Box> boxes;
+        if (job_.limits.engine == Engine::dma &&
+            !Boxes(layout, boxes).list(top, job_.offset, job_.length, most_boxes + 4))
             throw std::runtime_error("copy engines move boxes only");
     }
 

@@ -1,6 +1,7 @@
 #include "batch_launch.h"
 
 #include "batch_kernels.h"
+#include "box_copy.h"
 #include "check.h"
 #include "driver.h"
 #include "job_range.h"
@@ -136,13 +137,16 @@ Status launch_jobs(Device &device, gpuStream_t stream, const JobList &list, Laun
         if (use) return launch_table(to, jobs.front(), std::move(use));
     }
     if (is_one_launch(jobs)) return launch_batch(to, list);
-    std::vector<Job> packs, unpacks;
+    std::vector<Job> packs, unpacks, copies;
     for (const Job &job : jobs) {
         if (joins_batches(job))
             (job.direction == Direction::pack ? packs : unpacks).push_back(job);
+        else if (job.limits.engine == Engine::dma)
+            copies.push_back(job);
         else
             UCD_TRY(launch_job(device, stream, job, mode, uses));
     }
+    UCD_TRY(copy_boxes(stream, copies, mode == LaunchMode::capture));
     UCD_TRY(launch_batches(to, packs));
     return launch_batches(to, unpacks);
 }

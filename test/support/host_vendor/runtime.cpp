@@ -2,6 +2,7 @@
 #include "vendor.h"
 
 #include "driver.h"
+#include "plain_copy.h"
 
 #include "support/mock_driver.h"
 
@@ -412,6 +413,10 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
                     device_memory(reinterpret_cast<uintptr_t>(from), bytes), bytes);
     });
     return gpuSuccess;
+}
+
+gpuError_t ucd::hostgpu::copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
+    return copy_each(stream, copies);
 }
 
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
