@@ -24,14 +24,6 @@ std::pair<std::size_t, std::size_t> random_range(Rng &rng, ucd_op_t op,
     return {from, (replace ? last : what.offset_of(last)) - from};
 }
 
-void random_knobs(Rng &rng) {
-    if (!mock::backend.remembers) {
-        mock::knobs.peers = rng.chance(30);
-        mock::knobs.private_pinned = rng.chance(30);
-    }
-    mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
-}
-
 void check_moves(Case &one, ucd_op_t op, const ReducedSubject &what, Memory a, Memory b) {
     Rng &rng = one.rng();
     MockBuffer laid_out(rng, what.subject.range, a);

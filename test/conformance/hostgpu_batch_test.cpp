@@ -569,3 +569,56 @@ TEST_CASE("the types of batches that are known end with the library, or when oth
     CHECK(mock::counts.live_allocations == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+TEST_CASE("reductions of a batch are one launch for each kind of element") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    // One after the other in memory: 40 elements of 8 bytes each, of up to three kinds by turns.
+    // Numbers that are not negative are in the same order as all three.
+    constexpr std::size_t members = 300, elements = 40, bytes = elements * sizeof(std::int64_t);
+    std::list<BuiltType> types;
+    for (const ucd_type_t element : {UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T, UCD_TYPE__DOUBLE})
+        types.emplace_back(recipes::vector(elements, 1, 2, recipes::leaf(element)));
+    Rng rng(7);
+    constexpr std::size_t alignment = 16; // without which it is one kernel for all kinds
+    MockBuffer in_memory(rng, {0, 2 * bytes * members + alignment}, device0),
+        out_memory(rng, {0, bytes * members + alignment}, device0);
+    const auto aligned = [](const MockBuffer &memory) {
+        const auto address = reinterpret_cast<std::uintptr_t>(memory.real_base());
+        return reinterpret_cast<char *>((address + alignment - 1) / alignment * alignment);
+    };
+    char *const in = aligned(in_memory), *const out = aligned(out_memory);
+    for (int kinds = 1; kinds <= 3; ++kinds) {
+        std::vector<ucd_pack_desc_t> descs;
+        auto type = types.begin();
+        for (std::size_t i = 0; i < members; ++i) {
+            descs.push_back(
+                {in + 2 * bytes * i, 1, type->get(), 0, out + bytes * i, bytes, 0, {0, 0}});
+            if (++type == std::next(types.begin(), kinds)) type = types.begin();
+        }
+        for (int round = 0; round < 2; ++round) {
+            std::vector<std::int64_t> from(2 * elements * members), to(elements * members);
+            for (std::int64_t &value : from) value = static_cast<std::int64_t>(rng.below(1000));
+            for (std::int64_t &value : to) value = static_cast<std::int64_t>(rng.below(1000));
+            mock::write(in, from.data(), 2 * bytes * members);
+            mock::write(out, to.data(), bytes * members);
+            forget_counts();
+            ucd_request_t request = UCD_REQUEST__NULL;
+            REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__MAX, &request) ==
+                    UCD_SUCCESS);
+            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+            CHECK(mock::counts.launches == kinds);
+            // Tables of a batch with one launch are used again.
+            CHECK(mock::counts.copies == (kinds > 1 ? kinds : round == 0 ? 1 : 0));
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[2 * i]);
+            std::vector<std::int64_t> found(to.size());
+            mock::read(found.data(), out, bytes * members);
+            CHECK(found == to);
+        }
+    }
+}

@@ -90,6 +90,14 @@ void MockBuffer::fetch() {
     mock::read(mirror_.data(), real_, mirror_.size());
 }
 
+void random_knobs(Rng &rng) {
+    if (!mock::backend.remembers) {
+        mock::knobs.peers = rng.chance(30);
+        mock::knobs.private_pinned = rng.chance(30);
+    }
+    mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
+}
+
 // Hints --------------------------------------------------------------
 
 TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {

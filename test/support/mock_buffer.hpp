@@ -55,6 +55,9 @@ private:
     ucd_info_t info_ = UCD_INFO__NULL;
 };
 
+// Who reaches what, where that can be chosen, and how long devices take.
+void random_knobs(Rng &rng);
+
 // A subject in a mock's memory, and bytes of its packed stream in another.
 struct MockMove {
     Case &one;

@@ -7,11 +7,12 @@
 
 namespace ucd::UCD_GPU {
 
-bool BatchTable::may_be_of(const JobList &list, Direction direction) const {
+bool BatchTable::may_be_of(const JobList &list) const {
     if (list.identity != 0) return identity_ == list.identity;
     const std::span<const Job> jobs = list.jobs;
-    return keys_.size() == jobs.size() && direction_ == direction &&
-           keys_.front() == BatchKey(jobs.front()) && keys_.back() == BatchKey(jobs.back());
+    return keys_.size() == jobs.size() && direction_ == jobs.front().direction &&
+           op_ == jobs.front().op && keys_.front() == BatchKey(jobs.front()) &&
+           keys_.back() == BatchKey(jobs.back());
 }
 
 bool BatchTable::is_of(const JobList &list) const {
@@ -25,14 +26,14 @@ BatchStore &BatchStore::instance() {
     return *store;
 }
 
-BatchUse BatchStore::find(const Device &device, const JobList &list, Direction direction) {
+BatchUse BatchStore::find(const Device &device, const JobList &list) {
     // Compared outside the lock, all but their ends: there may be many members.
     std::vector<BatchUse> candidates;
     {
         const std::lock_guard lock(mutex_);
         OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
         for (const auto &table : on.tables) {
-            if (table->outdated_ || !table->may_be_of(list, direction)) continue;
+            if (table->outdated_ || !table->may_be_of(list)) continue;
             // Whoever waited for an upload would wait for all that is before it in its stream.
             if (!table->surely_uploaded_) {
                 if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
@@ -131,7 +132,7 @@ Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
 }
 
 Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
-                        const BatchImage &image, const JobList &list, Direction direction,
+                        const TableImage &image, const void *kernel, const JobList &list,
                         BatchUse &use) {
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     BatchUse taken;
@@ -142,7 +143,11 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     BatchTable &table = *taken.table_;
     table.lists_ = image.lists();
     table.sections_ = image.sections();
-    table.direction_ = direction;
+    table.kernel_ = kernel;
+    if (!list.jobs.empty()) {
+        table.direction_ = list.jobs.front().direction;
+        table.op_ = list.jobs.front().op;
+    }
     table.surely_uploaded_ = mode == LaunchMode::capture;
     std::vector<BatchKey> keys;
     if (list.identity == 0) keys = {list.jobs.begin(), list.jobs.end()};

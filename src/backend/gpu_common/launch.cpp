@@ -209,11 +209,7 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     const auto &plan = static_cast<const GpuPlan &>(*job.plan);
     if (mode == LaunchMode::capture && !plan.is_prepared(device.index(), job.op))
         return not_prepared();
-    const uintptr_t laid_out =
-        reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(plan.layout.start);
-    const auto packed = reinterpret_cast<uintptr_t>(job.packed);
-    const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
-    Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
+    Work work = work_of(device, stream, job, mode, uses);
     if (job.op != Op::replace) return launch_reduction(work);
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
     if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(job))
@@ -222,7 +218,7 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
     if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
-    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, word))
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, work.word))
         return launch_nest(work);
     return launch_program(work);
 }
