@@ -62,7 +62,7 @@ Status check_reached(const Context &context, const Executor &executor, const Hin
         place.device = executor.device;
     }
     kind = place.kind;
-    if (executor.backend->reaches(executor.device, place)) return success;
+    if (reaches(executor, hints, place)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "%s is in memory that device %d of backend %s does not reach", argument,
                 executor.device, executor.backend->name());

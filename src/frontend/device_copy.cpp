@@ -59,7 +59,7 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
     Place source, target;
     UCD_TRY(find_place(context, hints, hints.inbuf, first_byte(*from.type, from.laid_out), source));
     UCD_TRY(find_place(context, hints, hints.outbuf, first_byte(*to.type, to.laid_out), target));
-    Route route = find_route(context, source, target);
+    Route route = find_route(context, hints, source, target);
     if (route.way == Way::direct && target.host_reachable() &&
         !supports(route.packed, op, *to.type))
         route = staged_route(context, source, target);

@@ -85,7 +85,7 @@ bool find_terms(const Context &context, const Hints &hints, Direction direction,
         !find_place(context, hints, hints.outbuf, nullptr, out).ok())
         return false;
     const bool pack = direction == Direction::pack;
-    const Route route = find_route(context, pack ? in : out, pack ? out : in);
+    const Route route = find_route(context, hints, pack ? in : out, pack ? out : in);
     if (route.way != Way::direct) return false;
     terms = {route.packed, direction, op, hints.limits, route.laid_out_kind, route.packed_kind};
     return true;

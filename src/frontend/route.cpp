@@ -82,7 +82,12 @@ Status find_place(const Context &context, const Hints &hints, const PlaceHint *h
     return success;
 }
 
-Route find_route(const Context &context, Place laid_out, Place packed) {
+bool reaches(const Executor &executor, const Hints &hints, const Place &place) {
+    const bool peers = place.kind == MemoryKind::device && place.device != executor.device;
+    return (hints.peers || !peers) && executor.backend->reaches(executor.device, place);
+}
+
+Route find_route(const Context &context, const Hints &hints, Place laid_out, Place packed) {
     adopt_owner(laid_out, packed);
     adopt_owner(packed, laid_out);
     const Row &row = rows[!laid_out.host_reachable()][!packed.host_reachable()];
@@ -90,7 +95,7 @@ Route find_route(const Context &context, Place laid_out, Place packed) {
         if (by == By::nobody) continue;
         const Executor e = executor_of(context, by == By::packed ? packed : laid_out);
         if (by == By::host) return {Way::host, e, e, laid_out.kind, packed.kind};
-        if (e.backend->reaches(e.device, laid_out) && e.backend->reaches(e.device, packed))
+        if (reaches(e, hints, laid_out) && reaches(e, hints, packed))
             return {Way::direct, e, e, laid_out.kind, packed.kind};
     }
     return staged_route(context, laid_out, packed);

@@ -119,7 +119,7 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
     UCD_TRY(find_place(context, hints, pack ? hints.inbuf : hints.outbuf,
                        first_byte(*t.type, t.laid_out), laid_out));
     UCD_TRY(find_place(context, hints, pack ? hints.outbuf : hints.inbuf, t.packed, packed));
-    route = find_route(context, laid_out, packed);
+    route = find_route(context, hints, laid_out, packed);
     // What a device cannot reduce, the host can, if the result is where it reaches.
     const Place &target = pack ? packed : laid_out;
     if (route.way == Way::direct && target.host_reachable() && !supports(route.packed, op, *t.type))
