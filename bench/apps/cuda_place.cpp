@@ -1,6 +1,7 @@
 #include "apps/place.hpp"
 
 #include "apps/processes.hpp"
+#include "cuda/busy_load.hpp"
 #include "cuda/check_kernels.hpp"
 #include "cuda/cuda_buffers.hpp"
 
@@ -11,6 +12,16 @@ namespace bench::apps {
 namespace {
 
 using gpu::check_cuda;
+
+class BusyDevice : public BusyLoad {
+public:
+    explicit BusyDevice(double share)
+        : load_({.name = "computing", .work = gpu::busy::LoadWork::spin, .share = share}) {}
+    std::uint64_t done() const override { return load_.done(); }
+
+private:
+    gpu::busy::Load load_;
+};
 
 class CudaPlace : public Place {
 public:
@@ -61,6 +72,9 @@ public:
     void wait() override {
         check_cuda(cudaGetLastError(), "starting");
         check_cuda(cudaStreamSynchronize(nullptr), "waiting");
+    }
+    std::unique_ptr<BusyLoad> start_load(double share) override {
+        return std::make_unique<BusyDevice>(share);
     }
 
 private:

@@ -1,12 +1,36 @@
 #include "apps/place.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <thread>
+#include <vector>
 
 namespace bench::apps {
 namespace {
+
+class BusyThreads : public BusyLoad {
+public:
+    explicit BusyThreads(double share) {
+        const double threads = share * std::thread::hardware_concurrency();
+        for (int i = 0; i < std::max(1, static_cast<int>(threads)); ++i)
+            threads_.emplace_back([this] {
+                while (!stop_) rounds_.fetch_add(1, std::memory_order_relaxed);
+            });
+    }
+    ~BusyThreads() override {
+        stop_ = true;
+        for (std::thread &thread : threads_) thread.join();
+    }
+    std::uint64_t done() const override { return rounds_; }
+
+private:
+    std::atomic<bool> stop_ = false;
+    std::atomic<std::uint64_t> rounds_ = 0;
+    std::vector<std::thread> threads_;
+};
 
 class HostPlace : public Place {
 public:
@@ -43,6 +67,10 @@ public:
                         static_cast<const char *>(from) + row * from_pitch, width);
     }
     void wait() override {}
+
+    std::unique_ptr<BusyLoad> start_load(double share) override {
+        return std::make_unique<BusyThreads>(share);
+    }
 };
 
 } // namespace

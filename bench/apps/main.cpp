@@ -31,7 +31,7 @@ void read_processes(const std::string &text, ProcessGrid &grid) {
 
 void run(const Section &section, const Options &options) {
     Board board(section.processes);
-    run_processes(section.processes, 2 * options.budget + 60, [&](unsigned seat) {
+    run_processes(section.processes, options.budget + 60, [&](unsigned seat) {
         const std::unique_ptr<Place> place =
             options.memory == "host" ? host_place()
                                      : cuda_place(options.devices[seat % options.devices.size()]);
@@ -87,7 +87,10 @@ int main(int argc, char **argv) {
     std::vector<Section> sections{
         {"stencil", "--stencil", "SHOC's nine-point stencil on a grid of processes", 0,
          run_stencil},
-        {"pingpong", "--pingpong", "Matrices from process to process", 2, run_ping_pong}};
+        {"pingpong", "--pingpong", "Matrices from process to process", 2, run_ping_pong},
+        {"particles", "--particles", "Slices of a particle code's arrays, packed", 1,
+         run_particles},
+        {"busy", "--busy", "Matrices beside other work on the GPU", 2, run_busy}};
     CLI::App app("What applications do with noncontiguous data, by UCD, by hand and by copies.",
                  "ucd-app-bench");
     for (Section &section : sections) app.add_flag(section.option, section.wanted, section.text);
@@ -123,6 +126,9 @@ int main(int argc, char **argv) {
     } catch (const CLI::ParseError &e) {
         return app.exit(e);
     }
+    // On one GPU kernels of two processes take turns, and never run beside each other.
+    const bool one_device = options.devices.size() == 1 || options.devices[0] == options.devices[1];
+    if (options.memory == "device" && one_device) sections[3].processes = 1;
     sections[0].processes = options.processes.rows * options.processes.columns;
     try {
         return run(sections, options);

@@ -1,6 +1,8 @@
 // Where a section's data is: memory of the host, or of a GPU. One process uses one place.
 #pragma once
 
+#include "apps/busy_load.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +31,9 @@ public:
     virtual void start_copy_2d(void *to, std::size_t to_pitch, const void *from,
                                std::size_t from_pitch, std::size_t width, std::size_t rows) = 0;
     virtual void wait() = 0;
+
+    // Computes on so much of the processors.
+    virtual std::unique_ptr<BusyLoad> start_load(double share) = 0;
 };
 
 std::unique_ptr<Place> host_place();

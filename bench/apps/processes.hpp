@@ -22,7 +22,7 @@ public:
     // nothing to do.
     void meet(const std::function<unsigned()> &progress);
     // Each writes its own note, then all meet, then all read. They meet again before the next.
-    static constexpr std::size_t most_bytes = 4096;
+    static constexpr std::size_t most_bytes = 1 << 16;
     void write(unsigned seat, const void *bytes, std::size_t count);
     std::vector<char> read(unsigned seat) const;
 

@@ -4,8 +4,9 @@
 
 #include <fmt/core.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace bench::apps {
 namespace {
@@ -18,48 +19,50 @@ template <class T>
 class OneProcess {
 public:
     OneProcess(const ProcessGrid &grid, unsigned seat, int n)
-        : n_(n), rows_(n * static_cast<std::int64_t>(grid.rows)),
-          columns_(n * static_cast<std::int64_t>(grid.columns)), first_row_(n * grid.row_of(seat)),
-          first_column_(n * grid.column_of(seat)), side_(n + 2 * margin),
-          values_(static_cast<std::size_t>(side_ * side_)) {
+        : n_(n), side_(n + 2 * margin), rows_(points(grid.row_of(seat), grid.rows)),
+          columns_(points(grid.column_of(seat), grid.columns)),
+          now_(static_cast<std::size_t>(side_ * side_)) {
+        const std::int64_t first_row = n * grid.row_of(seat) - margin,
+                           first_column = n * grid.column_of(seat) - margin;
         for (std::int64_t row = 0; row < side_; ++row)
             for (std::int64_t column = 0; column < side_; ++column)
-                at(values_, row, column) =
-                    first_value<T>(first_row_ + row - margin, first_column_ + column - margin);
+                now_[static_cast<std::size_t>(row * side_ + column)] =
+                    first_value<T>(first_row + row, first_column + column);
+        next_ = now_;
     }
 
     // With the border, as a part's memory has it. Of later values the border is not looked at.
     std::vector<T> part() const {
         std::vector<T> all;
+        all.reserve(static_cast<std::size_t>((n_ + 2) * (n_ + 2)));
         for (std::int64_t row = margin - 1; row <= margin + n_; ++row) {
-            const T *start = &values_[static_cast<std::size_t>(row * side_ + margin - 1)];
+            const T *start = &now_[static_cast<std::size_t>(row * side_ + margin - 1)];
             all.insert(all.end(), start, start + n_ + 2);
         }
         return all;
     }
 
     void iterate() {
-        std::vector<T> next = values_;
         // What is wrong at the edge for want of neighbours comes one point nearer each time.
-        for (std::int64_t row = 1; row < side_ - 1; ++row)
-            for (std::int64_t column = 1; column < side_ - 1; ++column)
-                if (is_point(row, column))
-                    at(next, row, column) = nine_points(&at(values_, row, column), side_);
-        values_ = std::move(next);
+        for (std::int64_t row = rows_.first; row < rows_.second; ++row)
+            for (std::int64_t column = columns_.first; column < columns_.second; ++column) {
+                const auto at = static_cast<std::size_t>(row * side_ + column);
+                next_[at] = nine_points(&now_[at], side_);
+            }
+        std::swap(now_, next_);
     }
 
 private:
     static constexpr std::int64_t margin = checked_iterations + 1;
-    T &at(std::vector<T> &values, std::int64_t row, std::int64_t column) const {
-        return values[static_cast<std::size_t>(row * side_ + column)];
+    using Range = std::pair<std::int64_t, std::int64_t>;
+    // Which rows, or columns, of those that are kept have points with neighbours.
+    Range points(std::int64_t of_process, std::int64_t processes) const {
+        return {std::max<std::int64_t>(1, margin - n_ * of_process),
+                std::min(side_ - 1, margin + n_ * (processes - of_process))};
     }
-    bool is_point(std::int64_t row, std::int64_t column) const {
-        const std::int64_t of_all = first_row_ + row - margin,
-                           in_row = first_column_ + column - margin;
-        return of_all >= 0 && in_row >= 0 && of_all < rows_ && in_row < columns_;
-    }
-    std::int64_t n_, rows_, columns_, first_row_, first_column_, side_;
-    std::vector<T> values_;
+    std::int64_t n_, side_;
+    Range rows_, columns_;
+    std::vector<T> now_, next_;
 };
 
 template <class T>

@@ -15,7 +15,8 @@ struct Way {
 };
 
 // As bench::time_in_turns, by the clock of the first process, from when all begin to when all are
-// done; others get times that mean nothing. Another way is first in each repetition.
+// done; others get times that mean nothing. Another way is first in each repetition. What takes
+// long is not done once before its turn.
 std::vector<Timing> time_in_turns(Peers &peers, std::span<const Way> ways, const Effort &effort);
 
 // Seconds that are left of a section's time, the same for all processes.
