@@ -79,8 +79,7 @@ void run_busy(Crew &crew) {
         fmt::print("Sub-matrices of N by N doubles {}, in {}, {}, while another kernel computes on "
                    "a part of\nthe processors of each device. Loss is of the rate without it. The "
                    "paper (Wu et al.): under 10 %.\n",
-                   crew.peers.seats() == 1 ? "from a process to itself" : "between two processes",
-                   crew.place.name(), crew.devices());
+                   crew.between(), crew.place.name(), crew.devices());
     Table table(crew.progress, {{"layout, N", 38},
                                 {"UCD GB/s", 8},
                                 {"loss", 6},

@@ -19,6 +19,7 @@ public:
             threads_.emplace_back([this] {
                 while (!stop_) rounds_.fetch_add(1, std::memory_order_relaxed);
             });
+        while (rounds_ == 0) std::this_thread::yield();
     }
     ~BusyThreads() override {
         stop_ = true;

@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
     using namespace bench::apps;
     Options options;
     std::string processes = "2x2";
+    bool one_process = false;
     std::vector<Section> sections{
         {"stencil", "--stencil", "SHOC's nine-point stencil on a grid of processes", 0,
          run_stencil},
@@ -104,6 +105,8 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--procs", processes, "Processes of the stencil, rows x columns")
         ->capture_default_str();
+    app.add_flag("--one-process", one_process,
+                 "Matrices go from a process to itself (--busy: always so on one device)");
     app.add_option("--sizes", options.sizes,
                    "Points of a process's side, rows of a matrix, particles")
         ->delimiter(',')
@@ -126,10 +129,11 @@ int main(int argc, char **argv) {
     } catch (const CLI::ParseError &e) {
         return app.exit(e);
     }
-    // On one GPU kernels of two processes take turns, and never run beside each other.
-    const bool one_device = options.devices.size() == 1 || options.devices[0] == options.devices[1];
-    if (options.memory == "device" && one_device) sections[3].processes = 1;
     sections[0].processes = options.processes.rows * options.processes.columns;
+    // Kernels of two processes take turns on a GPU: no load would be beside the other one's.
+    const bool one_device = options.devices.size() == 1 || options.devices[0] == options.devices[1];
+    if (one_process) sections[1].processes = 1;
+    if (one_process || one_device) sections[3].processes = 1;
     try {
         return run(sections, options);
     } catch (const std::exception &e) {

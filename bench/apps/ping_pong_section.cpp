@@ -46,11 +46,10 @@ void measure(Crew &crew, Table &table, const Course &course, std::int64_t n) {
 
 void run_ping_pong(Crew &crew) {
     if (crew.prints())
-        fmt::print("Matrices of N by N doubles between two processes, in {}, {}: half of a round "
-                   "trip.\nFractions are of the rate of as many contiguous bytes; more is "
-                   "better.\nThe paper (Wu et al.) reports 0.90 for a vector and 0.78 for the "
-                   "triangle, of PCIe's rate.\n",
-                   crew.place.name(), crew.devices());
+        fmt::print("Matrices of N by N doubles {}, in {}, {}; time of one way.\nFractions are of "
+                   "the rate of as many contiguous bytes; more is better.\nThe paper (Wu et al.) "
+                   "reports 0.90 for a vector and 0.78 for the triangle, of PCIe's rate.\n",
+                   crew.between(), crew.place.name(), crew.devices());
     Table table(crew.progress, {{"layout, N", 30},
                                 {"MiB", 6},
                                 {"contiguous GB/s", 15},

@@ -32,8 +32,11 @@ struct Crew {
     void say(const std::string &text) {
         if (prints()) progress.say(text);
     }
-    // Which devices the processes have, in words.
+    // Which devices the processes have, and between whom data goes, in words.
     std::string devices() const;
+    const char *between() const {
+        return peers.seats() == 1 ? "from a process to itself" : "between two processes";
+    }
     // Throws in all processes if one of them has found wrong bytes.
     void agree_on(std::uint64_t wrong_bytes, const std::string &what);
     // Times the ways, each of which does `parts` of what is to be reported.

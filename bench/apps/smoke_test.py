@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 program = sys.argv[1]
-quick = ['--memory', 'host', '--repetitions', '1', '--min-time', '1e-6']
+host = ['--memory', 'host', '--repetitions', '1']
+quick = [*host, '--min-time', '1e-6']
 environment = {**os.environ, 'UCX_TLS': 'sm,self', 'UCX_LOG_LEVEL': 'error'}
 ways = {'UCD', 'hand', 'copies'}
 # Options, the subjects and operations to be found, and who takes part.
@@ -24,7 +25,8 @@ sections = {
                  {'one way'}, {'UCD', 'unpipelined', 'hand', 'contiguous'}),
     'particles': (['--sizes', '1,1000'], {'1, host', '1000, host'}, {'pack', 'unpack'},
                   ways | {'relative', 'new type', 'one copy'}),
-    'busy': (['--sizes', '64'], {'sub-matrix, 64'},
+    # Long enough for the load to be seen going on.
+    'busy': (['--sizes', '64', '--min-time', '0.02'], {'sub-matrix, 64'},
              {'alone', 'beside a load on 1/4', 'beside a load on 1/2', 'beside a load on all'},
              {'UCD', 'hand', 'contiguous'}),
 }
@@ -37,7 +39,8 @@ def run(*arguments):
 
 with tempfile.TemporaryDirectory() as folder:
     for section, (options, subjects, operations, contenders) in sections.items():
-        done = run(f'--{section}', *quick, *options, '--csv', folder)
+        done = run(f'--{section}', *(host if '--min-time' in options else quick), *options,
+                   '--csv', folder)
         assert done.returncode == 0, done.stdout + done.stderr
         with (Path(folder) / f'{section}.csv').open() as file:
             rows = list(csv.DictReader(file))
@@ -54,6 +57,9 @@ with tempfile.TemporaryDirectory() as folder:
     for processes in ('1x2', '3x1', '1x1'):
         done = run('--stencil', *quick, '--sizes', '8', '--procs', processes)
         assert done.returncode == 0, done.stdout + done.stderr
+
+    done = run('--pingpong', '--one-process', *quick, '--sizes', '301')
+    assert done.returncode == 0 and 'to itself' in done.stdout, done.stdout + done.stderr
 
     # What goes wrong in one of the processes is told and fails, and the other sections go on.
     done = run('--pingpong', '--busy', *quick, '--sizes', '8', '--csv', str(Path(folder) / 'none'))
