@@ -86,11 +86,6 @@ Way Trip::checked(Way way) {
     return way;
 }
 
-double *Trip::stream(const Matrix &matrix, const Memory &laid_out, const Memory *packed) const {
-    return reinterpret_cast<double *>(matrix.kind() == MatrixKind::contiguous ? laid_out.data()
-                                                                              : packed->data());
-}
-
 Way Trip::by_ucd() {
     return checked(way(
         "UCD",
@@ -100,54 +95,56 @@ Way Trip::by_ucd() {
          .unpack = [] {}}));
 }
 
-Way Trip::unpipelined() {
-    double *out = stream(sent_, source_, &packed_out_),
-           *in = stream(received_, target_, &packed_in_);
+Way Trip::whole(const char *name, std::function<void(double *)> pack,
+                std::function<void(double *)> unpack) {
+    const bool packs = sent_.kind() != MatrixKind::contiguous,
+               unpacks = received_.kind() != MatrixKind::contiguous;
+    const auto doubles = [](const Memory &memory) {
+        return reinterpret_cast<double *>(memory.data());
+    };
+    double *out = doubles(packs ? packed_out_ : source_),
+           *in = doubles(unpacks ? packed_in_ : target_);
+    const auto nothing = [](double *) {};
+    if (!packs) pack = nothing;
+    if (!unpacks) unpack = nothing;
     return checked(
-        way("unpipelined",
-            {.pack =
-                 [=, this] {
-                     std::uintptr_t moved;
-                     if (sent_.kind() != MatrixKind::contiguous)
-                         check_ucd(ucd_pack(source_.data(), 1, sent_type_.get(), 0, out, bytes_,
-                                            &moved, UCD_INFO__NULL, UCD_OP__REPLACE));
-                 },
-             .send = [=, this] { crew_.peers.send(to_, out, bytes_, UCD_TYPE__BYTE); },
-             .receive = [=, this] { crew_.peers.receive(from_, in, bytes_, UCD_TYPE__BYTE); },
-             .unpack =
-                 [=, this] {
-                     std::uintptr_t moved;
-                     if (received_.kind() != MatrixKind::contiguous)
-                         check_ucd(ucd_unpack(in, bytes_, target_.data(), 1, received_type_.get(),
-                                              0, &moved, UCD_INFO__NULL, UCD_OP__REPLACE));
-                 }}));
+        way(name, {.pack = [=] { pack(out); },
+                   .send = [=, this] { crew_.peers.send(to_, out, bytes_, UCD_TYPE__BYTE); },
+                   .receive = [=, this] { crew_.peers.receive(from_, in, bytes_, UCD_TYPE__BYTE); },
+                   .unpack = [=] { unpack(in); }}));
+}
+
+Way Trip::unpipelined() {
+    return whole(
+        "unpipelined",
+        [this](double *out) {
+            std::uintptr_t moved;
+            check_ucd(ucd_pack(source_.data(), 1, sent_type_.get(), 0, out, bytes_, &moved,
+                               UCD_INFO__NULL, UCD_OP__REPLACE));
+        },
+        [this](double *in) {
+            std::uintptr_t moved;
+            check_ucd(ucd_unpack(in, bytes_, target_.data(), 1, received_type_.get(), 0, &moved,
+                                 UCD_INFO__NULL, UCD_OP__REPLACE));
+        });
 }
 
 Way Trip::by_hand() {
-    double *out = stream(sent_, source_, &packed_out_),
-           *in = stream(received_, target_, &packed_in_);
     const auto pieces = [](const std::unique_ptr<Memory> &list) {
         return list ? reinterpret_cast<const Piece *>(list->data()) : nullptr;
     };
-    const HandMove packing{sent_, reinterpret_cast<double *>(source_.data()), out,
-                           pieces(sent_list_)},
-        unpacking{received_, reinterpret_cast<double *>(target_.data()), in,
-                  pieces(received_list_)};
-    return checked(way(
-        "hand", {.pack =
-                     [=, this] {
-                         if (sent_.kind() == MatrixKind::contiguous) return;
-                         kernels_.pack(packing);
-                         crew_.place.wait();
-                     },
-                 .send = [=, this] { crew_.peers.send(to_, out, bytes_, UCD_TYPE__BYTE); },
-                 .receive = [=, this] { crew_.peers.receive(from_, in, bytes_, UCD_TYPE__BYTE); },
-                 .unpack =
-                     [=, this] {
-                         if (received_.kind() == MatrixKind::contiguous) return;
-                         kernels_.unpack(unpacking);
-                         crew_.place.wait();
-                     }}));
+    return whole(
+        "hand",
+        [=, this](double *out) {
+            kernels_.pack(
+                {sent_, reinterpret_cast<double *>(source_.data()), out, pieces(sent_list_)});
+            crew_.place.wait();
+        },
+        [=, this](double *in) {
+            kernels_.unpack({received_, reinterpret_cast<double *>(target_.data()), in,
+                             pieces(received_list_)});
+            crew_.place.wait();
+        });
 }
 
 Way Trip::contiguous() {

@@ -33,8 +33,9 @@ private:
     Way checked(Way way);
     void go(const Steps &steps);
     std::unique_ptr<Memory> list(const Matrix &matrix) const;
-    // Contiguous ones need no packed buffer.
-    double *stream(const Matrix &matrix, const Memory &laid_out, const Memory *packed) const;
+    // Packed as a whole to a contiguous buffer, unpacked from another; what is contiguous is not.
+    Way whole(const char *name, std::function<void(double *)> pack,
+              std::function<void(double *)> unpack);
 
     Crew &crew_;
     std::string name_;
