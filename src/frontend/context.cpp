@@ -1,5 +1,6 @@
 #include "context.h"
 
+#include "device_memory.h"
 #include "predefined.h"
 #include "progress.h"
 #include "registry.h"
@@ -17,7 +18,8 @@ bool wanted(const Info &info, const char *name) {
 } // namespace
 
 Context::Context(Info from_environment, const Info *info)
-    : environment(std::move(from_environment)), progress(std::make_unique<Progress>()) {
+    : environment(std::move(from_environment)), device_memory(std::make_unique<DeviceMemory>()),
+      progress(std::make_unique<Progress>()) {
     if (info != nullptr && info->backends) environment.backends = info->backends;
     for (const RegistryEntry &entry : registry()) {
         BackendSlot slot;

@@ -212,6 +212,14 @@ bool find(const void *address, MemoryKind &kind, int &device) {
     return true;
 }
 
+Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
+    mock::Allocation a;
+    if (!mock::find(address, a)) return fail(UCD_ERR__DEVICE, "mock: %p is in no memory", address);
+    start = a.address;
+    bytes = a.bytes;
+    return success;
+}
+
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
     line_of(stream)->capture->kept.push_back(std::move(what));
     return success;
@@ -261,6 +269,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case gpuErrorMemoryAllocation: return "out of memory";
     case gpuErrorPeerAccessAlreadyEnabled: return "peer access is enabled already";
     case gpuErrorRefused: return "refused, as it was told to";
+    case gpuErrorInvalidHandle: return "the handle is of no memory that can be reached";
     case gpuErrorFailed: return last_failure.c_str();
     }
     return "unknown";
@@ -395,6 +404,36 @@ gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
 
 gpuError_t gpuHostFree(void *memory) {
     return release(memory);
+}
+
+gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *handle, void *memory) {
+    mock::Shared shared;
+    static_assert(sizeof shared <= sizeof *handle);
+    if (is_failing_one(mock::knobs.failing_export)) return gpuErrorRefused;
+    if (!mock::share(memory, shared)) return gpuErrorInvalidHandle;
+    ++mock::counts.exports;
+    *handle = {};
+    std::memcpy(handle->bytes, &shared, sizeof shared);
+    return gpuSuccess;
+}
+
+gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned) {
+    if (is_failing_one(mock::knobs.failing_open)) return gpuErrorRefused;
+    mock::Shared shared;
+    std::memcpy(&shared, handle.bytes, sizeof shared);
+    if (!mock::reaches(current_device, ucd::MemoryKind::device, shared.device))
+        return gpuErrorInvalidHandle;
+    *memory = mock::open_shared(shared);
+    if (*memory == nullptr) return gpuErrorInvalidHandle;
+    ++mock::counts.opens;
+    ++mock::counts.live_opens;
+    return gpuSuccess;
+}
+
+gpuError_t gpuIpcCloseMemHandle(void *memory) {
+    mock::release(memory);
+    --mock::counts.live_opens;
+    return gpuSuccess;
 }
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
