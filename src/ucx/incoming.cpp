@@ -19,7 +19,7 @@ void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
 }
 
 void Incoming::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
-    if (answered_) drop_tickets(); // the sender has the answer
+    if (answered_) end_tickets(pipeline); // the sender has the answer
     waiting_.push_back(std::move(arrival));
     advance(pipeline);
 }

@@ -111,6 +111,8 @@ private:
     bool find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block);
     void conclude(ucd_ucx_pipeline &pipeline);
     void answer(ucd_ucx_pipeline &pipeline);
+    void fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket);
+    void end_tickets(ucd_ucx_pipeline &pipeline);
     void drop_tickets();
 
     const MessageId id_;

@@ -37,10 +37,19 @@ void Incoming::answer(ucd_ucx_pipeline &pipeline) {
     answered_ = true;
     // What is dropped anyway costs the sender least in the ring.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
-    std::unique_ptr<Arrival> &chosen =
-        receiving_->joins_ring(pipeline, accept_->place) ? accept_ : refuse_;
+    fetch(pipeline, receiving_->joins_ring(pipeline, accept_->place) ? accept_ : refuse_);
+}
+
+void Incoming::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket) {
+    if (ticket == nullptr) return;
     ++in_use_;
-    chosen.release()->fetch(pipeline, *this);
+    ticket.release()->fetch(pipeline, *this);
+}
+
+void Incoming::end_tickets(ucd_ucx_pipeline &pipeline) {
+    if (receiving_ == nullptr) return drop_tickets();
+    fetch(pipeline, refuse_);
+    fetch(pipeline, accept_);
 }
 
 void Incoming::drop_tickets() {

@@ -18,11 +18,6 @@ namespace {
         "ucd.ucx.ring_depth", "3"                                                                  \
     }
 
-bool has_rendezvous() {
-    const char *threshold = std::getenv("UCX_RNDV_THRESH");
-    return threshold == nullptr || std::string(threshold) != "inf";
-}
-
 std::size_t count_of(const Side &side, int what) {
     return static_cast<std::size_t>(
         std::count_if(side.events.begin(), side.events.end(),
@@ -134,17 +129,17 @@ TEST_CASE("chunks between devices stay in device memory") {
                 const bool from = one.rng().chance(50), to = one.rng().chance(50);
                 Ends ends(one, from, to, Memory::device0, Memory::device0);
                 const std::size_t shared = transfer(one, pair, ends);
-                if (shared != (has_rendezvous() ? chunks_of(ends) : 0))
+                if (shared != (chunks_of(ends)))
                     one.fail(shared, " of ", chunks_of(ends), " chunks were shared");
                 // Packed but where it is contiguous and may be opened.
                 const bool packs = !(is_contiguous(ends.from) && *expose == 'y');
                 const std::size_t packed = count_of(pair.a, UCD_UCX_EVENT__PACK_END);
-                if (has_rendezvous() && packed != (packs ? chunks_of(ends) : 0))
+                if (packed != (packs ? chunks_of(ends) : 0))
                     one.fail(packed, " chunks were packed");
             });
             // No chunk went through the host.
-            if (has_rendezvous()) CHECK(pair.a.memory.most == 0);
-            if (has_rendezvous()) CHECK(pair.b.memory.most == 0);
+            CHECK(pair.a.memory.most == 0);
+            CHECK(pair.b.memory.most == 0);
         }
     }
 }
