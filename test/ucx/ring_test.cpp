@@ -1,121 +1,31 @@
-// Transfers between devices whose chunks stay in device memory: two pipelines of one process, where
-// the memory is opened at its own address. Between processes: ring_processes_test.cpp.
+// Transfers whose chunks stay in device memory: two pipelines of one process, where the memory is
+// opened at its own address. Between processes: ring_processes_test.cpp.
 
-#include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
-#include "ucx/pair.hpp"
+#include "ucx/ring_pair.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 using namespace ucdtest;
 
 namespace {
 
-#define SMALL_RING                                                                                 \
-    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring_chunk", "100"}, {            \
-        "ucd.ucx.ring_depth", "3"                                                                  \
+// With devices that reach each other, which the library asks only once.
+class WithPeers {
+public:
+    WithPeers() {
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        mock::knobs.peers = true;
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     }
-
-std::size_t count_of(const Side &side, int what) {
-    return static_cast<std::size_t>(
-        std::count_if(side.events.begin(), side.events.end(),
-                      [&](const ucd_ucx_event_t &e) { return e.what == what; }));
-}
-
-// What is sent from one device, and received by another or the same.
-struct Ends {
-    Subject from, to;
-    MockBuffer in, out;
-
-    static Subject layout(Case &one, bool contiguous, std::size_t least, const char *name) {
-        if (contiguous)
-            return make_subject(one,
-                                recipes::contig(static_cast<std::intptr_t>(
-                                                    least == 0 ? 65 + one.rng().below(2000)
-                                                               : least + one.rng().below(50)),
-                                                recipes::leaf(UCD_TYPE__BYTE)),
-                                1, name);
-        if (least > 0 && one.rng().chance(50))
-            return make_subject(one,
-                                recipes::vector(static_cast<std::intptr_t>(least), 1, 3,
-                                                recipes::leaf(UCD_TYPE__BYTE)),
-                                1, name);
-        for (;;) {
-            Subject s = random_subject(one, mock_options(UCD_OP__REPLACE), 5, name);
-            if (s.size() >= least && (least > 0 || s.size() > 64)) return s;
-        }
+    ~WithPeers() {
+        CHECK(ucd_finalize() == UCD_SUCCESS);
+        CHECK(mock::counts.live_allocations == 0);
+        mock::reset();
+        CHECK(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     }
-
-    Ends(Case &one, bool contiguous_in, bool contiguous_out, Memory source, Memory target)
-        : from(layout(one, contiguous_in, 0, "sent")),
-          to(layout(one, contiguous_out, from.size(), "received")),
-          in(one.rng(), from.range, source), out(one.rng(), to.range, target) {
-        for (std::size_t i = 0; i < from.size(); ++i)
-            *out.expected(to.bytes[i]) = *in.actual(from.bytes[i]);
-        in.send();
-        out.send();
-    }
-    void check(Case &one) {
-        in.fetch();
-        out.fetch();
-        require_intact(one, in, "what was sent");
-        require_intact(one, out, "what was received");
-    }
+    WithPeers(const WithPeers &) = delete;
+    WithPeers &operator=(const WithPeers &) = delete;
 };
-
-struct Flight {
-    Outcome sent, received;
-
-    void send(TwoSides &pair, Ends &ends, ucd_info_t info = UCD_INFO__NULL) {
-        const ucd_ucx_param_t p = sent.param(info);
-        ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
-                            ends.from.type(), 1, &p, &sent.request),
-           "ucd_ucx_send_nbx");
-        sent.started();
-    }
-    void receive(TwoSides &pair, Ends &ends, ucd_info_t info = UCD_INFO__NULL) {
-        const ucd_ucx_param_t p = received.param(info);
-        ok(ucd_ucx_recv_nbx(pair.b.pipeline, ends.out.real_base(), ends.to.count, ends.to.type(), 1,
-                            UINT64_MAX, &p, &received.request),
-           "ucd_ucx_recv_nbx");
-    }
-    bool done() const { return sent.done() && received.done(); }
-    void require_good(Case &one, std::size_t bytes) const {
-        for (const Outcome *o : {&sent, &received})
-            if (o->result.status != UCS_OK || o->result.bytes != bytes)
-                one.fail(o == &sent ? "the sender: " : "the receiver: ",
-                         ucs_status_string(o->result.status), ", ", ucd_strerror(o->result.ucd));
-    }
-};
-
-// One transfer; how many of its chunks stayed in device memory.
-std::size_t transfer(Case &one, TwoSides &pair, Ends &ends, ucd_info_t to_send = UCD_INFO__NULL,
-                     ucd_info_t to_receive = UCD_INFO__NULL) {
-    pair.a.events.clear();
-    pair.b.events.clear();
-    Flight flight;
-    const bool early = one.rng().chance(50);
-    if (early) flight.receive(pair, ends, to_receive);
-    flight.send(pair, ends, to_send);
-    for (std::size_t i = early ? 0 : one.rng().below(20); i > 0; --i) pair.progress();
-    if (!early) flight.receive(pair, ends, to_receive);
-    pair.until([&] { return flight.done(); });
-    flight.require_good(one, ends.from.size());
-    ends.check(one);
-    return count_of(pair.a, UCD_UCX_EVENT__SHARE);
-}
-
-bool is_contiguous(const Subject &s) {
-    for (std::size_t i = 1; i < s.size(); ++i)
-        if (s.bytes[i] != s.bytes[0] + static_cast<std::intptr_t>(i)) return false;
-    return true;
-}
-
-std::size_t chunks_of(const Ends &ends) {
-    return (ends.from.size() + 99) / 100;
-}
 
 } // namespace
 
@@ -126,20 +36,154 @@ TEST_CASE("chunks between devices stay in device memory") {
             TwoSides pair(
                 {SMALL_RING, {"ucd.ucx.ring_copy", copy}, {"ucd.ucx.ring_expose", expose}});
             run_cases("ucx ring", 100, [&](Case &one) {
-                const bool from = one.rng().chance(50), to = one.rng().chance(50);
-                Ends ends(one, from, to, Memory::device0, Memory::device0);
+                RingEnds ends = random_ends(one);
                 const std::size_t shared = transfer(one, pair, ends);
-                if (shared != (chunks_of(ends)))
-                    one.fail(shared, " of ", chunks_of(ends), " chunks were shared");
+                if (shared != ends.chunks())
+                    one.fail(shared, " of ", ends.chunks(), " chunks were shared");
                 // Packed but where it is contiguous and may be opened.
-                const bool packs = !(is_contiguous(ends.from) && *expose == 'y');
+                const bool packs = !(ends.from_is_contiguous() && *expose == 'y');
                 const std::size_t packed = count_of(pair.a, UCD_UCX_EVENT__PACK_END);
-                if (packed != (packs ? chunks_of(ends) : 0))
-                    one.fail(packed, " chunks were packed");
+                if (packed != (packs ? ends.chunks() : 0)) one.fail(packed, " chunks were packed");
             });
             // No chunk went through the host.
             CHECK(pair.a.memory.most == 0);
             CHECK(pair.b.memory.most == 0);
         }
     }
+}
+
+TEST_CASE("a receiver that copies chunks has twice the device's work") {
+    const MockSession session;
+    int launches[2];
+    for (const bool copy : {false, true}) {
+        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy ? "yes" : "no"}});
+        Case one("ucx ring copies", 0);
+        RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+        mock::counts.launches = mock::counts.copies = 0;
+        CHECK(transfer(one, pair, ends) == ends.chunks());
+        launches[copy] = mock::counts.launches + mock::counts.copies;
+        CHECK(launches[copy] >= static_cast<int>(ends.chunks()) * (copy ? 2 : 1));
+    }
+    CHECK(launches[true] > launches[false]);
+}
+
+TEST_CASE("chunks between two devices stay in device memory if these reach each other") {
+    for (const bool peers : {true, false}) {
+        std::unique_ptr<WithPeers> with = peers ? std::make_unique<WithPeers>() : nullptr;
+        // Not a session: it would turn the knob back.
+        TwoSides pair({SMALL_RING});
+        run_cases("ucx ring of two devices", 60, [&](Case &one) {
+            RingEnds ends = random_ends(one, Memory::device0, Memory::device1);
+            const std::size_t shared = transfer(one, pair, ends);
+            if (shared != (peers ? ends.chunks() : 0)) one.fail(shared, " chunks were shared");
+        });
+        CHECK((pair.a.memory.most == 0) == peers);
+    }
+}
+
+TEST_CASE("active messages take the same way") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    run_cases("ucx ring active", 60, [&](Case &one) {
+        RingEnds ends = random_ends(one);
+        pair.a.events.clear();
+        ucd_ucx_data_t data = nullptr;
+        const auto on_message = [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t d,
+                                   uint64_t, ucp_ep_h) { *static_cast<ucd_ucx_data_t *>(arg) = d; };
+        ok(ucd_ucx_am_set_handler(pair.b.pipeline, on_message, &data), "set_handler");
+        Outcome sent, received;
+        const ucd_ucx_param_t p = sent.param(), q = received.param();
+        ok(ucd_ucx_am_send_nbx(pair.a.pipeline, pair.a.ep, 5, "head", 4, ends.in.real_base(),
+                               ends.from.count, ends.from.type(), &p, &sent.request),
+           "ucd_ucx_am_send_nbx");
+        sent.started();
+        pair.until([&] { return data != nullptr; });
+        for (std::size_t i = one.rng().below(20); i > 0; --i) pair.progress();
+        if (one.rng().chance(20)) { // its sender does not notice
+            ok(ucd_ucx_am_drop(pair.b.pipeline, data), "ucd_ucx_am_drop");
+            pair.until([&] { return sent.done(); });
+            return require_good(one, sent, ends.from.size(), "the sender");
+        }
+        ok(ucd_ucx_am_recv_nbx(pair.b.pipeline, data, ends.out.real_base(), ends.to.count,
+                               ends.to.type(), &q, &received.request),
+           "ucd_ucx_am_recv_nbx");
+        pair.until([&] { return sent.done() && received.done(); });
+        require_good(one, sent, ends.from.size(), "the sender");
+        require_good(one, received, ends.from.size(), "the receiver");
+        if (count_of(pair.a, UCD_UCX_EVENT__SHARE) != ends.chunks()) one.fail("it was not shared");
+        ends.check(one);
+    });
+}
+
+TEST_CASE("chunks go through the host if one side wants it so, or is the host") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    const Keys none({{"ucd.ucx.ring", "none"}});
+    run_cases("ucx no ring", 100, [&](Case &one) {
+        const std::size_t why = one.rng().below(4);
+        RingEnds ends = random_ends(one, why == 0 ? Memory::pageable : Memory::device0,
+                                    why == 1 ? Memory::managed : Memory::device0);
+        const std::size_t shared = transfer(one, pair, ends, why == 2 ? none.get() : UCD_INFO__NULL,
+                                            why == 3 ? none.get() : UCD_INFO__NULL);
+        if (shared != 0) one.fail(shared, " chunks were shared");
+    });
+}
+
+TEST_CASE("many transfers share the device memory that there is") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING, {"ucd.ucx.ring_staging", "100"}});
+    run_cases("ucx many rings", 20, [&](Case &one) {
+        std::vector<std::unique_ptr<RingEnds>> ends;
+        std::vector<std::unique_ptr<Outcome>> outcomes;
+        const auto next = [&]() -> Outcome & {
+            return *outcomes.emplace_back(std::make_unique<Outcome>());
+        };
+        for (int i = 0; i < 6; ++i) {
+            ends.push_back(std::make_unique<RingEnds>(one, false, one.rng().chance(50),
+                                                      Memory::device0, Memory::device0));
+            start_send(pair.a, *ends.back(), next());
+        }
+        for (int i = 0; i < 30; ++i) pair.progress();
+        for (auto &e : ends) start_receive(pair.b, *e, next());
+        pair.until([&] {
+            return std::all_of(outcomes.begin(), outcomes.end(), [](auto &o) { return o->done(); });
+        });
+        for (auto &e : ends) e->check(one);
+    });
+}
+
+TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
+    const MockSession session;
+    const Keys keys({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring", "none"}});
+    for (const bool out_of_memory : {false, true}) {
+        TwoSides pair;
+        for (Side *side : {&pair.a, &pair.b}) {
+            ok(ucd_ucx_pipeline_destroy(&side->pipeline), "ucd_ucx_pipeline_destroy");
+            side->gives_memory = false;
+            side->open_pipeline(keys.get());
+        }
+        const int before = mock::counts.allocations;
+        // Then chunks are pageable, and the library stages what it moves.
+        Case one("ucx pinned", 0);
+        RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+        mock::counts.copies = 0;
+        mock::knobs.failing_allocation = out_of_memory ? 1 : 0;
+        transfer(one, pair, ends);
+        mock::knobs.failing_allocation = 0;
+        CHECK(mock::counts.allocations > before);
+    }
+}
+
+TEST_CASE("device memory that was had or opened is given back") {
+    {
+        const WithPeers peers;
+        for (const char *copy : {"no", "yes"}) {
+            TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
+            Case one("ucx ring ends", 0);
+            RingEnds ends(one, false, false, Memory::device0, Memory::device1);
+            CHECK(transfer(one, pair, ends) == ends.chunks());
+            CHECK(mock::counts.live_allocations > 0);
+        }
+    } // which counts what is alive after ucd_finalize
+    CHECK(mock::counts.live_opens == 0);
 }
