@@ -1,4 +1,5 @@
 #include "support/host_vendor/capture.h"
+#include "support/host_vendor/state.h"
 #include "vendor.h"
 
 #include "driver.h"
@@ -20,10 +21,16 @@ namespace ucd::hostgpu {
 
 thread_local Grid grid;
 thread_local std::size_t stored_bytes = 0;
+thread_local int current_device = 0;
+
+bool is_failing_one(std::atomic<int> &knob) {
+    int n = knob;
+    while (n > 0)
+        if (knob.compare_exchange_weak(n, n - 1)) return n == 1;
+    return false;
+}
 
 namespace {
-
-thread_local int current_device = 0;
 
 // Work of a stream by number, and what failed of it.
 struct Line {
@@ -47,13 +54,6 @@ std::shared_ptr<Line> line_of(mock::Stream *stream) {
     auto &line = lines().lines[stream];
     if (line == nullptr) line = std::make_shared<Line>();
     return line;
-}
-
-bool is_failing_one(std::atomic<int> &knob) {
-    int n = knob;
-    while (n > 0)
-        if (knob.compare_exchange_weak(n, n - 1)) return n == 1;
-    return false;
 }
 
 std::atomic<std::size_t> uploads{0};
@@ -404,36 +404,6 @@ gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
 
 gpuError_t gpuHostFree(void *memory) {
     return release(memory);
-}
-
-gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *handle, void *memory) {
-    mock::Shared shared;
-    static_assert(sizeof shared <= sizeof *handle);
-    if (is_failing_one(mock::knobs.failing_export)) return gpuErrorRefused;
-    if (!mock::share(memory, shared)) return gpuErrorInvalidHandle;
-    ++mock::counts.exports;
-    *handle = {};
-    std::memcpy(handle->bytes, &shared, sizeof shared);
-    return gpuSuccess;
-}
-
-gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned) {
-    if (is_failing_one(mock::knobs.failing_open)) return gpuErrorRefused;
-    mock::Shared shared;
-    std::memcpy(&shared, handle.bytes, sizeof shared);
-    if (!mock::reaches(current_device, ucd::MemoryKind::device, shared.device))
-        return gpuErrorInvalidHandle;
-    *memory = mock::open_shared(shared);
-    if (*memory == nullptr) return gpuErrorInvalidHandle;
-    ++mock::counts.opens;
-    ++mock::counts.live_opens;
-    return gpuSuccess;
-}
-
-gpuError_t gpuIpcCloseMemHandle(void *memory) {
-    mock::release(memory);
-    --mock::counts.live_opens;
-    return gpuSuccess;
 }
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
