@@ -13,6 +13,7 @@
 
 namespace ucd {
 
+class DeviceMemory;
 class KnownBatches;
 class Progress;
 
@@ -44,6 +45,7 @@ public:
     Info environment;
     Hints defaults; // the environment's, for calls without an info
     std::unique_ptr<KnownBatches> batches;
+    std::unique_ptr<DeviceMemory> device_memory; // of users
     // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
     std::unique_ptr<Progress> progress;
 

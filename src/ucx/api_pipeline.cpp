@@ -55,7 +55,9 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
         UCD_UCX_TRY(read_transfer_options(info, options));
         uint64_t staging = 64 << 20;
         UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging));
-        auto made = std::make_unique<ucd_ucx_pipeline>(worker, known, options, staging);
+        uint64_t ring = 256 << 20;
+        UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, ring));
+        auto made = std::make_unique<ucd_ucx_pipeline>(worker, known, options, staging, ring);
         UCD_UCX_TRY(made->open());
         *pipeline = made.release();
         return success;

@@ -77,10 +77,14 @@ Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
     UCD_UCX_TRY(
         hints_.set(direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory.c_str()));
     on_host_ = host_reaches(memory);
-    if (on_host_ && layout_.contiguous && layout_.bytes > 0)
-        in_place_ = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buf_) +
-                                             static_cast<uintptr_t>(layout_.low));
-    return success;
+    if (layout_.contiguous && layout_.bytes > 0)
+        (on_host_ ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
+            reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout_.low));
+    if (on_host_) return success;
+    device_ = memory;
+    UCD_UCX_TRY(copy_hints(info, near_hints_));
+    UCD_UCX_TRY(near_hints_.set("ucd.inbuf", memory.c_str()));
+    return near_hints_.set("ucd.outbuf", memory.c_str());
 }
 
 Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
@@ -100,6 +104,26 @@ Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
                                                     &moved, hints_.get(), UCD_OP__REPLACE, request);
     return ucd_ok(rc);
+}
+
+Status Operand::pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved, near_hints_.get(),
+                            UCD_OP__REPLACE, request));
+}
+
+Status Operand::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
+                            ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
+                              near_hints_.get(), UCD_OP__REPLACE, request));
+}
+
+Status Operand::copy_near(const void *from, void *to, uint64_t bytes,
+                          ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
+                            near_hints_.get(), UCD_OP__REPLACE, request));
 }
 
 } // namespace ucd_ucx

@@ -16,6 +16,12 @@ struct TransferOptions {
     uint64_t eager = 64 << 10;
     uint64_t chunk = 512 << 10;
     uint64_t depth = 4;
+    // Between devices.
+    bool ring = true;
+    uint64_t ring_chunk = 4 << 20;
+    uint64_t ring_depth = 4;
+    bool ring_copy = false;  // the receiver copies chunks before it unpacks them
+    bool ring_expose = true; // contiguous data is opened where it is
 };
 inline constexpr uint64_t most_chunk = uint64_t{1} << 30;
 

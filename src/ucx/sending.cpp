@@ -22,8 +22,10 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, ui
     }
     const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);
+    prepare_ring(pipeline);
+    if (way_ != Way::host) return success;
     // So that what finds no memory does not begin.
-    if (operand_.in_place() == nullptr && !pipeline.staging.take(chunk_bytes(0), true))
+    if (operand_.in_place() == nullptr && !pipeline.take_chunk(operand_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
     return success;
@@ -68,6 +70,7 @@ void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
                                  {.data = &frame_.header, .count = sizeof frame_.header});
         else
             --under_way_;
+        ask(pipeline);
     }
     starting_ = false;
     conclude(pipeline);
@@ -92,6 +95,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     }
     ++under_way_;
     opening_.send_am(pipeline, ep_, parcel);
+    ask(pipeline);
     starting_ = false;
     conclude(pipeline);
 }
@@ -103,13 +107,14 @@ bool Sending::holds_memory() const {
 
 bool Sending::advance(ucd_ucx_pipeline &pipeline) {
     if (is_complete() || is_whole() || status_ != UCS_OK || next_ == operand_.bytes()) return false;
+    if (way_ != Way::host) return advance_in_ring(pipeline);
     const auto slot =
         std::find_if(slots_.begin(), slots_.end(), [](const Slot &s) { return !s.busy(); });
     if (slot == slots_.end()) return false;
     Block block;
     if (operand_.in_place() == nullptr) {
         const bool urgent = !holds_memory();
-        block = pipeline.staging.take(chunk_bytes(next_), urgent);
+        block = pipeline.take_chunk(operand_, chunk_bytes(next_), urgent);
         if (!block) {
             if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return urgent;
@@ -143,7 +148,11 @@ void Sending::Slot::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offs
 void Sending::Slot::moved(ucd_ucx_pipeline &pipeline, Status status) {
     pipeline.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
     if (!status.ok()) owner_.stop(pipeline, ucx_status_of(status.code()), status.code());
-    if (owner_.status_ == UCS_OK) return post(pipeline, block_.memory());
+    const bool in_ring = header_.kind == Kind::ring_chunk;
+    if (owner_.status_ == UCS_OK && !in_ring) return post(pipeline, block_.memory());
+    packed_ = owner_.status_ == UCS_OK && owner_.way_ != Way::host;
+    if (packed_ && owner_.way_ == Way::ring) return post_in_ring(pipeline);
+    if (packed_) return;
     busy_ = false;
     block_ = Block();
     owner_.sent(pipeline, UCS_OK);
@@ -177,6 +186,7 @@ void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
     if (status_ != UCS_OK) return;
     status_ = status;
     ucd_ = ucd;
+    drop_packed();
     withdraw(pipeline);
     conclude(pipeline);
 }

@@ -48,6 +48,12 @@ struct NativeStream {
     void *context = nullptr;
 };
 
+// What another process needs to open memory of a device; only bytes, which may come from anyone.
+struct MemoryHandle {
+    unsigned char native[64] = {}; // of a whole allocation
+    uint64_t offset = 0;           // into it
+};
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -108,6 +114,18 @@ public:
     // by the frontend.
     virtual Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) = 0;
     virtual void release(int device, MemoryKind kind, void *memory) = 0;
+
+    // Lets other processes open `bytes` at `address`, in one allocation of a device's memory. Not
+    // every backend can, and not every allocation: NOT_SUPPORTED.
+    virtual Status export_memory(const void *, std::size_t, MemoryHandle &) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    }
+    // Makes it reachable by `device`; `allocation` is where it begins here. It has at least `bytes`
+    // beyond the handle's offset, or this fails.
+    virtual Status open_memory(int, const MemoryHandle &, std::size_t, void *&) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    }
+    virtual void close_memory(int /*device*/, void * /*allocation*/) {}
 };
 
 } // namespace ucd

@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "reduce_kernels.h"
 #include "reduction.h"
+#include "shared_memory.h"
 
 #include <array>
 #include <thread>
@@ -216,6 +217,28 @@ public:
         const driver::Current current(index);
         // At exit, the driver may have gone before, and its memory with it.
         (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
+    }
+
+    Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
+        Place place;
+        if (!find(address, place) || place.kind != MemoryKind::device)
+            return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+        const driver::Current current(place.device);
+        UCD_TRY(current.status);
+        return ucd::UCD_GPU::export_memory(address, bytes, handle);
+    }
+
+    Status open_memory(int index, const MemoryHandle &handle, std::size_t bytes,
+                       void *&allocation) override {
+        const driver::Current current(index);
+        UCD_TRY(current.status);
+        return ucd::UCD_GPU::open_memory(handle, bytes, allocation);
+    }
+
+    void close_memory(int index, void *allocation) override {
+        const driver::Current current(index);
+        // At exit, the driver may have gone before.
+        (void)gpuIpcCloseMemHandle(allocation);
     }
 
 private:
