@@ -147,13 +147,20 @@ int main(int argc, char **argv) {
         options.senders_memory = memory.front();
         options.receivers_memory = memory.back();
     }
+    const auto fail = [](const std::exception &e) {
+        fmt::print(stderr, "ucd-ucx-bench: {}\n", e.what());
+        std::_Exit(1);
+    };
     try {
         const bench::UcdSession session;
         bench::Link link(options.senders_memory, options.receivers_memory);
-        bench::Bench(link, options).run();
+        try {
+            bench::Bench(link, options).run();
+        } catch (const std::exception &e) {
+            fail(e); // the end of the link would wait for the other side
+        }
         return 0;
     } catch (const std::exception &e) {
-        fmt::print(stderr, "ucd-ucx-bench: {}\n", e.what());
-        std::_Exit(1);
+        fail(e);
     }
 }
