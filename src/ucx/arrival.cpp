@@ -63,8 +63,11 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<Arrival> self(this);
     if (header.kind == Kind::withdraw) {
         Incoming *message = pipeline.find_incoming(header.id);
-        if (message != nullptr)
-            message->end(pipeline, static_cast<ucs_status_t>(-static_cast<int>(header.status)));
+        // No pipeline withdraws what is well.
+        const auto status = header.status == 0
+                                ? UCS_ERR_INVALID_PARAM
+                                : static_cast<ucs_status_t>(-static_cast<int>(header.status));
+        if (message != nullptr) message->end(pipeline, status);
         return;
     }
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
