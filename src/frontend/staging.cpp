@@ -272,7 +272,8 @@ Status Pipeline::run(Lane &lane, const Executor &executor, End Move::*side, Dire
                 .direction = direction,
                 .op = op,
                 .elements = op == Op::replace ? nullptr : part.move->elements,
-                .limits = limits_};
+                .limits = limits_,
+                .packed_kind = pool_.kind()};
         if (bytes) { // many small pieces are one launch, not many copies
             const Type &byte = predefined_type(predefined_with(Element::byte));
             job.laid_out = displaced(end.base, part.offset);

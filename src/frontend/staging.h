@@ -40,6 +40,7 @@ public:
     bool serves(const Executor &owner, MemoryKind kind) const {
         return owner_ == owner && kind_ == kind;
     }
+    MemoryKind kind() const { return kind_; }
     std::size_t chunk_bytes() const { return sizes_.chunk_bytes; }
 
 private:

@@ -44,7 +44,7 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
 
 Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     for (const char *key :
-         {"ucd.gpu", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
+         {"ucd.gpu", "ucd.peers", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
         UCD_UCX_TRY(hints.copy(info, key));
     return success;
 }
