@@ -17,7 +17,8 @@ struct Options {
     std::uint64_t most_bytes = 64 << 20, most_footprint = 1 << 30;
     double seconds = 1; // for each way with each layout, about
     std::string filter, csv, senders_memory = "host", receivers_memory = "host";
-    std::vector<std::uint64_t> chunks, depths, sizes = {0, 1 << 20, 8 << 20, 64 << 20};
+    std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""};
+    std::vector<std::uint64_t> sizes = {0, 1 << 20, 8 << 20, 64 << 20};
 };
 
 void check(Subject &s, Link &link, const Way &way) {
@@ -68,8 +69,10 @@ private:
         if (s.footprint() > options_.most_footprint || !s.suits_hand()) return;
         s.allocate();
         std::vector<PipelineShape> pipelines;
-        for (const std::uint64_t chunk : options_.chunks)
-            for (const std::uint64_t depth : options_.depths) pipelines.push_back({chunk, depth});
+        for (const std::string &eager : options_.eagers)
+            for (const std::string &chunk : options_.chunks)
+                for (const std::string &depth : options_.depths)
+                    pipelines.push_back({eager, chunk, depth});
         std::vector<Way> ways = ways_of(s, link_, pipelines);
         for (const Way &way : ways) check(s, link_, way);
         ways.insert(ways.begin(), contiguous_way(s, link_));
@@ -139,10 +142,11 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--filter", options.filter, "Only layouts whose name contains this");
     app.add_option("--csv", options.csv, "File for all times");
-    app.add_option("--chunk", options.chunks, "Pipelines with chunks of so many bytes");
-    app.add_option("--depth", options.depths, "and so many of them at a time");
+    app.add_option("--eager", options.eagers, "Pipelines with values of ucd.ucx.eager")
+        ->delimiter(',');
+    app.add_option("--chunk", options.chunks, "and of ucd.ucx.chunk")->delimiter(',');
+    app.add_option("--depth", options.depths, "and of ucd.ucx.depth")->delimiter(',');
     CLI11_PARSE(app, argc, argv);
-    if (options.depths.empty()) options.depths = {4};
     if (!memory.empty()) {
         options.senders_memory = memory.front();
         options.receivers_memory = memory.back();

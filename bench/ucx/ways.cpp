@@ -1,6 +1,5 @@
 #include "ucx/ways.hpp"
 
-#include <fmt/core.h>
 #include <stdexcept>
 
 namespace bench {
@@ -48,8 +47,9 @@ Way pipelined(Subject &s, Link &link, const std::string &name, const PipelineSha
         check_ucd(ucd_info_set(info->get(), key, value.c_str()));
     };
     if (!s.on_device()) set("ucd.gpu", "none");
-    if (shape.chunk > 0) set("ucd.ucx.chunk", std::to_string(shape.chunk));
-    if (shape.depth > 0) set("ucd.ucx.depth", std::to_string(shape.depth));
+    if (!shape.eager.empty()) set("ucd.ucx.eager", shape.eager);
+    if (!shape.chunk.empty()) set("ucd.ucx.chunk", shape.chunk);
+    if (!shape.depth.empty()) set("ucd.ucx.depth", shape.depth);
     return {name, [&, info] {
                 ucd_ucx_param_t param = {};
                 param.struct_size = sizeof param;
@@ -90,9 +90,13 @@ std::vector<Way> ways_of(Subject &s, Link &link, const std::vector<PipelineShape
         if (s.about().segments <= 65536) ways.push_back(prepared(s, link, "iov"));
     }
     ways.push_back(prepared(s, link, "generic"));
-    if (pipelines.empty()) ways.push_back(pipelined(s, link, "pipeline", {}));
-    for (const PipelineShape &p : pipelines)
-        ways.push_back(pipelined(s, link, fmt::format("pipeline {}x{}", p.depth, p.chunk), p));
+    for (const PipelineShape &p : pipelines) {
+        std::string name = "pipeline";
+        if (!p.eager.empty()) name += " eager " + p.eager;
+        if (!p.chunk.empty()) name += " chunk " + p.chunk;
+        if (!p.depth.empty()) name += " depth " + p.depth;
+        ways.push_back(pipelined(s, link, name, p));
+    }
     return ways;
 }
 

@@ -19,10 +19,10 @@ struct Way {
 Way contiguous_way(Subject &subject, Link &link);
 
 struct PipelineShape {
-    std::uint64_t chunk = 0, depth = 0; // bytes, chunks; 0: the default
+    std::string eager, chunk, depth; // values of the keys; empty: the default
 };
 
-// All others; with these pipelines, or the default one if there are none.
+// All others, with these pipelines.
 std::vector<Way> ways_of(Subject &subject, Link &link, const std::vector<PipelineShape> &pipelines);
 
 } // namespace bench

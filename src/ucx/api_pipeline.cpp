@@ -97,7 +97,7 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
         auto sending = std::make_unique<Sending>();
         const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param));
+        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param, Matching::tag));
         return start_sending(
             *pipeline, std::move(sending), [&](Sending &s) { s.start_tagged(*pipeline, tag); },
             request);
@@ -115,7 +115,7 @@ int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id, c
                         header_length, pipeline->most_user_header);
         auto sending = std::make_unique<Sending>();
         const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param));
+        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param, Matching::am));
         return start_sending(
             *pipeline, std::move(sending),
             [&](Sending &s) { s.start_am(*pipeline, id, header, header_length); }, request);

@@ -56,6 +56,8 @@ public:
                Direction direction);
 
     uint64_t bytes() const { return layout_.bytes; }
+    // Those of a message that there is room for.
+    uint64_t bytes_of(uint64_t message) const { return message < bytes() ? message : bytes(); }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
     char *in_place() const { return in_place_; }
     bool on_host() const { return on_host_; }

@@ -13,7 +13,9 @@ Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t mo
 
 // What a transfer goes by. How the defaults were measured: docs/ucx.md.
 struct TransferOptions {
-    uint64_t eager = 64 << 10;
+    static constexpr uint64_t unset = UINT64_MAX;
+    uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }
+    uint64_t eager = unset; // the default depends on memory and network
     uint64_t chunk = 512 << 10;
     uint64_t depth = 4;
     // Between devices.

@@ -9,10 +9,12 @@
 
 namespace ucd_ucx {
 
+enum class Matching : uint8_t { tag, am };
+
 class Sending final : public ucd_ucx_request {
 public:
     Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-               ucd_type_t type, const ucd_ucx_param_t *param);
+               ucd_type_t type, const ucd_ucx_param_t *param, Matching matching);
 
     // Tells the receiver; then the chunks follow, if it is more than one message.
     void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
@@ -90,7 +92,8 @@ private:
     bool advance_in_ring(ucd_ucx_pipeline &pipeline);
     void drop_packed();
 
-    bool is_whole() const { return operand_.bytes() <= options_.eager; }
+    bool is_whole() const { return operand_.bytes() <= eager_; }
+    Status set_whole(ucd_ucx_pipeline &pipeline);
     Parcel whole_parcel(ucd_ucx_pipeline &pipeline);
     void begin(ucd_ucx_pipeline &pipeline, Kind kind);
     void sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
@@ -101,10 +104,12 @@ private:
     uint64_t chunk_bytes(uint64_t offset) const;
 
     ucp_ep_h ep_ = nullptr;
+    bool slow_ = false; // a network that is not worth a copy gains
+    uint64_t eager_ = 0;
     uint64_t since_ = 0;
     Operand operand_;
     Frame frame_;
-    std::string packed_;    // a whole message of a device's memory, after room for a Header
+    Block packed_;          // a whole message that is packed already, after room for a Header
     std::string am_header_; // a Header and the user's
     Header withdrawal_;
     Note opening_{*this}, offer_{*this}, withdrawal_note_{*this};

@@ -51,6 +51,13 @@ inline bool is_of_planes(const Layout &layout, const Node &node) {
            node.stride / rows.stride >= static_cast<int64_t>(rows.count);
 }
 
+// Runs each of which is consecutive bytes.
+inline bool is_of_touching_runs(const Layout &layout, const Node &node) {
+    if (node.kind != NodeKind::runs) return false;
+    const Node &block = layout.nodes[node.child];
+    return block.kind == NodeKind::block && node.stride == static_cast<int64_t>(block.bytes);
+}
+
 // The boxes of a range, in packed order.
 class Boxes {
 public:
@@ -60,12 +67,16 @@ public:
     bool list(const Node &top, uint64_t offset, uint64_t length, std::size_t most) {
         boxes_.clear();
         const auto is_box = [this](const Node &n) {
-            return is_block(n) || is_of_rows(layout_, n) || is_of_planes(layout_, n);
+            return is_block(n) || is_of_rows(layout_, n) || is_of_planes(layout_, n) ||
+                   is_of_touching_runs(layout_, n);
         };
         Walk walk(layout_, top, layout_.start, is_box);
         walk.start(offset, length);
         for (Piece piece; walk.next(piece);) {
-            add(*piece.node, piece.origin, piece.begin, piece.end);
+            if (piece.node->kind == NodeKind::runs)
+                add_runs(*piece.node, piece.origin, piece.begin, piece.end, most);
+            else
+                add(*piece.node, piece.origin, piece.begin, piece.end);
             if (boxes_.size() > most) return false;
         }
         return true;
@@ -90,6 +101,22 @@ private:
         else if (last > first)
             add_whole(node, displace(origin, first, node.stride), last - first);
         if (last * child.bytes < end) add_in_child(last * child.bytes, end);
+    }
+
+    // Until there are more than `most`.
+    void add_runs(const Node &node, int64_t origin, uint64_t begin, uint64_t end,
+                  std::size_t most) {
+        const Table &table = layout_.tables[node.table];
+        const uint64_t each = layout_.nodes[node.child].bytes;
+        for (uint64_t run = entry_holding(table.first, begin / each);
+             begin < end && boxes_.size() <= most; ++run) {
+            const uint64_t first = table.first[run] * each;
+            const uint64_t last = std::min(table.first[run + 1] * each, end);
+            add_row(
+                displace(displace(origin, table.displs[run]), static_cast<int64_t>(begin - first)),
+                last - begin);
+            begin = last;
+        }
     }
 
     void add_whole(const Node &node, int64_t origin, uint64_t children) {
