@@ -40,7 +40,8 @@ typedef struct {
 
 /* Fills in *handle, for bytes of device memory from address on, which lie in one allocation: of
  * ucd_memory_alloc, or the user's own. Whoever has the handle may read and write the whole
- * allocation, not the range only, for as long as it exists. Opens nothing, and has no end.
+ * allocation for as long as it exists, and what shares pages of device memory with it. Opens
+ * nothing, and has no end.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: bytes is 0; the range is in no allocation of a
  * device), NOT_SUPPORTED (the backend or the allocation cannot be shared), DEVICE, INTERNAL. */
 UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle);

@@ -95,7 +95,7 @@ static void finish(struct wire *wire, ucd_ucx_request_t request, const char *wha
     if (request == UCD_UCX_REQUEST__NULL) return;
     ucd_ucx_result_t result = {0};
     while (ucd_ucx_request_check(request, &result) == UCS_INPROGRESS)
-        ucd_ucx_progress(wire->pipeline);
+        if (ucd_ucx_progress(wire->pipeline) == 0) sched_yield();
     ucd_ucx_request_free(request);
     if (result.status != UCS_OK)
         fail("process %d, %s: %s (%s)", wire->rank, what, ucs_status_string(result.status),

@@ -3,6 +3,9 @@
 namespace ucd_ucx {
 namespace {
 
+// Drivers share whole pages, and with them whatever else is there: blocks have pages of their own.
+constexpr std::size_t page = 2 << 20;
+
 ucd_ucx_pipeline_params_t functions(void *(*allocate)(std::size_t, void *),
                                     void (*release)(void *, std::size_t, void *), void *arg) {
     ucd_ucx_pipeline_params_t params = {};
@@ -33,7 +36,8 @@ void *DeviceChunks::allocate_shared(std::size_t bytes, void *chunks) {
     auto *self = static_cast<DeviceChunks *>(chunks);
     ucd_ipc_handle_t handle = {};
     void *memory;
-    if (ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__DEVICE, bytes, &memory) != UCD_SUCCESS)
+    const std::size_t whole = (bytes + page - 1) / page * page;
+    if (ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__DEVICE, whole, &memory) != UCD_SUCCESS)
         return nullptr;
     self->shared_ = ucd_ipc_export(memory, bytes, &handle) == UCD_SUCCESS;
     try {

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <poll.h>
+#include <sched.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ void write_line(int file, std::string line) {
 class Peer {
 public:
     Peer(Side &side, const char *test_case) {
+        signal(SIGPIPE, SIG_IGN); // who writes to what has gone is told by an error
         int in[2], out[2];
         REQUIRE(pipe(in) == 0);
         REQUIRE(pipe(out) == 0);
@@ -100,9 +102,9 @@ void connect_with_parent(Side &side) {
 }
 
 void progress_until(Side &side, const std::function<bool()> &condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!condition()) {
-        ucd_ucx_progress(side.pipeline);
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield(); // processes may share a core
         if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
     }
 }
@@ -137,7 +139,7 @@ void run_case(Case &one, Side &side, bool first) {
 }
 
 void run_all_cases(Side &side, bool first) {
-    run_cases("ucx ring processes", 200, [&](Case &one) { run_case(one, side, first); });
+    run_cases("ucx ring processes", 100, [&](Case &one) { run_case(one, side, first); });
 }
 
 void with_peers() {
@@ -175,7 +177,8 @@ TEST_CASE("the other process", "[.]") {
     side.open_pipeline(keys.get());
     connect_with_parent(side);
     run_all_cases(side, false);
-    for (pollfd in = {to_peer, POLLIN, 0}; poll(&in, 1, 0) == 0;) ucd_ucx_progress(side.pipeline);
+    for (pollfd in = {to_peer, POLLIN, 0}; poll(&in, 1, 0) == 0;)
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield();
     write_line(from_peer, "ended");
 }
 
@@ -218,7 +221,8 @@ void peer_until_killed(bool sends) {
     connect_with_parent(side);
     Long transfer;
     transfer.start(side, sends);
-    for (;;) ucd_ucx_progress(side.pipeline);
+    for (;;)
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield();
 }
 
 void lose_peer(bool peer_sends) {
