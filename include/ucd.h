@@ -266,6 +266,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.inbuf       host | pinned | managed | cuda:N | hip:N | ze:N : where the input buffer is, so
  *   ucd.outbuf        it is not looked up; the output buffer. N is the device that executes; memory
  *                     mapped from a peer counts as its own
+ *   ucd.peers       auto | none ; with none, no device uses the memory of another: data between
+ *                     them goes through the host's
  *   ucd.engine      auto | kernel | dma ; dma uses copy engines only, NOT_SUPPORTED for a layout
  *                     that they cannot do
  *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use
@@ -540,7 +542,7 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  * Aliasing   The input and the output range of one call must not overlap. Where elements of the
  *            output overlap each other, it receives one of the values, unspecified which; a
  *            reduction leaves an unspecified result.
- * Hints      ucd.gpu, ucd.inbuf, ucd.outbuf, ucd.engine, ucd.max_blocks, ucd.threads.
+ * Hints      ucd.gpu, ucd.inbuf, ucd.outbuf, ucd.peers, ucd.engine, ucd.max_blocks, ucd.threads.
  * Order      A call is ordered after no stream: buffers must be ready. Two outstanding calls, and
  *            the members of a batch, are unordered.
  *

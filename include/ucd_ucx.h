@@ -108,7 +108,8 @@ enum {
     UCD_UCX_EVENT__SENT, /* UCX says that it is gone */
     UCD_UCX_EVENT__RECEIVED,
     UCD_UCX_EVENT__UNPACK_BEGIN,
-    UCD_UCX_EVENT__UNPACK_END
+    UCD_UCX_EVENT__UNPACK_END,
+    UCD_UCX_EVENT__SHARE /* before POST: the receiver opens the device memory that it is in */
 };
 typedef struct {
     int what;        /* UCD_UCX_EVENT__* */
@@ -120,8 +121,8 @@ typedef struct {
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h */
     unsigned am_id;       /* the active message of the worker that the pipeline takes for itself */
-    /* Memory for chunks, if it is to come from elsewhere than malloc; pinned memory spares device
-     * memory a copy. allocate returns NULL if there is none. Both or neither are set. */
+    /* Memory for chunks on the host, if it is to come from elsewhere than malloc, and pinned memory
+     * for data of a device. allocate returns NULL if there is none. Both or neither are set. */
     void *(*allocate)(size_t bytes, void *memory_arg);
     void (*release)(void *memory, size_t bytes, void *memory_arg);
     void *memory_arg;
@@ -138,8 +139,22 @@ typedef struct {
  *   ucd.ucx.eager    bytes: messages of at most that many are one UCP call, without chunks
  *   ucd.ucx.chunk    bytes of a chunk, at least 1, at most 1 GiB
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, at least 1
- *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here). A transfer is
- * always given one chunk, so that none waits for another.
+ *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here), and for the data
+ *                    of each device once more. A transfer is always given one chunk, so that none
+ *                    waits for another.
+ *
+ * From device memory to device memory of the same machine, chunks stay in device memory, which the
+ * receiver opens, if drivers and devices can do that (see docs/gpu-ring.md):
+ *
+ *   ucd.ucx.ring          auto, or none: never. Either side's none will do
+ *   ucd.ucx.ring_chunk    bytes of such a chunk, at least 1, at most 1 GiB
+ *   ucd.ucx.ring_depth    such chunks of a transfer that are under way at a time, at least 1
+ *   ucd.ucx.ring_copy     yes: the receiver copies chunks to memory of its own before it unpacks
+ *                         them; no
+ *   ucd.ucx.ring_expose   yes: contiguous data is opened where it is, and may stay open when it was
+ *                         sent; no: it is copied to a chunk first
+ *   ucd.ucx.ring_staging  bytes of each device's memory that the pipeline takes (only here), again
+ *                         with one chunk for each transfer
  *
  * How the defaults were measured is in docs/ucx.md. params and info are read during the call.
  * The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last

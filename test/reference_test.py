@@ -40,6 +40,9 @@ class Reference(unittest.TestCase):
     def test_ucd(self):
         self.check('ucd.h', 50)
 
+    def test_ucd_memory(self):
+        self.check('ucd_memory.h', 5)
+
     def test_ucd_ucx(self):
         self.check('ucd_ucx.h', 15)
 

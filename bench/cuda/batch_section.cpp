@@ -35,12 +35,16 @@ struct Case {
     std::vector<Member> members;
     void (*by_hand)(const BoxMember *, unsigned) = nullptr;
     bool one_by_one = true; // beside a call for each
+    ucd_op_t op = UCD_OP__REPLACE;
 };
 
 UcdType box_type(std::intptr_t row, std::intptr_t rows, std::intptr_t row_stride,
                  std::intptr_t planes, std::intptr_t plane_stride) {
     ucd_type_t plane, box;
-    check_ucd(ucd_create_hvector(rows, row, row_stride, UCD_TYPE__BYTE, UCD_INFO__NULL, &plane));
+    check_ucd(row % 8 == 0 ? ucd_create_hvector(rows, row / 8, row_stride, UCD_TYPE__DOUBLE,
+                                                UCD_INFO__NULL, &plane)
+                           : ucd_create_hvector(rows, row, row_stride, UCD_TYPE__BYTE,
+                                                UCD_INFO__NULL, &plane));
     const UcdType inner(plane);
     check_ucd(ucd_create_hvector(planes, 1, plane_stride, plane, UCD_INFO__NULL, &box));
     return UcdType(box);
@@ -55,6 +59,15 @@ Case vectors() {
         c.types.push_back(box_type(64, 64, stride, 1, 0));
         c.source_bytes += static_cast<std::size_t>(64 * stride);
     }
+    return c;
+}
+
+// The same, added up.
+Case sums() {
+    Case c = vectors();
+    c.name = "256 sums of 4 KiB";
+    c.by_hand = hand::add_rows_of_64;
+    c.op = UCD_OP__SUM;
     return c;
 }
 
@@ -159,13 +172,13 @@ public:
                    "copying descriptors");
         const ucd_stream_t stream{"cuda", 0, nullptr, nullptr};
         for (const UcdType &type : c.types)
-            check_ucd(ucd_prepare(1, type.get(), UCD_OP__REPLACE, stream, UCD_INFO__NULL));
+            check_ucd(ucd_prepare(1, type.get(), c.op, stream, UCD_INFO__NULL));
         UcdInfo hints("ucd.inbuf", "cuda:0");
         check_ucd(
             ucd_info_set(hints.get(), "ucd.outbuf", to == Memory::device ? "cuda:0" : "pinned"));
-        const auto batch = [&descs](ucd_info_t info) {
+        const auto batch = [&descs, &c](ucd_info_t info) {
             ucd_request_t request;
-            check_ucd(ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request));
+            check_ucd(ucd_ipack_batch(descs.data(), descs.size(), info, c.op, &request));
             return request;
         };
         const auto whole_batch = [batch](ucd_info_t info) {
@@ -182,12 +195,12 @@ public:
                            static_cast<unsigned>(c.members.size()));
              })}};
         if (c.one_by_one)
-            contenders.push_back({"UCD, each by itself", repeated([&descs, &hints] {
+            contenders.push_back({"UCD, each by itself", repeated([&descs, &hints, &c] {
                                       std::uintptr_t moved;
                                       for (const ucd_pack_desc_t &d : descs)
                                           check_ucd(ucd_pack(d.inbuf, 1, d.type, 0, d.outbuf,
                                                              d.max_pack_bytes, &moved, hints.get(),
-                                                             UCD_OP__REPLACE));
+                                                             c.op));
                                   })});
         for (const Contender &contender : contenders) check(contender, c, image, target);
         const auto r = run_.measure("batches", fmt::format("{}, to {}", c.name, where), "pack",
@@ -220,7 +233,8 @@ private:
         std::vector<char> image(source.bytes());
         std::mt19937_64 random(5);
         for (std::size_t i = 0; i + 8 <= image.size(); i += 8) {
-            const std::uint64_t value = random();
+            const auto value =
+                static_cast<double>(random() >> 11); // added to zero, it stays itself
             std::memcpy(&image[i], &value, sizeof value);
         }
         check_cuda(cudaMemcpy(source.data(), image.data(), image.size(), cudaMemcpyDefault),
@@ -258,7 +272,7 @@ private:
 
 void run_batches(Run &run, Rows &rows) {
     Batches table(run);
-    for (const auto make : {vectors, halos, pages}) {
+    for (const auto make : {vectors, sums, halos, pages}) {
         const Case c = make();
         for (const Memory to : {Memory::device, Memory::pinned}) {
             if (to == Memory::pinned && !c.one_by_one) continue;

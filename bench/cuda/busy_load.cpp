@@ -11,9 +11,15 @@ namespace {
 
 constexpr std::size_t copied_bytes = std::size_t{64} << 20, count_offset = 64;
 
-unsigned processors() {
+int current_device() {
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the device");
+    return device;
+}
+
+unsigned processors(int device) {
     int count = 0;
-    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0),
+    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
                "asking for the processors");
     return static_cast<unsigned>(count);
 }
@@ -28,7 +34,7 @@ volatile std::uint64_t *counts_of(const Buffer &control) {
 } // namespace
 
 Load::Load(const LoadKind &kind)
-    : kind_(kind), processors_(processors()),
+    : kind_(kind), device_(current_device()), processors_(processors(device_)),
       spinning_(std::max(1u, static_cast<unsigned>(processors_ * kind.share))),
       control_(count_offset + processors_ * sizeof(std::uint64_t), Memory::pinned) {
     std::fill_n(control_.data(), control_.bytes(), '\0');
@@ -71,6 +77,7 @@ std::uint64_t Load::done() const {
 
 void Load::go_on() noexcept {
     try {
+        check_cuda(cudaSetDevice(device_), "choosing the device");
         keep_going();
     } catch (...) {
         failure_ = std::current_exception();

@@ -37,6 +37,7 @@ private:
     void start_one();
 
     LoadKind kind_;
+    int device_; // the one that is current where this is made
     unsigned processors_, spinning_;
     std::uint64_t each_ = 0; // done by one piece; 0: the device counts itself
     Buffer control_;         // the flag that ends spinning, then a count for each of its blocks

@@ -51,9 +51,10 @@ public:
                         })});
     }
     Contender copies() {
-        return checked(
-            {"copies", box_work(layout_.box.value(), bench_.laid_out(), bench_.packed(), true)});
+        return checked({"copies", box_work(layout_.box.value(), bench_.laid_out(), bench_.packed(),
+                                           true, layout_.boxes)});
     }
+    bool has_copies() const { return layout_.box.has_value(); }
     Contender ceiling() const {
         return {"ceiling", copy_work(bench_.packed(), bench_.spare(), bytes())};
     }
@@ -192,6 +193,7 @@ void run_blocks(Run &run, Rows &rows) {
                 for (const Result &r :
                      run.measure("blocks", packing.name(), "pack", packing.bytes(), contenders))
                     cells.push_back(three_digits(r.gigabytes_per_second()));
+                if (!packing.has_copies()) cells.push_back("-");
                 table.row(cells);
             });
 }
@@ -199,16 +201,19 @@ void run_blocks(Run &run, Rows &rows) {
 void run_engines(Run &run, Rows &rows) {
     constexpr Nest<1> rows_of_1k{1024, {{16 * 1024, 4096}}};
     constexpr Nest<1> few_rows{128, {{512, 512}}};
-    const Layout boxes[] = {small_layout(), nest_layout("2-D, 128 B of 512, 64 KiB", few_rows, {}),
+    const Layout boxes[] = {small_layout(),
+                            nest_layout("2-D, 128 B of 512, 64 KiB", few_rows, {}),
                             nest_layout("2-D, 1 KiB of 4, 16 MiB", rows_of_1k, {}),
                             nest_layout("2-D, 128 B of 512, 64 MiB", vector_128_of_512, {}),
-                            nest_layout("3-D, 128^3 of 512^3", cube, {})};
+                            nest_layout("3-D, 128^3 of 512^3", cube, {}),
+                            nest_layout("4-D, 32^4 of 64^4", hypercube, {}),
+                            listed_blocks()};
     Table table(run.progress, {{"time by ucd.engine", 44},
                                {"auto", 8},
                                {"kernel", 8},
                                {"dma", 8},
-                               {"copies", 8},
-                               {"ceiling", 8}});
+                               {"ceiling", 8},
+                               {"copies", 8}});
     for (const Layout &layout : boxes)
         for (const Memory memory : {Memory::device, Memory::pinned})
             rows.row(fmt::format("{} to {}, engines", layout.name, name_of(memory)), [&] {
@@ -221,8 +226,8 @@ void run_engines(Run &run, Rows &rows) {
                     contenders.push_back(
                         packing.ucd(std::string("UCD, ") + engine, infos.back().get()));
                 }
-                contenders.push_back(packing.copies());
                 contenders.push_back(packing.ceiling());
+                if (packing.has_copies()) contenders.push_back(packing.copies());
                 std::vector<std::string> cells{packing.name()};
                 for (const Result &r :
                      run.measure("engines", packing.name(), "pack", packing.bytes(), contenders))

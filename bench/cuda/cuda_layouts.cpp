@@ -101,6 +101,12 @@ std::vector<Layout> layouts() {
     };
 }
 
+Layout listed_blocks() {
+    constexpr std::int64_t blocks = 1024, bytes = 16384;
+    return listed("1024 blocks of 16 KiB, listed", blocks, recipe(Contig{bytes / 8, doubles()}),
+                  {});
+}
+
 Layout small_layout() {
     return nest_layout("vector 8 B of 512, 1 KiB", vector_8_of_512_small,
                        hand::vector_8_of_512_small());

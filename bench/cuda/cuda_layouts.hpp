@@ -43,6 +43,7 @@ Layout nest_layout(std::string name, const Nest<depth> &nest, std::span<const Ha
 }
 
 std::vector<Layout> layouts();
-Layout small_layout(); // 1 KiB
+Layout small_layout();  // 1 KiB
+Layout listed_blocks(); // what copy engines take as a list
 
 } // namespace bench::gpu

@@ -13,6 +13,18 @@ __global__ void __launch_bounds__(threads) rows_of_64(const BoxMember *members) 
         to[i] = *reinterpret_cast<const uint4 *>(m.from + (i / 4) * m.row_stride + i % 4 * 16);
 }
 
+__global__ void __launch_bounds__(threads) add_rows(const BoxMember *members) {
+    const BoxMember m = members[blockIdx.x];
+    auto *const to = reinterpret_cast<double2 *>(m.to);
+    const unsigned vectors = static_cast<unsigned>(m.rows) * 4;
+    for (unsigned i = threadIdx.x; i < vectors; i += threads) {
+        const double2 a =
+            *reinterpret_cast<const double2 *>(m.from + (i / 4) * m.row_stride + i % 4 * 16);
+        const double2 b = to[i];
+        to[i] = {b.x + a.x, b.y + a.y};
+    }
+}
+
 __global__ void __launch_bounds__(threads) boxes_of_doubles(const BoxMember *members) {
     const BoxMember m = members[blockIdx.x];
     auto *const to = reinterpret_cast<double *>(m.to);
@@ -38,6 +50,9 @@ __global__ void __launch_bounds__(threads) pages(const BoxMember *members) {
 
 void pack_rows_of_64(const BoxMember *members, unsigned number) {
     rows_of_64<<<number, threads>>>(members);
+}
+void add_rows_of_64(const BoxMember *members, unsigned number) {
+    add_rows<<<number, threads>>>(members);
 }
 void pack_boxes_of_doubles(const BoxMember *members, unsigned number) {
     boxes_of_doubles<<<number, threads>>>(members);

@@ -15,6 +15,7 @@ struct BoxMember {
 
 // A block of threads for each member; `members` is in device memory. In the null stream.
 void pack_rows_of_64(const BoxMember *members, unsigned number); // one plane, rows of 64 bytes
+void add_rows_of_64(const BoxMember *members, unsigned number);  // as doubles
 void pack_boxes_of_doubles(const BoxMember *members, unsigned number);
 void pack_pages(const BoxMember *members, unsigned number); // one row, a multiple of 16 bytes
 

@@ -39,16 +39,45 @@ void read_all(int fd, void *bytes, std::size_t count) {
     }
 }
 
+void *allocate_staging(std::size_t bytes, void *memory) {
+    return static_cast<Memory *>(memory)->allocate_staging(bytes);
+}
+
+void release_staging(void *staging, std::size_t, void *memory) {
+    static_cast<Memory *>(memory)->free_staging(static_cast<char *>(staging));
+}
+
+// Whoever waits for a process that has failed, and has said so, would wait for ever.
+void on_child(int) {
+    int status;
+    if (waitpid(-1, &status, WNOHANG) > 0 && status != 0) _exit(1);
+}
+
 } // namespace
 
-Link::Link() {
+Link::Link(const std::string &senders_memory, const std::string &receivers_memory)
+    : any_device_(senders_memory != "host" || receivers_memory != "host") {
     int down[2], up[2];
     if (pipe(down) != 0 || pipe(up) != 0) throw std::runtime_error("no pipe can be had");
+    std::signal(SIGCHLD, on_child);
     child_ = fork();
     if (child_ < 0) throw std::runtime_error("no process can be had");
+    std::signal(SIGPIPE, SIG_IGN);                     // write_all tells
     if (child_ == 0) prctl(PR_SET_PDEATHSIG, SIGKILL); // it would wait for ever
-    connect(sends() ? down[1] : up[1], sends() ? up[0] : down[0]);
-    for (const int fd : {down[0], down[1], up[0], up[1]}) close(fd);
+    // Without the other one's ends: what reads would not be told that the other process is gone.
+    const int to = sends() ? down[1] : up[1], from = sends() ? up[0] : down[0];
+    for (const int fd : {down[0], down[1], up[0], up[1]})
+        if (fd != to && fd != from) close(fd);
+    // In each process: the driver does not outlive a fork.
+    try {
+        memory_ = Memory::open(sends() ? senders_memory : receivers_memory);
+    } catch (const std::exception &e) {
+        throw std::runtime_error((sends() ? "the sender: " : "the receiver: ") +
+                                 std::string(e.what()));
+    }
+    connect(to, from);
+    close(to);
+    close(from);
 }
 
 void Link::connect(int to, int from) {
@@ -74,6 +103,11 @@ void Link::connect(int to, int from) {
     ucd_ucx_pipeline_params_t pipeline_params = {};
     pipeline_params.struct_size = sizeof pipeline_params;
     pipeline_params.am_id = 1;
+    if (memory_->on_device()) {
+        pipeline_params.allocate = allocate_staging;
+        pipeline_params.release = release_staging;
+        pipeline_params.memory_arg = memory_.get();
+    }
     check_ucd_ucx(ucd_ucx_pipeline_create(worker_, &pipeline_params, UCD_INFO__NULL, &pipeline_));
 }
 

@@ -1,6 +1,8 @@
 // Two processes that are connected by UCX: this one sends, its child receives.
 #pragma once
 
+#include "ucx/memory.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
@@ -13,7 +15,8 @@ void check_ucx(ucs_status_t status, const char *what);
 // Made in one process, which becomes two. Both go through the same measurements in the same order.
 class Link {
 public:
-    Link();
+    // Where the sender and the receiver have their data, as Memory::open takes it.
+    Link(const std::string &senders_memory, const std::string &receivers_memory);
     ~Link(); // waits for the child
     Link(const Link &) = delete;
     Link &operator=(const Link &) = delete;
@@ -22,6 +25,8 @@ public:
     ucd_ucx_pipeline_t pipeline() const { return pipeline_; }
     ucp_ep_h ep() const { return ep_; }
     ucp_worker_h worker() const { return worker_; }
+    Memory &memory() const { return *memory_; } // this side's
+    bool any_device() const { return any_device_; }
 
     // UCP's own calls, waited for.
     void send(const void *buf, std::size_t count, ucp_datatype_t datatype);
@@ -39,6 +44,8 @@ private:
     void wait_ucx(ucs_status_ptr_t request, const char *what);
 
     pid_t child_ = -1;
+    bool any_device_;
+    std::unique_ptr<Memory> memory_;
     ucp_context_h context_ = nullptr;
     ucp_worker_h worker_ = nullptr;
     ucp_ep_h ep_ = nullptr;

@@ -275,7 +275,7 @@ int main(int argc, char **argv) {
     CLI11_PARSE(app, argc, argv);
     try {
         const bench::UcdSession session;
-        bench::Link link;
+        bench::Link link("host", "host");
         bench::Bench bench(link, repetitions, at_a_time);
         if (link.sends())
             bench.run();

@@ -6,6 +6,7 @@
 #include "element_match.h"
 #include "host_copy.h"
 #include "host_move.h"
+#include "known_batches.h"
 #include "move_arguments.h"
 #include "request.h"
 #include "route.h"
@@ -123,7 +124,8 @@ Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uin
     for (uintptr_t i = 0; i < count; ++i) {
         Transfer t;
         UCD_TRY(at_member(i, check_member(descs[i], op, direction, t)));
-        // Filled where it stays: a copy, read in other portions than it was written in, would stall.
+        // Filled where it stays: a copy, read in other portions than it was written in, would
+        // stall.
         Job &job = jobs.emplace_back();
         UCD_TRY(
             at_member(i, make_host_job(context, t, direction, static_cast<Op>(op), limits, job)));
@@ -139,19 +141,12 @@ Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uin
 
 // The device is at work before the descriptors are written to.
 template <class Desc>
-Status batch_on_device(Context &context, DirectBatch &batch, Desc *descs, uintptr_t Desc::*actual,
-                       uintptr_t count, Direction direction, ucd_request_t *request) {
-    std::vector<uintptr_t> lengths(count);
-    for (uintptr_t i = 0; i < count; ++i) {
-        Transfer t;
-        UCD_TRY(at_member(i, check_member(descs[i], UCD_OP__REPLACE, direction, t)));
-        lengths[i] = t.length;
-        if (t.length > 0) UCD_TRY(at_member(i, batch.add(t)));
-    }
+Status batch_on_device(Context &context, const std::shared_ptr<KnownBatch> &batch, Desc *descs,
+                       uintptr_t Desc::*actual, ucd_request_t *request) {
     std::unique_ptr<Operation> operation;
-    UCD_TRY(batch.start(operation));
+    UCD_TRY(start(context, batch, operation));
     *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
-    for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = lengths[i];
+    for (std::size_t i = 0; i < batch->members(); ++i) descs[i].*actual = batch->length(i);
     return success;
 }
 
@@ -171,9 +166,11 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
             *request = UCD_REQUEST__NULL;
             return success;
         }
-        if (DirectBatch batch;
-            batch.prepare(*context, hints, direction, static_cast<Op>(op), count))
-            return batch_on_device(*context, batch, descs, actual, count, direction, request);
+        if (BatchTerms terms; find_terms(*context, hints, direction, static_cast<Op>(op), terms)) {
+            std::shared_ptr<KnownBatch> batch;
+            UCD_TRY(know_batch(*context, terms, std::span<const Desc>(descs, count), batch));
+            if (batch != nullptr) return batch_on_device(*context, batch, descs, actual, request);
+        }
         std::vector<Transfer> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(descs[i], op, direction, members[i])));

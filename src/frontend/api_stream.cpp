@@ -4,6 +4,7 @@
 #include "boundary.h"
 #include "context.h"
 #include "derived.h"
+#include "known_batches.h"
 #include "move_arguments.h"
 #include "route.h"
 
@@ -61,7 +62,7 @@ Status check_reached(const Context &context, const Executor &executor, const Hin
         place.device = executor.device;
     }
     kind = place.kind;
-    if (executor.backend->reaches(executor.device, place)) return success;
+    if (reaches(executor, hints, place)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "%s is in memory that device %d of backend %s does not reach", argument,
                 executor.device, executor.backend->name());
@@ -84,7 +85,7 @@ Status check_both_reached(const Context &context, const Executor &executor, cons
 
 Status make_job(const Executor &executor, const Transfer &t, Direction direction, Op op,
                 const Hints &hints, const Kinds &kinds, Job &job) {
-    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op, false));
+    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op));
     UCD_TRY(plan_job(executor, *t.type, t.count, op, hints, job));
     job.laid_out = t.laid_out;
     job.packed = t.packed;
@@ -155,6 +156,20 @@ int move(const char *function, const MoveArguments &arguments, Direction directi
 }
 
 template <class Desc>
+Status batch_in_stream(Context &context, const std::shared_ptr<KnownBatch> &batch, Desc *descs,
+                       uintptr_t Desc::*actual, const ucd_stream_t &stream) {
+    const JobList list = batch->jobs();
+    if (!list.jobs.empty()) {
+        const bool is_new = !batch->keeps_types();
+        if (is_new) batch->keep_types();
+        UCD_TRY(batch->terms().executor.backend->launch_in(native_of(stream), list, batch));
+        if (is_new) context.batches->add(batch);
+    }
+    for (std::size_t i = 0; i < batch->members(); ++i) descs[i].*actual = batch->length(i);
+    return success;
+}
+
+template <class Desc>
 int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
           ucd_info_t info, ucd_op_t op, Direction direction, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
@@ -164,9 +179,17 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         if (count > 0) UCD_TRY(require(descs, "descs"));
         Executor executor;
         UCD_TRY(resolve_stream(*context, stream, executor));
-        const CallHints hints(*context, info);
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
         StreamWork work{*context, executor, hints, direction, static_cast<Op>(op)};
         work.expect(count);
+        if (work.reached && hints.limits.engine != Engine::dma) {
+            const BatchTerms terms = {executor,     direction,           work.op,
+                                      hints.limits, work.kinds.laid_out, work.kinds.packed};
+            std::shared_ptr<KnownBatch> batch;
+            UCD_TRY(know_batch(*context, terms, std::span<const Desc>(descs, count), batch));
+            if (batch != nullptr) return batch_in_stream(*context, batch, descs, actual, stream);
+        }
         std::vector<uintptr_t> lengths(count);
         for (uintptr_t i = 0; i < count; ++i) {
             const auto add = [&]() -> Status {

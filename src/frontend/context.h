@@ -13,6 +13,8 @@
 
 namespace ucd {
 
+class DeviceMemory;
+class KnownBatches;
 class Progress;
 
 struct BackendSlot {
@@ -42,6 +44,8 @@ public:
     bool devices = false;
     Info environment;
     Hints defaults; // the environment's, for calls without an info
+    std::unique_ptr<KnownBatches> batches;
+    std::unique_ptr<DeviceMemory> device_memory; // of users
     // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
     std::unique_ptr<Progress> progress;
 

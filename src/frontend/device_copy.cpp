@@ -59,14 +59,18 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
     Place source, target;
     UCD_TRY(find_place(context, hints, hints.inbuf, first_byte(*from.type, from.laid_out), source));
     UCD_TRY(find_place(context, hints, hints.outbuf, first_byte(*to.type, to.laid_out), target));
-    Route route = find_route(context, source, target);
+    Route route = find_route(context, hints, source, target);
     if (route.way == Way::direct && target.host_reachable() &&
         !supports(route.packed, op, *to.type))
         route = staged_route(context, source, target);
     if (route.way == Way::host) return copy_on_host(context, from, to, op, hints.limits);
-    const bool one_launch =
-        route.way == Way::direct && op == Op::replace && route.packed.backend->copies_layouts();
-    if (hints.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(from, op, true));
+    const bool by_engines = hints.limits.engine == Engine::dma;
+    const bool one_launch = route.way == Way::direct && op == Op::replace && !by_engines &&
+                            route.packed.backend->copies_layouts();
+    if (by_engines) {
+        UCD_TRY(check_copy_engines(from, op));
+        UCD_TRY(check_copy_engines(to, op));
+    }
     if (one_launch) return launch_copy(from, to, route.packed, hints.limits, operation);
     // A device that reaches both sides does both halves, by way of chunks of its own.
     const Executor &reader = route.laid_out, &writer = route.packed;

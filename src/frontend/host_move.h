@@ -40,7 +40,7 @@ inline Status run_on_host(Context &context, const Transfer &t, Direction directi
                           const Limits &limits) {
     Job job;
     UCD_TRY(make_host_job(context, t, direction, op, limits, job));
-    return launch_on_host(context, {&job, 1});
+    return launch_on_host(context, std::span<const Job>(&job, 1));
 }
 
 } // namespace ucd

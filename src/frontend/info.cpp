@@ -73,6 +73,10 @@ bool set_member(Info &info, std::string_view text) {
 bool parse_gpu(std::string_view text, bool &host_only) {
     return host_only = text == "none";
 }
+bool parse_peers(std::string_view text, bool &peers) {
+    peers = text == "auto";
+    return peers || text == "none";
+}
 bool parse_address(std::string_view text, uint64_t &address) {
     return parse(text, address);
 }
@@ -86,6 +90,7 @@ constexpr Key keys[] = {
     {"ucd.gpu", "UCD_GPU", "it must be none", set_member<&Info::host_only, parse_gpu>},
     {"ucd.inbuf", "UCD_INBUF", place_rule, set_member<&Info::inbuf, parse_place>},
     {"ucd.outbuf", "UCD_OUTBUF", place_rule, set_member<&Info::outbuf, parse_place>},
+    {"ucd.peers", "UCD_PEERS", "it must be auto or none", set_member<&Info::peers, parse_peers>},
     {"ucd.engine", "UCD_ENGINE", "it must be auto, kernel or dma",
      set_member<&Info::engine, parse_engine>},
     {"ucd.max_blocks", "UCD_MAX_BLOCKS", "it must be a number above 0",

@@ -23,6 +23,7 @@ struct PlaceHint {
 struct Info {
     std::optional<std::vector<std::string>> backends; // ucd.backends
     std::optional<bool> host_only;                    // ucd.gpu=none
+    std::optional<bool> peers;                        // ucd.peers
     std::optional<PlaceHint> inbuf, outbuf;
     std::optional<Engine> engine;
     std::optional<uint32_t> max_blocks, threads;
@@ -44,6 +45,7 @@ Status hints_from_environment(Info &info);
 // What a call goes by: its own info, and the environment's hints for what that leaves open.
 struct Hints {
     bool host_only = false;
+    bool peers = true; // devices may use each other's memory
     const PlaceHint *inbuf = nullptr, *outbuf = nullptr;
     Limits limits;
 };
@@ -51,6 +53,7 @@ struct Hints {
 // Replaces what `info` sets, and leaves the rest.
 inline void apply(const Info &info, Hints &hints) {
     if (info.host_only) hints.host_only = *info.host_only;
+    if (info.peers) hints.peers = *info.peers;
     if (info.inbuf) hints.inbuf = &*info.inbuf;
     if (info.outbuf) hints.outbuf = &*info.outbuf;
     if (info.threads) hints.limits.threads = *info.threads;

@@ -82,7 +82,12 @@ Status find_place(const Context &context, const Hints &hints, const PlaceHint *h
     return success;
 }
 
-Route find_route(const Context &context, Place laid_out, Place packed) {
+bool reaches(const Executor &executor, const Hints &hints, const Place &place) {
+    const bool peers = place.kind == MemoryKind::device && place.device != executor.device;
+    return (hints.peers || !peers) && executor.backend->reaches(executor.device, place);
+}
+
+Route find_route(const Context &context, const Hints &hints, Place laid_out, Place packed) {
     adopt_owner(laid_out, packed);
     adopt_owner(packed, laid_out);
     const Row &row = rows[!laid_out.host_reachable()][!packed.host_reachable()];
@@ -90,7 +95,7 @@ Route find_route(const Context &context, Place laid_out, Place packed) {
         if (by == By::nobody) continue;
         const Executor e = executor_of(context, by == By::packed ? packed : laid_out);
         if (by == By::host) return {Way::host, e, e, laid_out.kind, packed.kind};
-        if (e.backend->reaches(e.device, laid_out) && e.backend->reaches(e.device, packed))
+        if (reaches(e, hints, laid_out) && reaches(e, hints, packed))
             return {Way::direct, e, e, laid_out.kind, packed.kind};
     }
     return staged_route(context, laid_out, packed);
@@ -114,17 +119,16 @@ bool is_contiguous(const Transfer &t, char *&address) {
     return true;
 }
 
-Status check_copy_engines(const Transfer &t, Op op, bool in_parts) {
+Status check_copy_engines(const Transfer &t, Op op) {
+    if (op != Op::replace)
+        return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
     const Layout &layout = layout_of(*t.type);
     const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
-    Box box;
-    if (op == Op::replace && is_box(layout, top, t.offset, t.length, box) &&
-        (!in_parts || box.rows * box.planes == 1))
-        return success;
+    std::vector<Box> boxes;
+    if (Boxes(layout, boxes).list(top, t.offset, t.length, most_boxes)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
-                "ucd.engine is dma, which does no reductions, and takes a range that is %s",
-                in_parts ? "consecutive in memory where data goes through staging buffers"
-                         : "consecutive in memory or a box of up to three dimensions");
+                "ucd.engine is dma, which takes up to %zu blocks or boxes; this range has more",
+                most_boxes);
 }
 
 namespace {

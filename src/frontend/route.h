@@ -42,9 +42,12 @@ inline bool all_on_host(const Context &context, const Hints &hints) {
 Status find_place(const Context &context, const Hints &hints, const PlaceHint *hint,
                   const void *address, Place &place);
 
+// Whether the executor reaches the place, and may.
+bool reaches(const Executor &executor, const Hints &hints, const Place &place);
+
 // The way between a laid-out and a packed buffer. For a copy between two laid-out buffers, the
 // source stands for the laid-out and the destination for the packed side.
-Route find_route(const Context &context, Place laid_out, Place packed);
+Route find_route(const Context &context, const Hints &hints, Place laid_out, Place packed);
 
 // The way on which each side is moved by its own executor, whoever else reaches it. What the host
 // reaches, the host moves.
@@ -57,8 +60,8 @@ const char *first_byte(const Type &type, const char *laid_out);
 // `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
-// Whether copy engines can do it, in one job or in parts of any length.
-Status check_copy_engines(const Transfer &t, Op op, bool in_parts);
+// Whether copy engines can do it.
+Status check_copy_engines(const Transfer &t, Op op);
 
 // Whether the executor has the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);

@@ -272,7 +272,8 @@ Status Pipeline::run(Lane &lane, const Executor &executor, End Move::*side, Dire
                 .direction = direction,
                 .op = op,
                 .elements = op == Op::replace ? nullptr : part.move->elements,
-                .limits = limits_};
+                .limits = limits_,
+                .packed_kind = pool_.kind()};
         if (bytes) { // many small pieces are one launch, not many copies
             const Type &byte = predefined_type(predefined_with(Element::byte));
             job.laid_out = displaced(end.base, part.offset);
@@ -295,7 +296,7 @@ void Pipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &don
 
 // Movement --------------------------------------------------------------
 
-Status Movement::launch(const Executor &executor, std::span<const Job> jobs) {
+Status Movement::launch(const Executor &executor, const JobList &jobs) {
     std::unique_ptr<Event> done;
     UCD_TRY(executor.backend->launch(executor.device, jobs, done));
     note(std::move(done));
@@ -349,6 +350,7 @@ bool Movement::progress() noexcept {
     if (completed) {
         pipelines_.clear(); // before the types whose plans they use
         types_.clear();
+        kept_.reset();
     }
     return completed;
 }

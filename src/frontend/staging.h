@@ -40,6 +40,7 @@ public:
     bool serves(const Executor &owner, MemoryKind kind) const {
         return owner_ == owner && kind_ == kind;
     }
+    MemoryKind kind() const { return kind_; }
     std::size_t chunk_bytes() const { return sizes_.chunk_bytes; }
 
 private:
@@ -170,11 +171,11 @@ public:
 
     // The type lives until the work is done.
     void keep(const Type &type) { types_.add(type); }
-    // Makes room, so that so many calls of keep() cannot fail.
-    void expect_types(std::size_t count) { types_.reserve(count); }
+    // Whatever it is.
+    void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
-    Status launch(const Executor &executor, std::span<const Job> jobs);
+    Status launch(const Executor &executor, const JobList &jobs);
     Status launch_copy(const Executor &executor, const CopyJob &job);
     // The pipeline between two executors; made if there is none yet.
     Pipeline &pipeline(Staging &staging, const Executor &from, const Executor &to, Op op,
@@ -191,6 +192,7 @@ private:
     void note(std::unique_ptr<Event> done);
 
     KeptTypes types_;
+    std::shared_ptr<const void> kept_;
     std::vector<std::unique_ptr<Event>> launches_;
     std::vector<std::unique_ptr<Pipeline>> pipelines_;
     bool staged_ = false;

@@ -22,8 +22,7 @@ public:
 
     Status add(const Transfer &t, const Route &route) {
         if (route.way == Way::host) return add_on_host(t);
-        if (hints_.limits.engine == Engine::dma)
-            UCD_TRY(check_copy_engines(t, op_, route.way == Way::staged));
+        if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
         const Executor &to = direction_ == Direction::pack ? route.packed : route.laid_out;
         UCD_TRY(check_supported(to, op_, *t.type));
         work_->keep(*t.type);
@@ -120,7 +119,7 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
     UCD_TRY(find_place(context, hints, pack ? hints.inbuf : hints.outbuf,
                        first_byte(*t.type, t.laid_out), laid_out));
     UCD_TRY(find_place(context, hints, pack ? hints.outbuf : hints.inbuf, t.packed, packed));
-    route = find_route(context, laid_out, packed);
+    route = find_route(context, hints, laid_out, packed);
     // What a device cannot reduce, the host can, if the result is where it reaches.
     const Place &target = pack ? packed : laid_out;
     if (route.way == Way::direct && target.host_reachable() && !supports(route.packed, op, *t.type))
@@ -129,41 +128,6 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
 }
 
 } // namespace
-
-bool DirectBatch::prepare(const Context &context, const Hints &hints, Direction direction, Op op,
-                          std::size_t members) {
-    if (op != Op::replace || hints.inbuf == nullptr || hints.outbuf == nullptr ||
-        hints.limits.engine == Engine::dma)
-        return false;
-    Place in, out;
-    if (!find_place(context, hints, hints.inbuf, nullptr, in).ok() ||
-        !find_place(context, hints, hints.outbuf, nullptr, out).ok())
-        return false;
-    const bool pack = direction == Direction::pack;
-    const Route route = find_route(context, pack ? in : out, pack ? out : in);
-    if (route.way != Way::direct) return false;
-    const Executor &executor = route.packed;
-    backend_ = executor.backend;
-    backend_index_ = executor.index;
-    device_ = executor.device;
-    direction_ = direction;
-    limits_ = hints.limits;
-    jobs_.reserve(members);
-    types_.reserve(members);
-    return true;
-}
-
-Status DirectBatch::start(std::unique_ptr<Operation> &operation) {
-    if (jobs_.empty()) return success;
-    auto work = std::make_unique<Movement>();
-    work->expect_launches(1);
-    work->expect_types(types_.size());
-    const Executor executor{backend_, backend_index_, device_};
-    work->attempt([&] { return work->launch(executor, jobs_); });
-    // While the device is at it.
-    for (const Type *type : types_) work->keep(*type);
-    return Movement::conclude(std::move(work), false, operation);
-}
 
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation) {

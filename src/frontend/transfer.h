@@ -3,14 +3,11 @@
 #pragma once
 
 #include "context.h"
-#include "derived.h"
-#include "job.h"
 #include "request.h"
 #include "type.h"
 
 #include <memory>
 #include <span>
-#include <vector>
 
 namespace ucd {
 
@@ -28,41 +25,5 @@ struct Transfer {
 // nothing; what several members fail with has the member's index before it.
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation);
-
-// A batch all of whose members one device moves, as its hints say: the quick way.
-class DirectBatch {
-public:
-    // Whether that is so; then all members that have bytes are added. What is wrong with a hint, the other
-    // way says, of a member.
-    bool prepare(const Context &context, const Hints &hints, Direction direction, Op op,
-                 std::size_t members);
-
-    Status add(const Transfer &t) {
-        const Plan *plan;
-        UCD_TRY(plan_of(*t.type, *backend_, backend_index_, t.count > 1, plan));
-        types_.push_back(t.type);
-        jobs_.push_back({.plan = plan,
-                         .laid_out = t.laid_out,
-                         .packed = t.packed,
-                         .count = t.count,
-                         .offset = t.offset,
-                         .length = t.length,
-                         .direction = direction_,
-                         .limits = limits_});
-        return success;
-    }
-
-    // Like start() below.
-    Status start(std::unique_ptr<Operation> &operation);
-
-private:
-    Backend *backend_ = nullptr;
-    unsigned backend_index_ = 0;
-    int device_ = 0;
-    Direction direction_{};
-    Limits limits_;
-    std::vector<Job> jobs_;
-    std::vector<const Type *> types_;
-};
 
 } // namespace ucd

@@ -44,7 +44,7 @@ Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::
                     header.size(), p.most_user_header);
     auto sending = std::make_unique<Sending>();
     const std::lock_guard held(p.lock);
-    UCD_UCX_TRY(sending->set(p, ep, data.buf, data.count, data.type, param, granule));
+    UCD_UCX_TRY(sending->set(p, ep, data.buf, data.count, data.type, param, Matching::am, granule));
     return start_sending(
         p, std::move(sending), [&](Sending &s) { s.start_am(p, id, header.data(), header.size()); },
         request);
@@ -82,7 +82,9 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
         UCD_UCX_TRY(read_transfer_options(info, options));
         uint64_t staging = 64 << 20;
         UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging));
-        auto made = std::make_unique<ucd_ucx_pipeline>(worker, known, options, staging);
+        uint64_t ring = 256 << 20;
+        UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, ring));
+        auto made = std::make_unique<ucd_ucx_pipeline>(worker, known, options, staging, ring);
         UCD_UCX_TRY(made->open());
         *pipeline = made.release();
         return success;
@@ -122,7 +124,7 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
         auto sending = std::make_unique<Sending>();
         const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param));
+        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param, Matching::tag));
         return start_sending(
             *pipeline, std::move(sending), [&](Sending &s) { s.start_tagged(*pipeline, tag); },
             request);

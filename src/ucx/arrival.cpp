@@ -15,9 +15,17 @@ ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t
         return UCS_OK; // no pipeline's: dropped
     try {
         auto arrival = std::make_unique<Arrival>();
-        arrival->user_header.assign(static_cast<const char *>(header) + sizeof h, h.user_header);
+        const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
+        if (placed && h.user_header != sizeof arrival->place) return UCS_OK;
+        if (placed)
+            std::memcpy(static_cast<void *>(&arrival->place),
+                        static_cast<const char *>(header) + sizeof h, sizeof arrival->place);
+        else
+            arrival->user_header.assign(static_cast<const char *>(header) + sizeof h,
+                                        h.user_header);
         arrival->header = h;
-        arrival->bytes = bytes;
+        const bool ring = placed || h.kind == Kind::ring_refuse;
+        arrival->bytes = !ring ? bytes : arrival->is_ring() ? arrival->place.bytes : 0;
         arrival->pipeline_ = pipeline;
         arrival->rendezvous_ = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
         if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
@@ -45,6 +53,8 @@ void Arrival::drop_data() {
 void Arrival::happen(ucd_ucx_pipeline &pipeline) {
     if (stage_ == Stage::new_one)
         take_in(pipeline);
+    else if (is_ring() || header.kind == Kind::ring_accept || header.kind == Kind::ring_refuse)
+        settle_ring(pipeline);
     else
         received(pipeline);
 }
@@ -54,12 +64,19 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<Arrival> self(this);
     if (header.kind == Kind::withdraw) {
         Incoming *message = pipeline.find_incoming(header.id);
-        if (message != nullptr)
-            message->end(pipeline, static_cast<ucs_status_t>(-static_cast<int>(header.status)));
+        // No pipeline withdraws what is well.
+        const auto status = header.status == 0
+                                ? UCS_ERR_INVALID_PARAM
+                                : static_cast<ucs_status_t>(-static_cast<int>(header.status));
+        if (message != nullptr) message->end(pipeline, status);
         return;
     }
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
-    if (!users && header.kind != Kind::offer && header.kind != Kind::chunk) return; // unknown
+    const bool ticket = header.kind == Kind::ring_refuse || header.kind == Kind::ring_accept;
+    if (!users && header.kind != Kind::offer && header.kind != Kind::chunk && !ticket && !is_ring())
+        return; // unknown
+    // Without rendezvous, the sender has taken leave of the ring.
+    if (ticket && !rendezvous_) return;
     if (header.kind == Kind::whole && bytes != header.total) return;
     // A message is announced once: of a second time, no pipeline would be the sender.
     if (users && pipeline.find_incoming(header.id) != nullptr &&
@@ -71,6 +88,8 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     if (lost != UCS_OK) reply_ep = nullptr;
     message.learn(*this);
     if (users) message.deliver(pipeline, *this);
+    if (ticket) return message.take_ticket(pipeline, std::move(self));
+    if (is_ring() && !rendezvous_) return message.end(pipeline, UCS_ERR_INVALID_PARAM);
     if (bytes > 0) message.add(pipeline, std::move(self));
     if (lost != UCS_OK) message.end(pipeline, lost);
 }
@@ -78,6 +97,7 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
 void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {
     message_ = &message;
     block_ = std::move(block);
+    if (is_ring()) return receive_from_ring(pipeline);
     if (!rendezvous_) return unpack(pipeline, data_);
     const Operand &operand = message.receiving()->operand();
     void *to = block_ ? block_.memory() : operand.in_place() + header.offset;
@@ -116,6 +136,7 @@ void Arrival::unpack(ucd_ucx_pipeline &pipeline, const void *from) {
 }
 
 void Arrival::moved(ucd_ucx_pipeline &pipeline, Status status) {
+    if (is_ring()) return moved_in_ring(pipeline, status);
     pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     message_->settle(pipeline, std::unique_ptr<Arrival>(this), ucx_status_of(status.code()),
                      status.code());

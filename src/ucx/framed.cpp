@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace ucd_ucx {
 namespace {
@@ -52,6 +53,18 @@ ucs_status_t unpack(void *state, std::size_t offset, const void *from_argument,
     const uint64_t at = offset + done - frame->prefix;
     if (done == length || at >= frame->operand->bytes()) return UCS_OK;
     const std::size_t bytes = std::min<std::size_t>(length - done, frame->operand->bytes() - at);
+    if (!frame->operand->on_host() && !frame->began_unpacking && done == frame->prefix)
+        frame->gathered.reset(
+            new (std::nothrow) char[frame->operand->bytes_of(frame->header.total)]);
+    frame->began_unpacking = true;
+    if (frame->gathered != nullptr) {
+        // A total that is no truth is found by its length, before this is used.
+        const uint64_t room = frame->operand->bytes_of(frame->header.total);
+        if (at < room)
+            std::memcpy(frame->gathered.get() + at, from + done,
+                        std::min<uint64_t>(bytes, room - at));
+        return UCS_OK;
+    }
     const Status status = frame->operand->unpack(at, from + done, bytes, nullptr);
     if (!status.ok()) frame->failure = status.code();
     return UCS_OK;

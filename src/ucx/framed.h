@@ -5,6 +5,8 @@
 #include "message.h"
 #include "operand.h"
 
+#include <memory>
+
 namespace ucd_ucx {
 
 struct Frame {
@@ -13,6 +15,11 @@ struct Frame {
     Direction direction = Direction::send;
     std::size_t prefix = sizeof(Header); // 0: the header goes another way
     int failure = UCD_SUCCESS;           // of packing or unpacking
+
+    // What has come for a device's memory, to be unpacked at once: each fragment would wait for the
+    // device. Empty if the header did not come first, when nothing tells how much there will be.
+    std::unique_ptr<char[]> gathered;
+    bool began_unpacking = false;
 };
 
 extern const ucp_generic_dt_ops_t frame_callbacks;

@@ -19,6 +19,7 @@ void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
 }
 
 void Incoming::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
+    if (answered_) end_tickets(pipeline); // the sender has the answer
     waiting_.push_back(std::move(arrival));
     advance(pipeline);
 }
@@ -28,6 +29,7 @@ void Incoming::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
     ended_ = true;
     status_ = status;
     drop_waiting();
+    drop_tickets();
     if (receiving_ != nullptr)
         receiving_->fail(pipeline, status, UCD_SUCCESS);
     else
@@ -45,6 +47,7 @@ void Incoming::match(ucd_ucx_pipeline &pipeline, Receiving &receiving, uint64_t 
     if (ended_) return receiving.fail(pipeline, status_, UCD_SUCCESS);
     if (total > receiving.operand().bytes())
         return receiving.fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    answer(pipeline);
     advance(pipeline);
 }
 
@@ -56,6 +59,7 @@ void Incoming::drop(ucd_ucx_pipeline &pipeline) {
 void Incoming::abandon(ucd_ucx_pipeline &pipeline) {
     if (in_use_ == 0) receiving_ = nullptr;
     drop_waiting();
+    answer(pipeline);
     conclude(pipeline);
 }
 
@@ -71,9 +75,14 @@ bool Incoming::fits(const Arrival &arrival) const {
 }
 
 bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block) {
+    if (arrival.is_ring()) {
+        block = receiving_->take_copy(pipeline, arrival.bytes);
+        if (block) ++blocks_;
+        return true;
+    }
     if (arrival.is_here() || receiving_->operand().in_place() != nullptr) return true;
     const bool urgent = blocks_ == 0;
-    block = pipeline.staging.take(arrival.bytes, urgent);
+    block = pipeline.take_chunk(receiving_->operand(), arrival.bytes, urgent);
     if (block) {
         ++blocks_;
         return true;
@@ -85,7 +94,8 @@ bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Blo
 void Incoming::advance(ucd_ucx_pipeline &pipeline) {
     if (!matched_ && !ended_) return;
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
-           in_use_ < receiving_->depth()) {
+           in_use_ <
+               (waiting_.front()->is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
         if (!fits(*waiting_.front()))
             return receiving_->fail(pipeline, UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
         Block block;

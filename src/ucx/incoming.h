@@ -21,6 +21,9 @@ public:
 
     void happen(ucd_ucx_pipeline &pipeline) override;
     void moved(ucd_ucx_pipeline &pipeline, Status status) override;
+    bool is_ring() const { return header.kind == Kind::ring_chunk; }
+    // Of a ring_refuse or ring_accept: this is what the sender learns.
+    void fetch(ucd_ucx_pipeline &pipeline, Incoming &message);
 
     // Brings the data to where it belongs, by `block` if that is not empty.
     void receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block);
@@ -29,7 +32,8 @@ public:
 
     Header header;
     std::string user_header;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0; // of the transfer
+    RingPlace place;
     ucp_ep_h reply_ep = nullptr;
     uint64_t since = 0; // when it came; see ucd_ucx_pipeline::now
 
@@ -41,6 +45,14 @@ private:
     void unpack(ucd_ucx_pipeline &pipeline, const void *from);
     void drop_data();
 
+    // incoming_ring.cpp
+    void receive_from_ring(ucd_ucx_pipeline &pipeline);
+    void unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from);
+    void await_device(ucd_ucx_pipeline &pipeline, Status started);
+    void moved_in_ring(ucd_ucx_pipeline &pipeline, Status status);
+    void fetch_receipt(ucd_ucx_pipeline &pipeline);
+    void settle_ring(ucd_ucx_pipeline &pipeline);
+
     ucd_ucx_pipeline *pipeline_ = nullptr;
     Stage stage_ = Stage::new_one;
     void *data_ = nullptr; // UCX's, until it is received or released
@@ -48,6 +60,12 @@ private:
     ucs_status_t status_ = UCS_OK;
     Incoming *message_ = nullptr;
     Block block_;
+    // Of the ring:
+    std::shared_ptr<const Mapping> mapping_;
+    Receipt receipt_ = 0;
+    unsigned under_way_ = 0; // the device's work, and the receipt
+    bool copying_ = false;
+    int ucd_ = UCD_SUCCESS;
 };
 
 // Held by the pipeline until all of it was received or dropped, and whoever it is for knows of it.
@@ -69,6 +87,7 @@ public:
     void deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
     bool is_delivered() const { return delivered_; }
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
+    void take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket);
     // No more will come.
     void end(ucd_ucx_pipeline &pipeline, ucs_status_t status);
     void lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before);
@@ -92,6 +111,10 @@ private:
     bool fits(const Arrival &arrival) const;
     bool find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block);
     void conclude(ucd_ucx_pipeline &pipeline);
+    void answer(ucd_ucx_pipeline &pipeline);
+    void fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket);
+    void end_tickets(ucd_ucx_pipeline &pipeline);
+    void drop_tickets();
 
     const MessageId id_;
     Header header_;
@@ -101,6 +124,8 @@ private:
     uint64_t total_ = UINT64_MAX; // until it is known
     uint64_t settled_ = 0;        // bytes received or dropped
     std::deque<std::unique_ptr<Arrival>> waiting_;
+    std::unique_ptr<Arrival> refuse_, accept_; // one of them is to be fetched, once it is matched
+    bool answered_ = false;
     unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory
     bool matched_ = false;             // or dropped: the user knows
     bool delivered_ = false;           // or about to be

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ucd_memory.h>
 
 namespace ucd_ucx {
 
@@ -20,6 +21,10 @@ enum class Kind : uint16_t {
     user_offer, // chunks of a user's active message will come; the user's header follows
     chunk,
     withdraw, // no more chunks will come
+    // Of data in device memory (docs/gpu-ring.md). All have a Receipt, by rendezvous.
+    ring_refuse, // fetched by a receiver that wants chunks as above
+    ring_accept, // or this, if it opens device memory; a RingPlace follows
+    ring_chunk,  // fetched when the memory has been read; a RingPlace follows
 };
 
 // Begins every tagged message, and is the header of every active message.
@@ -35,5 +40,20 @@ struct Header {
     uint32_t user_header = 0; // bytes
 };
 static_assert(sizeof(Header) == 48);
+
+// A chunk in device memory of the sender's.
+struct RingPlace {
+    ucd_ipc_handle_t handle = {};
+    uint64_t offset = 0; // into what the handle stands for
+    uint64_t bytes = 0;
+};
+struct RingHeader {
+    Header header;
+    RingPlace place;
+};
+static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
+
+// What the receiver fetches, so that UCX tells the sender of it.
+using Receipt = uint64_t;
 
 } // namespace ucd_ucx

@@ -48,7 +48,7 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
 
 Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     for (const char *key :
-         {"ucd.gpu", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
+         {"ucd.gpu", "ucd.peers", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
         UCD_UCX_TRY(hints.copy(info, key));
     return success;
 }
@@ -82,10 +82,14 @@ Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
     UCD_UCX_TRY(
         hints_.set(direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory.c_str()));
     on_host_ = host_reaches(memory);
-    if (op == UCD_OP__REPLACE && on_host_ && layout_.contiguous && layout_.bytes > 0)
-        in_place_ = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buf_) +
-                                             static_cast<uintptr_t>(layout_.low));
-    return success;
+    if (op == UCD_OP__REPLACE && layout_.contiguous && layout_.bytes > 0)
+        (on_host_ ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
+            reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout_.low));
+    if (on_host_) return success;
+    device_ = memory;
+    UCD_UCX_TRY(copy_hints(info, near_hints_));
+    UCD_UCX_TRY(near_hints_.set("ucd.inbuf", memory.c_str()));
+    return near_hints_.set("ucd.outbuf", memory.c_str());
 }
 
 Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
@@ -108,6 +112,26 @@ Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
     if (moved == bytes) return success;
     if (request != nullptr) (void)ucd_wait(request);
     return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");
+}
+
+Status Operand::pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved, near_hints_.get(),
+                            UCD_OP__REPLACE, request));
+}
+
+Status Operand::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
+                            ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
+                              near_hints_.get(), op_, request));
+}
+
+Status Operand::copy_near(const void *from, void *to, uint64_t bytes,
+                          ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
+                            near_hints_.get(), UCD_OP__REPLACE, request));
 }
 
 } // namespace ucd_ucx

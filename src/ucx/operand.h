@@ -58,23 +58,37 @@ public:
                Direction direction, ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return layout_.bytes; }
+    // Those of a message that there is room for.
+    uint64_t bytes_of(uint64_t message) const { return message < bytes() ? message : bytes(); }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
     char *in_place() const { return in_place_; }
     bool on_host() const { return on_host_; }
+    // Whose memory it is in, if the processor does not reach it; else "".
+    const std::string &device() const { return device_; }
+    // As in_place(), of a device's memory.
+    char *device_in_place() const { return device_in_place_; }
 
     // The two calls that move a range of the stream; without a request, they wait.
     Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
     Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
 
+    // The same, to and from memory that the operand's device reaches as its own; and a copy there.
+    Status pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
+    Status unpack_near(uint64_t offset, const void *from, uint64_t bytes,
+                       ucd_request_t *request) const;
+    Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
+
 private:
     char *buf_ = nullptr;
     uintptr_t count_ = 0;
     OwnedType type_;
-    OwnedInfo hints_;
+    OwnedInfo hints_, near_hints_;
     ucd_layout_t layout_ = {};
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;
     bool on_host_ = true;
+    std::string device_;
+    char *device_in_place_ = nullptr;
 };
 
 } // namespace ucd_ucx

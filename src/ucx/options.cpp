@@ -20,10 +20,31 @@ Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t mo
     return success;
 }
 
+namespace {
+
+Status read_choice(ucd_info_t info, const char *key, const char *no, const char *yes,
+                   bool &choice) {
+    std::string text;
+    UCD_UCX_TRY(read_key(info, key, text));
+    if (text.empty()) return success;
+    if (text != no && text != yes)
+        return fail(UCD_ERR__INVALID_ARG, "%s is \"%.100s\"; it must be %s or %s", key,
+                    text.c_str(), no, yes);
+    choice = text == yes;
+    return success;
+}
+
+} // namespace
+
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, most_chunk, options.eager));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, most_chunk, options.chunk));
-    return read_number(info, "ucd.ucx.depth", 1, 1024, options.depth);
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
+    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring", "none", "auto", options.ring));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, most_chunk, options.ring_chunk));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
+    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
+    return read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose);
 }
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {

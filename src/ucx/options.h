@@ -13,9 +13,17 @@ Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t mo
 
 // What a transfer goes by. How the defaults were measured: docs/ucx.md.
 struct TransferOptions {
-    uint64_t eager = 64 << 10;
+    static constexpr uint64_t unset = UINT64_MAX;
+    uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }
+    uint64_t eager = unset; // the default depends on memory and network
     uint64_t chunk = 512 << 10;
     uint64_t depth = 4;
+    // Between devices.
+    bool ring = true;
+    uint64_t ring_chunk = 4 << 20;
+    uint64_t ring_depth = 4;
+    bool ring_copy = false;  // the receiver copies chunks before it unpacks them
+    bool ring_expose = true; // contiguous data is opened where it is
 };
 inline constexpr uint64_t most_chunk = uint64_t{1} << 30;
 

@@ -21,9 +21,10 @@ uint64_t random_number() {
 } // namespace
 
 ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
-                                   const TransferOptions &o, uint64_t staging_limit)
+                                   const TransferOptions &o, uint64_t staging_limit,
+                                   uint64_t ring_limit)
     : worker(worker_of_user), params(p), options(o), staging(p, staging_limit),
-      sender_(random_number()) {}
+      staging_limit_(staging_limit), ring_limit_(ring_limit), sender_(random_number()) {}
 
 Status ucd_ucx_pipeline::open() {
     ucp_worker_attr_t worker_attributes = {};
@@ -58,6 +59,21 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
 void ucd_ucx_pipeline::await(Chunk &chunk) {
     if (chunk.moving == UCD_REQUEST__NULL) return chunk.moved(*this, success);
     moving_.push_back(&chunk);
+}
+
+Block ucd_ucx_pipeline::take_chunk(const Operand &operand, std::size_t bytes, bool urgent) {
+    if (params.allocate == nullptr && !operand.device().empty()) {
+        Block block = chunks_of(operand.device()).pinned.take(bytes, urgent);
+        if (block || !urgent) return block;
+    }
+    return staging.take(bytes, urgent);
+}
+
+DeviceChunks &ucd_ucx_pipeline::chunks_of(const std::string &device) {
+    std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
+    if (chunks == nullptr)
+        chunks = std::make_unique<DeviceChunks>(device, staging_limit_, ring_limit_);
+    return *chunks;
 }
 
 void ucd_ucx_pipeline::add(Sending &sending) {
@@ -113,6 +129,7 @@ void ucd_ucx_pipeline::handle_losses() {
         const std::lock_guard held(losses_lock_);
         losses.swap(losses_);
     }
+    if (!losses.empty()) mappings.close_idle(); // they keep memory of processes that may be gone
     for (const Loss &l : losses) {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);

@@ -1,7 +1,9 @@
 // A pipeline: the transfers of one worker.
 #pragma once
 
+#include "device_chunks.h"
 #include "event.h"
+#include "mappings.h"
 #include "message.h"
 #include "options.h"
 #include "request.h"
@@ -16,6 +18,7 @@ namespace ucd_ucx {
 
 class Arrival;
 class Incoming;
+class Operand;
 class Receiving;
 class Sending;
 
@@ -40,7 +43,8 @@ struct HashOfId {
 // The lock is held in every function but those that say otherwise.
 struct ucd_ucx_pipeline {
     ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &params,
-                     const ucd_ucx::TransferOptions &options, uint64_t staging_limit);
+                     const ucd_ucx::TransferOptions &options, uint64_t staging_limit,
+                     uint64_t ring_limit);
     ~ucd_ucx_pipeline();
     ucd_ucx::Status open();
 
@@ -55,6 +59,10 @@ struct ucd_ucx_pipeline {
 
     // Calls chunk.moved as soon as the device is done; or now, if libucd says that it is.
     void await(ucd_ucx::Chunk &chunk);
+
+    // Memory for a chunk on the host, as fits the data: see Staging::take.
+    ucd_ucx::Block take_chunk(const ucd_ucx::Operand &operand, std::size_t bytes, bool urgent);
+    ucd_ucx::DeviceChunks &chunks_of(const std::string &device);
 
     // Transfers that have begun and not ended.
     void add(ucd_ucx::Sending &sending);
@@ -83,6 +91,7 @@ struct ucd_ucx_pipeline {
     const ucd_ucx::TransferOptions options;
     ucd_ucx::Inbox inbox;
     ucd_ucx::Staging staging;
+    ucd_ucx::Mappings mappings;
     ucp_datatype_t framed = 0; // see framed.h
     std::size_t most_user_header = 0;
     std::mutex lock;
@@ -92,6 +101,9 @@ struct ucd_ucx_pipeline {
     std::size_t outstanding = 0; // transfers
 
 private:
+    const uint64_t staging_limit_, ring_limit_;
+    std::unordered_map<std::string, std::unique_ptr<ucd_ucx::DeviceChunks>> device_chunks_;
+
     struct Loss {
         ucp_ep_h ep;
         ucs_status_t status;

@@ -30,9 +30,19 @@ void Post::started(ucd_ucx_pipeline &pipeline, ucs_status_ptr_t request) {
 }
 
 void Post::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Parcel &parcel) {
-    const ucp_request_param_t p = parameters(pipeline, parcel);
+    ucp_request_param_t p = parameters(pipeline, parcel);
+    const void *data = parcel.data;
+    std::size_t count = parcel.count;
+    if ((parcel.flags & UCP_AM_SEND_FLAG_EAGER) != 0 && p.datatype == ucp_dt_make_contig(1)) {
+        // As a list of one segment: short messages that have contiguous data, a header and the
+        // reply flag smash the stack in UCX 1.13 with UCX_PROTO_ENABLE=y.
+        segment_ = {const_cast<void *>(data), count};
+        p.datatype = ucp_dt_make_iov();
+        data = &segment_;
+        count = 1;
+    }
     started(pipeline, ucp_am_send_nbx(ep, pipeline.params.am_id, parcel.header, parcel.header_bytes,
-                                      parcel.data, parcel.count, &p));
+                                      data, count, &p));
 }
 
 void Post::send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag,

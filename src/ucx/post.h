@@ -32,6 +32,7 @@ private:
     void started(ucd_ucx_pipeline &pipeline, ucs_status_ptr_t request);
     static void on_sent(void *request, ucs_status_t status, void *post);
     ucd_ucx_pipeline *pipeline_ = nullptr;
+    ucp_dt_iov_t segment_ = {};
 };
 
 } // namespace ucd_ucx

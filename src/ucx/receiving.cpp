@@ -57,6 +57,11 @@ void Receiving::happen(ucd_ucx_pipeline &pipeline) {
     if (frame_.failure != UCD_SUCCESS)
         return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
     if (h.total > operand_.bytes()) return fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    if (frame_.gathered != nullptr) {
+        const Status status = operand_.unpack(0, frame_.gathered.get(), h.total, nullptr);
+        frame_.gathered.reset();
+        if (!status.ok()) return fail(pipeline, ucx_status_of(status.code()), status.code());
+    }
     end(pipeline);
 }
 

@@ -19,6 +19,11 @@ public:
 
     const Operand &operand() const { return operand_; }
     uint64_t depth() const { return options_.depth; }
+    // For chunks in device memory.
+    uint64_t ring_depth() const { return options_.ring_depth; }
+    bool joins_ring(ucd_ucx_pipeline &pipeline, const RingPlace &first) const;
+    // Memory for a copy of a chunk, if chunks are to be copied.
+    Block take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const;
     bool has_failed() const { return status_ != UCS_OK; }
 
     // Ends it with this, as soon as no chunk is on its way into its memory.

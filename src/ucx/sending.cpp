@@ -4,30 +4,63 @@
 #include <cstring>
 
 namespace ucd_ucx {
+namespace {
+
+// Whether UCX expects less than 5 GB/s: so TCP, but neither shared memory nor RDMA.
+bool is_slow(ucp_ep_h ep) {
+    ucp_ep_evaluate_perf_param_t param = {};
+    param.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE;
+    param.message_size = 1 << 20;
+    ucp_ep_evaluate_perf_attr_t attributes = {};
+    attributes.field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME;
+    return ucp_ep_evaluate_perf(ep, &param, &attributes) == UCS_OK &&
+           attributes.estimated_time * 5e9 > static_cast<double>(param.message_size);
+}
+
+} // namespace
 
 Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-                    ucd_type_t type, const ucd_ucx_param_t *param, uint64_t granule) {
+                    ucd_type_t type, const ucd_ucx_param_t *param, Matching matching,
+                    uint64_t granule) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    options_.chunk = std::max(granule, options_.chunk - options_.chunk % granule);
+    for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
+        *chunk = std::max(granule, *chunk - *chunk % granule);
     UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::send));
     ep_ = ep;
     since_ = pipeline.now();
     frame_.operand = &operand_;
     frame_.header.total = operand_.bytes();
-    if (is_whole()) {
-        // What a device may fail to do is done before anything is sent.
-        if (operand_.on_host()) return success;
-        packed_.resize(sizeof(Header) + operand_.bytes());
-        return operand_.pack(0, packed_.data() + sizeof(Header), operand_.bytes(), nullptr);
-    }
+    slow_ = operand_.bytes() >= 8 << 10 && is_slow(ep_);
+    // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
+    const bool longer = slow_ && operand_.on_host() && matching == Matching::tag;
+    eager_ = options_.eager_or(longer ? 512 << 10 : 64 << 10);
+    if (is_whole()) return set_whole(pipeline);
     const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);
+    prepare_ring(pipeline);
+    if (way_ != Way::host) return success;
     // So that what finds no memory does not begin.
-    if (operand_.in_place() == nullptr && !pipeline.staging.take(chunk_bytes(0), true))
+    if (operand_.in_place() == nullptr && !pipeline.take_chunk(operand_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
     return success;
+}
+
+// What a device may fail to do is done before anything is sent. And where UCX copies, it takes
+// contiguous data in larger fragments than it packs: a network that is not worth a copy gains.
+Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
+    if (operand_.on_host() && !slow_) return success;
+    packed_ = pipeline.staging.take(sizeof(Header) + operand_.bytes(), true);
+    if (!packed_)
+        return operand_.on_host()
+                   ? success
+                   : fail(UCD_ERR__OUT_OF_MEM, "no memory for a message of %ju bytes",
+                          static_cast<uintmax_t>(operand_.bytes()));
+    const Status status =
+        operand_.pack(0, packed_.memory() + sizeof(Header), operand_.bytes(), nullptr);
+    if (!status.ok()) packed_ = Block(); // under the lock
+    return status;
 }
 
 uint64_t Sending::chunk_bytes(uint64_t offset) const {
@@ -43,10 +76,10 @@ void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
 
 // Packed as UCX sends it; or packed already.
 Parcel Sending::whole_parcel(ucd_ucx_pipeline &pipeline) {
-    if (packed_.empty()) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
-    std::memcpy(packed_.data(), &frame_.header, sizeof(Header));
+    if (!packed_) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
+    std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
     const std::size_t skipped = sizeof(Header) - frame_.prefix;
-    return {.data = packed_.data() + skipped, .count = packed_.size() - skipped};
+    return {.data = packed_.memory() + skipped, .count = frame_.prefix + operand_.bytes()};
 }
 
 void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
@@ -69,6 +102,7 @@ void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
                                  {.data = &frame_.header, .count = sizeof frame_.header});
         else
             --under_way_;
+        ask(pipeline);
     }
     starting_ = false;
     conclude(pipeline);
@@ -93,6 +127,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     }
     ++under_way_;
     opening_.send_am(pipeline, ep_, parcel);
+    ask(pipeline);
     starting_ = false;
     conclude(pipeline);
 }
@@ -104,13 +139,14 @@ bool Sending::holds_memory() const {
 
 bool Sending::advance(ucd_ucx_pipeline &pipeline) {
     if (is_complete() || is_whole() || status_ != UCS_OK || next_ == operand_.bytes()) return false;
+    if (way_ != Way::host) return advance_in_ring(pipeline);
     const auto slot =
         std::find_if(slots_.begin(), slots_.end(), [](const Slot &s) { return !s.busy(); });
     if (slot == slots_.end()) return false;
     Block block;
     if (operand_.in_place() == nullptr) {
         const bool urgent = !holds_memory();
-        block = pipeline.staging.take(chunk_bytes(next_), urgent);
+        block = pipeline.take_chunk(operand_, chunk_bytes(next_), urgent);
         if (!block) {
             if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return urgent;
@@ -144,7 +180,11 @@ void Sending::Slot::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offs
 void Sending::Slot::moved(ucd_ucx_pipeline &pipeline, Status status) {
     pipeline.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
     if (!status.ok()) owner_.stop(pipeline, ucx_status_of(status.code()), status.code());
-    if (owner_.status_ == UCS_OK) return post(pipeline, block_.memory());
+    const bool in_ring = header_.kind == Kind::ring_chunk;
+    if (owner_.status_ == UCS_OK && !in_ring) return post(pipeline, block_.memory());
+    packed_ = owner_.status_ == UCS_OK && owner_.way_ != Way::host;
+    if (packed_ && owner_.way_ == Way::ring) return post_in_ring(pipeline);
+    if (packed_) return;
     busy_ = false;
     block_ = Block();
     owner_.sent(pipeline, UCS_OK);
@@ -178,6 +218,7 @@ void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
     if (status_ != UCS_OK) return;
     status_ = status;
     ucd_ = ucd;
+    drop_packed();
     withdraw(pipeline);
     conclude(pipeline);
 }
@@ -215,6 +256,7 @@ void Sending::conclude(ucd_ucx_pipeline &pipeline) {
         status_ = ucx_status_of(frame_.failure);
         ucd_ = frame_.failure;
     }
+    packed_ = Block();
     pipeline.finish(*this, {status_, ucd_, status_ == UCS_OK ? operand_.bytes() : 0, 0});
 }
 

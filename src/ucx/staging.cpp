@@ -30,7 +30,7 @@ Block Staging::take(std::size_t bytes, bool urgent) {
     // Blocks of other sizes must not keep this one from being had.
     if (allocated_ + bytes > limit_) release_free();
     if (allocated_ + bytes > limit_ && !urgent) return {};
-    free_.reserve(free_.size() + 1);
+    free_.reserve(blocks_ + 1);
     char *memory = allocate(bytes);
     if (memory == nullptr && !free_.empty()) {
         release_free();
@@ -40,7 +40,7 @@ Block Staging::take(std::size_t bytes, bool urgent) {
 }
 
 void Staging::give_back(char *memory, std::size_t bytes) {
-    if (allocated_ <= limit_ && free_.size() < free_.capacity())
+    if (allocated_ <= limit_)
         free_.push_back({memory, bytes});
     else
         release(memory, bytes);
@@ -49,12 +49,16 @@ void Staging::give_back(char *memory, std::size_t bytes) {
 char *Staging::allocate(std::size_t bytes) {
     void *memory = params_.allocate != nullptr ? params_.allocate(bytes, params_.memory_arg)
                                                : std::malloc(bytes);
-    if (memory != nullptr) allocated_ += bytes;
+    if (memory != nullptr) {
+        allocated_ += bytes;
+        ++blocks_;
+    }
     return static_cast<char *>(memory);
 }
 
 void Staging::release(char *memory, std::size_t bytes) {
     allocated_ -= bytes;
+    --blocks_;
     if (params_.release != nullptr)
         params_.release(memory, bytes, params_.memory_arg);
     else

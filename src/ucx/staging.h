@@ -57,8 +57,9 @@ private:
 
     const ucd_ucx_pipeline_params_t params_;
     const uint64_t limit_;
-    uint64_t allocated_ = 0;
-    std::vector<Free> free_;
+    uint64_t allocated_ = 0; // bytes
+    std::size_t blocks_ = 0;
+    std::vector<Free> free_; // has the capacity for all
 };
 
 } // namespace ucd_ucx

@@ -5,6 +5,8 @@
 #include <ucd.h>
 /* clang-format off */
 #include <ucd.h> /* again */
+#include <ucd_memory.h>
+#include <ucd_memory.h> /* again */
 /* clang-format on */
 
 #define PIN(expression, value) _Static_assert((expression) == (value), #expression)
@@ -20,6 +22,9 @@ PIN(UCD_ERR__CORRUPT, 6);
 PIN(UCD_ERR__TRUNCATED, 7);
 PIN(UCD_ERR__DEVICE, 8);
 PIN(UCD_ERR__INTERNAL, 9);
+PIN(UCD_MEMORY__DEVICE, 0);
+PIN(UCD_MEMORY__PINNED, 1);
+PIN(sizeof(ucd_ipc_handle_t), 128);
 PIN(UCD_OP__REPLACE, 0);
 PIN(UCD_OP__MAX, 1);
 PIN(UCD_OP__MIN, 2);

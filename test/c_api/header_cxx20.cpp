@@ -7,6 +7,7 @@
 /* clang-format off */
 #include <ucd.hpp> /* again */
 #include <ucd.h>   /* again */
+#include <ucd_memory.h>
 /* clang-format on */
 
 #include <type_traits>

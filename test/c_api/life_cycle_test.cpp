@@ -23,6 +23,7 @@ std::vector<NamedCall> calls_that_need_init() {
     static const int ints[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
     static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr};
     static unsigned char in[8];
+    static const ucd_ipc_handle_t no_handle = {};
     static ucd_pack_desc_t pack = {in, 1, UCD_TYPE__INT, 0, in + 4, 4, 7, {}};
     static ucd_unpack_desc_t unpack = {in, 4, in + 4, 1, UCD_TYPE__INT, 0, 7, {}};
 #define CALL(function, ...)                                                                        \
@@ -75,6 +76,11 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_flatten_size, int_, &o.size),
         CALL(ucd_flatten, int_, o.data, sizeof o.data),
         CALL(ucd_unflatten, &o.type, o.data, sizeof o.data),
+        CALL(ucd_memory_alloc, "cuda:0", UCD_MEMORY__PINNED, 8, &o.address),
+        CALL(ucd_memory_free, in),
+        CALL(ucd_ipc_export, in, 8, &o.handle),
+        CALL(ucd_ipc_open, &no_handle, "cuda:0", &o.address, &o.size),
+        CALL(ucd_ipc_close, in),
         CALL(ucd_finalize),
     };
 }
@@ -94,6 +100,8 @@ std::vector<NamedCall> calls_with_bad_arguments() {
         CALL(ucd_prepare, 1, UCD_TYPE__NULL, -1, {}, nullptr),
         CALL(ucd_iov_len, 1, UCD_TYPE__NULL, nullptr),
         CALL(ucd_unflatten, nullptr, nullptr, 5),
+        CALL(ucd_memory_alloc, nullptr, -1, 0, nullptr),
+        CALL(ucd_ipc_open, nullptr, nullptr, nullptr, nullptr),
     };
 }
 

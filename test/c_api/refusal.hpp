@@ -6,6 +6,7 @@
 #include "c_api/allocations.hpp"
 
 #include <ucd.h>
+#include <ucd_memory.h>
 
 #include <cstring>
 #include <string>
@@ -26,6 +27,8 @@ struct Outputs {
     iovec entries[4];
     char text[64];
     unsigned char data[256];
+    void *address;
+    ucd_ipc_handle_t handle;
 };
 
 inline constexpr unsigned char pattern = 0xa5;

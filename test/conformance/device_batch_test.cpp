@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <memory>
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -18,8 +19,8 @@ namespace {
 // Moves all, with and without a request that is waited for; in both directions.
 void check_both_ways(Case &one, BatchMoves &moves, Memory laid_out, Memory packed) {
     moves.allocate(laid_out, packed);
-    const TrueHints pack_hints(one.rng(), laid_out, packed);
-    const TrueHints unpack_hints(one.rng(), packed, laid_out);
+    const TrueHints pack_hints(one.rng(), laid_out, packed, UCD_OP__REPLACE);
+    const TrueHints unpack_hints(one.rng(), packed, laid_out, UCD_OP__REPLACE);
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
     std::vector<ucd_pack_desc_t> packs = moves.packs();
@@ -131,8 +132,8 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
     Case one("megabytes", 0);
     const Subject blocks = make_subject(one, vector(1100, 16, 20, leaf(UCD_TYPE__DOUBLE)), 1);
     const Subject odd = make_subject(one, vector(800, 12, 19, leaf(UCD_TYPE__DOUBLE)), 1);
-    const Subject listed =
-        make_subject(one, indexed_block(512, {0, 2000, 600, 1300}, contig(64, leaf(UCD_TYPE__CHAR))), 2);
+    const Subject listed = make_subject(
+        one, indexed_block(512, {0, 2000, 600, 1300}, contig(64, leaf(UCD_TYPE__CHAR))), 2);
     const Subject plain = make_subject(one, contig(16384, leaf(UCD_TYPE__CHAR)), 1);
     const Subject small = make_subject(one, vector(20, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
     BatchMoves moves(one);
@@ -144,4 +145,73 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
         if (i % 3 == 0) moves.add_range(small);
     }
     check_both_ways(one, moves, device0, device0);
+}
+
+TEST_CASE("random batches with any op in all memories") {
+    MockSession session;
+    run_cases("device batches with ops", 300, [](Case &one) {
+        Rng &rng = one.rng();
+        random_knobs(rng);
+        use_staging(64 + rng.below(2000), 1 + static_cast<unsigned>(rng.below(4)));
+        struct Member {
+            ReducedSubject what;
+            MockBuffer laid_out, packed;
+            std::size_t offset, length;
+        };
+        const ucd_op_t op = random_mock_op(rng);
+        const bool pack = rng.chance(50);
+        RecipeOptions options = mock_options(op);
+        // Often all of one kind, which is one launch.
+        if (!options.elements.empty() && rng.chance(50))
+            options.elements = {options.elements[rng.below(options.elements.size())]};
+        std::vector<std::unique_ptr<Member>> members;
+        std::vector<ucd_pack_desc_t> packs;
+        std::vector<ucd_unpack_desc_t> unpacks;
+        for (std::size_t i = rng.below(rng.chance(20) ? 60 : 12); i-- > 0;) {
+            ReducedSubject what = with_elements(random_subject(one, options, 3));
+            const std::size_t elements = what.elements.size();
+            const std::size_t first = elements == 0 ? 0 : rng.below(elements);
+            const std::size_t last = first + (elements == 0 ? 0 : rng.below(elements - first) + 1);
+            const std::size_t offset = what.offset_of(first), end = what.offset_of(last);
+            const TouchedRange range = what.subject.range;
+            members.push_back(std::unique_ptr<Member>(
+                new Member{std::move(what),
+                           {rng, range, random_memory(rng)},
+                           {rng, {0, static_cast<std::intptr_t>(end - offset)}, random_memory(rng)},
+                           offset,
+                           end - offset}));
+            Member &m = *members.back();
+            const MockMove move{one, op, m.what, m.laid_out, m.packed, m.offset, m.length};
+            const Subject &s = m.what.subject;
+            pack ? set_up_pack(move) : set_up_unpack(move);
+            packs.push_back({m.laid_out.real_base(),
+                             s.count,
+                             s.type(),
+                             m.offset,
+                             m.packed.real_base(),
+                             m.length,
+                             untouched,
+                             {0, 0}});
+            unpacks.push_back({m.packed.real_base(),
+                               m.length,
+                               m.laid_out.real_base(),
+                               s.count,
+                               s.type(),
+                               m.offset,
+                               untouched,
+                               {0, 0}});
+        }
+        ucd_request_t request = UCD_REQUEST__NULL;
+        one.succeed(
+            pack ? ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request)
+                 : ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op, &request),
+            "batch");
+        one.succeed(finish(rng, request), "request of a batch");
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            Member &m = *members[i];
+            check_result({one, op, m.what, m.laid_out, m.packed, m.offset, m.length});
+            if ((pack ? packs[i].actual_pack_bytes : unpacks[i].actual_unpack_bytes) != m.length)
+                one.fail("member ", i, " says that it moved another number of bytes");
+        }
+    });
 }

@@ -2,9 +2,8 @@
 // shares, faults.
 #include "support/catch.hpp"
 
-#include "support/batch_moves.hpp"
+#include "support/batch_calls.hpp"
 #include "support/host_vendor/capture.h"
-#include "support/mock_fixture.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,41 +14,6 @@
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
-
-namespace {
-
-int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
-    ucd_request_t request = UCD_REQUEST__NULL;
-    const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);
-    return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
-}
-
-int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs) {
-    return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                 native(stream));
-}
-
-void forget_counts() {
-    mock::counts.launches = mock::counts.copies = mock::counts.allocations = 0;
-}
-
-// `members` of doubles by a stride, each of another length.
-struct Vectors {
-    Case one{"vectors", 0};
-    std::list<Subject> subjects;
-    BatchMoves moves{one};
-
-    explicit Vectors(int members, Memory laid_out = device0, Memory packed = device0) {
-        for (int i = 0; i < members; ++i) {
-            const Subject &s = subjects.emplace_back(
-                make_subject(one, vector(10 + i % 90, 1, 2 + i % 5, leaf(UCD_TYPE__DOUBLE)), 1));
-            moves.add(s, 0, s.size());
-        }
-        moves.allocate(laid_out, packed);
-    }
-};
-
-} // namespace
 
 TEST_CASE("a batch is one launch for each device, whatever its members") {
     MockSession session;
@@ -101,75 +65,6 @@ TEST_CASE("members on the host and on both devices") {
     for (Vectors *v : {&a, &b, &c}) v->moves.check("mixed");
 }
 
-TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
-    MockSession session;
-    Vectors many(500, device0, device0);
-    many.moves.set_up_pack();
-    const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
-    REQUIRE(pack(descs) == UCD_SUCCESS);
-    many.moves.check("first");
-    for (int round = 0; round < 3; ++round) {
-        many.moves.set_up_pack();
-        forget_counts();
-        REQUIRE(pack(descs) == UCD_SUCCESS);
-        CHECK(mock::counts.launches == 1);
-        CHECK(mock::counts.copies == 0);
-        CHECK(mock::counts.allocations == 0);
-        many.moves.check("again");
-    }
-    // Unpacking of the same has a table of its own.
-    std::vector<ucd_unpack_desc_t> unpacks = many.moves.unpacks();
-    for (int round = 0; round < 2; ++round) {
-        many.moves.set_up_unpack();
-        forget_counts();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  &request) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-        CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
-        many.moves.check("unpacked");
-    }
-    // Whatever is different in one member, in the middle of all, is seen.
-    for (int what = 0; what < 4; ++what) {
-        std::vector<ucd_pack_desc_t> other = descs;
-        ucd_pack_desc_t &d = other[250];
-        std::size_t ends_early = 0;
-        switch (what) {
-        case 0: d.type = other[249].type; break;
-        case 1: d.inbuf = static_cast<const char *>(d.inbuf) + 8; break;
-        case 2: d.inoffset = 8; break;
-        default: ends_early = 8; break;
-        }
-        d.max_pack_bytes -= ends_early;
-        for (int round = 0; round < 2; ++round) {
-            forget_counts();
-            REQUIRE(pack(other) == UCD_SUCCESS);
-            CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
-        }
-    }
-    many.moves.set_up_pack();
-    forget_counts();
-    REQUIRE(pack(descs) == UCD_SUCCESS);
-    CHECK(mock::counts.copies == 0); // the first one has not been forgotten
-    many.moves.check("in the end");
-}
-
-TEST_CASE("more batches than tables are kept") {
-    MockSession session;
-    std::list<Vectors> all;
-    for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
-    for (int round = 0; round < 2; ++round)
-        for (Vectors &v : all) {
-            v.moves.set_up_pack();
-            REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
-            v.moves.check("one of many");
-        }
-    forget_counts();
-    for (Vectors &v : all) REQUIRE(pack(v.moves.packs()) == UCD_SUCCESS);
-    CHECK(mock::counts.copies == 12);
-    CHECK(mock::counts.allocations == 0);
-}
-
 TEST_CASE("batches under way at once have tables of their own") {
     MockSession session;
     std::list<Vectors> all;
@@ -193,17 +88,23 @@ TEST_CASE("batches under way at once have tables of their own") {
 
 TEST_CASE("threads with batches of their own") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     std::list<Vectors> all;
     for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
     std::atomic<int> failures{0};
     std::vector<std::thread> threads;
     for (Vectors &v : all)
-        threads.emplace_back([&v, &failures] {
+        threads.emplace_back([&v, &failures, &hints] {
             const std::vector<ucd_pack_desc_t> descs = v.moves.packs();
             for (std::size_t round = 0; round < 60; ++round) {
                 std::vector<ucd_pack_desc_t> some = descs;
                 some.resize(descs.size() - round % 13);
-                failures += pack(some) != UCD_SUCCESS;
+                failures += pack(some, hints) != UCD_SUCCESS;
             }
         });
     for (std::thread &thread : threads) thread.join();
@@ -211,76 +112,20 @@ TEST_CASE("threads with batches of their own") {
     for (Vectors &v : all) v.moves.check("by a thread");
 }
 
-TEST_CASE("other types at the addresses of those that have gone") {
-    MockSession session;
-    Case one("reborn", 0);
-    const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
-    BatchMoves moves(one);
-    for (int i = 0; i < 200; ++i) moves.add(room, 0, 800);
-    moves.allocate(device0, device0);
-    std::vector<ucd_pack_desc_t> descs = moves.packs();
-    std::vector<double> in(1000);
-    for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
-    for (int stride = 2; stride < 8; ++stride) {
-        // Its memory is likely to be where the last one's was.
-        ucd_type_t type = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_vector(100, 1, stride, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) ==
-                UCD_SUCCESS);
-        const BuiltType owner(type);
-        for (ucd_pack_desc_t &d : descs) {
-            d.type = type;
-            mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
-        }
-        REQUIRE(pack(descs) == UCD_SUCCESS);
-        for (const ucd_pack_desc_t &d : descs) {
-            std::vector<double> out(100);
-            mock::read(out.data(), d.outbuf, 800);
-            for (int i = 0; i < 100; ++i) REQUIRE(out[static_cast<std::size_t>(i)] == i * stride);
-        }
-    }
-}
-
-TEST_CASE("lists that have moved, because memory ran out meanwhile") {
-    MockSession session;
-    Case one("moved lists", 0);
-    const auto list_of = [&one](std::intptr_t entries) {
-        Ints displs;
-        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k % 5 % 2);
-        return make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
-    };
-    std::list<Subject> subjects;
-    BatchMoves moves(one), spare(one), other(one);
-    for (int i = 0; i < 117; ++i) {
-        const Subject &s = subjects.emplace_back(list_of(10 + i));
-        (i < 115 ? moves : i < 116 ? spare : other).add(s, 0, s.size());
-    }
-    for (BatchMoves *m : {&moves, &spare, &other}) {
-        m->allocate(device0, device0);
-        m->set_up_pack();
-    }
-    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
-    moves.check("before");
-    REQUIRE(pack(spare.packs()) == UCD_SUCCESS);
-    mock::knobs.out_of_memory = true;
-    REQUIRE(pack(other.packs()) == UCD_SUCCESS); // in the place of the first of `moves`
-    other.check("in between");
-    moves.set_up_pack();
-    ucd::hostgpu::uploaded_bytes();
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS); // that one now in the place of `spare`
-    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
-    moves.check("after");
-}
-
 TEST_CASE("graphs keep their batch") {
     MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
         const auto capture = [&](ucd::hostgpu::Graph &graph) {
             ucd::hostgpu::begin_capture(stream);
-            const int rc = pack_in(stream, batch.moves.packs());
+            const int rc = pack_in(stream, batch.moves.packs(), hints);
             graph = ucd::hostgpu::end_capture(stream);
             return rc;
         };
@@ -300,7 +145,7 @@ TEST_CASE("graphs keep their batch") {
             for (int i = 0; i < 10; ++i) {
                 std::vector<ucd_pack_desc_t> descs = others.moves.packs();
                 descs.resize(descs.size() - static_cast<std::size_t>(i));
-                REQUIRE(pack(descs) == UCD_SUCCESS);
+                REQUIRE(pack(descs, hints) == UCD_SUCCESS);
             }
             batch.moves.set_up_pack();
             ucd::hostgpu::replay(graph, stream);
@@ -314,7 +159,7 @@ TEST_CASE("graphs keep their batch") {
         for (int i = 0; i < 10; ++i) {
             std::vector<ucd_pack_desc_t> descs = others.moves.packs();
             descs.resize(descs.size() - static_cast<std::size_t>(10 + i));
-            REQUIRE(pack(descs) == UCD_SUCCESS);
+            REQUIRE(pack(descs, hints) == UCD_SUCCESS);
         }
         CHECK(mock::counts.allocations == 0);
     }
@@ -453,4 +298,57 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     mock::knobs.failing_allocation = 1;
     REQUIRE(pack(larger.moves.packs()) == UCD_SUCCESS);
     larger.moves.check("in place of another");
+}
+
+TEST_CASE("reductions of a batch are one launch for each kind of element") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    // One after the other in memory: 40 elements of 8 bytes each, of up to three kinds by turns.
+    // Numbers that are not negative are in the same order as all three.
+    constexpr std::size_t members = 300, elements = 40, bytes = elements * sizeof(std::int64_t);
+    std::list<BuiltType> types;
+    for (const ucd_type_t element : {UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T, UCD_TYPE__DOUBLE})
+        types.emplace_back(recipes::vector(elements, 1, 2, recipes::leaf(element)));
+    Rng rng(7);
+    constexpr std::size_t alignment = 16; // without which it is one kernel for all kinds
+    MockBuffer in_memory(rng, {0, 2 * bytes * members + alignment}, device0),
+        out_memory(rng, {0, bytes * members + alignment}, device0);
+    const auto aligned = [](const MockBuffer &memory) {
+        const auto address = reinterpret_cast<std::uintptr_t>(memory.real_base());
+        return reinterpret_cast<char *>((address + alignment - 1) / alignment * alignment);
+    };
+    char *const in = aligned(in_memory), *const out = aligned(out_memory);
+    for (int kinds = 1; kinds <= 3; ++kinds) {
+        std::vector<ucd_pack_desc_t> descs;
+        auto type = types.begin();
+        for (std::size_t i = 0; i < members; ++i) {
+            descs.push_back(
+                {in + 2 * bytes * i, 1, type->get(), 0, out + bytes * i, bytes, 0, {0, 0}});
+            if (++type == std::next(types.begin(), kinds)) type = types.begin();
+        }
+        for (int round = 0; round < 2; ++round) {
+            std::vector<std::int64_t> from(2 * elements * members), to(elements * members);
+            for (std::int64_t &value : from) value = static_cast<std::int64_t>(rng.below(1000));
+            for (std::int64_t &value : to) value = static_cast<std::int64_t>(rng.below(1000));
+            mock::write(in, from.data(), 2 * bytes * members);
+            mock::write(out, to.data(), bytes * members);
+            forget_counts();
+            ucd_request_t request = UCD_REQUEST__NULL;
+            REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__MAX, &request) ==
+                    UCD_SUCCESS);
+            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+            CHECK(mock::counts.launches == kinds);
+            // Tables of a batch with one launch are used again.
+            CHECK(mock::counts.copies == (kinds > 1 ? kinds : round == 0 ? 1 : 0));
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[2 * i]);
+            std::vector<std::int64_t> found(to.size());
+            mock::read(found.data(), out, bytes * members);
+            CHECK(found == to);
+        }
+    }
 }

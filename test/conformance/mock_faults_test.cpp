@@ -235,18 +235,44 @@ TEST_CASE("copy engines") {
         CHECK_FALSE(out.first_difference());
         CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual, info,
                        UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
-        // As a box of rows, where one copy does it.
+        // Rows, or blocks, through chunks or not.
         const BuiltType strided(recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)));
-        const bool staged = b == pageable || a == pageable || b == device1;
         CHECK(ucd_pack(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, &actual, info,
-                       UCD_OP__REPLACE) == (staged ? UCD_ERR__NOT_SUPPORTED : UCD_SUCCESS));
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
         const BuiltType irregular(
             recipes::indexed_block(1, {0, 2, 5}, recipes::leaf(UCD_TYPE__INT)));
         CHECK(ucd_pack(in.real_base(), 1, irregular.get(), 0, out.real_base(), 12, &actual, info,
-                       UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
         // One block of it is consecutive.
         CHECK(ucd_pack(in.real_base(), 1, strided.get(), 4, out.real_base(), 4, &actual, info,
                        UCD_OP__REPLACE) == UCD_SUCCESS);
     }
+    ucd_info_free(&info);
+}
+
+TEST_CASE("copy engines take so many blocks, and no more") {
+    MockSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    constexpr std::size_t most = 4096;
+    Rng rng(5);
+    Ints displs;
+    for (std::size_t i = 0; i <= most; ++i)
+        displs.push_back(static_cast<std::intptr_t>(4 * i + rng.below(3)));
+    MockBuffer in(rng, {0, 4 * most + 4}, device0), out(rng, {0, most + 1}, pinned);
+    const BuiltType type(recipes::indexed_block(1, displs, recipes::leaf(UCD_TYPE__BYTE)));
+    for (std::size_t i = 0; i < most; ++i)
+        *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);
+    in.send();
+    out.send();
+    std::uintptr_t actual = 0;
+    CHECK(ucd_pack(in.real_base(), 1, type.get(), 0, out.real_base(), most + 1, &actual, info,
+                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("4096"));
+    CHECK(ucd_pack(in.real_base(), 1, type.get(), 0, out.real_base(), most, &actual, info,
+                   UCD_OP__REPLACE) == UCD_SUCCESS);
+    out.fetch();
+    CHECK_FALSE(out.first_difference());
     ucd_info_free(&info);
 }

@@ -125,8 +125,9 @@ private:
                 std::memcpy(laid_out, packed, bytes);
             packed += bytes;
         }
-        if (Box box; job_.limits.engine == Engine::dma &&
-                     !is_box(layout, top, job_.offset, job_.length, box))
+        std::vector<Box> boxes;
+        if (job_.limits.engine == Engine::dma &&
+            !Boxes(layout, boxes).list(top, job_.offset, job_.length, most_boxes + 4))
             throw std::runtime_error("copy engines move boxes only");
     }
 
@@ -245,7 +246,8 @@ public:
         return success;
     }
 
-    Status launch(int device, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
+    Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) override {
+        const std::span<const Job> jobs = list.jobs;
         UCD_TRY(accept());
         ++mock::counts.launches;
         mock::counts.jobs += static_cast<int>(jobs.size());
@@ -254,8 +256,9 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &native, std::span<const Job> jobs,
+    Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
+        const std::span<const Job> jobs = list.jobs;
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
         UCD_TRY(accept());

@@ -90,23 +90,34 @@ void MockBuffer::fetch() {
     mock::read(mirror_.data(), real_, mirror_.size());
 }
 
+void random_knobs(Rng &rng) {
+    if (!mock::backend.remembers) {
+        mock::knobs.peers = rng.chance(30);
+        mock::knobs.private_pinned = rng.chance(30);
+    }
+    mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
+}
+
 // Hints --------------------------------------------------------------
 
-TrueHints::TrueHints(Rng &rng, Memory in, Memory out) {
+TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {
     if (rng.chance(50)) return;
     if (ucd_info_create(&info_) != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
-    if (rng.chance(70)) set("ucd.inbuf", in);
-    if (rng.chance(70)) set("ucd.outbuf", out);
+    // A hint says that the device which executes reaches the memory.
+    const auto reached = [](Memory m) {
+        return m != Memory::pinned || !mock::knobs.private_pinned;
+    };
+    if (reached(in) && rng.chance(70)) set("ucd.inbuf", hint_for(in));
+    if (reached(out) && rng.chance(70)) set("ucd.outbuf", hint_for(out));
+    if (op == UCD_OP__REPLACE && rng.chance(20)) set("ucd.engine", "dma");
 }
 
 TrueHints::~TrueHints() {
     if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
 }
 
-void TrueHints::set(const char *key, Memory memory) {
-    // The hint says that the device which executes reaches the memory.
-    if (memory == Memory::pinned && mock::knobs.private_pinned) return;
-    if (ucd_info_set(info_, key, hint_for(memory).c_str()) != UCD_SUCCESS)
+void TrueHints::set(const char *key, const std::string &value) {
+    if (ucd_info_set(info_, key, value.c_str()) != UCD_SUCCESS)
         throw std::runtime_error(ucd_last_error());
 }
 
@@ -194,7 +205,7 @@ void check_result(const MockMove &m) {
 void check_mock_pack(const MockMove &m) {
     Rng &rng = m.one.rng();
     set_up_pack(m);
-    const TrueHints hints(rng, m.laid_out.memory(), m.packed.memory());
+    const TrueHints hints(rng, m.laid_out.memory(), m.packed.memory(), m.op);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -214,7 +225,7 @@ void check_mock_pack(const MockMove &m) {
 void check_mock_unpack(const MockMove &m) {
     Rng &rng = m.one.rng();
     set_up_unpack(m);
-    const TrueHints hints(rng, m.packed.memory(), m.laid_out.memory());
+    const TrueHints hints(rng, m.packed.memory(), m.laid_out.memory(), m.op);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -248,7 +259,7 @@ void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockB
     for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
     in.send();
     out.send();
-    const TrueHints hints(rng, in.memory(), out.memory());
+    const TrueHints hints(rng, in.memory(), out.memory(), op);
     const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -279,7 +290,8 @@ RecipeOptions mock_options(ucd_op_t op) {
     if (op == UCD_OP__REPLACE) return options;
     for (const ucd_type_t type : types_supporting(op)) {
         int supported = 0;
-        if (ucd_op_is_supported(op, type, mock::backend.name, &supported) == UCD_SUCCESS && supported)
+        if (ucd_op_is_supported(op, type, mock::backend.name, &supported) == UCD_SUCCESS &&
+            supported)
             options.elements.push_back(type);
     }
     return options;

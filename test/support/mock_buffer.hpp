@@ -43,16 +43,20 @@ private:
 // Hints that are true of two buffers, or none.
 class TrueHints {
 public:
-    TrueHints(Rng &rng, Memory in, Memory out);
+    // For an op that copy engines may do, perhaps by them.
+    TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op);
     ~TrueHints();
     TrueHints(const TrueHints &) = delete;
     TrueHints &operator=(const TrueHints &) = delete;
     ucd_info_t get() const { return info_; }
 
 private:
-    void set(const char *key, Memory memory);
+    void set(const char *key, const std::string &value);
     ucd_info_t info_ = UCD_INFO__NULL;
 };
+
+// Who reaches what, where that can be chosen, and how long devices take.
+void random_knobs(Rng &rng);
 
 // A subject in a mock's memory, and bytes of its packed stream in another.
 struct MockMove {

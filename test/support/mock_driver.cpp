@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mock {
@@ -17,9 +19,11 @@ Counts counts;
 void reset() {
     knobs.peers = knobs.private_pinned = knobs.out_of_memory = false;
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
+    knobs.failing_export = knobs.failing_open = 0;
     knobs.delay_us = 0;
     counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
     counts.queries = counts.allocations = 0;
+    counts.exports = counts.opens = 0;
 }
 
 // The gate that work passes before it begins
@@ -101,22 +105,69 @@ char *map(int protection, int file, std::size_t bytes) {
     return address == MAP_FAILED ? nullptr : static_cast<char *>(address);
 }
 
-bool map_device_memory(Allocation &a) {
+constexpr const char *file_name = "mock device memory";
+
+// The file becomes the allocation's.
+bool map_file(Allocation &a, int file) {
     const std::size_t size = whole_pages(a.bytes);
-    const int file = ::memfd_create("mock device memory", MFD_CLOEXEC);
-    if (file < 0) return false;
-    if (::ftruncate(file, static_cast<off_t>(size)) == 0) {
-        a.memory = map(PROT_READ | PROT_WRITE, file, size);
-        a.address = map(PROT_NONE, file, size);
-    }
-    ::close(file);
+    a.memory = map(PROT_READ | PROT_WRITE, file, size);
+    a.address = map(PROT_NONE, file, size);
+    a.file = file;
     if (a.memory != nullptr && a.address != nullptr) return true;
     if (a.memory != nullptr) ::munmap(a.memory, size);
     if (a.address != nullptr) ::munmap(a.address, size);
+    ::close(file);
     return false;
 }
 
+bool map_device_memory(Allocation &a) {
+    const int file = ::memfd_create(file_name, MFD_CLOEXEC);
+    if (file < 0) return false;
+    if (::ftruncate(file, static_cast<off_t>(whole_pages(a.bytes))) == 0) return map_file(a, file);
+    ::close(file);
+    return false;
+}
+
+// Whether it is one of the files that device memory is made of.
+bool is_device_memory(const std::string &path, int file, const Shared &shared) {
+    char name[64] = {};
+    struct stat state;
+    return ::readlink(path.c_str(), name, sizeof name - 1) > 0 &&
+           std::strstr(name, file_name) != nullptr && ::fstat(file, &state) == 0 &&
+           state.st_ino == shared.inode && shared.bytes > 0 &&
+           shared.bytes <= static_cast<std::uint64_t>(state.st_size);
+}
+
+void add(const Allocation &a) {
+    const std::lock_guard lock(memory().mutex);
+    memory().allocations[reinterpret_cast<uintptr_t>(a.address)] = a;
+}
+
 } // namespace
+
+bool share(const void *address, Shared &shared) {
+    Allocation a;
+    struct stat state;
+    if (!find(address, a) || a.file < 0 || ::fstat(a.file, &state) != 0) return false;
+    shared = {::getpid(), a.file, a.device, state.st_ino, a.bytes};
+    return true;
+}
+
+void *open_shared(const Shared &shared) {
+    const std::string path =
+        "/proc/" + std::to_string(shared.process) + "/fd/" + std::to_string(shared.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    if (!is_device_memory(path, file, shared) || shared.device < 0 ||
+        shared.device >= device_count) {
+        ::close(file);
+        return nullptr;
+    }
+    Allocation a{.bytes = shared.bytes, .device = shared.device};
+    if (!map_file(a, file)) return nullptr;
+    add(a);
+    return a.address;
+}
 
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
     Allocation a{.bytes = bytes == 0 ? 1 : bytes, .kind = kind, .device = device};
@@ -127,8 +178,7 @@ void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
         if (a.address == nullptr) return nullptr;
     }
     std::memset(a.memory, 0xdb, a.bytes);
-    const std::lock_guard lock(memory().mutex);
-    memory().allocations[reinterpret_cast<uintptr_t>(a.address)] = a;
+    add(a);
     return a.address;
 }
 
@@ -145,6 +195,7 @@ void release(void *address) {
     const std::size_t size = whole_pages(a.bytes);
     ::munmap(a.memory, size);
     if (a.address != a.memory) ::munmap(a.address, size);
+    if (a.file >= 0) ::close(a.file);
 }
 
 bool find(const void *address, Allocation &allocation) {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -39,6 +40,8 @@ struct Knobs {
     std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused
     std::atomic<int> failing_work;       // n: the n-th one is accepted, but its work fails
     std::atomic<int> failing_allocation; // n: the n-th allocation of the backend from now on
+    std::atomic<int> failing_export;     // n: the n-th time that memory is shared
+    std::atomic<int> failing_open;       // n: the n-th time that shared memory is opened
     std::atomic<unsigned> delay_us;      // before each piece of work
 };
 extern Knobs knobs;
@@ -48,6 +51,7 @@ struct Counts {
     std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries;
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
     std::atomic<int> live_plans, live_events;
+    std::atomic<int> exports, opens, live_opens; // of memory shared between processes
 };
 extern Counts counts;
 
@@ -67,12 +71,23 @@ struct Allocation {
     std::size_t bytes = 0;
     ucd::MemoryKind kind = ucd::MemoryKind::device;
     int device = 0;
+    int file = -1; // of device memory: other processes open it
 };
 
 // Null if there is no memory. `kind` is anything but pageable host memory.
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes);
 void release(void *address);
 bool find(const void *address, Allocation &allocation);
+
+// Device memory for other processes: by the number of its file in the process that allocated it.
+struct Shared {
+    std::int64_t process = 0;
+    int file = -1, device = 0;
+    std::uint64_t inode = 0, bytes = 0; // of the file
+};
+bool share(const void *address, Shared &shared);
+// Null if it is not there. Ended with release().
+void *open_shared(const Shared &shared);
 
 bool reaches(int device, ucd::MemoryKind kind, int memory_device);
 

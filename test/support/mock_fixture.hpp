@@ -86,6 +86,16 @@ inline void check_peers_are_reached(ucd_op_t op) {
         move.check();
         CHECK(mock::counts.launches == 1);
         CHECK(mock::counts.copies == 0);
+        // Unless they are not to.
+        REQUIRE(setenv("UCD_PEERS", "none", 1) == 0);
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+        REQUIRE(unsetenv("UCD_PEERS") == 0);
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches + mock::counts.copies > 1); // by way of a chunk
     }
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     CHECK(mock::counts.live_allocations == 0);

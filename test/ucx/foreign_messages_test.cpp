@@ -5,6 +5,8 @@
 #include "support/mock_buffer.hpp"
 #include "ucx/strided.hpp"
 
+#include <deque>
+
 using namespace ucdtest;
 using ucd_ucx::Header;
 using ucd_ucx::Kind;
@@ -16,15 +18,23 @@ class ByHand {
 public:
     explicit ByHand(TwoSides &sides) : sides_(sides) {}
 
+    // Not waited for: UCX may send it by rendezvous, which ends when somebody receives it.
     void tagged(const void *bytes, std::size_t count) {
+        kept_.emplace_back(static_cast<const char *>(bytes), count);
         ucp_request_param_t p = {};
-        wait(ucp_tag_send_nbx(sides_.a.ep, bytes, count, 1, &p));
+        const ucs_status_ptr_t request =
+            ucp_tag_send_nbx(sides_.a.ep, kept_.back().data(), count, 1, &p);
+        REQUIRE(!UCS_PTR_IS_ERR(request));
+        if (request != nullptr) requests_.push_back(request);
     }
     void active(const Header &header, const void *bytes, std::size_t count) {
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
+        p.flags = UCP_AM_SEND_FLAG_EAGER;
         wait(ucp_am_send_nbx(sides_.a.ep, am_id, &header, sizeof header, bytes, count, &p));
+    }
+    ~ByHand() {
+        for (const ucs_status_ptr_t request : requests_) wait(request);
     }
 
 private:
@@ -34,6 +44,8 @@ private:
         sides_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
         ucp_request_free(request);
     }
+    std::deque<std::string> kept_;
+    std::vector<ucs_status_ptr_t> requests_;
     TwoSides &sides_;
 };
 

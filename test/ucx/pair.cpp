@@ -88,8 +88,8 @@ void Side::open_pipeline(ucd_info_t info) {
     ucd_ucx_pipeline_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
-    params.allocate = allocate;
-    params.release = release;
+    params.allocate = gives_memory ? allocate : nullptr;
+    params.release = gives_memory ? release : nullptr;
     params.memory_arg = &memory;
     params.trace = on_event;
     params.trace_arg = this;

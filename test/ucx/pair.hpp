@@ -58,6 +58,7 @@ public:
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
     std::vector<ucd_ucx_event_t> events;
     MemoryUse memory;
+    bool gives_memory = true;   // for chunks
     bool can_fail = false;      // its endpoint, and tell so
     ucs_status_t lost = UCS_OK; // what the endpoint's error handler was told
 };

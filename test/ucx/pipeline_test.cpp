@@ -2,7 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
-#include "ucx/pair.hpp"
+#include "ucx/strided.hpp"
 
 #include <algorithm>
 
@@ -224,6 +224,21 @@ TEST_CASE("a message is matched in the order in which it was sent, small or larg
         CHECK(outcomes[std::size(sizes) + i]->result.bytes == sizes[i]);
         CHECK(std::equal(in[i].begin(), in[i].end(), out[i].begin()));
     }
+}
+
+TEST_CASE("messages about the default thresholds") {
+    const MockSession session;
+    TwoSides sides;
+    for (const std::size_t bytes : {8 << 10, 64 << 10, 512 << 10, 1 << 20})
+        for (const std::size_t ints : {bytes / sizeof(int) - 1, bytes / sizeof(int) + 1}) {
+            Strided in(ints), out(ints);
+            Outcome sent, received;
+            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+            sides.until([&] { return sent.done() && received.done(); });
+            CHECK(received.result.bytes == in.bytes());
+            CHECK(out.received_from(in));
+        }
 }
 
 TEST_CASE("chunks are packed and unpacked while others are on the network") {

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 
 namespace ucd {
@@ -49,6 +48,12 @@ struct NativeStream {
     void *context = nullptr;
 };
 
+// What another process needs to open memory of a device; only bytes, which may come from anyone.
+struct MemoryHandle {
+    unsigned char native[64] = {}; // of a whole allocation
+    uint64_t offset = 0;           // into it
+};
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -79,14 +84,14 @@ public:
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
     // stays null if everything was complete on return. Plans and buffers live until completion;
-    // `jobs` need not. A failure starts nothing.
-    virtual Status launch(int device, std::span<const Job> jobs, std::unique_ptr<Event> &done) = 0;
+    // `list` need not. A failure starts nothing.
+    virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
 
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
     // elements need to live: the backend lets go of it, in any thread of the library's, once it
     // needs them no more. (Work captured into a graph keeps nothing: there the type outlives the
     // graph.)
-    virtual Status launch_in(const NativeStream &stream, std::span<const Job> jobs,
+    virtual Status launch_in(const NativeStream &stream, const JobList &list,
                              std::shared_ptr<const void> keep) = 0;
 
     // Does now whatever the first launch_in() of such a job would do before it starts: loads
@@ -109,6 +114,18 @@ public:
     // by the frontend.
     virtual Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) = 0;
     virtual void release(int device, MemoryKind kind, void *memory) = 0;
+
+    // Lets other processes open `bytes` at `address`, in one allocation of a device's memory. Not
+    // every backend can, and not every allocation: NOT_SUPPORTED.
+    virtual Status export_memory(const void *, std::size_t, MemoryHandle &) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    }
+    // Makes it reachable by `device`; `allocation` is where it begins here. It has at least `bytes`
+    // beyond the handle's offset, or this fails.
+    virtual Status open_memory(int, const MemoryHandle &, std::size_t, void *&) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    }
+    virtual void close_memory(int /*device*/, void * /*allocation*/) {}
 };
 
 } // namespace ucd

@@ -1,16 +1,21 @@
-// What a copy engine takes as one job.
+// What copy engines take: a range of a layout as boxes.
 #pragma once
 
 #include "layout_walk.h"
 
+#include <vector>
+
 namespace ucd {
 
-// Rows of bytes in planes. One row is consecutive bytes.
+// Rows of bytes in planes, the form that CUDA and HIP copy in one call: rows follow each other
+// upwards without overlapping, a plane a whole number of row strides after the one before. One row
+// is consecutive bytes.
 struct Box {
     int64_t start = 0; // displacement of the first byte
     uint64_t row = 0;  // bytes
     uint64_t rows = 1, planes = 1;
     int64_t row_stride = 0, plane_stride = 0; // where there are several
+    uint64_t bytes() const { return row * rows * planes; }
 };
 
 // Whether the bytes [offset, offset + length) of a packed stream are consecutive in memory too;
@@ -31,46 +36,125 @@ inline bool is_consecutive(const Layout &layout, const Node &top, uint64_t offse
     return true;
 }
 
-// Whether those bytes are a box whose rows follow each other upwards without overlapping, a plane a
-// whole number of row strides after the one before: the form that CUDA and HIP copy in one call.
-inline bool is_box(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
-                   Box &box) {
+// Whether all of the node is a box of rows, or of planes of them.
+inline bool is_of_rows(const Layout &layout, const Node &node) {
     constexpr int64_t longest_stride = INT32_MAX;
-    box = {};
-    if (is_consecutive(layout, top, offset, length, box.start)) {
-        box.row = length;
-        return true;
-    }
-    const Node *planes = nullptr, *rows = &top;
-    if (rows->kind != NodeKind::strided) return false;
-    if (const Node &child = layout.nodes[rows->child]; child.kind == NodeKind::strided) {
-        planes = rows;
-        rows = &child;
-    }
-    const Node &block = layout.nodes[rows->child];
-    if (block.kind != NodeKind::block) return false;
-    box.row = block.bytes;
-    box.row_stride = rows->stride;
-    if (box.row_stride < static_cast<int64_t>(box.row) || box.row_stride > longest_stride ||
-        offset % box.row != 0 || length % box.row != 0)
-        return false;
-    const uint64_t first = offset / box.row;
-    box.rows = length / box.row;
-    box.start = layout.start;
-    if (planes == nullptr) {
-        box.start = displace(box.start, first, box.row_stride);
-        return true;
-    }
-    const uint64_t plane = first / rows->count, first_in_plane = first % rows->count;
-    box.start =
-        displace(displace(box.start, plane, planes->stride), first_in_plane, box.row_stride);
-    if (first_in_plane + box.rows <= rows->count) return true;
-    if (first_in_plane != 0 || box.rows % rows->count != 0) return false;
-    box.planes = box.rows / rows->count;
-    box.rows = rows->count;
-    box.plane_stride = planes->stride;
-    return box.plane_stride % box.row_stride == 0 &&
-           box.plane_stride / box.row_stride >= static_cast<int64_t>(box.rows);
+    if (node.kind != NodeKind::strided) return false;
+    const Node &block = layout.nodes[node.child];
+    return block.kind == NodeKind::block && node.stride >= static_cast<int64_t>(block.bytes) &&
+           node.stride <= longest_stride;
 }
+inline bool is_of_planes(const Layout &layout, const Node &node) {
+    if (node.kind != NodeKind::strided) return false;
+    const Node &rows = layout.nodes[node.child];
+    return is_of_rows(layout, rows) && node.stride % rows.stride == 0 &&
+           node.stride / rows.stride >= static_cast<int64_t>(rows.count);
+}
+
+// Runs each of which is consecutive bytes.
+inline bool is_of_touching_runs(const Layout &layout, const Node &node) {
+    if (node.kind != NodeKind::runs) return false;
+    const Node &block = layout.nodes[node.child];
+    return block.kind == NodeKind::block && node.stride == static_cast<int64_t>(block.bytes);
+}
+
+// The boxes of a range, in packed order.
+class Boxes {
+public:
+    Boxes(const Layout &layout, std::vector<Box> &boxes) : layout_(layout), boxes_(boxes) {}
+
+    // False if there are more than `most`.
+    bool list(const Node &top, uint64_t offset, uint64_t length, std::size_t most) {
+        boxes_.clear();
+        const auto is_box = [this](const Node &n) {
+            return is_block(n) || is_of_rows(layout_, n) || is_of_planes(layout_, n) ||
+                   is_of_touching_runs(layout_, n);
+        };
+        Walk walk(layout_, top, layout_.start, is_box);
+        walk.start(offset, length);
+        for (Piece piece; walk.next(piece);) {
+            if (piece.node->kind == NodeKind::runs)
+                add_runs(*piece.node, piece.origin, piece.begin, piece.end, most);
+            else
+                add(*piece.node, piece.origin, piece.begin, piece.end);
+            if (boxes_.size() > most) return false;
+        }
+        return true;
+    }
+
+private:
+    // Bytes [begin, end) of a box: up to where its children begin, those that are whole, and the
+    // rest.
+    void add(const Node &node, int64_t origin, uint64_t begin, uint64_t end) {
+        if (is_block(node))
+            return add_row(displace(origin, static_cast<int64_t>(begin)), end - begin);
+        const Node &child = layout_.nodes[node.child];
+        const auto add_in_child = [&](uint64_t from, uint64_t to) {
+            const uint64_t index = from / child.bytes, before = index * child.bytes;
+            add(child, displace(origin, index, node.stride), from - before, to - before);
+        };
+        const uint64_t first = (begin + child.bytes - 1) / child.bytes, last = end / child.bytes;
+        if (first > last) return add_in_child(begin, end);
+        if (begin < first * child.bytes) add_in_child(begin, first * child.bytes);
+        if (last - first == 1)
+            add_in_child(first * child.bytes, last * child.bytes);
+        else if (last > first)
+            add_whole(node, displace(origin, first, node.stride), last - first);
+        if (last * child.bytes < end) add_in_child(last * child.bytes, end);
+    }
+
+    // Until there are more than `most`.
+    void add_runs(const Node &node, int64_t origin, uint64_t begin, uint64_t end,
+                  std::size_t most) {
+        const Table &table = layout_.tables[node.table];
+        const uint64_t each = layout_.nodes[node.child].bytes;
+        for (uint64_t run = entry_holding(table.first, begin / each);
+             begin < end && boxes_.size() <= most; ++run) {
+            const uint64_t first = table.first[run] * each;
+            const uint64_t last = std::min(table.first[run + 1] * each, end);
+            add_row(
+                displace(displace(origin, table.displs[run]), static_cast<int64_t>(begin - first)),
+                last - begin);
+            begin = last;
+        }
+    }
+
+    void add_whole(const Node &node, int64_t origin, uint64_t children) {
+        const Node &child = layout_.nodes[node.child];
+        Box &box = boxes_.emplace_back();
+        box.start = origin;
+        if (is_block(child)) {
+            box.row = child.bytes;
+            box.rows = children;
+            box.row_stride = node.stride;
+        } else {
+            box.row = layout_.nodes[child.child].bytes;
+            box.rows = child.count;
+            box.row_stride = child.stride;
+            box.planes = children;
+            box.plane_stride = node.stride;
+        }
+    }
+
+    void add_row(int64_t at, uint64_t bytes) {
+        if (!boxes_.empty()) {
+            Box &last = boxes_.back();
+            if (last.rows * last.planes == 1 &&
+                displace(last.start, static_cast<int64_t>(last.row)) == at) {
+                last.row += bytes;
+                return;
+            }
+        }
+        Box &box = boxes_.emplace_back();
+        box.start = at;
+        box.row = bytes;
+    }
+
+    const Layout &layout_;
+    std::vector<Box> &boxes_;
+};
+
+// The most that one range may consist of for copy engines: each is a call.
+inline constexpr std::size_t most_boxes = 4096;
 
 } // namespace ucd

@@ -8,6 +8,8 @@
 #include "memory.h"
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace ucd {
 
@@ -32,6 +34,7 @@ struct Limits {
     uint32_t threads = 1;    // host threads for one call
     uint32_t max_blocks = 0; // compute units; 0: no cap
     Engine engine = Engine::automatic;
+    friend bool operator==(const Limits &, const Limits &) = default;
 };
 
 struct Job {
@@ -49,7 +52,19 @@ struct Job {
     MemoryKind laid_out_kind = MemoryKind::device, packed_kind = MemoryKind::device;
 };
 
-// Another one: the packed stream of one layout becomes that of another, which may have room for more.
+// Jobs to be launched together.
+struct JobList {
+    JobList(std::span<const Job> list, uint64_t identity_of_list = 0)
+        : jobs(list), identity(identity_of_list) {}
+    JobList(const std::vector<Job> &list) : jobs(list), identity(0) {}
+    std::span<const Job> jobs;
+    // 0, or the list's own: equal lists may come again with it, but no others. Then what was made
+    // for the list holds for it again.
+    uint64_t identity;
+};
+
+// Another one: the packed stream of one layout becomes that of another, which may have room for
+// more.
 struct CopyJob {
     struct Side {
         const Plan *plan = nullptr;

@@ -166,6 +166,18 @@ bool find(const void *address, MemoryKind &kind, int &device) {
     return kind != MemoryKind::device || ordinal >= 0;
 }
 
+Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    CUdeviceptr first = 0;
+    const CUresult result =
+        library.mem_get_address_range(&first, &bytes, reinterpret_cast<CUdeviceptr>(address));
+    if (result != CUDA_SUCCESS)
+        return fail(UCD_ERR__DEVICE, "CUDA: asking for the allocation of %p failed: %s", address,
+                    library.text_of(result).c_str());
+    start = reinterpret_cast<void *>(first);
+    return success;
+}
+
 Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
     cudaStreamCaptureStatus capture;
     cudaGraph_t graph = nullptr;

@@ -34,6 +34,7 @@ DriverLibrary load() {
     find(library, "cuCtxPushCurrent_v2", l.ctx_push_current, l.missing);
     find(library, "cuCtxPopCurrent_v2", l.ctx_pop_current, l.missing);
     find(library, "cuPointerGetAttributes", l.pointer_get_attributes, l.missing);
+    find(library, "cuMemGetAddressRange_v2", l.mem_get_address_range, l.missing);
     return l;
 }
 

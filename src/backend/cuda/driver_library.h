@@ -24,6 +24,7 @@ struct DriverLibrary {
     decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
     decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
     decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
+    decltype(&cuMemGetAddressRange) mem_get_address_range = nullptr;
 
     // Loaded once. Initialises nothing.
     static const DriverLibrary &instance();

@@ -25,6 +25,7 @@ using gpuEvent_t = cudaEvent_t;
 using gpuFuncAttributes = cudaFuncAttributes;
 using gpuPitchedPtr = cudaPitchedPtr;
 using gpuMemcpy3DParms = cudaMemcpy3DParms;
+using gpuIpcMemHandle_t = cudaIpcMemHandle_t;
 using gpuStreamCaptureStatus = cudaStreamCaptureStatus;
 using gpuStreamCaptureMode = cudaStreamCaptureMode;
 
@@ -58,6 +59,10 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuHostAlloc cudaHostAlloc
 #define gpuHostAllocPortable cudaHostAllocPortable
 #define gpuHostFree cudaFreeHost
+#define gpuIpcMemLazyEnablePeerAccess cudaIpcMemLazyEnablePeerAccess
+#define gpuIpcGetMemHandle cudaIpcGetMemHandle
+#define gpuIpcOpenMemHandle cudaIpcOpenMemHandle
+#define gpuIpcCloseMemHandle cudaIpcCloseMemHandle
 #define gpuMemcpyDefault cudaMemcpyDefault
 #define gpuMemcpyAsync cudaMemcpyAsync
 #define gpuMemcpy2DAsync cudaMemcpy2DAsync

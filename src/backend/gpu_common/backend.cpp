@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "reduce_kernels.h"
 #include "reduction.h"
+#include "shared_memory.h"
 
 #include <array>
 #include <thread>
@@ -146,13 +147,13 @@ public:
         return success;
     }
 
-    Status launch(int index, std::span<const Job> jobs, std::unique_ptr<Event> &done) override {
+    Status launch(int index, const JobList &list, std::unique_ptr<Event> &done) override {
         return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            return launch_jobs(device, stream, jobs, LaunchMode::now, event.uses, event.batches);
+            return launch_jobs(device, stream, list, LaunchMode::now, event.uses, event.batches);
         });
     }
 
-    Status launch_in(const NativeStream &native, std::span<const Job> jobs,
+    Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
         (void)kept_.sweep();
         const driver::Current current(native.device);
@@ -166,7 +167,7 @@ public:
         const bool captured = capture != gpuStreamCaptureStatusNone;
         auto event = std::make_unique<LaunchEvent>(*device);
         const Status status =
-            launch_jobs(*device, stream, jobs, captured ? LaunchMode::capture : LaunchMode::now,
+            launch_jobs(*device, stream, list, captured ? LaunchMode::capture : LaunchMode::now,
                         event->uses, event->batches);
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.
@@ -216,6 +217,28 @@ public:
         const driver::Current current(index);
         // At exit, the driver may have gone before, and its memory with it.
         (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
+    }
+
+    Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
+        Place place;
+        if (!find(address, place) || place.kind != MemoryKind::device)
+            return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+        const driver::Current current(place.device);
+        UCD_TRY(current.status);
+        return ucd::UCD_GPU::export_memory(address, bytes, handle);
+    }
+
+    Status open_memory(int index, const MemoryHandle &handle, std::size_t bytes,
+                       void *&allocation) override {
+        const driver::Current current(index);
+        UCD_TRY(current.status);
+        return ucd::UCD_GPU::open_memory(handle, bytes, allocation);
+    }
+
+    void close_memory(int index, void *allocation) override {
+        const driver::Current current(index);
+        // At exit, the driver may have gone before.
+        (void)gpuIpcCloseMemHandle(allocation);
     }
 
 private:

@@ -117,10 +117,6 @@ void BatchImage::arrange() {
     sections_.per_thread = vectors >= many ? most_batch_vectors_per_thread : 1;
     const uint32_t tile = threads_per_block * sections_.per_thread;
     sections_.tiles = (vectors + tile - 1) / tile;
-    const auto place = [this](uint32_t &section, std::size_t bytes) {
-        section = static_cast<uint32_t>(bytes_);
-        bytes_ += (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
-    };
     uint32_t first;
     place(first, std::span(first_).size_bytes());
     place(sections_.starts, std::span(starts_).size_bytes());

@@ -1,4 +1,4 @@
-// The table that a batch's kernel reads, made of the batch's jobs.
+// The table that a kernel for moves reads, made of a batch's jobs.
 #pragma once
 
 #include "batch.h"
@@ -6,34 +6,15 @@
 #include "job.h"
 #include "job_range.h"
 #include "plan.h"
+#include "table_image.h"
 #include "table_shape.h"
-#include "tables.h"
 
 #include <span>
 #include <vector>
 
 namespace ucd::UCD_GPU {
 
-// What a job gives to the table. Equal keys, equal tables.
-struct BatchKey {
-    uint64_t plan;
-    uintptr_t laid_out, packed;
-    uint64_t offset, length;
-
-    explicit BatchKey(const Job &job)
-        : plan(static_cast<const GpuPlan *>(job.plan)->id),
-          laid_out(reinterpret_cast<uintptr_t>(job.laid_out)),
-          packed(reinterpret_cast<uintptr_t>(job.packed)), offset(job.offset), length(job.length) {}
-    friend bool operator==(const BatchKey &, const BatchKey &) = default;
-};
-
-// The lists of a plan, and where they were on the device when the table was made.
-struct BatchLists {
-    Tables *tables;
-    const char *memory;
-};
-
-// Whether the job is for batches. If not, it is launched by itself.
+// Whether the job is for batches of moves.
 inline bool joins_batches(const Job &job) {
     // Words of one block are counted in 32 bits.
     return job.op == Op::replace && job.limits.engine != Engine::dma && job.length < most_positions;
@@ -44,17 +25,14 @@ inline uint64_t batch_vectors_of(const Job &job) {
     return job.length / vector_bytes + 2;
 }
 
-class BatchImage {
+class BatchImage final : public TableImage {
 public:
     // `jobs` join batches, and have no more than most_batch_vectors in all. `uses` are the lists
     // that the launch needs until it is done.
     Status build(std::span<const Job> jobs, Device &device, gpuStream_t stream, LaunchMode mode,
                  std::vector<TableUse> &uses);
 
-    const BatchSections &sections() const { return sections_; }
-    const std::vector<BatchLists> &lists() const { return used_; }
-    std::size_t bytes() const { return bytes_; }
-    void write(char *table) const;
+    void write(char *table) const override;
 
 private:
     struct Site {
@@ -73,9 +51,6 @@ private:
     std::vector<BatchMember> members_;
     std::vector<TableShape> shapes_;
     std::vector<NestList> lists_;
-    std::vector<BatchLists> used_;
-    BatchSections sections_{};
-    std::size_t bytes_ = 0;
 };
 
 } // namespace ucd::UCD_GPU

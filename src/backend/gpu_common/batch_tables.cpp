@@ -7,13 +7,17 @@
 
 namespace ucd::UCD_GPU {
 
-bool BatchTable::may_be_of(std::span<const Job> jobs, Direction direction) const {
-    return keys_.size() == jobs.size() && direction_ == direction &&
-           keys_.front() == BatchKey(jobs.front()) && keys_.back() == BatchKey(jobs.back());
+bool BatchTable::may_be_of(const JobList &list) const {
+    if (list.identity != 0) return identity_ == list.identity;
+    const std::span<const Job> jobs = list.jobs;
+    return keys_.size() == jobs.size() && direction_ == jobs.front().direction &&
+           op_ == jobs.front().op && keys_.front() == BatchKey(jobs.front()) &&
+           keys_.back() == BatchKey(jobs.back());
 }
 
-bool BatchTable::is_of(std::span<const Job> jobs) const {
-    return std::equal(keys_.begin(), keys_.end(), jobs.begin(),
+bool BatchTable::is_of(const JobList &list) const {
+    if (list.identity != 0) return true;
+    return std::equal(keys_.begin(), keys_.end(), list.jobs.begin(),
                       [](const BatchKey &key, const Job &job) { return key == BatchKey(job); });
 }
 
@@ -22,14 +26,14 @@ BatchStore &BatchStore::instance() {
     return *store;
 }
 
-BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direction direction) {
+BatchUse BatchStore::find(const Device &device, const JobList &list) {
     // Compared outside the lock, all but their ends: there may be many members.
     std::vector<BatchUse> candidates;
     {
         const std::lock_guard lock(mutex_);
         OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
         for (const auto &table : on.tables) {
-            if (!table->may_be_of(jobs, direction)) continue;
+            if (table->outdated_ || !table->may_be_of(list)) continue;
             // Whoever waited for an upload would wait for all that is before it in its stream.
             if (!table->surely_uploaded_) {
                 if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
@@ -39,12 +43,17 @@ BatchUse BatchStore::find(const Device &device, std::span<const Job> jobs, Direc
         }
     }
     for (BatchUse &use : candidates) {
-        if (!use->is_of(jobs)) continue;
+        if (!use->is_of(list)) continue;
         const std::lock_guard lock(mutex_);
         use.table_->used_at_ = ++devices_[static_cast<std::size_t>(device.index())].uses;
         return std::move(use);
     }
     return {};
+}
+
+void BatchStore::forget(const BatchUse &use) {
+    const std::lock_guard lock(mutex_);
+    use.table_->outdated_ = true;
 }
 
 void BatchStore::release(BatchTable &table) {
@@ -94,6 +103,8 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
             oldest = table;
     if (oldest == nullptr) return false;
     oldest->keys_.clear();
+    oldest->identity_ = 0;
+    oldest->outdated_ = false;
     use = BatchUse(std::move(oldest));
     return true;
 }
@@ -121,7 +132,7 @@ Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
 }
 
 Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
-                        const BatchImage &image, std::span<const Job> jobs, Direction direction,
+                        const TableImage &image, const void *kernel, const JobList &list,
                         BatchUse &use) {
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     BatchUse taken;
@@ -132,9 +143,14 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     BatchTable &table = *taken.table_;
     table.lists_ = image.lists();
     table.sections_ = image.sections();
-    table.direction_ = direction;
+    table.kernel_ = kernel;
+    if (!list.jobs.empty()) {
+        table.direction_ = list.jobs.front().direction;
+        table.op_ = list.jobs.front().op;
+    }
     table.surely_uploaded_ = mode == LaunchMode::capture;
-    std::vector<BatchKey> keys(jobs.begin(), jobs.end());
+    std::vector<BatchKey> keys;
+    if (list.identity == 0) keys = {list.jobs.begin(), list.jobs.end()};
     image.write(table.pinned_);
     const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
     UCD_TRY(
@@ -149,6 +165,7 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
     }
     const std::lock_guard lock(mutex_);
     table.keys_ = std::move(keys);
+    table.identity_ = list.identity;
     table.used_at_ = ++on.uses;
     use = std::move(taken);
     return success;

@@ -3,7 +3,7 @@
 // may.
 #pragma once
 
-#include "batch_image.h"
+#include "table_image.h"
 
 #include <array>
 #include <atomic>
@@ -17,13 +17,14 @@ class BatchTable {
 public:
     const char *memory() const { return memory_; }
     const BatchSections &sections() const { return sections_; }
-    const std::vector<BatchLists> &lists() const { return lists_; }
+    const std::vector<TablesAt> &lists() const { return lists_; }
+    const void *kernel() const { return kernel_; }
 
 private:
     friend class BatchStore;
     friend class BatchUse;
-    bool may_be_of(std::span<const Job> jobs, Direction direction) const;
-    bool is_of(std::span<const Job> jobs) const;
+    bool may_be_of(const JobList &list) const;
+    bool is_of(const JobList &list) const;
 
     // Of the store's memory for it, which fits any table up to the capacity.
     char *memory_ = nullptr, *pinned_ = nullptr;
@@ -33,10 +34,14 @@ private:
 
     std::atomic<unsigned> uses_{0}; // work under way, and graphs
     uint64_t used_at_ = 0;
+    bool outdated_ = false; // lists have moved since
     Direction direction_ = Direction::pack;
+    Op op_ = Op::replace;
+    uint64_t identity_ = 0; // of the list; if it has none, what is compared in its place:
     std::vector<BatchKey> keys_;
-    std::vector<BatchLists> lists_;
+    std::vector<TablesAt> lists_;
     BatchSections sections_{};
+    const void *kernel_ = nullptr; // that reads it
 };
 
 // That a table is needed by work under way or by a graph.
@@ -67,13 +72,17 @@ public:
     // Never destroyed.
     static BatchStore &instance();
 
-    // A table that has been made of equal jobs and has arrived on the device; none is no failure.
-    BatchUse find(const Device &device, std::span<const Job> jobs, Direction direction);
+    // A table that has been made of equal jobs, all of one direction and op, and has arrived on the
+    // device; none is no failure.
+    BatchUse find(const Device &device, const JobList &list);
 
-    // Makes one. The device is current. In a stream it arrives before what comes next there; for a
-    // graph it has arrived on return.
-    Status make(Device &device, gpuStream_t stream, LaunchMode mode, const BatchImage &image,
-                std::span<const Job> jobs, Direction direction, BatchUse &use);
+    // Makes one, to be found by `list` unless that is empty. The device is current. In a stream it
+    // arrives before what comes next there; for a graph it has arrived on return.
+    Status make(Device &device, gpuStream_t stream, LaunchMode mode, const TableImage &image,
+                const void *kernel, const JobList &list, BatchUse &use);
+
+    // Lists that it refers to have moved: it is not found again.
+    void forget(const BatchUse &use);
 
     // Gives all memory of a device back to the driver. No work is under way.
     void close(const Device &device);

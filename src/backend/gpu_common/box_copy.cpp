@@ -1,6 +1,8 @@
 #include "box_copy.h"
 
 #include "check.h"
+#include "plain_copy.h"
+#include "plan.h"
 
 #include <algorithm>
 
@@ -56,17 +58,46 @@ bool is_faster_to_pinned(const Box &box, uintptr_t origin) {
     return costs == 0 || box.rows * box.planes <= earlier / costs;
 }
 
-Status copy_box(gpuStream_t stream, const Box &box, uintptr_t origin, char *packed,
-                Direction direction) {
-    auto *const laid_out = reinterpret_cast<char *>(origin + static_cast<uintptr_t>(box.start));
-    const bool pack = direction == Direction::pack;
-    const auto start = [&] {
-        if (box.planes > 1) return copy_planes(stream, box, laid_out, packed, pack);
-        if (box.rows > 1) return copy_rows(stream, box, laid_out, packed, pack);
-        return gpuMemcpyAsync(pack ? packed : laid_out, pack ? laid_out : packed, box.row,
-                              gpuMemcpyDefault, stream);
-    };
-    return check(start(), "copying");
+namespace {
+
+bool list_boxes(const Job &job, std::size_t most, std::vector<Box> &boxes) {
+    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+    const Node top = repeat(plan.layout.top(), plan.layout.root, job.count, plan.extent);
+    return Boxes(plan.layout, boxes).list(top, job.offset, job.length, most);
+}
+
+} // namespace
+
+bool is_one_box(const Job &job, Box &box) {
+    std::vector<Box> boxes;
+    if (!list_boxes(job, 1, boxes)) return false;
+    box = boxes.front();
+    return true;
+}
+
+Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured) {
+    std::vector<Box> boxes;
+    std::vector<PlainCopy> plain;
+    for (const Job &job : jobs) {
+        (void)list_boxes(job, SIZE_MAX, boxes);
+        const bool pack = job.direction == Direction::pack;
+        char *packed = job.packed;
+        for (const Box &box : boxes) {
+            auto *const laid_out = reinterpret_cast<char *>(
+                reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(box.start));
+            if (box.planes > 1)
+                UCD_TRY(check(copy_planes(stream, box, laid_out, packed, pack), "copying"));
+            else if (box.rows > 1)
+                UCD_TRY(check(copy_rows(stream, box, laid_out, packed, pack), "copying"));
+            else if (pack)
+                plain.push_back({packed, laid_out, box.row});
+            else
+                plain.push_back({laid_out, packed, box.row});
+            packed += box.bytes();
+        }
+    }
+    if (plain.empty()) return success;
+    return check(copy_plain(stream, plain, captured), "copying");
 }
 
 } // namespace ucd::UCD_GPU

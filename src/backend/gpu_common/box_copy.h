@@ -2,19 +2,22 @@
 #pragma once
 
 #include "box.h"
-#include "direction.h"
+#include "job.h"
 #include "status.h"
 #include "vendor.h"
 
 #include <cstdint>
+#include <span>
 
 namespace ucd::UCD_GPU {
 
-// Between the box, whose displacements count from `origin`, and packed bytes; in the stream.
-Status copy_box(gpuStream_t stream, const Box &box, uintptr_t origin, char *packed,
-                Direction direction);
+// Moves the jobs, whose ranges are boxes; in the stream.
+Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured);
 
-// Whether that is measured to be faster than a kernel, if one side is host memory.
+// The one box that the job's range is; false if it is none or many.
+bool is_one_box(const Job &job, Box &box);
+
+// Whether copying it is measured to be faster than a kernel, if one side is host memory.
 bool is_faster_to_pinned(const Box &box, uintptr_t origin);
 
 } // namespace ucd::UCD_GPU

@@ -17,6 +17,9 @@ const BackendState &initialise();
 // Whose an address is. False while nobody in this process has initialised the driver.
 bool find(const void *address, MemoryKind &kind, int &device);
 
+// The allocation that an address of device memory is in; a failure is worded.
+Status find_allocation(const void *address, void *&start, std::size_t &bytes);
+
 // Lets go of it when the graph that the stream is being captured into has gone, and all graphs made of
 // that one. Where that happens, the runtime must not be called.
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what);

@@ -178,16 +178,13 @@ bool may_need_program(const GpuPlan &plan, uint64_t count) {
 // Copy engines --------------------------------------------------------------
 
 // A captured copy would do, too, but need not be the faster one when it is replayed.
-bool wants_copy_engine(const Job &job) {
+bool is_faster_by_copy_engine(const Job &job) {
     const bool to_host =
         (job.laid_out_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
         (job.laid_out_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned);
-    return job.limits.engine == Engine::dma || (job.limits.engine == Engine::automatic && to_host);
-}
-
-bool is_range_a_box(const GpuPlan &plan, const Job &job, Box &box) {
-    const Node top = repeat(plan.layout.top(), plan.layout.root, job.count, plan.extent);
-    return is_box(plan.layout, top, job.offset, job.length, box);
+    Box box;
+    return job.limits.engine == Engine::automatic && to_host && is_one_box(job, box) &&
+           is_faster_to_pinned(box, reinterpret_cast<uintptr_t>(job.laid_out));
 }
 
 Status load_kernels(const GpuPlan &plan, uint64_t count) {
@@ -212,23 +209,16 @@ Status launch_job(Device &device, gpuStream_t stream, const Job &job, LaunchMode
     const auto &plan = static_cast<const GpuPlan &>(*job.plan);
     if (mode == LaunchMode::capture && !plan.is_prepared(device.index(), job.op))
         return not_prepared();
-    const uintptr_t laid_out =
-        reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(plan.layout.start);
-    const auto packed = reinterpret_cast<uintptr_t>(job.packed);
-    const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
-    Work work{device, stream, job, plan, mode, uses, laid_out, packed, word};
+    Work work = work_of(device, stream, job, mode, uses);
     if (job.op != Op::replace) return launch_reduction(work);
     if (plan.contiguous) return copy_range(work, work.laid_out + job.offset);
-    if (Box box; wants_copy_engine(job) && is_range_a_box(plan, job, box)) {
-        const auto origin = reinterpret_cast<uintptr_t>(job.laid_out);
-        if (job.limits.engine == Engine::dma || is_faster_to_pinned(box, origin))
-            return copy_box(stream, box, origin, job.packed, job.direction);
-    }
+    if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(job))
+        return copy_boxes(stream, {&job, 1}, mode == LaunchMode::capture);
     TransposeParams params;
     if (plan.matrix.found && transpose_params(work, params)) return launch_transpose(work, params);
     PiecesParams pieces;
     if (pieces_params(work, pieces)) return launch_pieces(work, pieces);
-    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, word))
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, work.word))
         return launch_nest(work);
     return launch_program(work);
 }

@@ -50,4 +50,9 @@ struct ReduceAnyParams {
     uint32_t head, tail;
 };
 
+// Of a batch: threads_per_block threads of a member.
+struct ReduceTile {
+    uint32_t member, number;
+};
+
 } // namespace ucd::UCD_GPU

@@ -7,6 +7,7 @@
 #include "combine.h"
 #include "program_kernel.h"
 #include "reduce.h"
+#include "reduce_batch_kernel.h"
 
 namespace ucd::UCD_GPU {
 
@@ -100,29 +101,41 @@ UCD_GPU_FUNCTION void reduce_one(const ReduceAnyParams &p, uint64_t position, Re
     }
 }
 
+// The elements that start in one vector.
+template <class Combine>
+UCD_GPU_FUNCTION void reduce_any_share(const ReduceAnyParams &p, uint64_t v, Combine combine) {
+    const uintptr_t packed = p.packed + v * vector_bytes;
+    const uint64_t position = p.position + v * vector_bytes;
+    const uint32_t end = v + 1 == p.vectors ? p.tail : vector_bytes;
+    uint32_t i = p.head;
+    if (v > 0) { // an element that starts in the vector before may reach into this one
+        const Found first = element_at(p, position);
+        const uint32_t size = p.kinds[first.element].size;
+        const auto cut = static_cast<uint32_t>(first.before % size);
+        i = cut == 0 ? 0 : size - cut;
+    }
+    while (i < end) {
+        const ReduceKind kind = p.kinds[element_at(p, position + i).element];
+        reduce_one(p, position + i, kind, packed + i, combine);
+        i += kind.size;
+    }
+}
+
 template <class Combine>
 UCD_GPU_FUNCTION void run_reduce_any(const ReduceAnyParams &p, Combine combine) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block;
         for (uint64_t v = uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread; v < p.vectors;
-             v += step) {
-            const uintptr_t packed = p.packed + v * vector_bytes;
-            const uint64_t position = p.position + v * vector_bytes;
-            const uint32_t end = v + 1 == p.vectors ? p.tail : vector_bytes;
-            uint32_t i = p.head;
-            if (v > 0) { // an element that starts in the vector before may reach into this one
-                const Found first = element_at(p, position);
-                const uint32_t size = p.kinds[first.element].size;
-                const auto cut = static_cast<uint32_t>(first.before % size);
-                i = cut == 0 ? 0 : size - cut;
-            }
-            while (i < end) {
-                const ReduceKind kind = p.kinds[element_at(p, position + i).element];
-                reduce_one(p, position + i, kind, packed + i, combine);
-                i += kind.size;
-            }
-        }
+             v += step)
+            reduce_any_share(p, v, combine);
     }
+}
+
+template <class Combine>
+UCD_GPU_FUNCTION void run_reduce_any_batch(const BatchParams &batch, Combine combine) {
+    run_in_batch<ReduceAnyParams>(batch, [combine](const ReduceAnyParams &p, uint64_t v) {
+        if (v < p.vectors) reduce_any_share(p, v, combine);
+    });
 }
 
 } // namespace ucd::UCD_GPU

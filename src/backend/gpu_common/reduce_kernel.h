@@ -6,6 +6,7 @@
 #include "combine.h"
 #include "nest_kernel.h"
 #include "reduce.h"
+#include "reduce_batch_kernel.h"
 
 namespace ucd::UCD_GPU {
 
@@ -134,26 +135,34 @@ UCD_GPU_FUNCTION void reduce_elements(const ReduceParams &p, uint64_t from, uint
     }
 }
 
+// What one thread takes.
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_share(const ReduceParams &p, uint32_t i) {
+    uint64_t from = uint64_t{i} * sizeof(T), to = from + sizeof(T);
+    if (p.by != ReduceBy::elements) {
+        const uint32_t head = i == 0 ? p.nest.head : 0;
+        const uint32_t tail = i + 1 == p.nest.vectors ? p.nest.tail : vector_bytes;
+        if (head == 0 && tail == vector_bytes) return reduce_vector<op, T>(p, i);
+        from = uint64_t{i} * vector_bytes + head;
+        to = uint64_t{i} * vector_bytes + tail;
+    }
+    reduce_elements<op, T>(p, from, to);
+}
+
 template <Op op, class T>
 UCD_GPU_FUNCTION void run_reduce(const ReduceParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         const uint32_t step = UCD_GPU_BLOCKS * threads_per_block;
-        for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.nest.vectors;
-             i += step) {
-            uint64_t from = uint64_t{i} * sizeof(T), to = from + sizeof(T);
-            if (p.by != ReduceBy::elements) {
-                const uint32_t head = i == 0 ? p.nest.head : 0;
-                const uint32_t tail = i + 1 == p.nest.vectors ? p.nest.tail : vector_bytes;
-                if (head == 0 && tail == vector_bytes) {
-                    reduce_vector<op, T>(p, i);
-                    continue;
-                }
-                from = uint64_t{i} * vector_bytes + head;
-                to = uint64_t{i} * vector_bytes + tail;
-            }
-            reduce_elements<op, T>(p, from, to);
-        }
+        for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.nest.vectors; i += step)
+            reduce_share<op, T>(p, i);
     }
+}
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void run_reduce_batch(const BatchParams &batch) {
+    run_in_batch<ReduceParams>(batch, [](const ReduceParams &p, uint64_t i) {
+        if (i < p.nest.vectors) reduce_share<op, T>(p, static_cast<uint32_t>(i));
+    });
 }
 
 } // namespace ucd::UCD_GPU

@@ -11,6 +11,7 @@ namespace ucd::UCD_GPU {
 struct ReduceKernel {
     const char *name;
     const void *handle; // null: only the kernel for any elements does it
+    const void *batch;  // the same for batches
     uint8_t number;     // what that one knows it by: where it stands in reduce_kernels()
 };
 std::span<const ReduceKernel> reduce_kernels();
@@ -27,5 +28,11 @@ std::span<const Reduction> reductions();
 const ReduceKernel *reduce_kernel(Op op, Element element);
 
 const void *reduce_any_kernel();
+const void *reduce_any_batch_kernel();
+
+// Of elements of one kind: one job's and a batch's.
+struct ReduceHandles {
+    const void *one, *batch;
+};
 
 } // namespace ucd::UCD_GPU

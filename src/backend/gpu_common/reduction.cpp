@@ -72,8 +72,8 @@ bool fits(const Work &work) {
     return fits_nest(shape, skipped_bytes(shape, job.offset), job, work.word);
 }
 
-Status launch_elements(Work &work, const void *kernel, ReduceBy by, uint32_t size) {
-    ReduceParams params{};
+Status describe_elements(Work &work, ReduceBy by, uint32_t size, ReduceParams &params) {
+    params = {};
     params.by = by;
     params.direction = work.job.direction;
     params.shift = static_cast<uint8_t>(std::countr_zero(work.word));
@@ -90,15 +90,15 @@ Status launch_elements(Work &work, const void *kernel, ReduceBy by, uint32_t siz
         nest.packed = work.packed;
         nest.vectors = static_cast<uint32_t>(work.job.length / size);
     }
-    return launch_kernel(work, kernel, blocks_for(nest.vectors, work.job.limits), params);
+    return success;
 }
 
 // Any elements --------------------------------------------------------------
 
-Status launch_any(Work &work) {
+Status describe_any(Work &work, ReduceAnyParams &params) {
     const Job &job = work.job;
     const Elements &elements = *job.elements;
-    ReduceAnyParams params{};
+    params = {};
     if (!work.plan.contiguous) UCD_TRY(use_program(work, work.plan.program(), params.layout));
     params.element = elements.kind;
     if (elements.kind == Element::none)
@@ -118,20 +118,34 @@ Status launch_any(Work &work) {
     params.position = job.offset - vectors.head;
     params.head = vectors.head;
     params.tail = vectors.tail;
-    return launch_kernel(work, reduce_any_kernel(), blocks_for(vectors.count, job.limits), params);
+    return success;
 }
 
 } // namespace
 
-Status launch_reduction(Work &work) {
+Status describe_reduction(Work &work, ReductionNumbers &numbers) {
     const Element element = work.job.elements->kind;
-    if (element == Element::none) return launch_any(work);
-    const void *kernel = reduce_kernel(work.job.op, element)->handle;
-    const uint32_t size = packed_size(element);
-    Work narrow = work;
-    ReduceBy by;
-    if (kernel == nullptr || !choose_way(work, size, by, narrow.word)) return launch_any(work);
-    return fits(narrow) ? launch_elements(narrow, kernel, by, size) : launch_any(work);
+    numbers.own = nullptr;
+    if (element != Element::none) {
+        const ReduceKernel *kernel = reduce_kernel(work.job.op, element);
+        const uint32_t size = packed_size(element);
+        Work narrow = work;
+        ReduceBy by;
+        if (kernel->handle != nullptr && choose_way(work, size, by, narrow.word) && fits(narrow)) {
+            numbers.own = kernel;
+            return describe_elements(narrow, by, size, numbers.elements);
+        }
+    }
+    return describe_any(work, numbers.any);
+}
+
+Status launch_reduction(Work &work) {
+    ReductionNumbers numbers;
+    UCD_TRY(describe_reduction(work, numbers));
+    const uint32_t blocks = blocks_for(numbers.threads(), work.job.limits);
+    if (numbers.own == nullptr)
+        return launch_kernel(work, reduce_any_kernel(), blocks, numbers.any);
+    return launch_kernel(work, numbers.own->handle, blocks, numbers.elements);
 }
 
 Status prepare_reduction(Device &device, const Job &job) {
@@ -140,13 +154,16 @@ Status prepare_reduction(Device &device, const Job &job) {
     if (plan.size > 0) {
         // Which kernel it will be depends on addresses, too.
         UCD_TRY(load_kernel(reduce_any_kernel()));
+        UCD_TRY(load_kernel(reduce_any_batch_kernel()));
         if (!plan.contiguous) UCD_TRY(store.prepare(plan.program().tables, device));
         if (plan.tables != nullptr) UCD_TRY(store.prepare(*plan.tables, device));
         const Elements &elements = *job.elements;
         if (elements.kind == Element::none) {
             UCD_TRY(store.prepare(plan.program_of(elements).tables, device));
-        } else if (const void *kernel = reduce_kernel(job.op, elements.kind)->handle) {
-            UCD_TRY(load_kernel(kernel));
+        } else if (const ReduceKernel *kernel = reduce_kernel(job.op, elements.kind);
+                   kernel->handle != nullptr) {
+            UCD_TRY(load_kernel(kernel->handle));
+            UCD_TRY(load_kernel(kernel->batch));
         }
     }
     plan.set_prepared(device.index(), job.op);

@@ -38,6 +38,12 @@ private:
     std::array<Copy, max_devices> copies_;
 };
 
+// Where tables were on a device.
+struct TablesAt {
+    Tables *tables;
+    const char *memory;
+};
+
 // That tables are needed by work under way.
 class TableUse {
 public:

@@ -6,6 +6,7 @@ Status use_tables(Work &work, Tables &tables, const char *&memory) {
     TableUse use;
     UCD_TRY(TableStore::instance().use(tables, work.device, work.stream, work.mode, memory, use));
     work.uses.push_back(std::move(use));
+    if (work.noted != nullptr) work.noted->push_back({&tables, memory});
     return success;
 }
 

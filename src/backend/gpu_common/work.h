@@ -18,12 +18,23 @@ struct Work {
     const GpuPlan &plan;
     LaunchMode mode;
     std::vector<TableUse> &uses;
-    uintptr_t laid_out; // where the origin of the layout is
-    uintptr_t packed;   // where the first byte of the range is or goes
-    uint32_t word;      // that everything is a multiple of, addresses included
+    uintptr_t laid_out;                     // where the origin of the layout is
+    uintptr_t packed;                       // where the first byte of the range is or goes
+    uint32_t word;                          // that everything is a multiple of, addresses included
+    std::vector<TablesAt> *noted = nullptr; // the tables, for whoever wants to know
 
     uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
 };
+
+inline Work work_of(Device &device, gpuStream_t stream, const Job &job, LaunchMode mode,
+                    std::vector<TableUse> &uses) {
+    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+    const uintptr_t laid_out =
+        reinterpret_cast<uintptr_t>(job.laid_out) + static_cast<uintptr_t>(plan.layout.start);
+    const auto packed = reinterpret_cast<uintptr_t>(job.packed);
+    const uint32_t word = common_alignment(plan.word | laid_out | (packed - job.offset));
+    return {device, stream, job, plan, mode, uses, laid_out, packed, word};
+}
 
 // A nest's numbers, all but how tiles are given out.
 Status describe_nest(Work &work, NestParams &params, LevelKind *kinds);

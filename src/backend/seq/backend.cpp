@@ -30,12 +30,12 @@ public:
         return success;
     }
 
-    Status launch(int, std::span<const Job> jobs, std::unique_ptr<Event> &) override {
-        for (const Job &job : jobs) execute(job);
+    Status launch(int, const JobList &list, std::unique_ptr<Event> &) override {
+        for (const Job &job : list.jobs) execute(job);
         return success;
     }
 
-    Status launch_in(const NativeStream &, std::span<const Job>,
+    Status launch_in(const NativeStream &, const JobList &,
                      std::shared_ptr<const void>) override {
         return no_streams();
     }

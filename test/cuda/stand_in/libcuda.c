@@ -101,6 +101,11 @@ DRIVER cuCtxPopCurrent(CUcontext *context) {
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
+DRIVER cuMemGetAddressRange(CUdeviceptr *start, size_t *bytes, CUdeviceptr pointer) {
+    (void)start, (void)bytes, (void)pointer;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
 #if !defined(UCD_STAND_IN_TOO_OLD)
 DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                               CUdeviceptr pointer) {

@@ -1,7 +1,9 @@
 #include "support/host_vendor/capture.h"
+#include "support/host_vendor/state.h"
 #include "vendor.h"
 
 #include "driver.h"
+#include "plain_copy.h"
 
 #include "support/mock_driver.h"
 
@@ -20,10 +22,16 @@ namespace ucd::hostgpu {
 
 thread_local Grid grid;
 thread_local std::size_t stored_bytes = 0;
+thread_local int current_device = 0;
+
+bool is_failing_one(std::atomic<int> &knob) {
+    int n = knob;
+    while (n > 0)
+        if (knob.compare_exchange_weak(n, n - 1)) return n == 1;
+    return false;
+}
 
 namespace {
-
-thread_local int current_device = 0;
 
 // Work of a stream by number, and what failed of it.
 struct Line {
@@ -47,13 +55,6 @@ std::shared_ptr<Line> line_of(mock::Stream *stream) {
     auto &line = lines().lines[stream];
     if (line == nullptr) line = std::make_shared<Line>();
     return line;
-}
-
-bool is_failing_one(std::atomic<int> &knob) {
-    int n = knob;
-    while (n > 0)
-        if (knob.compare_exchange_weak(n, n - 1)) return n == 1;
-    return false;
 }
 
 std::atomic<std::size_t> uploads{0};
@@ -212,6 +213,14 @@ bool find(const void *address, MemoryKind &kind, int &device) {
     return true;
 }
 
+Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
+    mock::Allocation a;
+    if (!mock::find(address, a)) return fail(UCD_ERR__DEVICE, "mock: %p is in no memory", address);
+    start = a.address;
+    bytes = a.bytes;
+    return success;
+}
+
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
     line_of(stream)->capture->kept.push_back(std::move(what));
     return success;
@@ -261,6 +270,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case gpuErrorMemoryAllocation: return "out of memory";
     case gpuErrorPeerAccessAlreadyEnabled: return "peer access is enabled already";
     case gpuErrorRefused: return "refused, as it was told to";
+    case gpuErrorInvalidHandle: return "the handle is of no memory that can be reached";
     case gpuErrorFailed: return last_failure.c_str();
     }
     return "unknown";
@@ -412,6 +422,10 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
                     device_memory(reinterpret_cast<uintptr_t>(from), bytes), bytes);
     });
     return gpuSuccess;
+}
+
+gpuError_t ucd::hostgpu::copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
+    return copy_each(stream, copies);
 }
 
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,

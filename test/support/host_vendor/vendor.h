@@ -35,13 +35,14 @@ enum gpuError_t {
     gpuErrorMemoryAllocation,
     gpuErrorPeerAccessAlreadyEnabled,
     gpuErrorRefused,
+    gpuErrorInvalidHandle,
     gpuErrorFailed,
 };
 enum gpuMemcpyKind { gpuMemcpyDefault };
 enum gpuStreamCaptureStatus { gpuStreamCaptureStatusNone, gpuStreamCaptureStatusActive };
 enum gpuStreamCaptureMode { gpuStreamCaptureModeRelaxed };
 inline constexpr unsigned gpuStreamNonBlocking = 1, gpuEventDisableTiming = 2,
-                          gpuHostAllocPortable = 1;
+                          gpuHostAllocPortable = 1, gpuIpcMemLazyEnablePeerAccess = 1;
 
 using gpuStream_t = mock::Stream *;
 using gpuEvent_t = ucd::hostgpu::EventState *;
@@ -57,6 +58,9 @@ struct gpuMemcpy3DParms {
     gpuPitchedPtr srcPtr, dstPtr;
     gpuExtent extent;
     gpuMemcpyKind kind;
+};
+struct gpuIpcMemHandle_t {
+    char bytes[64];
 };
 struct dim3 {
     unsigned x;
@@ -84,6 +88,9 @@ gpuError_t gpuMalloc(void **memory, std::size_t bytes);
 gpuError_t gpuFree(void *memory);
 gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned flags);
 gpuError_t gpuHostFree(void *memory);
+gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *handle, void *memory);
+gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned flags);
+gpuError_t gpuIpcCloseMemHandle(void *memory);
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind kind,
                           gpuStream_t stream);
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,

@@ -1,0 +1,167 @@
+#include "options.h"
+
+#include "fail.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: gpu_pingpong [options]\n"
+    "\n"
+    "Two processes send data between their GPUs' memories, there and back, by libucd-ucx, and "
+    "tell\n"
+    "how fast. Options with an asterisk take several values with commas between; all combinations\n"
+    "are measured. Sizes may end in k, m or g.\n"
+    "\n"
+    "  --devices I,J        the first process's GPU and the second's, which may be the same (0,0)\n"
+    "  --layout NAME*       vector, indexed, contiguous-to-vector, transpose, or all (all)\n"
+    "  --bytes N*           packed bytes of a message (64m)\n"
+    "  --fragment N*        bytes of a fragment on the way (4m)\n"
+    "  --depth N*           fragments that are on their way at a time (4)\n"
+    "  --path NAME*         ring: through device memory that the receiver opens; host: through\n"
+    "                       pinned memory of the host (ring,host)\n"
+    "  --copy NAME*         of the ring: yes, the receiver copies fragments before it unpacks "
+    "them,\n"
+    "                       or no (no)\n"
+    "  --block N            bytes of a vector's blocks (128)\n"
+    "  --repeat N           round trips that are measured; the median counts (20)\n"
+    "  --only-pipeline      do not measure what it is compared with\n"
+    "  --backend NAME       whose GPUs (cuda)\n"
+    "  --help               this text\n"
+    "\n"
+    "Exit status: 0 if all data was as sent; 1 if not, or if something failed; 2 for wrong "
+    "usage.\n";
+
+static _Noreturn void wrong(const char *name, const char *value, const char *rule) {
+    fprintf(stderr, "gpu_pingpong: --%s is '%s'; it must be %s\n", name, value, rule);
+    exit(2);
+}
+
+static size_t parse_size(const char *name, const char *text, const char **end) {
+    char *after;
+    errno = 0;
+    unsigned long long value = strtoull(text, &after, 10);
+    const char *suffixes = "kmg", *found = *after != '\0' ? strchr(suffixes, *after) : NULL;
+    if (after == text || *text == '-' || errno != 0 || value == 0 || value > 1ull << 36)
+        wrong(name, text, "a size, such as 64m");
+    if (found != NULL) {
+        value <<= 10 * (found - suffixes + 1);
+        ++after;
+    }
+    *end = after;
+    return (size_t)value;
+}
+
+static void parse_list(const char *name, const char *text, struct list *list) {
+    list->count = 0;
+    for (const char *at = text;; ++at) {
+        if (list->count == MOST_VALUES) wrong(name, text, "at most 16 sizes");
+        list->values[list->count++] = parse_size(name, at, &at);
+        if (*at == '\0') return;
+        if (*at != ',') wrong(name, text, "sizes with commas between, such as 1m,64m");
+    }
+}
+
+/* Sets the flags of the names that the text lists. */
+static void parse_names(const char *name, const char *text, int count, const char *const *names,
+                        bool *const *flags, const char *rule) {
+    for (int i = 0; i < count; ++i) *flags[i] = false;
+    for (const char *at = text;;) {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (int i = 0; i < count; ++i)
+            if (strlen(names[i]) == length && strncmp(names[i], at, length) == 0)
+                known = *flags[i] = true;
+        if (!known) wrong(name, text, rule);
+        if (at[length] == '\0') return;
+        at += length + 1;
+    }
+}
+
+static void parse_layouts(const char *text, struct options *options) {
+    bool *flags[LAYOUTS];
+    for (int i = 0; i < LAYOUTS; ++i) flags[i] = &options->layouts[i];
+    if (strcmp(text, "all") == 0)
+        for (int i = 0; i < LAYOUTS; ++i) *flags[i] = true;
+    else
+        parse_names("layout", text, LAYOUTS, layout_names, flags,
+                    "all, or of vector, indexed, contiguous-to-vector and transpose");
+}
+
+static int parse_repeats(const char *text) {
+    const char *end;
+    const size_t number = parse_size("repeat", text, &end);
+    if (*end != '\0' || number > 100000) wrong("repeat", text, "a number up to 100000");
+    return (int)number;
+}
+
+static void take(int which, const char *value, struct options *o) {
+    static const char *const paths[] = {"ring", "host"}, *const answers[] = {"yes", "no"};
+    bool *const path_flags[] = {&o->ring, &o->host}, *const copy_flags[] = {&o->copy, &o->no_copy};
+    int length = 0;
+    const char *end;
+    switch (which) {
+    case 'v':
+        if (sscanf(value, "%3d,%3d%n", &o->devices[0], &o->devices[1], &length) != 2 ||
+            value[length] != '\0' || o->devices[0] < 0 || o->devices[1] < 0)
+            wrong("devices", value, "two numbers, such as 0,1");
+        return;
+    case 'l': parse_layouts(value, o); return;
+    case 'b': parse_list("bytes", value, &o->bytes); return;
+    case 'f': parse_list("fragment", value, &o->fragments); return;
+    case 'd': parse_list("depth", value, &o->depths); return;
+    case 'p': parse_names("path", value, 2, paths, path_flags, "ring, host or both"); return;
+    case 'c': parse_names("copy", value, 2, answers, copy_flags, "yes, no or both"); return;
+    case 'k':
+        o->block = parse_size("block", value, &end);
+        if (*end != '\0' || o->block % sizeof(double) != 0)
+            wrong("block", value, "a multiple of 8");
+        return;
+    case 'r': o->repeats = parse_repeats(value); return;
+    case 'o': o->only_pipeline = true; return;
+    case 'g': o->backend = value; return;
+    case 'h': fputs(usage, stdout); exit(0);
+    default: /* getopt_long has said why */
+        fputs("gpu_pingpong --help lists the options\n", stderr);
+        exit(2);
+    }
+}
+
+void options_parse(int argc, char **argv, struct options *options) {
+    static const struct option names[] = {
+        {"devices", required_argument, NULL, 'v'},
+        {"layout", required_argument, NULL, 'l'},
+        {"bytes", required_argument, NULL, 'b'},
+        {"fragment", required_argument, NULL, 'f'},
+        {"depth", required_argument, NULL, 'd'},
+        {"path", required_argument, NULL, 'p'},
+        {"copy", required_argument, NULL, 'c'},
+        {"block", required_argument, NULL, 'k'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"only-pipeline", no_argument, NULL, 'o'},
+        {"backend", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *options = (struct options){
+        .backend = "cuda",
+        .layouts = {true, true, true, true},
+        .bytes = {{64 << 20}, 1},
+        .fragments = {{4 << 20}, 1},
+        .depths = {{4}, 1},
+        .ring = true,
+        .host = true,
+        .no_copy = true,
+        .block = 128,
+        .repeats = 20,
+    };
+    int which;
+    while ((which = getopt_long(argc, argv, "", names, NULL)) != -1) take(which, optarg, options);
+    if (optind < argc) {
+        fprintf(stderr, "gpu_pingpong: '%s' is no option\n", argv[optind]);
+        exit(2);
+    }
+}

@@ -1,0 +1,30 @@
+/* The command line. */
+#ifndef GPU_PINGPONG_OPTIONS_H
+#define GPU_PINGPONG_OPTIONS_H
+
+#include "layout.h"
+
+#include <stdbool.h>
+
+enum { MOST_VALUES = 16 };
+struct list {
+    size_t values[MOST_VALUES];
+    int count;
+};
+
+struct options {
+    const char *backend;
+    int devices[2];
+    bool layouts[LAYOUTS];
+    struct list bytes, fragments, depths; /* all combinations are measured */
+    bool ring, host;                      /* paths */
+    bool copy, no_copy;                   /* of the ring */
+    size_t block;                         /* of vectors, bytes */
+    int repeats;
+    bool only_pipeline; /* without what it is compared with */
+};
+
+/* Ends the program if there is nothing to run. */
+void options_parse(int argc, char **argv, struct options *options);
+
+#endif

@@ -1,0 +1,45 @@
+// Memory of devices that users have by ucd_memory_alloc, and that of other processes which they
+// have by ucd_ipc_open: what is needed to end it.
+#pragma once
+
+#include "backend.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace ucd {
+
+class DeviceMemory {
+public:
+    ~DeviceMemory(); // ends all that is left
+
+    Status allocate(Backend &backend, int device, MemoryKind kind, std::size_t bytes,
+                    void *&address);
+    Status release(void *address); // null is released already
+
+    // `bytes` behind the handle's offset; `address` is where that is.
+    Status open(Backend &backend, int device, const MemoryHandle &handle, std::size_t bytes,
+                void *&address);
+    // Memory of this process, which needs no opening, is closed all the same.
+    Status open_own(void *address);
+    Status close(void *address);
+
+private:
+    struct Allocation {
+        Backend *backend;
+        int device;
+        MemoryKind kind;
+    };
+    struct Opened {
+        Backend *backend; // null: it is this process's own
+        int device;
+        void *allocation;
+    };
+    static void end(const Opened &opened);
+
+    std::mutex mutex_;
+    std::unordered_map<void *, Allocation> allocations_;
+    std::unordered_multimap<void *, Opened> opened_;
+};
+
+} // namespace ucd

@@ -1,0 +1,134 @@
+// Chunks in device memory of the sender's, at the receiver. See docs/gpu-ring.md.
+
+#include "incoming.h"
+#include "receiving.h"
+
+#include <algorithm>
+
+namespace ucd_ucx {
+
+// The answer --------------------------------------------------------------
+
+bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const RingPlace &first) const {
+    std::shared_ptr<const Mapping> mapping;
+    return options_.ring && !operand_.device().empty() &&
+           pipeline.mappings.open(first.handle, operand_.device(), mapping).ok();
+}
+
+Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
+    if (!options_.ring_copy || operand_.device().empty() || operand_.device_in_place() != nullptr)
+        return {};
+    // Without memory for it, chunks are unpacked where they are.
+    return pipeline.chunks_of(operand_.device())
+        .ring.take(std::max(bytes, options_.ring_chunk), false);
+}
+
+void Incoming::take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket) {
+    std::unique_ptr<Arrival> &place = ticket->header.kind == Kind::ring_refuse ? refuse_ : accept_;
+    if (place != nullptr || ended_) return;
+    place = std::move(ticket);
+    answer(pipeline);
+}
+
+// Whichever is completed first counts; to drop one completes it, too. The other is kept until the
+// sender is known to have the answer.
+void Incoming::answer(ucd_ucx_pipeline &pipeline) {
+    if (!matched_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
+    answered_ = true;
+    // What is dropped anyway costs the sender least in the ring.
+    if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
+    fetch(pipeline, receiving_->joins_ring(pipeline, accept_->place) ? accept_ : refuse_);
+}
+
+void Incoming::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket) {
+    if (ticket == nullptr) return;
+    ++in_use_;
+    ticket.release()->fetch(pipeline, *this);
+}
+
+void Incoming::end_tickets(ucd_ucx_pipeline &pipeline) {
+    if (receiving_ == nullptr) return drop_tickets();
+    fetch(pipeline, refuse_);
+    fetch(pipeline, accept_);
+}
+
+void Incoming::drop_tickets() {
+    refuse_.reset();
+    accept_.reset();
+}
+
+void Arrival::fetch(ucd_ucx_pipeline &pipeline, Incoming &message) {
+    message_ = &message;
+    fetch_receipt(pipeline);
+}
+
+// Chunks --------------------------------------------------------------
+
+void Arrival::receive_from_ring(ucd_ucx_pipeline &pipeline) {
+    const Operand &operand = message_->receiving()->operand();
+    std::unique_ptr<Arrival> self(this);
+    if (operand.device().empty()) // it was not offered
+        return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    if (const Status opened = pipeline.mappings.open(place.handle, operand.device(), mapping_);
+        !opened.ok())
+        return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
+                                opened.code());
+    if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)
+        return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    (void)self.release(); // the device's, or UCX's
+    pipeline.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    const char *from = mapping_->address() + place.offset;
+    if (!block_) return unpack_from_ring(pipeline, from);
+    copying_ = true;
+    ++under_way_;
+    await_device(pipeline, operand.copy_near(from, block_.memory(), bytes, &moving));
+}
+
+void Arrival::unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from) {
+    const Operand &operand = message_->receiving()->operand();
+    pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    ++under_way_;
+    await_device(pipeline, operand.unpack_near(header.offset, from, bytes, &moving));
+}
+
+void Arrival::await_device(ucd_ucx_pipeline &pipeline, Status started) {
+    if (!started.ok()) return moved_in_ring(pipeline, started);
+    pipeline.await(*this);
+}
+
+void Arrival::moved_in_ring(ucd_ucx_pipeline &pipeline, Status status) {
+    const bool copied = copying_;
+    copying_ = false;
+    if (!copied) pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+    if (!status.ok()) ucd_ = status.code();
+    // The sender's memory is not needed any more. After a failure, to drop the receipt will do.
+    if (status.ok() && data_ != nullptr) fetch_receipt(pipeline);
+    if (status.ok() && copied && !message_->receiving()->has_failed())
+        unpack_from_ring(pipeline, block_.memory());
+    settle_ring(pipeline);
+}
+
+// The end --------------------------------------------------------------
+
+void Arrival::fetch_receipt(ucd_ucx_pipeline &pipeline) {
+    ++under_way_;
+    ucp_request_param_t p = {};
+    p.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    p.cb.recv_am = on_received;
+    p.user_data = this;
+    const ucs_status_ptr_t request = ucp_am_recv_data_nbx(
+        pipeline.worker, std::exchange(data_, nullptr), &receipt_, sizeof receipt_, &p);
+    if (UCS_PTR_IS_PTR(request)) return;
+    status_ = UCS_PTR_STATUS(request);
+    settle_ring(pipeline);
+}
+
+// One of what was under way is over.
+void Arrival::settle_ring(ucd_ucx_pipeline &pipeline) {
+    if (--under_way_ > 0) return;
+    message_->settle(pipeline, std::unique_ptr<Arrival>(this),
+                     ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
+}
+
+} // namespace ucd_ucx

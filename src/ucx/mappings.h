@@ -1,0 +1,53 @@
+// Device memory of other processes that is open in this one. To open it takes long, so it stays
+// open.
+#pragma once
+
+#include "failure.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <ucd_memory.h>
+#include <vector>
+
+namespace ucd_ucx {
+
+// Open as long as this lives.
+class Mapping {
+public:
+    Mapping(void *address, uint64_t bytes)
+        : address_(static_cast<char *>(address)), bytes_(bytes) {}
+    ~Mapping() { (void)ucd_ipc_close(address_); } // it is open
+    Mapping(const Mapping &) = delete;
+    Mapping &operator=(const Mapping &) = delete;
+
+    char *address() const { return address_; }
+    uint64_t bytes() const { return bytes_; }
+
+private:
+    char *address_;
+    uint64_t bytes_;
+};
+
+class Mappings {
+public:
+    Status open(const ucd_ipc_handle_t &handle, const std::string &device,
+                std::shared_ptr<const Mapping> &mapping);
+    // Closes what nobody uses.
+    void close_idle();
+
+private:
+    struct Entry {
+        ucd_ipc_handle_t handle;
+        std::string device;
+        std::shared_ptr<const Mapping> mapping;
+        uint64_t used; // at that time
+    };
+    static constexpr std::size_t most_idle = 64;
+    void make_room();
+
+    std::vector<Entry> entries_;
+    uint64_t clock_ = 0;
+};
+
+} // namespace ucd_ucx

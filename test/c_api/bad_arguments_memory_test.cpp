@@ -1,0 +1,67 @@
+// What ucd_memory.h refuses where there is no device. With devices: hostgpu_memory_test.cpp.
+#include "c_api/refusal.hpp"
+
+#include <string>
+
+using namespace ucdtest;
+
+TEST_CASE("ucd_memory_alloc refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_memory_alloc";
+    const auto call = [&](const char *device, int kind, std::uintptr_t bytes) {
+        return ucd_memory_alloc(device, kind, bytes, &o.address);
+    };
+    r.invalid(f, "address is NULL",
+              [&] { return ucd_memory_alloc("cuda:0", UCD_MEMORY__DEVICE, 8, nullptr); });
+    r.invalid(f, "device is NULL", [&] { return call(nullptr, UCD_MEMORY__DEVICE, 8); });
+    r.invalid(f, "bytes is 0", [&] { return call("cuda:0", UCD_MEMORY__DEVICE, 0); });
+    for (const int kind : {-1, 2, INT32_MAX})
+        r.invalid(f, "kind is " + std::to_string(kind), [&] { return call("cuda:0", kind, 8); });
+    for (const char *device :
+         {"", "cuda", "cuda:", "cuda:-1", "cuda:1x", "teapot:0", "cuda:9999999999"})
+        r.invalid(f, "ucd.inbuf", [&] { return call(device, UCD_MEMORY__PINNED, 8); });
+    for (const char *device : {"host", "pinned", "managed", "seq:0"})
+        r.invalid(f, "it must be a GPU backend's name",
+                  [&] { return call(device, UCD_MEMORY__PINNED, 8); });
+    for (const char *device : {"hip:0", "ze:0"})
+        r.refused(f, UCD_ERR__NOT_SUPPORTED, "not available",
+                  [&] { return call(device, UCD_MEMORY__DEVICE, 8); });
+}
+
+TEST_CASE("ucd_memory_free refuses what ucd_memory_alloc did not give out") {
+    Refusals r;
+    r.invalid("ucd_memory_free", "ucd_memory_alloc did not give out",
+              [&] { return ucd_memory_free(r.out.data); });
+    CHECK(ucd_memory_free(nullptr) == UCD_SUCCESS);
+}
+
+TEST_CASE("ucd_ipc_export refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_ipc_export";
+    r.invalid(f, "handle is NULL", [&] { return ucd_ipc_export(o.data, 8, nullptr); });
+    r.invalid(f, "address is NULL", [&] { return ucd_ipc_export(nullptr, 8, &o.handle); });
+    r.invalid(f, "bytes is 0", [&] { return ucd_ipc_export(o.data, 0, &o.handle); });
+    r.invalid(f, "not in memory of a device", [&] { return ucd_ipc_export(o.data, 8, &o.handle); });
+}
+
+TEST_CASE("ucd_ipc_open and ucd_ipc_close refuse") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_ipc_open";
+    const ucd_ipc_handle_t handle = {};
+    r.invalid(f, "handle is NULL",
+              [&] { return ucd_ipc_open(nullptr, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "device is NULL",
+              [&] { return ucd_ipc_open(&handle, nullptr, &o.address, &o.size); });
+    r.invalid(f, "address is NULL",
+              [&] { return ucd_ipc_open(&handle, "cuda:0", nullptr, &o.size); });
+    r.invalid(f, "bytes is NULL",
+              [&] { return ucd_ipc_open(&handle, "cuda:0", &o.address, nullptr); });
+    r.invalid(f, "it must be a GPU backend's name",
+              [&] { return ucd_ipc_open(&handle, "seq:0", &o.address, &o.size); });
+    const char *const g = "ucd_ipc_close";
+    r.invalid(g, "address is NULL", [&] { return ucd_ipc_close(nullptr); });
+    r.invalid(g, "ucd_ipc_open did not give out", [&] { return ucd_ipc_close(o.data); });
+}

@@ -1,0 +1,208 @@
+// Memory of devices that users have and share, within one process. Between processes:
+// ucx/ring_processes_test.cpp.
+#include "support/catch.hpp"
+
+#include "backend.h"
+
+#include "support/mock_fixture.hpp"
+
+#include <ucd_memory.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace ucd {
+Backend *create_hostgpu_backend();
+}
+
+namespace {
+
+std::string device(int number) {
+    return std::string(mock::backend.name) + ":" + std::to_string(number);
+}
+
+struct DeviceBytes {
+    void *address = nullptr;
+    DeviceBytes(int number, std::size_t bytes) {
+        REQUIRE(ucd_memory_alloc(device(number).c_str(), UCD_MEMORY__DEVICE, bytes, &address) ==
+                UCD_SUCCESS);
+    }
+    ~DeviceBytes() {
+        if (address != nullptr) CHECK(ucd_memory_free(address) == UCD_SUCCESS);
+    }
+    DeviceBytes(const DeviceBytes &) = delete;
+    DeviceBytes &operator=(const DeviceBytes &) = delete;
+    char *at(std::size_t offset) const { return static_cast<char *>(address) + offset; }
+};
+
+ucd_ipc_handle_t exported(const void *address, std::size_t bytes) {
+    ucd_ipc_handle_t handle = {};
+    REQUIRE(ucd_ipc_export(address, bytes, &handle) == UCD_SUCCESS);
+    return handle;
+}
+
+int open_on(int number, const ucd_ipc_handle_t &handle, void **address, std::uintptr_t *bytes) {
+    return ucd_ipc_open(&handle, device(number).c_str(), address, bytes);
+}
+
+} // namespace
+
+TEST_CASE("ucd_memory_alloc gives memory of the kind and device that was asked for") {
+    MockSession session;
+    for (const int number : {0, 1}) {
+        for (const int kind : {UCD_MEMORY__DEVICE, UCD_MEMORY__PINNED}) {
+            const int live = mock::counts.live_allocations;
+            void *memory = nullptr;
+            REQUIRE(ucd_memory_alloc(device(number).c_str(), kind, 1000, &memory) == UCD_SUCCESS);
+            char text[32];
+            REQUIRE(ucd_get_memory(memory, 1000, UCD_TYPE__BYTE, UCD_INFO__NULL, text,
+                                   sizeof text) == UCD_SUCCESS);
+            CHECK(text == (kind == UCD_MEMORY__PINNED ? "pinned" : device(number)));
+            CHECK(mock::counts.live_allocations == live + 1);
+            CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
+            CHECK(ucd_memory_free(memory) == UCD_ERR__INVALID_ARG);
+            CHECK(mock::counts.live_allocations == live);
+        }
+    }
+    void *memory = &session;
+    mock::knobs.failing_allocation = 1;
+    CHECK(ucd_memory_alloc(device(0).c_str(), UCD_MEMORY__DEVICE, 8, &memory) ==
+          UCD_ERR__OUT_OF_MEM);
+    CHECK(ucd_memory_alloc(device(2).c_str(), UCD_MEMORY__DEVICE, 8, &memory) ==
+          UCD_ERR__NOT_SUPPORTED);
+    CHECK(memory == &session);
+}
+
+TEST_CASE("ucd_ipc_export shares ranges within one allocation of a device") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    ucd_ipc_handle_t handle;
+    for (const auto &[offset, bytes] :
+         {std::pair<std::size_t, std::size_t>(0, 1000), {0, 1}, {999, 1}, {300, 700}})
+        CHECK(ucd_ipc_export(memory.at(offset), bytes, &handle) == UCD_SUCCESS);
+    for (const auto &[offset, bytes] : {std::pair<std::size_t, std::size_t>(0, 1001),
+                                        {1000, 1},
+                                        {999, 2},
+                                        {1, SIZE_MAX},
+                                        {500, SIZE_MAX - 400}})
+        CHECK(ucd_ipc_export(memory.at(offset), bytes, &handle) == UCD_ERR__INVALID_ARG);
+    mock::knobs.failing_export = 1;
+    CHECK(ucd_ipc_export(memory.address, 1000, &handle) == UCD_ERR__DEVICE);
+}
+
+TEST_CASE("memory of this process opens where it is, as often as one likes") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    const ucd_ipc_handle_t handle = exported(memory.at(30), 500);
+    void *first = nullptr, *second = nullptr;
+    std::uintptr_t bytes = 0;
+    REQUIRE(open_on(0, handle, &first, &bytes) == UCD_SUCCESS);
+    REQUIRE(open_on(0, handle, &second, &bytes) == UCD_SUCCESS);
+    CHECK(first == memory.at(30));
+    CHECK(second == first);
+    CHECK(bytes == 500);
+    CHECK(ucd_ipc_close(first) == UCD_SUCCESS);
+    CHECK(ucd_ipc_close(first) == UCD_SUCCESS);
+    CHECK(ucd_ipc_close(first) == UCD_ERR__INVALID_ARG);
+    CHECK(mock::counts.opens == 0);
+    // By another device only if that reaches it.
+    CHECK(open_on(1, handle, &first, &bytes) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(open_on(7, handle, &first, &bytes) == UCD_ERR__NOT_SUPPORTED);
+}
+
+TEST_CASE("a handle of an allocation that has gone does not open") {
+    MockSession session;
+    ucd_ipc_handle_t handle;
+    {
+        const DeviceBytes memory(0, 1000);
+        handle = exported(memory.address, 1000);
+    }
+    const DeviceBytes other(0, 1000); // perhaps where it was
+    void *address = nullptr;
+    std::uintptr_t bytes = 0;
+    CHECK(open_on(0, handle, &address, &bytes) == UCD_ERR__CORRUPT);
+    CHECK(address == nullptr);
+}
+
+TEST_CASE("a handle with any bit changed does not open") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    const ucd_ipc_handle_t good = exported(memory.address, 1000);
+    for (std::size_t bit = 0; bit < 8 * sizeof good.bytes; ++bit) {
+        ucd_ipc_handle_t bad = good;
+        bad.bytes[bit / 8] = static_cast<unsigned char>(bad.bytes[bit / 8] ^ 1 << bit % 8);
+        void *address = nullptr;
+        std::uintptr_t bytes = 0;
+        const int rc = open_on(0, bad, &address, &bytes);
+        INFO("bit " << bit);
+        CHECK(rc == UCD_ERR__CORRUPT);
+        CHECK(address == nullptr);
+    }
+}
+
+// As it would be in another process: here the same memory is mapped a second time.
+TEST_CASE("a backend opens what was exported, and nothing else") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    const std::unique_ptr<ucd::Backend> backend(ucd::create_hostgpu_backend());
+    ucd::MemoryHandle handle;
+    REQUIRE(backend->export_memory(memory.at(100), 300, handle).ok());
+    CHECK(handle.offset == 100);
+    void *opened = nullptr;
+    REQUIRE(backend->open_memory(0, handle, 300, opened).ok());
+    CHECK(opened != memory.address);
+    mock::write(memory.at(100), "there", 6);
+    char text[6];
+    mock::read(text, static_cast<char *>(opened) + 100, 6);
+    CHECK(std::string(text) == "there");
+    backend->close_memory(0, opened);
+    CHECK(mock::counts.live_opens == 0);
+    const auto refused = [&](int device, const ucd::MemoryHandle &h, std::size_t bytes) {
+        CHECK(!backend->open_memory(device, h, bytes, opened).ok());
+        CHECK(mock::counts.live_opens == 0);
+    };
+    refused(1, handle, 300); // no peer
+    refused(0, handle, 901);
+    refused(0, handle, SIZE_MAX - 50);
+    ucd::MemoryHandle bad = handle;
+    bad.offset = 1001;
+    refused(0, bad, 1);
+    bad.offset = UINT64_MAX;
+    refused(0, bad, 2);
+    // Bytes as they may come.
+    Rng rng(9);
+    for (int i = 0; i < 2000; ++i) {
+        bad = handle;
+        for (unsigned char &byte : bad.native)
+            if (i == 0 || rng.chance(20)) byte = static_cast<unsigned char>(rng.bits());
+        if (std::memcmp(bad.native, handle.native, sizeof(mock::Shared)) != 0) {
+            if (backend->open_memory(0, bad, 300, opened).ok()) {
+                // Only less of it than there is.
+                mock::Shared shared;
+                std::memcpy(&shared, bad.native, sizeof shared);
+                CHECK(shared.bytes >= 400);
+                backend->close_memory(0, opened);
+            }
+        }
+    }
+}
+
+TEST_CASE("the last ucd_finalize ends what users have left") {
+    {
+        MockSession session;
+        void *memory, *opened;
+        std::uintptr_t bytes;
+        for (const int kind : {UCD_MEMORY__PINNED, UCD_MEMORY__DEVICE})
+            REQUIRE(ucd_memory_alloc(device(0).c_str(), kind, 1000, &memory) == UCD_SUCCESS);
+        REQUIRE(open_on(0, exported(memory, 1000), &opened, &bytes) == UCD_SUCCESS);
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        CHECK(mock::counts.live_allocations == 0);
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+        CHECK(ucd_memory_free(memory) == UCD_ERR__INVALID_ARG);
+        CHECK(ucd_ipc_close(opened) == UCD_ERR__INVALID_ARG);
+    }
+}

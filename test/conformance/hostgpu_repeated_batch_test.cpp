@@ -1,0 +1,227 @@
+// Batches that come again, on GPU backends: what is used again, what is told apart, and what lives
+// how long.
+#include "support/catch.hpp"
+
+#include "support/batch_calls.hpp"
+#include "support/host_vendor/capture.h"
+
+#include <list>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    Vectors many(500, device0, device0);
+    many.moves.set_up_pack();
+    const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    many.moves.check("first");
+    for (int round = 0; round < 3; ++round) {
+        many.moves.set_up_pack();
+        forget_counts();
+        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+        CHECK(mock::counts.allocations == 0);
+        many.moves.check("again");
+    }
+    // Unpacking of the same has a table of its own.
+    std::vector<ucd_unpack_desc_t> unpacks = many.moves.unpacks();
+    for (int round = 0; round < 2; ++round) {
+        many.moves.set_up_unpack();
+        forget_counts();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), hints, UCD_OP__REPLACE,
+                                  &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
+        many.moves.check("unpacked");
+    }
+    // Whatever is different in one member, in the middle of all, is seen.
+    for (int what = 0; what < 4; ++what) {
+        std::vector<ucd_pack_desc_t> other = descs;
+        ucd_pack_desc_t &d = other[250];
+        std::size_t ends_early = 0;
+        switch (what) {
+        case 0: d.type = other[249].type; break;
+        case 1: d.inbuf = static_cast<const char *>(d.inbuf) + 8; break;
+        case 2: d.inoffset = 8; break;
+        default: ends_early = 8; break;
+        }
+        d.max_pack_bytes -= ends_early;
+        for (int round = 0; round < 2; ++round) {
+            forget_counts();
+            REQUIRE(pack(other, hints) == UCD_SUCCESS);
+            CHECK(mock::counts.copies == (round == 0 ? 1 : 0));
+        }
+    }
+    many.moves.set_up_pack();
+    forget_counts();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    CHECK(mock::counts.copies == 0); // the first one has not been forgotten
+    many.moves.check("in the end");
+}
+
+TEST_CASE("more batches than tables are kept") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    std::list<Vectors> all;
+    for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
+    for (int round = 0; round < 2; ++round)
+        for (Vectors &v : all) {
+            v.moves.set_up_pack();
+            REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
+            v.moves.check("one of many");
+        }
+    forget_counts();
+    for (Vectors &v : all) REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
+    CHECK(mock::counts.copies == 12);
+    CHECK(mock::counts.allocations == 0);
+}
+
+TEST_CASE("other types at the addresses of those that have gone") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    Case one("reborn", 0);
+    const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
+    BatchMoves moves(one);
+    for (int i = 0; i < 200; ++i) moves.add(room, 0, 800);
+    moves.allocate(device0, device0);
+    std::vector<ucd_pack_desc_t> descs = moves.packs();
+    std::vector<double> in(1000);
+    for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
+    for (int stride = 2; stride < 8; ++stride) {
+        // Its memory is likely to be where the last one's was.
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_vector(100, 1, stride, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) ==
+                UCD_SUCCESS);
+        const BuiltType owner(type);
+        for (ucd_pack_desc_t &d : descs) {
+            d.type = type;
+            mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
+        }
+        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+        for (const ucd_pack_desc_t &d : descs) {
+            std::vector<double> out(100);
+            mock::read(out.data(), d.outbuf, 800);
+            for (int i = 0; i < 100; ++i) REQUIRE(out[static_cast<std::size_t>(i)] == i * stride);
+        }
+    }
+}
+
+TEST_CASE("lists that have moved, because memory ran out meanwhile") {
+    MockSession session;
+    bool hinted = false;
+    SECTION("without hints") {}
+    SECTION("with hints") {
+        hinted = true;
+    }
+    const Hints hints(hinted);
+    Case one("moved lists", 0);
+    const auto list_of = [&one](std::intptr_t entries) {
+        Ints displs;
+        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k % 5 % 2);
+        return make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
+    };
+    std::list<Subject> subjects;
+    BatchMoves moves(one), spare(one), other(one);
+    for (int i = 0; i < 117; ++i) {
+        const Subject &s = subjects.emplace_back(list_of(10 + i));
+        (i < 115 ? moves : i < 116 ? spare : other).add(s, 0, s.size());
+    }
+    for (BatchMoves *m : {&moves, &spare, &other}) {
+        m->allocate(device0, device0);
+        m->set_up_pack();
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
+    moves.check("before");
+    REQUIRE(pack(spare.packs(), hints) == UCD_SUCCESS);
+    mock::knobs.out_of_memory = true;
+    REQUIRE(pack(other.packs(), hints) == UCD_SUCCESS); // in the place of the first of `moves`
+    other.check("in between");
+    moves.set_up_pack();
+    ucd::hostgpu::uploaded_bytes();
+    REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS); // that one now in the place of `spare`
+    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
+    moves.check("after");
+}
+
+TEST_CASE("a batch that is known is told from one that is moved otherwise, or is wrong") {
+    MockSession session;
+    const Hints hints(true);
+    Vectors many(60);
+    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    many.moves.set_up_pack();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    many.moves.check("known");
+    // A sum in the place of a copy, and the copy again.
+    ucd_request_t request = UCD_REQUEST__NULL;
+    std::vector<double> sums(many.moves.bytes_moved() / sizeof(double), 1), found(sums.size());
+    auto *const packed = static_cast<double *>(descs[0].outbuf);
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+        mock::write(const_cast<void *>(descs[i].inbuf), sums.data(), sizeof(double));
+        mock::write(descs[i].outbuf, sums.data(), sizeof(double));
+    }
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__SUM, &request) ==
+            UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    mock::read(found.data(), packed, sizeof(double));
+    CHECK(found[0] == 2);
+    // What is wrong now was not before.
+    descs[30].reserved[1] = 1;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("descs[30]"));
+    descs[30].reserved[1] = 0;
+    descs[59].inoffset = many.subjects.back().size() + 1;
+    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("descs[59]"));
+    descs[59].inoffset = 0;
+    many.moves.set_up_pack();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    many.moves.check("once more");
+}
+
+TEST_CASE("the types of batches that are known end with the library, or when others come") {
+    MockSession session;
+    const Hints hints(true);
+    const auto use = [&hints](std::intptr_t stride) {
+        Case one("kept types", 0);
+        Ints displs;
+        for (std::intptr_t k = 0; k < 3000; ++k) displs.push_back(stride * k + k % 5 % 2);
+        const Subject s = make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
+        BatchMoves moves(one);
+        for (int i = 0; i < 100; ++i) moves.add(s, 0, s.size());
+        moves.allocate(device0, device0);
+        moves.set_up_pack();
+        REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
+        moves.check("kept");
+    };
+    for (std::intptr_t stride = 3; stride < 40; ++stride) use(stride);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}

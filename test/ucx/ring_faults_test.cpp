@@ -1,0 +1,335 @@
+// What goes wrong while chunks are in device memory: each ends as it does elsewhere
+// (faults_test.cpp), and the workers go on.
+
+#include "message.h"
+#include "ucx/ring_pair.hpp"
+
+#include <cstring>
+#include <memory>
+
+using namespace ucdtest;
+
+namespace {
+
+void check_ring_is_usable(TwoSides &pair) {
+    Case one("ucx ring is usable", 0);
+    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    CHECK(transfer(one, pair, ends) == ends.chunks());
+}
+
+bool is_good(ucs_status_t s) {
+    return s == UCS_OK || s == UCS_ERR_CANCELED;
+}
+
+} // namespace
+
+TEST_CASE("transfers in the ring are cancelled at any time, by either side or both") {
+    const MockSession session;
+    for (const char *copy : {"no", "yes"}) {
+        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
+        std::size_t cancelled = 0;
+        run_cases("ucx ring cancel", 150, [&](Case &one) {
+            Rng &rng = one.rng();
+            RingEnds ends = random_ends(one);
+            mock::knobs.delay_us = rng.chance(50) ? 200 : 0;
+            Outcome sent, received;
+            const std::size_t receive_at = rng.below(10), cancel_send_at = rng.below(60),
+                              cancel_receive_at = rng.below(60);
+            start_send(pair.a, ends, sent);
+            for (std::size_t step = 0; step < 60; ++step) {
+                if (step == receive_at) start_receive(pair.b, ends, received);
+                if (step == cancel_send_at && sent.request != nullptr)
+                    REQUIRE(ucd_ucx_cancel(pair.a.pipeline, sent.request) == UCD_SUCCESS);
+                if (step == cancel_receive_at && received.request != nullptr)
+                    REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
+                pair.progress();
+            }
+            pair.until([&] { return sent.done() && received.done(); });
+            if (!is_good(sent.result.status) || !is_good(received.result.status))
+                one.fail(ucs_status_string(sent.result.status), ", ",
+                         ucs_status_string(received.result.status));
+            cancelled += received.result.status == UCS_ERR_CANCELED;
+            if (received.result.status == UCS_OK) ends.check(one);
+            if (received.result.status == UCS_OK) return;
+            // A receive that was cancelled before its message came leaves that to the next one.
+            Outcome rest;
+            start_receive(pair.b, ends, rest);
+            for (int i = 0; i < 10; ++i) pair.progress();
+            REQUIRE(ucd_ucx_cancel(pair.b.pipeline, rest.request) == UCD_SUCCESS);
+            pair.until([&] { return rest.done(); });
+        });
+        CHECK(cancelled > 0);
+        mock::knobs.delay_us = 0;
+        check_ring_is_usable(pair);
+    }
+}
+
+TEST_CASE("a send that nobody receives is cancelled") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    for (const int steps : {0, 1, 3, 50}) {
+        Case one("ucx ring unmatched", 0);
+        RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+        Outcome sent;
+        start_send(pair.a, ends, sent);
+        for (int i = 0; i < steps; ++i) pair.progress();
+        CHECK(!sent.done());
+        REQUIRE(ucd_ucx_cancel(pair.a.pipeline, sent.request) == UCD_SUCCESS);
+        pair.until([&] { return sent.done(); });
+        CHECK(sent.result.status == UCS_ERR_CANCELED);
+        Outcome received; // of what has come of it
+        start_receive(pair.b, ends, received);
+        pair.until([&] { return received.done(); });
+        CHECK(received.result.status == UCS_ERR_CANCELED);
+    }
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("a receive from the ring that is too short is truncated") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    for (const bool early : {true, false}) {
+        Case one("ucx ring truncation", 0);
+        RingEnds ends(one, false, true, Memory::device0, Memory::device0);
+        Outcome sent, received;
+        const auto receive = [&] {
+            const ucd_ucx_param_t p = received.param();
+            ok(ucd_ucx_recv_nbx(pair.b.pipeline, ends.out.real_base(), ends.from.size() - 1,
+                                UCD_TYPE__BYTE, 1, UINT64_MAX, &p, &received.request),
+               "ucd_ucx_recv_nbx");
+        };
+        if (early) receive();
+        start_send(pair.a, ends, sent);
+        for (int i = 0; i < 20; ++i) pair.progress();
+        if (!early) receive();
+        pair.until([&] { return sent.done() && received.done(); });
+        CHECK(sent.result.status == UCS_OK);
+        CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
+    }
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("a device fails in the midst of a transfer in the ring") {
+    const MockSession session;
+    for (const char *copy : {"no", "yes"}) {
+        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
+        std::size_t of_sender = 0, of_receiver = 0;
+        run_cases("ucx ring device failure", 100, [&](Case &one) {
+            RingEnds ends = random_ends(one);
+            (one.rng().chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work) =
+                static_cast<int>(1 + one.rng().below(10));
+            Outcome sent, received;
+            start_receive(pair.b, ends, received);
+            start_send(pair.a, ends, sent);
+            pair.until([&] { return sent.done() && received.done(); });
+            mock::knobs.failing_launch = mock::knobs.failing_work = 0;
+            const bool sender = sent.result.status != UCS_OK;
+            of_sender += sender;
+            of_receiver += !sender && received.result.status != UCS_OK;
+            const ucd_ucx_result_t &failed = sender ? sent.result : received.result;
+            if (failed.status == UCS_OK) return; // there was less to do
+            if (failed.status != UCS_ERR_IO_ERROR || failed.ucd != UCD_ERR__DEVICE)
+                one.fail("the failure was ", ucs_status_string(failed.status), ", ",
+                         ucd_strerror(failed.ucd));
+            if (sender && received.result.status != UCS_ERR_IO_ERROR)
+                one.fail("the receiver got ", ucs_status_string(received.result.status));
+        });
+        CHECK(of_sender > 0);
+        CHECK(of_receiver > 0);
+        check_ring_is_usable(pair);
+    }
+}
+
+TEST_CASE("without memory that can be shared, chunks go through the host") {
+    const MockSession session;
+    for (const bool contiguous : {false, true}) {
+        TwoSides pair({SMALL_RING});
+        Case one("ucx ring export", 0);
+        RingEnds ends(one, contiguous, false, Memory::device0, Memory::device0);
+        // The buffer itself cannot be shared: then it is copied to chunks.
+        mock::knobs.failing_export = 1;
+        CHECK(transfer(one, pair, ends) == (contiguous ? ends.chunks() : 0));
+        mock::knobs.failing_export = 0;
+        // One chunk; what the receiver finds is not what was shared.
+        TwoSides fresh(
+            {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring_expose", "no"}});
+        mock::knobs.failing_export = 2;
+        CHECK(transfer(one, fresh, ends) == 0);
+        mock::knobs.failing_export = 0;
+        CHECK(transfer(one, fresh, ends) == 1);
+        // No device memory at all for chunks.
+        TwoSides poor({SMALL_RING, {"ucd.ucx.ring_expose", "no"}});
+        mock::knobs.failing_allocation = 1;
+        CHECK(transfer(one, poor, ends) == 0);
+        mock::knobs.failing_allocation = 0;
+        CHECK(transfer(one, poor, ends) == ends.chunks());
+    }
+}
+
+TEST_CASE("an endpoint is closed under a transfer in the ring") {
+    const MockSession session;
+    for (const int steps : {0, 1, 3, 10, 30}) {
+        for (const bool sender_closes : {true, false}) {
+            TwoSides pair({SMALL_RING});
+            if (!pair.a.can_fail || !pair.b.can_fail) return; // nobody would tell the other side
+            check_ring_is_usable(pair);
+            Case one("ucx ring closes", 0);
+            const Subject s =
+                make_subject(one, recipes::vector(20000, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
+            MockBuffer in(one.rng(), s.range, Memory::device0),
+                out(one.rng(), s.range, Memory::device0);
+            in.send();
+            out.send();
+            Outcome sent, received;
+            const ucd_ucx_param_t p = sent.param(), q = received.param();
+            ok(ucd_ucx_recv_nbx(pair.b.pipeline, out.real_base(), 1, s.type(), 1, 1, &q,
+                                &received.request),
+               "receive");
+            ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, in.real_base(), 1, s.type(), 1, &p,
+                                &sent.request),
+               "send");
+            for (int i = 0; i < steps; ++i) pair.progress();
+            REQUIRE(!received.done());
+            (sender_closes ? pair.a : pair.b).close_endpoint();
+            for (int i = 0; i < 2000 && !(sent.done() && received.done()); ++i) pair.progress();
+            (sender_closes ? pair.b : pair.a).close_endpoint();
+            pair.until([&] { return sent.done(); });
+            CHECK(sent.result.status != UCS_OK);
+            for (int i = 0; i < 100 && !received.done(); ++i) pair.progress();
+            if (!received.done())
+                REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
+            pair.until([&] { return received.done(); });
+            CHECK(received.result.status != UCS_OK);
+            for (int i = 0; i < 100; ++i) pair.progress();
+            pair.a.connect(pair.b.address());
+            pair.b.connect(pair.a.address());
+            check_ring_is_usable(pair);
+        }
+    }
+}
+
+// Said by hand --------------------------------------------------------------
+
+namespace {
+
+using namespace ucd_ucx;
+
+struct ByHand {
+    TwoSides &pair;
+    RingHeader message = {};
+    Receipt receipt = 0;
+    std::vector<ucs_status_ptr_t> posted = {};
+    std::vector<std::unique_ptr<RingHeader>> kept = {}; // UCX's, while it sends
+
+    void opening(std::uint64_t number, std::uint64_t total) {
+        message.header.id = {4711, number};
+        message.header.total = total;
+        message.header.kind = Kind::opening;
+        ucp_request_param_t p = {};
+        post(ucp_tag_send_nbx(pair.a.ep, &message.header, sizeof message.header, 1, &p));
+        wait();
+    }
+    // Without waiting for whoever fetches the receipt.
+    void say(Kind kind, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
+        message.header.kind = kind;
+        const bool placed = kind == Kind::ring_accept || kind == Kind::ring_chunk;
+        message.header.user_header = placed ? sizeof message.place : 0;
+        ucp_request_param_t p = {};
+        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
+        post(ucp_am_send_nbx(pair.a.ep, am_id, kept.emplace_back(new RingHeader(message)).get(),
+                             sizeof message.header + message.header.user_header, &receipt,
+                             sizeof receipt, &p));
+    }
+    void withdraw() {
+        message.header.status = 1;
+        say(Kind::withdraw, UCP_AM_SEND_FLAG_EAGER);
+        wait();
+    }
+    void post(ucs_status_ptr_t request) {
+        REQUIRE(!UCS_PTR_IS_ERR(request));
+        if (request != nullptr) posted.push_back(request);
+    }
+    bool is_done() const {
+        return std::all_of(posted.begin(), posted.end(), [](ucs_status_ptr_t r) {
+            return ucp_request_check_status(r) != UCS_INPROGRESS;
+        });
+    }
+    void wait() {
+        pair.until([&] { return is_done(); });
+        for (const ucs_status_ptr_t r : posted) ucp_request_free(r);
+        posted.clear();
+    }
+};
+
+} // namespace
+
+TEST_CASE("chunks that are in no memory are refused") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring hostile", 0);
+    RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+    ucd_ipc_handle_t good;
+    REQUIRE(ucd_ipc_export(ends.in.real_base(), ends.from.size(), &good) == UCD_SUCCESS);
+    std::uint64_t number = 0;
+    const auto refused = [&](const ucd_ipc_handle_t &handle, std::uint64_t offset,
+                             std::uint64_t bytes, unsigned flags, bool accepted) {
+        Outcome received;
+        start_receive(pair.b, ends, received);
+        ByHand hand{pair};
+        hand.opening(++number, 80);
+        hand.say(Kind::ring_refuse);
+        hand.message.place.handle = accepted ? good : handle;
+        hand.say(Kind::ring_accept);
+        for (int i = 0; i < 20; ++i) pair.progress();
+        hand.message.place = {handle, offset, bytes};
+        hand.say(Kind::ring_chunk, flags);
+        pair.until([&] { return received.done(); });
+        CHECK(received.result.status != UCS_OK);
+        hand.withdraw();
+    };
+    ucd_ipc_handle_t bad = {};
+    refused(bad, 0, 80, UCP_AM_SEND_FLAG_RNDV, true);
+    refused(bad, 0, 80, UCP_AM_SEND_FLAG_RNDV, false);
+    for (std::size_t i = 0; i < sizeof bad.bytes; ++i) {
+        bad = good;
+        bad.bytes[i] = static_cast<unsigned char>(bad.bytes[i] ^ 1 << one.rng().below(8));
+        refused(bad, 0, 80, UCP_AM_SEND_FLAG_RNDV, true);
+    }
+    for (const auto &[offset, bytes] :
+         {std::pair<std::uint64_t, std::uint64_t>(ends.from.size() - 79, 80),
+          {ends.from.size() + 1, 1},
+          {UINT64_MAX, 2},
+          {UINT64_MAX - 40, 80},
+          {0, 81},
+          {0, UINT64_MAX}})
+        refused(good, offset, bytes, UCP_AM_SEND_FLAG_RNDV, true);
+    // Whose sender would not know when it has been read.
+    refused(good, 0, 80, UCP_AM_SEND_FLAG_EAGER, true);
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring tickets", 0);
+    RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+    for (const Kind kind : {Kind::ring_refuse, Kind::ring_accept}) {
+        for (const bool matched : {true, false}) {
+            Outcome received;
+            ByHand hand{pair};
+            if (matched) start_receive(pair.b, ends, received);
+            hand.opening(kind == Kind::ring_refuse ? 100 + matched : 200 + matched, 80);
+            hand.say(kind);
+            hand.say(kind);
+            hand.say(kind, UCP_AM_SEND_FLAG_EAGER);
+            for (int i = 0; i < 50; ++i) pair.progress();
+            CHECK(!hand.is_done()); // one is kept for the other kind
+            if (!matched) start_receive(pair.b, ends, received);
+            hand.withdraw();
+            pair.until([&] { return received.done(); });
+            CHECK(received.result.status != UCS_OK);
+        }
+    }
+    check_ring_is_usable(pair);
+}

@@ -1,0 +1,273 @@
+// Chunks in device memory between two processes, the second of which runs this same program: the
+// handles of one are opened in the other.
+
+#include "ucx/ring_pair.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <poll.h>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr int to_peer = 8, from_peer = 9; // files of the other process
+
+// What both processes make of the same random numbers.
+struct Plan {
+    RingEnds ends;
+    bool forth, copy, expose;
+    bool open_fails; // of the sender's buffer: chunks may be open since an earlier transfer
+
+    explicit Plan(Case &one)
+        : ends(random_ends(one, Memory::device0,
+                           one.rng().chance(50) ? Memory::device0 : Memory::device1)),
+          forth(one.rng().chance(50)), copy(one.rng().chance(50)), expose(one.rng().chance(50)),
+          open_fails(one.rng().chance(30) && expose && ends.from_is_contiguous()) {}
+};
+
+std::string read_line(int file) {
+    std::string line;
+    for (char c; read(file, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+}
+
+void write_line(int file, std::string line) {
+    line += '\n';
+    if (write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        throw std::runtime_error("the other process does not listen");
+}
+
+// A child that runs one of the hidden test cases below, with the addresses exchanged.
+class Peer {
+public:
+    Peer(Side &side, const char *test_case) {
+        signal(SIGPIPE, SIG_IGN); // who writes to what has gone is told by an error
+        int in[2], out[2];
+        REQUIRE(pipe(in) == 0);
+        REQUIRE(pipe(out) == 0);
+        process_ = fork();
+        REQUIRE(process_ >= 0);
+        if (process_ == 0) {
+            // Beyond the files that these are.
+            const int from = fcntl(in[0], F_DUPFD, 20), to = fcntl(out[1], F_DUPFD, 20);
+            dup2(from, to_peer);
+            dup2(to, from_peer);
+            for (const int file : {in[0], in[1], out[0], out[1], from, to})
+                if (file != to_peer && file != from_peer) close(file);
+            execl("/proc/self/exe", "peer", test_case, static_cast<char *>(nullptr));
+            _exit(127);
+        }
+        close(in[0]);
+        close(out[1]);
+        to_ = in[1];
+        from_ = out[0];
+        write_line(to_, to_hex(side.address()));
+        side.connect(from_hex(read_line(from_)));
+    }
+    ~Peer() {
+        if (process_ > 0) kill(process_, SIGKILL);
+        (void)end();
+        close(to_);
+        close(from_);
+    }
+    // How it has ended.
+    int end() {
+        int status = 0;
+        if (process_ > 0) CHECK(waitpid(process_, &status, 0) == process_);
+        process_ = -1;
+        return status;
+    }
+    void kill_it() const { kill(process_, SIGKILL); }
+    void say(const std::string &line) const { write_line(to_, line); }
+    std::string hear() const { return read_line(from_); }
+
+private:
+    pid_t process_ = -1;
+    int to_ = -1, from_ = -1;
+};
+
+void connect_with_parent(Side &side) {
+    write_line(from_peer, to_hex(side.address()));
+    side.connect(from_hex(read_line(to_peer)));
+}
+
+void progress_until(Side &side, const std::function<bool()> &condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield(); // processes may share a core
+        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
+    }
+}
+
+// One side's part of a case. Both check all that they see.
+void run_case(Case &one, Side &side, bool first) {
+    Plan plan(one);
+    const Keys keys({{"ucd.ucx.ring_copy", plan.copy ? "yes" : "no"},
+                     {"ucd.ucx.ring_expose", plan.expose ? "yes" : "no"}});
+    side.events.clear();
+    Outcome outcome;
+    const bool sends = first == plan.forth;
+    const int opens = mock::counts.opens;
+    if (sends) {
+        start_send(side, plan.ends, outcome, keys.get());
+    } else {
+        mock::knobs.failing_open = plan.open_fails ? 1 : 0;
+        start_receive(side, plan.ends, outcome, keys.get());
+    }
+    progress_until(side, [&] { return outcome.done(); });
+    require_good(one, outcome, plan.ends.from.size(), sends ? "the sender" : "the receiver");
+    if (!sends && plan.open_fails) {
+        if (mock::knobs.failing_open != 0) one.fail("it was never tried to open it");
+        if (mock::counts.opens != opens) one.fail("it was opened all the same");
+    }
+    const std::size_t shared = count_of(side, UCD_UCX_EVENT__SHARE);
+    if (sends && shared != (plan.open_fails ? 0 : plan.ends.chunks()))
+        one.fail(shared, " of ", plan.ends.chunks(), " chunks were shared");
+    if (sends) return;
+    plan.ends.out.fetch();
+    require_intact(one, plan.ends.out, "what was received");
+}
+
+void run_all_cases(Side &side, bool first) {
+    run_cases("ucx ring processes", 100, [&](Case &one) { run_case(one, side, first); });
+}
+
+void with_peers() {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+} // namespace
+
+TEST_CASE("chunks in device memory are opened by another process") {
+    with_peers();
+    {
+        Side side;
+        const Keys keys({SMALL_RING});
+        side.open_pipeline(keys.get());
+        Peer peer(side, "the other process");
+        run_all_cases(side, true);
+        CHECK(mock::counts.opens > 0);
+        CHECK(mock::counts.live_opens > 0); // they stay open
+        // It goes on until it is told that both are through.
+        peer.say("end");
+        while (ucd_ucx_progress(side.pipeline) > 0) continue;
+        CHECK(peer.hear() == "ended");
+        const int status = peer.end();
+        CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    }
+    CHECK(mock::counts.live_opens == 0);
+}
+
+TEST_CASE("the other process", "[.]") {
+    with_peers();
+    Side side;
+    const Keys keys({SMALL_RING});
+    side.open_pipeline(keys.get());
+    connect_with_parent(side);
+    run_all_cases(side, false);
+    for (pollfd in = {to_peer, POLLIN, 0}; poll(&in, 1, 0) == 0;)
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield();
+    write_line(from_peer, "ended");
+}
+
+// Loss --------------------------------------------------------------
+
+namespace {
+
+constexpr std::intptr_t ints = 1 << 20;
+
+// Sends or receives much of it, slowly.
+struct Long {
+    Case one{"ucx ring long", 0};
+    Subject s = make_subject(one, recipes::vector(ints, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
+    MockBuffer buffer{one.rng(), s.range, Memory::device0};
+    Outcome outcome;
+
+    void start(Side &side, bool sends) {
+        buffer.send();
+        mock::knobs.delay_us = 1000;
+        const ucd_ucx_param_t p = outcome.param();
+        if (sends)
+            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, buffer.real_base(), 1, s.type(), 1, &p,
+                                &outcome.request),
+               "send");
+        else
+            ok(ucd_ucx_recv_nbx(side.pipeline, buffer.real_base(), 1, s.type(), 1, 1, &p,
+                                &outcome.request),
+               "receive");
+    }
+};
+
+const Keys &long_keys() {
+    static const Keys keys({{"ucd.ucx.ring_chunk", "10000"}, {"ucd.ucx.ring_copy", "yes"}});
+    return keys;
+}
+
+void peer_until_killed(bool sends) {
+    Side side;
+    side.open_pipeline(long_keys().get());
+    connect_with_parent(side);
+    Long transfer;
+    transfer.start(side, sends);
+    for (;;)
+        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield();
+}
+
+void lose_peer(bool peer_sends) {
+    {
+        Side side;
+        side.open_pipeline(long_keys().get());
+        Long transfer;
+        {
+            Peer peer(side, peer_sends ? "the other process sends" : "the other process receives");
+            REQUIRE(side.can_fail);
+            transfer.start(side, !peer_sends);
+            progress_until(side, [&] {
+                return count_of(side,
+                                peer_sends ? UCD_UCX_EVENT__UNPACK_END : UCD_UCX_EVENT__SENT) >= 3;
+            });
+            CHECK((peer_sends || count_of(side, UCD_UCX_EVENT__SHARE) >= 3));
+            REQUIRE(!transfer.outcome.done());
+            peer.kill_it();
+            const int status = peer.end();
+            CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)); // at work until then
+        }
+        progress_until(side, [&] { return transfer.outcome.done(); });
+        CHECK(transfer.outcome.result.status != UCS_OK);
+        mock::knobs.delay_us = 0;
+        // What was open of the other's is closed at the next occasion.
+        side.close_endpoint();
+        for (int i = 0; i < 10; ++i) ucd_ucx_progress(side.pipeline);
+        CHECK(mock::counts.live_opens == 0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("the process that sends from its device is killed") {
+    lose_peer(true);
+}
+
+TEST_CASE("the process that receives on its device is killed") {
+    lose_peer(false);
+}
+
+TEST_CASE("the other process sends", "[.]") {
+    peer_until_killed(true);
+}
+
+TEST_CASE("the other process receives", "[.]") {
+    peer_until_killed(false);
+}
