@@ -149,7 +149,9 @@ public:
         Rng &rng = one.rng();
         std::string text = random_text(rng);
         ucd_ucx::Header header;
-        header.kind = static_cast<ucd_ucx::Kind>(rng.below(6));
+        header.kind = static_cast<ucd_ucx::Kind>(rng.below(10));
+        if (header.kind >= ucd_ucx::Kind::ring_accept && rng.chance(90))
+            text.resize(sizeof(ucd_ucx::RingPlace));
         header.id = {rng.bits() % 16, rng.bits() % 16};
         header.total = data_bytes_;
         header.user_header = static_cast<std::uint32_t>(text.size());
@@ -164,10 +166,12 @@ public:
         }
         const std::string data(data_bytes_, 'd');
         ucp_request_param_t p = {};
-        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
         p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-        const ucs_status_ptr_t request = ucp_am_send_nbx(hand_.side.ep, am_id, both.data(),
-                                                         both.size(), data.data(), data.size(), &p);
+        p.datatype = ucp_dt_make_iov(); // see Post::send_am
+        const ucp_dt_iov_t segment = {const_cast<char *>(data.data()), data.size()};
+        const ucs_status_ptr_t request =
+            ucp_am_send_nbx(hand_.side.ep, am_id, both.data(), both.size(), &segment, 1, &p);
         if (UCS_PTR_IS_PTR(request)) {
             hand_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
             ucp_request_free(request);
