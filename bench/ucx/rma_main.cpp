@@ -74,14 +74,17 @@ public:
         : link_(link), repetitions_(repetitions), at_a_time_(at_a_time) {
         for (const Named &n : named_) shapes_.push_back(n.shape);
         for (const Shape &s : shapes_) types_.push_back(type_of(s));
-        hand_ = std::make_unique<ByHand>(link.worker(), link.ep(), shapes_, memory_.data());
+        buffer_ = reinterpret_cast<double *>(link.memory().allocate(doubles * sizeof(double)));
+        fill(0.0);
+        if (!link.any_device())
+            hand_ = std::make_unique<ByHand>(link.worker(), link.ep(), shapes_, buffer_);
         ucd_ucx_rma_params_t params = {};
         params.struct_size = sizeof params;
         params.am_id = 2;
         check_rma(ucd_ucx_rma_create(link.worker(), &params, UCD_INFO__NULL, &rma_));
         if (!link.sends()) {
-            check_rma(ucd_ucx_window_create(rma_, memory_.data(), doubles * sizeof(double),
-                                            UCD_INFO__NULL, &window_));
+            check_rma(ucd_ucx_window_create(rma_, buffer_, doubles * sizeof(double), UCD_INFO__NULL,
+                                            &window_));
             check_rma(ucd_ucx_window_key(window_, &key_));
             link.send(&key_, sizeof key_, ucp_dt_make_contig(1));
         } else {
@@ -91,6 +94,7 @@ public:
     ~Bench() {
         if (window_ != nullptr) (void)ucd_ucx_window_destroy(&window_);
         (void)ucd_ucx_rma_destroy(&rma_);
+        link_.memory().free(reinterpret_cast<char *>(buffer_));
     }
     Bench(const Bench &) = delete;
     Bench &operator=(const Bench &) = delete;
@@ -154,7 +158,7 @@ private:
         const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_done, this};
         ucd_ucx_request_t request;
         const ucd_type_t type = types_[i].get();
-        double *memory = memory_.data();
+        double *memory = buffer_;
         ++outstanding_;
         if (action == Action::put)
             check_rma(ucd_ucx_put_nbx(rma_, link_.ep(), memory, 1, type, &key_, 0, 1, type, &p,
@@ -178,7 +182,7 @@ private:
     void many_by_hand(Action action, std::size_t i, std::size_t count, unsigned depth) {
         const Shape &shape = shapes_[i];
         std::vector<std::vector<double>> packed(depth, std::vector<double>(shape.size()));
-        double *memory = memory_.data();
+        double *memory = buffer_;
         for (std::size_t done = 0; done < count;) {
             // In rounds of `depth`, each with a buffer of its own.
             const std::size_t now = std::min<std::size_t>(depth, count - done);
@@ -198,24 +202,35 @@ private:
         }
     }
 
+    void fill(double value) {
+        const std::vector<double> values(doubles, value);
+        link_.memory().write(reinterpret_cast<char *>(buffer_),
+                             reinterpret_cast<const char *>(values.data()),
+                             doubles * sizeof(double));
+    }
+
     // Puts sevens, adds them, and gets what should be there, each way.
     void verify(std::size_t i) {
         for (const bool by_hand : {false, true}) {
+            if (by_hand && hand_ == nullptr) break;
             const auto once = [&](Action action) {
                 by_hand ? many_by_hand(action, i, 1, 1) : many(action, i, 1, 1);
             };
-            std::fill(memory_.begin(), memory_.end(), 7.0);
+            fill(7.0);
             once(Action::put);
             once(Action::add);
-            std::fill(memory_.begin(), memory_.end(), 0.0);
+            fill(0.0);
             once(Action::get);
             std::vector<double> expected(doubles, 0.0);
             shapes_[i].walk([&](std::size_t at, std::size_t) { expected[at] = 14.0; });
-            if (memory_ != expected)
+            std::vector<double> found(doubles);
+            link_.memory().read(reinterpret_cast<char *>(found.data()),
+                                reinterpret_cast<const char *>(buffer_), doubles * sizeof(double));
+            if (found != expected)
                 throw std::runtime_error(named_[i].name + (by_hand ? " by hand" : "") +
                                          ": other values came");
         }
-        std::fill(memory_.begin(), memory_.end(), 0.0); // sums stay what they are
+        fill(0.0); // sums stay what they are
     }
 
     void measure(std::size_t i, unsigned depth) {
@@ -228,6 +243,7 @@ private:
             std::vector<double> rates[2];
             for (unsigned r = 0; r <= repetitions_; ++r)
                 for (const std::size_t w : {r % 2, 1 - r % 2}) {
+                    if (w == 1 && hand_ == nullptr) continue;
                     constexpr std::size_t count = 400;
                     const auto begin = std::chrono::steady_clock::now();
                     ways[w](count);
@@ -235,13 +251,18 @@ private:
                         std::chrono::steady_clock::now() - begin;
                     if (r > 0) rates[w].push_back(count / taken.count()); // the first warms up
                 }
-            double median[2];
-            for (const std::size_t w : {0, 1}) {
-                std::sort(rates[w].begin(), rates[w].end());
-                median[w] = rates[w][rates[w].size() / 2];
+            const auto median = [](std::vector<double> &all) {
+                std::sort(all.begin(), all.end());
+                return all[all.size() / 2];
+            };
+            const double rate = median(rates[0]);
+            fmt::print(" {:>10.1f}", rate / 1e3);
+            if (hand_ == nullptr) {
+                fmt::print(" {:>8} {:>6} ", "", "");
+                continue;
             }
-            fmt::print(" {:>10.1f} {:>8.1f} {:>6.2f} ", median[0] / 1e3, median[1] / 1e3,
-                       median[0] / median[1]);
+            const double by_hand = median(rates[1]);
+            fmt::print(" {:>8.1f} {:>6.2f} ", by_hand / 1e3, rate / by_hand);
         }
         fmt::print("\n");
         std::fflush(stdout);
@@ -252,8 +273,8 @@ private:
     const std::vector<Named> named_ = named_shapes();
     std::vector<Shape> shapes_;
     std::vector<UcdType> types_;
-    std::vector<double> memory_ = std::vector<double>(doubles, 0.0);
-    std::unique_ptr<ByHand> hand_;
+    double *buffer_;               // of this side's memory
+    std::unique_ptr<ByHand> hand_; // with host memory at both sides
     ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
     ucd_ucx_window_t window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_key_t key_ = {};
@@ -265,6 +286,7 @@ private:
 
 int main(int argc, char **argv) {
     unsigned repetitions = 15, at_a_time = 16;
+    std::string memory = "host";
     CLI::App app{"One-sided operations with types, against active messages for one layout."};
     app.add_option("--repetitions", repetitions, "Times that each way has its turn")
         ->check(CLI::PositiveNumber)
@@ -272,10 +294,15 @@ int main(int argc, char **argv) {
     app.add_option("--at-a-time", at_a_time, "Operations under way in the second table")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--memory", memory,
+                   "Where data is, at origin and target: host or cuda:N, or both as A,B; by hand "
+                   "only with host memory at both sides")
+        ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try {
         const bench::UcdSession session;
-        bench::Link link("host", "host");
+        const std::size_t comma = memory.find(',');
+        bench::Link link(memory.substr(0, comma), memory.substr(comma + 1));
         bench::Bench bench(link, repetitions, at_a_time);
         if (link.sends())
             bench.run();

@@ -1,6 +1,7 @@
 #include "sending.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace ucd_ucx {
@@ -51,7 +52,9 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, ui
 // contiguous data in larger fragments than it packs: a network that is not worth a copy gains.
 Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
     if (operand_.on_host() && !slow_) return success;
-    packed_ = pipeline.staging.take(sizeof(Header) + operand_.bytes(), true);
+    // Of few sizes, so that blocks are found again: a driver takes its time to make one.
+    const std::size_t bytes = std::bit_ceil(sizeof(Header) + operand_.bytes());
+    packed_ = pipeline.take_chunk(operand_, bytes, true);
     if (!packed_)
         return operand_.on_host()
                    ? success

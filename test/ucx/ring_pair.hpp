@@ -83,6 +83,7 @@ inline void start_send(Side &side, RingEnds &ends, Outcome &o, ucd_info_t info =
                         ends.from.type(), 1, &p, &o.request),
        "ucd_ucx_send_nbx");
     o.started();
+    if (o.done()) o.result.bytes = ends.from.size(); // there is no result to look at
 }
 
 inline void start_receive(Side &side, RingEnds &ends, Outcome &o,

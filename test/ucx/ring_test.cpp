@@ -176,6 +176,31 @@ TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
     }
 }
 
+TEST_CASE("memory for messages and chunks is used again, not had again") {
+    const WithPeers peers;
+    const Keys whole({{"ucd.ucx.eager", "5000"}});
+    const Keys by_host({{"ucd.ucx.eager", "64"},
+                        {"ucd.ucx.chunk", "100"},
+                        {"ucd.ucx.depth", "3"},
+                        {"ucd.ucx.ring", "none"}});
+    const Keys in_ring({SMALL_RING});
+    for (const Keys *keys : {&whole, &by_host, &in_ring}) {
+        TwoSides pair;
+        for (Side *side : {&pair.a, &pair.b}) {
+            ok(ucd_ucx_pipeline_destroy(&side->pipeline), "ucd_ucx_pipeline_destroy");
+            side->gives_memory = false;
+            side->open_pipeline(keys->get());
+        }
+        Case one("ucx memory again", 0);
+        RingEnds ends(one, false, false, Memory::device0, Memory::device1);
+        transfer(one, pair, ends); // what the library has for itself, too
+        const int before = mock::counts.allocations;
+        for (int i = 0; i < 20; ++i) transfer(one, pair, ends);
+        // No more than may be in use at a time.
+        CHECK(mock::counts.allocations - before <= 6);
+    }
+}
+
 TEST_CASE("device memory that was had or opened is given back") {
     {
         const WithPeers peers;
