@@ -10,7 +10,7 @@ namespace bench::gpu::busy {
 
 // Computes in `blocks` processors, and leaves room for as many threads again in each of them. Each
 // block counts its rounds in done[block]. Ends soon after *stop is set, and after two seconds in
-// any case. Both are in pinned memory.
+// any case. Both are in the memory of the device.
 inline constexpr std::uint64_t operations_per_round = 1024ull * 8192 * 2;
 void start_spinning(cudaStream_t stream, unsigned blocks, const std::uint32_t *stop,
                     std::uint64_t *done);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 namespace bench::gpu::busy {
 namespace {
@@ -24,20 +26,13 @@ unsigned processors(int device) {
     return static_cast<unsigned>(count);
 }
 
-volatile std::uint32_t *flag_of(const Buffer &control) {
-    return reinterpret_cast<volatile std::uint32_t *>(control.data());
-}
-volatile std::uint64_t *counts_of(const Buffer &control) {
-    return reinterpret_cast<volatile std::uint64_t *>(control.data() + count_offset);
-}
-
 } // namespace
 
 Load::Load(const LoadKind &kind)
     : kind_(kind), device_(current_device()), processors_(processors(device_)),
       spinning_(std::max(1u, static_cast<unsigned>(processors_ * kind.share))),
-      control_(count_offset + processors_ * sizeof(std::uint64_t), Memory::pinned) {
-    std::fill_n(control_.data(), control_.bytes(), '\0');
+      control_(count_offset + processors_ * sizeof(std::uint64_t), Memory::device) {
+    check_cuda(cudaMemset(control_.data(), 0, control_.bytes()), "setting the control");
     if (kind.work == LoadWork::bursts) each_ = operations_per_burst(processors_);
     if (!kind.computes()) {
         each_ = copied_bytes;
@@ -47,32 +42,36 @@ Load::Load(const LoadKind &kind)
             copied_bytes, kind.work == LoadWork::device_to_host ? Memory::pinned : Memory::device);
     }
     // Streams that do not wait for the null stream, where the kernels by hand are.
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    for (cudaStream_t *stream : {&stream_, &control_stream_})
+        check_cuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
     for (cudaEvent_t &end : ends_)
         check_cuda(cudaEventCreateWithFlags(&end, cudaEventDisableTiming | cudaEventBlockingSync),
                    "making an event");
     thread_ = std::thread([this] { go_on(); });
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (!failed_ &&
-           (kind.work == LoadWork::spin ? *counts_of(control_) : counted_.load()) == 0 &&
-           std::chrono::steady_clock::now() < give_up)
+    while (!failed_ && done() == 0 && std::chrono::steady_clock::now() < give_up)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 Load::~Load() {
     stop_ = true;
-    *flag_of(control_) = 1;
+    const std::uint32_t over = 1;
+    (void)cudaMemcpyAsync(control_.data(), &over, sizeof over, cudaMemcpyDefault, control_stream_);
     thread_.join();
     for (const cudaEvent_t end : ends_) (void)cudaEventDestroy(end);
-    (void)cudaStreamDestroy(stream_);
+    for (const cudaStream_t stream : {stream_, control_stream_}) (void)cudaStreamDestroy(stream);
 }
 
 std::uint64_t Load::done() const {
     if (failed_) std::rethrow_exception(failure_);
     if (kind_.work != LoadWork::spin) return counted_;
-    std::uint64_t rounds = 0;
-    for (unsigned i = 0; i < spinning_; ++i) rounds += counts_of(control_)[i];
-    return rounds * operations_per_round;
+    std::vector<std::uint64_t> rounds(spinning_);
+    check_cuda(cudaMemcpyAsync(rounds.data(), control_.data() + count_offset,
+                               rounds.size() * sizeof rounds[0], cudaMemcpyDefault,
+                               control_stream_),
+               "reading what the load has done");
+    check_cuda(cudaStreamSynchronize(control_stream_), "reading what the load has done");
+    return std::accumulate(rounds.begin(), rounds.end(), std::uint64_t{0}) * operations_per_round;
 }
 
 void Load::go_on() noexcept {

@@ -40,9 +40,12 @@ private:
     int device_; // the one that is current where this is made
     unsigned processors_, spinning_;
     std::uint64_t each_ = 0; // done by one piece; 0: the device counts itself
-    Buffer control_;         // the flag that ends spinning, then a count for each of its blocks
+    // The flag that ends spinning, then a count for each of its blocks. On the device: processors
+    // that look into host memory all the time slow the copies between there and the device, by an
+    // order of magnitude.
+    Buffer control_;
     std::unique_ptr<Buffer> from_, to_;
-    cudaStream_t stream_ = nullptr;
+    cudaStream_t stream_ = nullptr, control_stream_ = nullptr;
     cudaEvent_t ends_[2] = {};
     std::atomic<bool> stop_ = false, failed_ = false;
     std::atomic<std::uint64_t> counted_ = 0;

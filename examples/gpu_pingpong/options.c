@@ -19,8 +19,8 @@ static const char usage[] =
     "  --devices I,J        the first process's GPU and the second's, which may be the same (0,0)\n"
     "  --layout NAME*       vector, indexed, contiguous-to-vector, transpose, or all (all)\n"
     "  --bytes N*           packed bytes of a message (64m)\n"
-    "  --fragment N*        bytes of a fragment on the way (4m)\n"
-    "  --depth N*           fragments that are on their way at a time (4)\n"
+    "  --fragment N*        bytes of a fragment on the way (8m)\n"
+    "  --depth N*           fragments that are on their way at a time (8)\n"
     "  --path NAME*         ring: through device memory that the receiver opens; host: through\n"
     "                       pinned memory of the host (ring,host)\n"
     "  --copy NAME*         of the ring: yes, the receiver copies fragments before it unpacks "
@@ -150,8 +150,8 @@ void options_parse(int argc, char **argv, struct options *options) {
         .backend = "cuda",
         .layouts = {true, true, true, true},
         .bytes = {{64 << 20}, 1},
-        .fragments = {{4 << 20}, 1},
-        .depths = {{4}, 1},
+        .fragments = {{8 << 20}, 1},
+        .depths = {{8}, 1},
         .ring = true,
         .host = true,
         .no_copy = true,

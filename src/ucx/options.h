@@ -20,8 +20,8 @@ struct TransferOptions {
     uint64_t depth = 4;
     // Between devices.
     bool ring = true;
-    uint64_t ring_chunk = 4 << 20;
-    uint64_t ring_depth = 4;
+    uint64_t ring_chunk = 8 << 20;
+    uint64_t ring_depth = 8;
     bool ring_copy = false;  // the receiver copies chunks before it unpacks them
     bool ring_expose = true; // contiguous data is opened where it is
 };
