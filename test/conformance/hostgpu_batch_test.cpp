@@ -88,12 +88,7 @@ TEST_CASE("batches under way at once have tables of their own") {
 
 TEST_CASE("threads with batches of their own") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     std::list<Vectors> all;
     for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
     std::atomic<int> failures{0};
@@ -114,12 +109,7 @@ TEST_CASE("threads with batches of their own") {
 
 TEST_CASE("graphs keep their batch") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
@@ -302,12 +292,7 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
 
 TEST_CASE("reductions of a batch are one launch for each kind of element") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     // One after the other in memory: 40 elements of 8 bytes each, of up to three kinds by turns.
     // Numbers that are not negative are in the same order as all three.
     constexpr std::size_t members = 300, elements = 40, bytes = elements * sizeof(std::int64_t);

@@ -15,12 +15,7 @@ using enum ucdtest::Memory;
 
 TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     Vectors many(500, device0, device0);
     many.moves.set_up_pack();
     const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
@@ -74,12 +69,7 @@ TEST_CASE("a batch that comes again uploads nothing, and one that differs does")
 
 TEST_CASE("more batches than tables are kept") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     std::list<Vectors> all;
     for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
     for (int round = 0; round < 2; ++round)
@@ -96,12 +86,7 @@ TEST_CASE("more batches than tables are kept") {
 
 TEST_CASE("other types at the addresses of those that have gone") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     Case one("reborn", 0);
     const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
     BatchMoves moves(one);
@@ -131,12 +116,7 @@ TEST_CASE("other types at the addresses of those that have gone") {
 
 TEST_CASE("lists that have moved, because memory ran out meanwhile") {
     MockSession session;
-    bool hinted = false;
-    SECTION("without hints") {}
-    SECTION("with hints") {
-        hinted = true;
-    }
-    const Hints hints(hinted);
+    const Hints hints(GENERATE(false, true));
     Case one("moved lists", 0);
     const auto list_of = [&one](std::intptr_t entries) {
         Ints displs;

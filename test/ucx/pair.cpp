@@ -46,9 +46,7 @@ std::string from_hex(const std::string &digits) {
     return bytes;
 }
 
-namespace {
-
-void *allocate(std::size_t bytes, void *argument) {
+void *MemoryUse::allocate(std::size_t bytes, void *argument) {
     auto &use = *static_cast<MemoryUse *>(argument);
     if (use.until_failure == 0) return nullptr;
     if (use.until_failure > 0) --use.until_failure;
@@ -56,10 +54,12 @@ void *allocate(std::size_t bytes, void *argument) {
     return std::malloc(bytes);
 }
 
-void release(void *memory, std::size_t, void *argument) {
+void MemoryUse::release(void *memory, std::size_t, void *argument) {
     --static_cast<MemoryUse *>(argument)->live;
     std::free(memory);
 }
+
+namespace {
 
 void on_event(const ucd_ucx_event_t *event, void *argument) {
     static_cast<Side *>(argument)->events.push_back(*event);
@@ -88,8 +88,8 @@ void Side::open_pipeline(ucd_info_t info) {
     ucd_ucx_pipeline_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
-    params.allocate = gives_memory ? allocate : nullptr;
-    params.release = gives_memory ? release : nullptr;
+    params.allocate = gives_memory ? MemoryUse::allocate : nullptr;
+    params.release = gives_memory ? MemoryUse::release : nullptr;
     params.memory_arg = &memory;
     params.trace = on_event;
     params.trace_arg = this;

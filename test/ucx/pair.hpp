@@ -37,6 +37,10 @@ constexpr unsigned am_id = 7;
 struct MemoryUse {
     std::size_t live = 0, most = 0; // blocks
     long until_failure = -1;        // so many allocations succeed; negative: all
+
+    // For a pipeline's params, with a MemoryUse as the argument.
+    static void *allocate(std::size_t bytes, void *use);
+    static void release(void *memory, std::size_t bytes, void *use);
 };
 
 class Side {

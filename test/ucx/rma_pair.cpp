@@ -8,19 +8,6 @@
 namespace ucdtest {
 namespace {
 
-void *allocate(std::size_t bytes, void *argument) {
-    auto &use = *static_cast<MemoryUse *>(argument);
-    if (use.until_failure == 0) return nullptr;
-    if (use.until_failure > 0) --use.until_failure;
-    use.most = std::max(use.most, ++use.live);
-    return std::malloc(bytes);
-}
-
-void release(void *memory, std::size_t, void *argument) {
-    --static_cast<MemoryUse *>(argument)->live;
-    std::free(memory);
-}
-
 [[noreturn]] void give_up(const char *what) {
     std::fprintf(stderr, "%s: %s\n", what, ucd_ucx_last_error());
     std::abort();
@@ -32,8 +19,8 @@ RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
     ucd_ucx_rma_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
-    params.allocate = allocate;
-    params.release = release;
+    params.allocate = MemoryUse::allocate;
+    params.release = MemoryUse::release;
     params.memory_arg = &side.memory;
     ok(ucd_ucx_rma_create(side.worker, &params, info, &rma), "ucd_ucx_rma_create");
 }
