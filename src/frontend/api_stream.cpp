@@ -51,11 +51,11 @@ Status plan_job(const Executor &executor, const Type &type, uint64_t count, Op o
     return success;
 }
 
-Status check_reached(const Context &context, const Executor &executor, const Hints &hints,
+Status check_reached(Places &places, const Executor &executor, const Hints &hints,
                      const PlaceHint *hint, const void *address, const char *argument,
                      MemoryKind &kind) {
     Place place;
-    UCD_TRY(find_place(context, hints, hint, address, place));
+    UCD_TRY(places.find(hint, address, place));
     // A hint for pinned or managed memory means that of the stream's backend.
     if (place.kind != MemoryKind::host && place.owner == nullptr) {
         place.owner = executor.backend;
@@ -73,13 +73,13 @@ struct Kinds {
     MemoryKind laid_out = MemoryKind::device, packed = MemoryKind::device;
 };
 
-Status check_both_reached(const Context &context, const Executor &executor, const Hints &hints,
+Status check_both_reached(Places &places, const Executor &executor, const Hints &hints,
                           Direction direction, const void *laid_out, const void *packed,
                           Kinds &kinds) {
     const bool pack = direction == Direction::pack;
-    UCD_TRY(check_reached(context, executor, hints, pack ? hints.inbuf : hints.outbuf, laid_out,
+    UCD_TRY(check_reached(places, executor, hints, pack ? hints.inbuf : hints.outbuf, laid_out,
                           pack ? "inbuf" : "outbuf", kinds.laid_out));
-    return check_reached(context, executor, hints, pack ? hints.outbuf : hints.inbuf, packed,
+    return check_reached(places, executor, hints, pack ? hints.outbuf : hints.inbuf, packed,
                          pack ? "outbuf" : "inbuf", kinds.packed);
 }
 
@@ -99,11 +99,11 @@ Status make_job(const Executor &executor, const Transfer &t, Direction direction
 
 // The jobs of one call, and what must live until the stream has done them.
 struct StreamWork {
-    const Context &context;
     const Executor &executor;
     const Hints &hints;
     Direction direction;
     Op op;
+    Places places;
     bool reached = false; // every buffer there is, as the hints say
     Kinds kinds{};        // of the last member that was asked for, or of all
     std::vector<Job> jobs{};
@@ -114,13 +114,13 @@ struct StreamWork {
         jobs.reserve(members);
         reached =
             hints.inbuf != nullptr && hints.outbuf != nullptr &&
-            check_both_reached(context, executor, hints, direction, nullptr, nullptr, kinds).ok();
+            check_both_reached(places, executor, hints, direction, nullptr, nullptr, kinds).ok();
     }
 
     Status add(const Transfer &t) {
         if (t.length == 0) return success;
         if (!reached)
-            UCD_TRY(check_both_reached(context, executor, hints, direction,
+            UCD_TRY(check_both_reached(places, executor, hints, direction,
                                        first_byte(*t.type, t.laid_out), t.packed, kinds));
         Job job;
         UCD_TRY(make_job(executor, t, direction, op, hints, kinds, job));
@@ -147,7 +147,8 @@ int move(const char *function, const MoveArguments &arguments, Direction directi
         Transfer t;
         UCD_TRY(check_move(arguments, direction, t));
         const CallHints hints(*context, info);
-        StreamWork work{*context, executor, hints, direction, static_cast<Op>(arguments.op)};
+        StreamWork work{
+            executor, hints, direction, static_cast<Op>(arguments.op), {*context, hints}};
         UCD_TRY(work.add(t));
         UCD_TRY(work.launch(stream));
         *actual = t.length;
@@ -181,7 +182,7 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         UCD_TRY(resolve_stream(*context, stream, executor));
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
-        StreamWork work{*context, executor, hints, direction, static_cast<Op>(op)};
+        StreamWork work{executor, hints, direction, static_cast<Op>(op), {*context, hints}};
         work.expect(count);
         if (work.reached && hints.limits.engine != Engine::dma) {
             const BatchTerms terms = {executor,     direction,           work.op,

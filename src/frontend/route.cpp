@@ -82,6 +82,18 @@ Status find_place(const Context &context, const Hints &hints, const PlaceHint *h
     return success;
 }
 
+Status Places::find(const PlaceHint *hint, const void *address, Place &place) {
+    if (hint == nullptr)
+        for (const Place &known : known_)
+            if (known.holds(address)) {
+                place = known;
+                return success;
+            }
+    UCD_TRY(find_place(context_, hints_, hint, address, place));
+    if (place.holds(address)) known_[next_++ % known_.size()] = place;
+    return success;
+}
+
 bool reaches(const Executor &executor, const Hints &hints, const Place &place) {
     const bool peers = place.kind == MemoryKind::device && place.device != executor.device;
     return (hints.peers || !peers) && executor.backend->reaches(executor.device, place);

@@ -5,6 +5,7 @@
 #include "transfer.h"
 #include "type.h"
 
+#include <array>
 #include <cstdint>
 
 namespace ucd {
@@ -41,6 +42,20 @@ inline bool all_on_host(const Context &context, const Hints &hints) {
 // Where an address is: as the hint says, if there is one, else as the backends know it.
 Status find_place(const Context &context, const Hints &hints, const PlaceHint *hint,
                   const void *address, Place &place);
+
+// The same for the buffers of one call, many of which may be pieces of one allocation: drivers are
+// asked about it once. Not for longer, since what is freed may be anybody's next.
+class Places {
+public:
+    Places(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}
+    Status find(const PlaceHint *hint, const void *address, Place &place);
+
+private:
+    const Context &context_;
+    const Hints &hints_;
+    std::array<Place, 4> known_; // the last ones
+    std::size_t next_ = 0;
+};
 
 // Whether the executor reaches the place, and may.
 bool reaches(const Executor &executor, const Hints &hints, const Place &place);

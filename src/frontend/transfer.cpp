@@ -113,12 +113,12 @@ private:
 };
 
 Status route_of(const Context &context, const Transfer &t, Direction direction, Op op,
-                const Hints &hints, Route &route) {
+                const Hints &hints, Places &places, Route &route) {
     const bool pack = direction == Direction::pack;
     Place laid_out, packed;
-    UCD_TRY(find_place(context, hints, pack ? hints.inbuf : hints.outbuf,
-                       first_byte(*t.type, t.laid_out), laid_out));
-    UCD_TRY(find_place(context, hints, pack ? hints.outbuf : hints.inbuf, t.packed, packed));
+    UCD_TRY(
+        places.find(pack ? hints.inbuf : hints.outbuf, first_byte(*t.type, t.laid_out), laid_out));
+    UCD_TRY(places.find(pack ? hints.outbuf : hints.inbuf, t.packed, packed));
     route = find_route(context, hints, laid_out, packed);
     // What a device cannot reduce, the host can, if the result is where it reaches.
     const Place &target = pack ? packed : laid_out;
@@ -132,9 +132,10 @@ Status route_of(const Context &context, const Transfer &t, Direction direction, 
 Status start(Context &context, std::span<const Transfer> members, Direction direction, Op op,
              const Hints &hints, std::unique_ptr<Operation> &operation) {
     Route route;
+    Places places(context, hints);
     if (members.size() == 1 && members[0].length > 0) {
         // The common case, which needs nothing of what follows if it is the host's.
-        UCD_TRY(route_of(context, members[0], direction, op, hints, route));
+        UCD_TRY(route_of(context, members[0], direction, op, hints, places, route));
         if (route.way == Way::host)
             return run_on_host(context, members[0], direction, op, hints.limits);
         Call call(context, direction, op, hints);
@@ -145,7 +146,7 @@ Status start(Context &context, std::span<const Transfer> members, Direction dire
     for (std::size_t i = 0; i < members.size(); ++i) {
         if (members[i].length == 0) continue;
         const auto add = [&]() -> Status {
-            UCD_TRY(route_of(context, members[i], direction, op, hints, route));
+            UCD_TRY(route_of(context, members[i], direction, op, hints, places, route));
             return call.add(members[i], route);
         };
         UCD_TRY(at_member(i, add()));

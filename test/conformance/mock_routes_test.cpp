@@ -141,6 +141,51 @@ TEST_CASE("hints spare the look at the buffers, and lead the same way") {
     }
 }
 
+TEST_CASE("a batch looks once at each allocation") {
+    using enum Memory;
+    const MockSession session;
+    Rng rng(1);
+    constexpr std::intptr_t members = 40, bytes = 16;
+    MockBuffer in(rng, {0, members * bytes}, device0);
+    MockBuffer outs[] = {{rng, {0, members * bytes}, device0},
+                         {rng, {0, members * bytes}, device1}};
+    in.send();
+    // To one allocation, in one launch; to two by turns; or in a stream.
+    const int how = GENERATE(0, 1, 2);
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::intptr_t i = 0; i < members; ++i) {
+        const MockBuffer &out = outs[how == 1 ? i % 2 : 0];
+        descs.push_back({static_cast<const char *>(in.real_base()) + i * bytes,
+                         bytes,
+                         UCD_TYPE__CHAR,
+                         0,
+                         static_cast<char *>(out.real_base()) + i * bytes,
+                         bytes,
+                         0,
+                         {}});
+        std::copy_n(in.actual(i * bytes), bytes, out.expected(i * bytes));
+    }
+    for (MockBuffer &out : outs) out.send();
+    mock::counts.queries = 0;
+    if (how == 2) {
+        mock::Stream stream(0);
+        REQUIRE(ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                      native(stream)) == UCD_SUCCESS);
+        stream.synchronise();
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    }
+    CHECK(mock::counts.queries == (how == 1 ? 3 : 2));
+    Case one("asked once", 0);
+    for (MockBuffer &out : outs) {
+        out.fetch();
+        require_intact(one, out, "packed");
+    }
+}
+
 TEST_CASE("ucd.gpu=none looks at nothing") {
     MockSession session;
     ucd_info_t info = UCD_INFO__NULL;

@@ -209,6 +209,14 @@ bool find(const void *address, Allocation &allocation) {
     return true;
 }
 
+bool find(const void *address, ucd::Place &place) {
+    Allocation a;
+    if (!find(address, a)) return false;
+    const auto begin = reinterpret_cast<uintptr_t>(a.address);
+    place = {a.kind, a.device, nullptr, begin, begin + a.bytes};
+    return true;
+}
+
 bool reaches(int device, ucd::MemoryKind kind, int memory_device) {
     switch (kind) {
     case ucd::MemoryKind::host: return false;

@@ -78,6 +78,8 @@ struct Allocation {
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes);
 void release(void *address);
 bool find(const void *address, Allocation &allocation);
+// But for the owner.
+bool find(const void *address, ucd::Place &place);
 
 // Device memory for other processes: by the number of its file in the process that allocated it.
 struct Shared {

@@ -18,7 +18,13 @@ struct Place {
     MemoryKind kind = MemoryKind::host;
     int32_t device = 0;
     const Backend *owner = nullptr; // whose driver knows the memory; null for pageable host memory
+    // Addresses of which all this is true, if the driver tells; else equal.
+    uintptr_t begin = 0, end = 0;
     bool host_reachable() const { return kind != MemoryKind::device; }
+    bool holds(const void *address) const {
+        const auto position = reinterpret_cast<uintptr_t>(address);
+        return begin <= position && position < end;
+    }
 };
 
 } // namespace ucd

@@ -6,8 +6,10 @@
 #include "device.h"
 #include "driver_library.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 
 // The oldest architecture that this build has code for, as 10 * major + minor; the build sets it.
@@ -32,6 +34,12 @@ int attribute(const DriverLibrary &library, CUdevice device, CUdevice_attribute 
     int value = 0;
     return library.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
+
+struct Range {
+    uintptr_t start = 0;
+    std::size_t bytes = 0;
+    uintptr_t end() const { return start + bytes; }
+};
 
 // Why a device cannot be used; "" if it can, as far as can be seen from outside.
 std::string refusal(const DriverLibrary &library, CUdevice device) {
@@ -81,8 +89,7 @@ BackendState count_devices() {
         refused += (refused.empty() ? "device " : "; device ") + std::to_string(i) + " (" + name +
                    ") " + why;
     }
-    if (usable == 0)
-        return unavailable(devices == 0 ? "the driver has found no device" : refused);
+    if (usable == 0) return unavailable(devices == 0 ? "the driver has found no device" : refused);
     state.devices = static_cast<uint32_t>(devices < max_devices ? devices : max_devices);
     state.reason = refused; // others can be used
     return state;
@@ -140,30 +147,39 @@ const BackendState &initialise() {
     return *state;
 }
 
-bool find(const void *address, MemoryKind &kind, int &device) {
+bool find(const void *address, Place &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     unsigned type = 0, managed = 0;
     int ordinal = -1;
     CUdeviceptr on_device = 0;
+    Range range, mapping;
     CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
-    void *values[] = {&type, &managed, &ordinal, &on_device};
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,       CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,  CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, CU_POINTER_ATTRIBUTE_MAPPING_SIZE};
+    void *values[] = {&type,        &managed,     &ordinal,       &on_device,
+                      &range.start, &range.bytes, &mapping.start, &mapping.bytes};
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
-    // host's. Memory that CUDA does not know is no error: its type is 0.
-    if (library.pointer_get_attributes(4, attributes, values, position) != CUDA_SUCCESS)
+    // host's. Memory that CUDA does not know is no error: its type is 0, as is all else that it
+    // does not know.
+    if (library.pointer_get_attributes(std::size(values), attributes, values, position) !=
+        CUDA_SUCCESS)
         return false;
     if (managed != 0)
-        kind = MemoryKind::managed;
+        place.kind = MemoryKind::managed;
     else if (type == CU_MEMORYTYPE_DEVICE)
-        kind = MemoryKind::device;
+        place.kind = MemoryKind::device;
     else if (type == CU_MEMORYTYPE_HOST && on_device == position)
-        kind = MemoryKind::pinned;
+        place.kind = MemoryKind::pinned;
     else
         return false; // pageable; or registered, but at another address for devices
-    device = ordinal < 0 ? 0 : ordinal;
-    return kind != MemoryKind::device || ordinal >= 0;
+    place.device = ordinal < 0 ? 0 : ordinal;
+    // A range that was reserved may be mapped to memory of several devices, piece by piece.
+    place.begin = std::max(range.start, mapping.start);
+    place.end = std::max(place.begin, std::min(range.end(), mapping.end()));
+    return place.kind != MemoryKind::device || ordinal >= 0;
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
@@ -182,9 +198,9 @@ Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
     cudaStreamCaptureStatus capture;
     cudaGraph_t graph = nullptr;
 #if CUDART_VERSION >= 13000
-    UCD_TRY(check(cudaStreamGetCaptureInfo(stream, &capture, nullptr, &graph, nullptr, nullptr,
-                                           nullptr),
-                  "asking for the graph"));
+    UCD_TRY(check(
+        cudaStreamGetCaptureInfo(stream, &capture, nullptr, &graph, nullptr, nullptr, nullptr),
+        "asking for the graph"));
 #else
     UCD_TRY(check(cudaStreamGetCaptureInfo_v2(stream, &capture, nullptr, &graph, nullptr, nullptr),
                   "asking for the graph"));

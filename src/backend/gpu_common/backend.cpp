@@ -124,9 +124,7 @@ public:
     const BackendState &inspect() override { return driver::initialise(); }
 
     bool find(const void *address, Place &place) const override {
-        int device = 0;
-        if (!driver::find(address, place.kind, device)) return false;
-        place.device = device;
+        if (!driver::find(address, place)) return false;
         place.owner = this;
         return true;
     }

@@ -14,8 +14,9 @@ BackendState look();
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
 
-// Whose an address is. False while nobody in this process has initialised the driver.
-bool find(const void *address, MemoryKind &kind, int &device);
+// Where an address is, but for the owner. False while nobody in this process has initialised the
+// driver.
+bool find(const void *address, Place &place);
 
 // The allocation that an address of device memory is in; a failure is worded.
 Status find_allocation(const void *address, void *&start, std::size_t &bytes);

@@ -204,13 +204,9 @@ const BackendState &initialise() {
     return everything;
 }
 
-bool find(const void *address, MemoryKind &kind, int &device) {
+bool find(const void *address, Place &place) {
     ++mock::counts.queries;
-    mock::Allocation a;
-    if (!mock::find(address, a)) return false;
-    kind = a.kind;
-    device = a.device;
-    return true;
+    return mock::find(address, place);
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
