@@ -118,14 +118,14 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         if (bytes > 0)
             UCD_TRY(find_place(*context, CallHints(*context, info), nullptr,
                                first_byte(*t, static_cast<const char *>(buf)), place));
-        char text[32];
-        if (place.kind == MemoryKind::device)
-            std::snprintf(text, sizeof text, "%s:%d", place.owner->name(), place.device);
-        else
-            std::snprintf(text, sizeof text, "%s",
-                          place.kind == MemoryKind::pinned    ? "pinned"
-                          : place.kind == MemoryKind::managed ? "managed"
-                                                              : "host");
+        char of_device[32];
+        const char *text = place.kind == MemoryKind::pinned    ? "pinned"
+                           : place.kind == MemoryKind::managed ? "managed"
+                                                               : "host";
+        if (place.kind == MemoryKind::device) {
+            std::snprintf(of_device, sizeof of_device, "%s:%d", place.owner->name(), place.device);
+            text = of_device;
+        }
         const std::size_t needed = std::strlen(text) + 1;
         if (memory_size < needed)
             return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "failure.h"
+#include "operand.h"
 
 #include <cstdint>
 #include <string_view>
@@ -14,6 +15,7 @@ struct Data {
     const void *buf = nullptr;
     uintptr_t count = 0;
     ucd_type_t type = UCD_TYPE__BYTE;
+    HintsPtr hints = nullptr; // if they are known
 };
 
 // Chunks begin and end between granules, of so many bytes each.

@@ -27,6 +27,9 @@ ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pi
       staging_limit_(staging_limit), ring_limit_(ring_limit), sender_(random_number()) {}
 
 Status ucd_ucx_pipeline::open() {
+    auto hints = std::make_shared<Hints>();
+    UCD_UCX_TRY(hints->set("host", UCD_INFO__NULL, Direction::send));
+    for_host = std::move(hints);
     ucp_worker_attr_t worker_attributes = {};
     worker_attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));

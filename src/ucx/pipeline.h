@@ -5,6 +5,7 @@
 #include "event.h"
 #include "mappings.h"
 #include "message.h"
+#include "operand.h"
 #include "options.h"
 #include "request.h"
 #include "staging.h"
@@ -93,6 +94,7 @@ struct ucd_ucx_pipeline {
     ucd_ucx::Staging staging;
     ucd_ucx::Mappings mappings;
     ucp_datatype_t framed = 0; // see framed.h
+    ucd_ucx::HintsPtr for_host;
     std::size_t most_user_header = 0;
     std::mutex lock;
 

@@ -14,12 +14,10 @@ Status measure(const Data &data, ucd_layout_t &layout) {
     return ucd_ok(ucd_get_layout(data.count, data.type, &layout));
 }
 
-// All that a transfer may ask for later.
+// All that a transfer may ask for later, but for hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
-    UCD_UCX_TRY(copy_hints(from, to));
-    for (const char *key :
-         {"ucd.inbuf", "ucd.outbuf", "ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
+    for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
         UCD_UCX_TRY(to.copy(from, key));
     return success;
 }
@@ -74,21 +72,28 @@ Status Operation::set(const Arguments &arguments) {
     request_.verb = arguments.verb;
     request_.op = arguments.op;
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
+    const HintsPtr &for_host = origin_.rma.pipeline->for_host;
     ucd_layout_t there, sent = {}, received = {};
     UCD_UCX_TRY(measure(arguments.target, there));
     if (sends) {
         UCD_UCX_TRY(measure(arguments.sent, sent));
         UCD_UCX_TRY(check_bytes(sent, there));
         UCD_UCX_TRY(sent_type_.keep(arguments.sent.type));
-        arguments_.sent.type = sent_type_.get();
+        Data &data = arguments_.sent;
+        data.type = sent_type_.get();
+        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send, for_host,
+                               data.hints));
     } else {
-        arguments_.sent = {};
+        arguments_.sent = {.hints = for_host};
     }
     if (fetches(arguments.verb)) {
         UCD_UCX_TRY(measure(arguments.received, received));
         UCD_UCX_TRY(check_bytes(received, there));
         UCD_UCX_TRY(received_type_.keep(arguments.received.type));
-        arguments_.received.type = received_type_.get();
+        Data &data = arguments_.received;
+        data.type = received_type_.get();
+        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::receive, for_host,
+                               data.hints));
     }
     if (accumulates(arguments.verb)) {
         if (fetches(arguments.verb))
@@ -158,9 +163,10 @@ void Operation::type_asked_for() {
     type_sent_ = true;
     const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
-    const Status status = origin_.rma.send(
-        ep(), encode(Preamble{Verb::type, 0, 0, number()}),
-        {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE}, &p, 1, &sending);
+    const Status status = origin_.rma.send(ep(), encode(Preamble{Verb::type, 0, 0, number()}),
+                                           {type_->flattened.data(), type_->flattened.size(),
+                                            UCD_TYPE__BYTE, origin_.rma.pipeline->for_host},
+                                           &p, 1, &sending);
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(sending);

@@ -1,5 +1,6 @@
 #include "rma_target.h"
 
+#include "pipeline.h"
 #include "rma.h"
 
 #include <algorithm>
@@ -96,7 +97,8 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
 void Target::say(ucp_ep_h ep, std::string message) {
     if (ep == nullptr) return;
     ucd_ucx_request_t request;
-    const Status status = rma.send(ep, message, {}, nullptr, 1, &request);
+    const Status status =
+        rma.send(ep, message, {.hints = rma.pipeline->for_host}, nullptr, 1, &request);
     if (status.ok()) return ucd_ucx_request_free(request);
     // Any other failure is the endpoint's.
     if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, std::move(message)});

@@ -20,14 +20,17 @@ bool is_slow(ucp_ep_h ep) {
 
 } // namespace
 
-Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-                    ucd_type_t type, const ucd_ucx_param_t *param, Matching matching,
-                    uint64_t granule) {
+Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+                    const ucd_ucx_param_t *param, Matching matching, uint64_t granule) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
     for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
         *chunk = std::max(granule, *chunk - *chunk % granule);
-    UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::send));
+    HintsPtr hints = data.hints;
+    if (hints == nullptr)
+        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send,
+                               pipeline.for_host, hints));
+    UCD_UCX_TRY(operand_.set(data.buf, data.count, data.type, std::move(hints)));
     ep_ = ep;
     since_ = pipeline.now();
     frame_.operand = &operand_;

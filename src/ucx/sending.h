@@ -1,6 +1,7 @@
 // A transfer at its sender.
 #pragma once
 
+#include "active.h"
 #include "framed.h"
 #include "pipeline.h"
 #include "post.h"
@@ -14,9 +15,8 @@ enum class Matching : uint8_t { tag, am };
 class Sending final : public ucd_ucx_request {
 public:
     // Chunks are of whole granules, of so many bytes each.
-    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-               ucd_type_t type, const ucd_ucx_param_t *param, Matching matching,
-               uint64_t granule = 1);
+    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+               const ucd_ucx_param_t *param, Matching matching, uint64_t granule = 1);
 
     // Tells the receiver; then the chunks follow, if it is more than one message.
     void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
