@@ -89,7 +89,9 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         l.contiguous = 1;
         if (l.bytes > 0) {
             const Layout &canonical = layout_of(*t);
-            const Node top = repeat(canonical.top(), canonical.root, count, t->extent());
+            Node repeated;
+            if (count > 1) repeated = repeat(canonical.top(), canonical.root, count, t->extent());
+            const Node &top = count > 1 ? repeated : canonical.top();
             const Segments &s = top.segments;
             l.contiguous = s.count == 1;
             l.segments = s.count;

@@ -25,5 +25,9 @@ Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::st
 // With an op other than REPLACE, chunks have to be of whole elements.
 Status receive_active(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
                       ucd_op_t op, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+// The same for a message of which all is here, to the host's memory: `done` says whether it is so,
+// and the message ended. Else nothing has happened. As long as the message, with hints.
+Status receive_at_once(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
+                       ucd_op_t op, bool &done);
 
 } // namespace ucd_ucx

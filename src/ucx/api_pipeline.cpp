@@ -62,6 +62,20 @@ Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, cons
     return success;
 }
 
+Status ucd_ucx::receive_at_once(ucd_ucx_pipeline &p, ucd_ucx_data_t message, const Data &to,
+                                ucd_op_t op, bool &done) {
+    const std::lock_guard held(p.lock);
+    auto *incoming = reinterpret_cast<Incoming *>(message);
+    const void *from = to.hints->on_host ? incoming->all_here() : nullptr;
+    done = from != nullptr;
+    if (!done) return success;
+    uintptr_t moved;
+    const int rc = ucd_unpack(from, incoming->total(), const_cast<void *>(to.buf), to.count,
+                              to.type, 0, &moved, to.hints->info.get(), op);
+    incoming->drop(p);
+    return ucd_ok(rc);
+}
+
 int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                             ucd_info_t info, ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_create", [&]() -> Status {

@@ -2,7 +2,7 @@
 // progress.
 #pragma once
 
-#include <mutex>
+#include <atomic>
 #include <utility>
 
 struct ucd_ucx_pipeline;
@@ -18,27 +18,30 @@ protected:
     ~Event() = default;
 };
 
-// Events in the order in which they came. Nothing else is locked while its lock is held, so UCX may
-// hold whatever it likes when it calls back.
+// Events in the order in which they came. Without a lock, so UCX may hold whatever it likes when it
+// calls back.
 class Inbox {
 public:
     void put(Event &event) {
-        const std::lock_guard lock(mutex_);
-        event.next = nullptr;
-        *end_ = &event;
-        end_ = &event.next;
+        event.next = last_.load(std::memory_order_relaxed);
+        while (!last_.compare_exchange_weak(event.next, &event, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+        }
     }
 
     Event *take_all() {
-        const std::lock_guard lock(mutex_);
-        end_ = &first_;
-        return std::exchange(first_, nullptr);
+        if (last_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+        Event *from = last_.exchange(nullptr, std::memory_order_acquire);
+        Event *first = nullptr;
+        while (from != nullptr) {
+            Event *const earlier = std::exchange(from->next, first);
+            first = std::exchange(from, earlier);
+        }
+        return first;
     }
 
 private:
-    std::mutex mutex_;
-    Event *first_ = nullptr;
-    Event **end_ = &first_;
+    std::atomic<Event *> last_ = nullptr; // the others by `next`, each the one before
 };
 
 } // namespace ucd_ucx

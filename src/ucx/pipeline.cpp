@@ -31,8 +31,10 @@ Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(hints->set("host", UCD_INFO__NULL, Direction::send));
     for_host = std::move(hints);
     ucp_worker_attr_t worker_attributes = {};
-    worker_attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+    worker_attributes.field_mask =
+        UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    lock.be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     most_user_header = worker_attributes.max_am_header - 64;
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
@@ -99,26 +101,28 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
 void ucd_ucx_pipeline::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
     request.complete(result);
     if (!request.handed_out) return;
-    finished_.push_back(&request);
+    finished_.push(request);
     --outstanding;
 }
 
 Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
-    std::unique_ptr<Incoming> &place = incoming_[id];
-    if (place == nullptr) place = std::make_unique<Incoming>(id);
-    return *place;
+    return incoming_.try_emplace(id, id).first->second;
 }
 
 Incoming *ucd_ucx_pipeline::find_incoming(const MessageId &id) {
     const auto found = incoming_.find(id);
-    return found == incoming_.end() ? nullptr : found->second.get();
+    return found == incoming_.end() ? nullptr : &found->second;
 }
 
 void ucd_ucx_pipeline::forget(Incoming &message) {
     const auto found = incoming_.find(message.id());
-    if (found == incoming_.end() || found->second.get() != &message) return;
-    forgotten_.push_back(std::move(found->second));
-    incoming_.erase(found);
+    if (found == incoming_.end() || &found->second != &message) return;
+    forgotten_.emplace_back();
+    forgotten_.back() = incoming_.extract(found);
+}
+
+void ucd_ucx_pipeline::deliver(Incoming &message) {
+    deliveries_.push(message);
 }
 
 void ucd_ucx_pipeline::lose(ucp_ep_h ep, ucs_status_t status) {
@@ -127,17 +131,19 @@ void ucd_ucx_pipeline::lose(ucp_ep_h ep, ucs_status_t status) {
 }
 
 void ucd_ucx_pipeline::handle_losses() {
+    if (losses_handled_ == clock_) return;
     std::vector<Loss> losses;
     {
         const std::lock_guard held(losses_lock_);
         losses.swap(losses_);
+        losses_handled_ = clock_;
     }
-    if (!losses.empty()) mappings.close_idle(); // they keep memory of processes that may be gone
+    mappings.close_idle(); // they keep memory of processes that may be gone
     for (const Loss &l : losses) {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
         std::vector<Incoming *> messages;
-        for (const auto &[id, message] : incoming_) messages.push_back(message.get());
+        for (auto &[id, message] : incoming_) messages.push_back(&message);
         for (Incoming *m : messages) m->lose(*this, l.ep, l.status, l.before);
     }
 }
@@ -185,24 +191,25 @@ bool ucd_ucx_pipeline::advance() {
     return any;
 }
 
-bool ucd_ucx_pipeline::call_users(std::unique_lock<std::mutex> &held) {
+bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
     std::erase_if(sendings_, complete);
     std::erase_if(receivings_, complete);
     forgotten_.clear();
-    const auto finished = std::exchange(finished_, {});
-    const auto deliveries = std::exchange(deliveries_, {});
+    Queue<ucd_ucx_request> finished = std::move(finished_);
+    Queue<Incoming> deliveries = std::move(deliveries_);
+    const bool any = !finished.empty() || !deliveries.empty();
     const auto tell = handler;
     void *const arg = handler_arg;
-    if (tell == nullptr)
-        for (Incoming *message : deliveries) message->drop(*this);
+    while (tell == nullptr && !deliveries.empty()) deliveries.pop().drop(*this);
     held.unlock();
-    for (ucd_ucx_request *request : finished) request->call_back_and_let_go();
-    if (tell != nullptr)
-        for (Incoming *m : deliveries)
-            tell(arg, m->header().user_id, m->user_header().data(), m->user_header().size(),
-                 reinterpret_cast<ucd_ucx_data_t>(m), m->total(), m->reply_ep());
-    return !finished.empty() || !deliveries.empty();
+    while (!finished.empty()) finished.pop().call_back_and_let_go();
+    while (!deliveries.empty()) {
+        Incoming &m = deliveries.pop();
+        tell(arg, m.header().user_id, m.user_header().data(), m.user_header().size(),
+             reinterpret_cast<ucd_ucx_data_t>(&m), m.total(), m.reply_ep());
+    }
+    return any;
 }
 
 unsigned ucd_ucx_pipeline::progress() {

@@ -184,6 +184,11 @@ void Operation::answered(const Answer &answer, const Delivery &delivery) {
         return conclude();
     }
     answered_ = true;
+    bool done;
+    if (const Status status = receive_at_once(*origin_.rma.pipeline, delivery.data,
+                                              arguments_.received, UCD_OP__REPLACE, done);
+        done)
+        return status.ok() ? conclude() : fail(ucx_status_of(status.code()), status.code());
     const ucd_ucx_param_t p = param(on_received);
     const Status status = receive_active(*origin_.rma.pipeline, delivery.data, arguments_.received,
                                          UCD_OP__REPLACE, &p, &receiving_);

@@ -126,12 +126,18 @@ void Task::fetched(Status status) {
 }
 
 void Task::receive() {
+    const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
+                     window_.to_write};
+    bool done;
+    if (const Status status = receive_at_once(*target_.rma.pipeline, data_, to, request_.op, done);
+        done) {
+        data_ = nullptr;
+        return received({ucx_status_of(status.code()), status.code(), request_.bytes, 0});
+    }
     const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
     ucd_ucx_request_t request;
-    const Status status = receive_active(
-        *target_.rma.pipeline, data_,
-        {window_.at(request_.displacement), request_.count, type_->type.get(), window_.to_write},
-        request_.op, &p, &request);
+    const Status status =
+        receive_active(*target_.rma.pipeline, data_, to, request_.op, &p, &request);
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     data_ = nullptr;
 }

@@ -120,6 +120,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(bytes);
     frame_.prefix = 0;
+    am_header_.reserve(sizeof frame_.header + bytes);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);
     Parcel parcel = {.header = am_header_.data(),

@@ -6,7 +6,8 @@
 #include "pipeline.h"
 #include "post.h"
 
-#include <deque>
+#include <list>
+#include <memory>
 
 namespace ucd_ucx {
 
@@ -115,12 +116,12 @@ private:
     std::string am_header_; // a Header and the user's
     Header withdrawal_;
     Note opening_{*this}, offer_{*this}, withdrawal_note_{*this};
-    std::deque<Slot> slots_; // which stay where they are
+    std::list<Slot> slots_;  // which stay where they are
     uint64_t next_ = 0;      // byte that no chunk has yet
     uint64_t under_way_ = 0; // messages and chunks
     Way way_ = Way::host;
-    Ticket refuse_{*this, Way::host}, accept_{*this, Way::ring};
-    std::deque<Slot> ring_slots_;
+    std::unique_ptr<Ticket> refuse_, accept_; // while the receiver may be asked
+    std::list<Slot> ring_slots_;
     Block first_block_;            // of the ring
     bool exposed_ = false;         // the buffer itself is opened
     ucd_ipc_handle_t buffer_ = {}; // then
