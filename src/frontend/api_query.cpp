@@ -84,8 +84,16 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         const Type *t;
         UCD_TRY(find(type, t));
         UCD_TRY(require(layout, "layout"));
-        ucd_layout_t l = {};
-        UCD_TRY(check_count(count, *t, "count", l.bytes));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        // In place, if there is room: to copy what was just written would take longer than to find
+        // it.
+        const uint32_t struct_size = layout->struct_size;
+        ucd_layout_t whole;
+        ucd_layout_t &l = struct_size < sizeof whole ? whole : *layout;
+        l = {};
+        l.struct_size = struct_size;
+        l.bytes = bytes;
         l.contiguous = 1;
         if (l.bytes > 0) {
             const Layout &canonical = layout_of(*t);
@@ -102,7 +110,7 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
             l.element = reinterpret_cast<ucd_type_t>(static_cast<uintptr_t>(t->predefined));
             find_box(canonical, top, l);
         }
-        return fill_sized(l, layout);
+        return &l == layout ? success : fill_sized(l, layout);
     });
 }
 

@@ -11,13 +11,6 @@
 
 namespace ucd_ucx {
 
-struct Data {
-    const void *buf = nullptr;
-    uintptr_t count = 0;
-    ucd_type_t type = UCD_TYPE__BYTE;
-    HintsPtr hints = nullptr; // if they are known
-};
-
 // Chunks begin and end between granules, of so many bytes each.
 Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::string_view header,
                    const Data &data, const ucd_ucx_param_t *param, uint64_t granule,

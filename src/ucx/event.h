@@ -2,8 +2,8 @@
 // progress.
 #pragma once
 
-#include <atomic>
-#include <utility>
+#include "queue.h"
+#include "worker_lock.h"
 
 struct ucd_ucx_pipeline;
 
@@ -12,36 +12,30 @@ namespace ucd_ucx {
 class Event {
 public:
     virtual void happen(ucd_ucx_pipeline &pipeline) = 0;
-    Event *next = nullptr; // in the inbox
+    Event *next = nullptr; // in a queue
 
 protected:
     ~Event() = default;
 };
 
-// Events in the order in which they came. Without a lock, so UCX may hold whatever it likes when it
-// calls back.
+// Events in the order in which they came. Nothing else is locked while its lock is held, so UCX may
+// hold whatever it likes when it calls back.
 class Inbox {
 public:
+    WorkerLock lock;
+
     void put(Event &event) {
-        event.next = last_.load(std::memory_order_relaxed);
-        while (!last_.compare_exchange_weak(event.next, &event, std::memory_order_release,
-                                            std::memory_order_relaxed)) {
-        }
+        const std::lock_guard held(lock);
+        events_.push(event);
     }
 
-    Event *take_all() {
-        if (last_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-        Event *from = last_.exchange(nullptr, std::memory_order_acquire);
-        Event *first = nullptr;
-        while (from != nullptr) {
-            Event *const earlier = std::exchange(from->next, first);
-            first = std::exchange(from, earlier);
-        }
-        return first;
+    Queue<Event> take_all() {
+        const std::lock_guard held(lock);
+        return std::move(events_);
     }
 
 private:
-    std::atomic<Event *> last_ = nullptr; // the others by `next`, each the one before
+    Queue<Event> events_;
 };
 
 } // namespace ucd_ucx

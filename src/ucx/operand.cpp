@@ -83,30 +83,33 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
 }
 
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                  Direction direction, const HintsPtr &for_host, HintsPtr &hints) {
+                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
+                  const Hints *&hints) {
     std::string memory;
     UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
-    if (info == UCD_INFO__NULL && memory == "host") {
-        hints = for_host;
-        return success;
-    }
-    auto made = std::make_shared<Hints>();
-    UCD_UCX_TRY(made->set(memory, info, direction));
-    hints = std::move(made);
+    hints = &for_host;
+    if (info == UCD_INFO__NULL && memory == "host") return success;
+    auto found = std::make_unique<Hints>();
+    UCD_UCX_TRY(found->set(memory, info, direction));
+    made = std::move(found);
+    hints = made.get();
     return success;
 }
 
-Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, HintsPtr hints,
+Status Operand::set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
                     ucd_op_t op) {
     op_ = op;
-    buf_ = static_cast<char *>(const_cast<void *>(buf));
-    count_ = count;
-    ucd_layout_t layout;
+    buf_ = static_cast<char *>(const_cast<void *>(data.buf));
+    count_ = data.count;
+    UCD_UCX_TRY(type_.keep(data.type));
+    ucd_layout_t layout = {};
     layout.struct_size = sizeof layout;
-    UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &layout)));
+    if (count_ > 0) UCD_UCX_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
     bytes_ = layout.bytes;
-    UCD_UCX_TRY(type_.keep(type));
-    hints_ = std::move(hints);
+    hints_ = data.hints;
+    if (hints_ == nullptr)
+        UCD_UCX_TRY(
+            find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
     if (op == UCD_OP__REPLACE && layout.contiguous && layout.bytes > 0)
         (on_host() ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
             reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout.low));

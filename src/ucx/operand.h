@@ -62,16 +62,25 @@ struct Hints {
     bool on_host = true; // the processor reaches it
     std::string device;  // whose memory it is in, if the processor does not reach it; else ""
 };
-using HintsPtr = std::shared_ptr<const Hints>;
 
-// Of a buffer. `for_host` is what is used for host memory of which `info` says nothing.
+// Of a buffer: `made`, or for host memory of which `info` says nothing, `for_host`.
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                  Direction direction, const HintsPtr &for_host, HintsPtr &hints);
+                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
+                  const Hints *&hints);
+
+// As calls say it.
+struct Data {
+    const void *buf = nullptr;
+    uintptr_t count = 0;
+    ucd_type_t type = UCD_TYPE__BYTE;
+    const Hints *hints = nullptr; // if they are known
+};
 
 class Operand {
 public:
-    // What is unpacked is combined with what is there by `op`.
-    Status set(const void *buf, uintptr_t count, ucd_type_t type, HintsPtr hints,
+    // What is unpacked is combined with what is there by `op`. The hints are found, by `info`,
+    // unless they are known; then they stay where they are meanwhile, as those for the host do.
+    Status set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
                ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return bytes_; }
@@ -99,7 +108,8 @@ private:
     char *buf_ = nullptr;
     uintptr_t count_ = 0;
     OwnedType type_;
-    HintsPtr hints_;
+    const Hints *hints_ = nullptr;
+    std::unique_ptr<const Hints> own_hints_; // if nobody else has them
     uint64_t bytes_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;

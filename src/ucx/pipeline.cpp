@@ -27,14 +27,13 @@ ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pi
       staging_limit_(staging_limit), ring_limit_(ring_limit), sender_(random_number()) {}
 
 Status ucd_ucx_pipeline::open() {
-    auto hints = std::make_shared<Hints>();
-    UCD_UCX_TRY(hints->set("host", UCD_INFO__NULL, Direction::send));
-    for_host = std::move(hints);
+    UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
     ucp_worker_attr_t worker_attributes = {};
     worker_attributes.field_mask =
         UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
-    lock.be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
+    for (WorkerLock *l : {&lock, &inbox.lock})
+        l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     most_user_header = worker_attributes.max_am_header - 64;
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
@@ -98,13 +97,6 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
     --outstanding;
 }
 
-void ucd_ucx_pipeline::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
-    request.complete(result);
-    if (!request.handed_out) return;
-    finished_.push(request);
-    --outstanding;
-}
-
 Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
     return incoming_.try_emplace(id, id).first->second;
 }
@@ -155,13 +147,9 @@ ucs_status_t ucd_ucx_pipeline::loss_since(ucp_ep_h ep, uint64_t time) const {
 }
 
 bool ucd_ucx_pipeline::handle_events() {
-    Event *event = inbox.take_all();
-    const bool any = event != nullptr;
-    while (event != nullptr) {
-        Event *const next = event->next;
-        event->happen(*this);
-        event = next;
-    }
+    Queue<Event> events = inbox.take_all();
+    const bool any = !events.empty();
+    while (!events.empty()) events.pop().happen(*this);
     return any;
 }
 

@@ -71,7 +71,13 @@ struct ucd_ucx_pipeline {
     void add(ucd_ucx::Sending &sending);
     void add(ucd_ucx::Receiving &receiving);
     void remove(ucd_ucx::Receiving &receiving); // it has not started after all
-    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result);
+    // Inline, so that the result is not copied by way of memory.
+    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+        request.complete(result);
+        if (!request.handed_out) return;
+        finished_.push(request);
+        --outstanding;
+    }
 
     // The message of that name, made if it is not known yet.
     ucd_ucx::Incoming &incoming(const ucd_ucx::MessageId &id);
@@ -96,7 +102,7 @@ struct ucd_ucx_pipeline {
     ucd_ucx::Staging staging;
     ucd_ucx::Mappings mappings;
     ucp_datatype_t framed = 0; // see framed.h
-    ucd_ucx::HintsPtr for_host;
+    ucd_ucx::Hints for_host;   // of which nothing more is known
     std::size_t most_user_header = 0;
     ucd_ucx::WorkerLock lock;
 

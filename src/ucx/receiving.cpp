@@ -8,11 +8,7 @@ Status Receiving::set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_
                       ucd_op_t op) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    HintsPtr hints = to.hints;
-    if (hints == nullptr)
-        UCD_UCX_TRY(find_hints(to.buf, to.count, to.type, info, Direction::receive,
-                               pipeline.for_host, hints));
-    UCD_UCX_TRY(operand_.set(to.buf, to.count, to.type, std::move(hints), op));
+    UCD_UCX_TRY(operand_.set(to, info, Direction::receive, pipeline.for_host, op));
     pipeline_ = &pipeline;
     frame_.operand = &operand_;
     frame_.direction = Direction::receive;

@@ -43,11 +43,6 @@ void ucd_ucx_rma::drop(ucd_ucx_data_t data) {
     (void)ucd_ucx_am_drop(pipeline, data); // fails for NULL only
 }
 
-void ucd_ucx_rma::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
-    finished_.push(request);
-    request.complete(result);
-}
-
 void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_t header_length,
                              ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
     auto *self = static_cast<ucd_ucx_rma *>(argument);

@@ -29,7 +29,10 @@ struct ucd_ucx_rma {
                          const ucd_ucx_param_t *param, uint64_t granule,
                          ucd_ucx_request_t *request);
     void drop(ucd_ucx_data_t data);
-    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result);
+    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+        finished_.push(request);
+        request.complete(result);
+    }
 
     ucd_ucx::WorkerLock lock;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;

@@ -9,7 +9,6 @@ namespace ucd_ucx::rma {
 namespace {
 
 Status measure(const Data &data, ucd_layout_t &layout) {
-    layout = {};
     layout.struct_size = sizeof layout;
     return ucd_ok(ucd_get_layout(data.count, data.type, &layout));
 }
@@ -72,19 +71,17 @@ Status Operation::set(const Arguments &arguments) {
     request_.verb = arguments.verb;
     request_.op = arguments.op;
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
-    const HintsPtr &for_host = origin_.rma.pipeline->for_host;
-    ucd_layout_t there, sent = {}, received = {};
+    const Hints &for_host = origin_.rma.pipeline->for_host;
+    ucd_layout_t there, sent, received;
     UCD_UCX_TRY(measure(arguments.target, there));
     if (sends) {
         UCD_UCX_TRY(measure(arguments.sent, sent));
         UCD_UCX_TRY(check_bytes(sent, there));
-        UCD_UCX_TRY(sent_type_.keep(arguments.sent.type));
         Data &data = arguments_.sent;
-        data.type = sent_type_.get();
         UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send, for_host,
-                               data.hints));
+                               sent_hints_, data.hints));
     } else {
-        arguments_.sent = {.hints = for_host};
+        arguments_.sent = {.hints = &for_host};
     }
     if (fetches(arguments.verb)) {
         UCD_UCX_TRY(measure(arguments.received, received));
@@ -93,7 +90,7 @@ Status Operation::set(const Arguments &arguments) {
         Data &data = arguments_.received;
         data.type = received_type_.get();
         UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::receive, for_host,
-                               data.hints));
+                               received_hints_, data.hints));
     }
     if (accumulates(arguments.verb)) {
         if (fetches(arguments.verb))
@@ -112,6 +109,12 @@ Status Operation::set(const Arguments &arguments) {
     UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
     request_.number = origin_.new_number();
     since_ = origin_.rma.now();
+    return success;
+}
+
+Status Operation::hold() {
+    UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
+    arguments_.sent.type = held_type_.get();
     return success;
 }
 
@@ -165,7 +168,7 @@ void Operation::type_asked_for() {
     ucd_ucx_request_t sending;
     const Status status = origin_.rma.send(ep(), encode(Preamble{Verb::type, 0, 0, number()}),
                                            {type_->flattened.data(), type_->flattened.size(),
-                                            UCD_TYPE__BYTE, origin_.rma.pipeline->for_host},
+                                            UCD_TYPE__BYTE, &origin_.rma.pipeline->for_host},
                                            &p, 1, &sending);
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     transfers_ += sending != UCD_UCX_REQUEST__NULL;

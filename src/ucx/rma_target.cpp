@@ -97,7 +97,7 @@ void Target::say(ucp_ep_h ep, std::string message) {
     if (ep == nullptr) return;
     ucd_ucx_request_t request;
     const Status status =
-        rma.send(ep, message, {.hints = rma.pipeline->for_host}, nullptr, 1, &request);
+        rma.send(ep, message, {.hints = &rma.pipeline->for_host}, nullptr, 1, &request);
     if (status.ok()) return ucd_ucx_request_free(request);
     // Any other failure is the endpoint's.
     if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, std::move(message)});

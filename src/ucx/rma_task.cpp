@@ -25,7 +25,7 @@ void Task::begin(TypePtr type) {
     at_work_ = true;
     if (request_.verb == Verb::put) return receive();
     send_data(
-        {window_.at(request_.displacement), request_.count, type_->type.get(), window_.to_read},
+        {window_.at(request_.displacement), request_.count, type_->type.get(), &window_.to_read},
         window_.info.get());
 }
 
@@ -65,7 +65,7 @@ void Task::receive_type(const Delivery &delivery) {
     ucd_ucx_request_t request;
     const Status status = receive_active(
         *target_.rma.pipeline, delivery.data,
-        {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, target_.rma.pipeline->for_host},
+        {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
         UCD_OP__REPLACE, &p, &request);
     if (!status.ok()) {
         target_.rma.drop(delivery.data);
@@ -127,7 +127,7 @@ void Task::fetched(Status status) {
 
 void Task::receive() {
     const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
-                     window_.to_write};
+                     &window_.to_write};
     bool done;
     if (const Status status = receive_at_once(*target_.rma.pipeline, data_, to, request_.op, done);
         done) {
@@ -158,7 +158,7 @@ void Task::received(const ucd_ucx_result_t &result) {
     if (fetches(request_.verb)) {
         window_.leave(*this);
         return send_data(
-            {old_.get(), request_.bytes, UCD_TYPE__BYTE, target_.rma.pipeline->for_host},
+            {old_.get(), request_.bytes, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
             UCD_INFO__NULL);
     }
     target_.answer(ep_, {Verdict::done, UCD_SUCCESS, request_.number});

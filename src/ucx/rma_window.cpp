@@ -36,11 +36,8 @@ Status ucd_ucx_window::set(ucd_info_t from) {
     fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
-    const auto reading = std::make_shared<Hints>(), writing = std::make_shared<Hints>();
-    UCD_UCX_TRY(reading->set(memory, from, Direction::send));
-    UCD_UCX_TRY(writing->set(memory, from, Direction::receive));
-    to_read = reading;
-    to_write = writing;
+    UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
+    UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
     UCD_UCX_TRY(copy_hints(from, fetch_info));
     UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));

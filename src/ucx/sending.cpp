@@ -26,11 +26,7 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
     for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
         *chunk = std::max(granule, *chunk - *chunk % granule);
-    HintsPtr hints = data.hints;
-    if (hints == nullptr)
-        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send,
-                               pipeline.for_host, hints));
-    UCD_UCX_TRY(operand_.set(data.buf, data.count, data.type, std::move(hints)));
+    UCD_UCX_TRY(operand_.set(data, info, Direction::send, pipeline.for_host));
     ep_ = ep;
     since_ = pipeline.now();
     frame_.operand = &operand_;
