@@ -86,8 +86,8 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         UCD_TRY(require(layout, "layout"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
-        // In place, if there is room: to copy what was just written would take longer than to find
-        // it.
+        const Layout *made = bytes > 0 ? &layout_of(*t) : nullptr; // or fails
+        // In place, if there is room: to copy what was just written takes longer than to find it.
         const uint32_t struct_size = layout->struct_size;
         ucd_layout_t whole;
         ucd_layout_t &l = struct_size < sizeof whole ? whole : *layout;
@@ -95,8 +95,8 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         l.struct_size = struct_size;
         l.bytes = bytes;
         l.contiguous = 1;
-        if (l.bytes > 0) {
-            const Layout &canonical = layout_of(*t);
+        if (made != nullptr) {
+            const Layout &canonical = *made;
             Node repeated;
             if (count > 1) repeated = repeat(canonical.top(), canonical.root, count, t->extent());
             const Node &top = count > 1 ? repeated : canonical.top();

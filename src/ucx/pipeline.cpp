@@ -98,19 +98,21 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
 }
 
 Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
-    return incoming_.try_emplace(id, id).first->second;
+    std::unique_ptr<Incoming> &place = incoming_[id];
+    if (place == nullptr) place = std::make_unique<Incoming>(id);
+    return *place;
 }
 
 Incoming *ucd_ucx_pipeline::find_incoming(const MessageId &id) {
     const auto found = incoming_.find(id);
-    return found == incoming_.end() ? nullptr : &found->second;
+    return found == incoming_.end() ? nullptr : found->second.get();
 }
 
 void ucd_ucx_pipeline::forget(Incoming &message) {
     const auto found = incoming_.find(message.id());
-    if (found == incoming_.end() || &found->second != &message) return;
-    forgotten_.emplace_back();
-    forgotten_.back() = incoming_.extract(found);
+    if (found == incoming_.end() || found->second.get() != &message) return;
+    forgotten_.push_back(std::move(found->second));
+    incoming_.erase(found);
 }
 
 void ucd_ucx_pipeline::deliver(Incoming &message) {
@@ -135,7 +137,7 @@ void ucd_ucx_pipeline::handle_losses() {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
         std::vector<Incoming *> messages;
-        for (auto &[id, message] : incoming_) messages.push_back(&message);
+        for (const auto &[id, message] : incoming_) messages.push_back(message.get());
         for (Incoming *m : messages) m->lose(*this, l.ep, l.status, l.before);
     }
 }

@@ -128,13 +128,13 @@ private:
     uint64_t sender_ = 0, number_ = 0;
     std::vector<ucd_ucx::Sending *> sendings_;
     std::vector<ucd_ucx::Receiving *> receivings_;
-    using Messages = std::unordered_map<ucd_ucx::MessageId, ucd_ucx::Incoming, ucd_ucx::HashOfId>;
-    Messages incoming_;
+    std::unordered_map<ucd_ucx::MessageId, std::unique_ptr<ucd_ucx::Incoming>, ucd_ucx::HashOfId>
+        incoming_;
     std::vector<ucd_ucx::Chunk *> moving_;
     ucd_ucx::Queue<ucd_ucx_request> finished_;
     ucd_ucx::Queue<ucd_ucx::Incoming> deliveries_;
     // Forgotten; deleted when nobody is at work on them.
-    std::vector<Messages::node_type> forgotten_;
+    std::vector<std::unique_ptr<ucd_ucx::Incoming>> forgotten_;
 
     std::mutex losses_lock_; // nothing else is locked under it
     std::vector<Loss> losses_;

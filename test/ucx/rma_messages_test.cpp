@@ -2,6 +2,7 @@
 // what a target does with messages that no origin sends.
 
 #include "content_name.h"
+#include "secret_numbers.h"
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
 #include "ucx/rma_by_hand.hpp"
@@ -70,6 +71,16 @@ TEST_CASE("names of contents are SHA-256's") {
           "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     CHECK(digest(std::string(1000000, 'a')) ==
           "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("numbers of operations are SipHash-2-4's") {
+    // Of 0, 1, ... 7 with the key 0, 1, ... 15: an example of the authors'.
+    CHECK(ucd_ucx::siphash({0x0706050403020100, 0x0f0e0d0c0b0a0908}, 0x0706050403020100) ==
+          0x93f5f5799a932462);
+    ucd_ucx::SecretNumbers some, others;
+    const uint64_t first = some.next();
+    CHECK(first != some.next());
+    CHECK(first != others.next());
 }
 
 TEST_CASE("a type travels once, in the header if it fits") {
