@@ -400,3 +400,32 @@ TEST_CASE("how long flattened types are") {
     CHECK(flattened(type).size() <= 2 * displs.size() + 100);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
+
+TEST_CASE("a type that is asked for is in the host's memory, wherever the data is") {
+    const MockSession session;
+    RmaPair pair;
+    constexpr std::size_t ints = 60000; // so that the type fits no header
+    ucd_type_t type = list(ints);
+    REQUIRE(flattened(type).size() > 50000);
+    std::vector<int> window(ints * 101, 0), values(ints);
+    std::iota(values.begin(), values.end(), 1);
+    void *from = mock::allocate(ucd::MemoryKind::device, 0, ints * sizeof(int));
+    mock::write(from, values.data(), ints * sizeof(int));
+    const Window exposed(pair.b, window.data(), window.size() * sizeof(int));
+    const Keys hints({{"ucd.inbuf", "mock:0"}});
+    Outcome o;
+    const ucd_ucx_param_t p = o.param(hints.get());
+    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), from, ints, UCD_TYPE__INT, exposed.key(), 0, 1,
+                       type, &p, &o.request),
+       "put");
+    pair.until([&] { return o.done(); });
+    mock::release(from);
+    CHECK(o.result.status == UCS_OK);
+    std::vector<int> found(ints);
+    std::uintptr_t packed;
+    ok(ucd_pack(window.data(), 1, type, 0, found.data(), ints * sizeof(int), &packed,
+                UCD_INFO__NULL, UCD_OP__REPLACE),
+       "pack");
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    CHECK(found == values);
+}
