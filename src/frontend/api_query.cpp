@@ -84,12 +84,22 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         const Type *t;
         UCD_TRY(find(type, t));
         UCD_TRY(require(layout, "layout"));
-        ucd_layout_t l = {};
-        UCD_TRY(check_count(count, *t, "count", l.bytes));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        const Layout *made = bytes > 0 ? &layout_of(*t) : nullptr; // or fails
+        // In place, if there is room: to copy what was just written takes longer than to find it.
+        const uint32_t struct_size = layout->struct_size;
+        ucd_layout_t whole;
+        ucd_layout_t &l = struct_size < sizeof whole ? whole : *layout;
+        l = {};
+        l.struct_size = struct_size;
+        l.bytes = bytes;
         l.contiguous = 1;
-        if (l.bytes > 0) {
-            const Layout &canonical = layout_of(*t);
-            const Node top = repeat(canonical.top(), canonical.root, count, t->extent());
+        if (made != nullptr) {
+            const Layout &canonical = *made;
+            Node repeated;
+            if (count > 1) repeated = repeat(canonical.top(), canonical.root, count, t->extent());
+            const Node &top = count > 1 ? repeated : canonical.top();
             const Segments &s = top.segments;
             l.contiguous = s.count == 1;
             l.segments = s.count;
@@ -100,7 +110,7 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
             l.element = reinterpret_cast<ucd_type_t>(static_cast<uintptr_t>(t->predefined));
             find_box(canonical, top, l);
         }
-        return fill_sized(l, layout);
+        return &l == layout ? success : fill_sized(l, layout);
     });
 }
 
@@ -118,14 +128,14 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         if (bytes > 0)
             UCD_TRY(find_place(*context, CallHints(*context, info), nullptr,
                                first_byte(*t, static_cast<const char *>(buf)), place));
-        char text[32];
-        if (place.kind == MemoryKind::device)
-            std::snprintf(text, sizeof text, "%s:%d", place.owner->name(), place.device);
-        else
-            std::snprintf(text, sizeof text, "%s",
-                          place.kind == MemoryKind::pinned    ? "pinned"
-                          : place.kind == MemoryKind::managed ? "managed"
-                                                              : "host");
+        char of_device[32];
+        const char *text = place.kind == MemoryKind::pinned    ? "pinned"
+                           : place.kind == MemoryKind::managed ? "managed"
+                                                               : "host";
+        if (place.kind == MemoryKind::device) {
+            std::snprintf(of_device, sizeof of_device, "%s:%d", place.owner->name(), place.device);
+            text = of_device;
+        }
         const std::size_t needed = std::strlen(text) + 1;
         if (memory_size < needed)
             return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",

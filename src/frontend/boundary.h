@@ -36,14 +36,13 @@ Status require(const T *pointer, const char *argument) {
 
 // Hands out a struct that says itself how much of it the caller knows.
 template <class Struct>
-Status fill_sized(Struct filled, Struct *out) {
-    filled.struct_size = out->struct_size;
-    if (filled.struct_size < sizeof filled.struct_size)
+Status fill_sized(const Struct &filled, Struct *out) {
+    const uint32_t size = out->struct_size;
+    if (size < sizeof size)
         return fail(UCD_ERR__INVALID_ARG, "struct_size is %u; it must be the size of the struct",
-                    filled.struct_size);
-    const std::size_t known =
-        filled.struct_size < sizeof filled ? filled.struct_size : sizeof filled;
-    std::memcpy(static_cast<void *>(out), &filled, known);
+                    size);
+    std::memcpy(static_cast<void *>(out), &filled, size < sizeof filled ? size : sizeof filled);
+    out->struct_size = size;
     return success;
 }
 

@@ -3,18 +3,13 @@
 #pragma once
 
 #include "failure.h"
+#include "operand.h"
 
 #include <cstdint>
 #include <string_view>
 #include <ucd_ucx.h>
 
 namespace ucd_ucx {
-
-struct Data {
-    const void *buf = nullptr;
-    uintptr_t count = 0;
-    ucd_type_t type = UCD_TYPE__BYTE;
-};
 
 // Chunks begin and end between granules, of so many bytes each.
 Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::string_view header,
@@ -23,5 +18,9 @@ Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::st
 // With an op other than REPLACE, chunks have to be of whole elements.
 Status receive_active(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
                       ucd_op_t op, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+// The same for a message of which all is here, to the host's memory: `done` says whether it is so,
+// and the message ended. Else nothing has happened. As long as the message, with hints.
+Status receive_at_once(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
+                       ucd_op_t op, bool &done);
 
 } // namespace ucd_ucx

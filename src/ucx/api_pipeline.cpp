@@ -44,7 +44,7 @@ Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::
                     header.size(), p.most_user_header);
     auto sending = std::make_unique<Sending>();
     const std::lock_guard held(p.lock);
-    UCD_UCX_TRY(sending->set(p, ep, data.buf, data.count, data.type, param, Matching::am, granule));
+    UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, granule));
     return start_sending(
         p, std::move(sending), [&](Sending &s) { s.start_am(p, id, header.data(), header.size()); },
         request);
@@ -55,11 +55,25 @@ Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, cons
                                ucd_ucx_request_t *request) {
     auto receiving = std::make_unique<Receiving>();
     const std::lock_guard held(p.lock);
-    UCD_UCX_TRY(receiving->set(p, const_cast<void *>(to.buf), to.count, to.type, param, op));
+    UCD_UCX_TRY(receiving->set(p, to, param, op));
     p.add(*receiving);
     *request = receiving.get();
     receiving.release()->start_am(p, *reinterpret_cast<Incoming *>(message));
     return success;
+}
+
+Status ucd_ucx::receive_at_once(ucd_ucx_pipeline &p, ucd_ucx_data_t message, const Data &to,
+                                ucd_op_t op, bool &done) {
+    const std::lock_guard held(p.lock);
+    auto *incoming = reinterpret_cast<Incoming *>(message);
+    const void *from = to.hints->on_host ? incoming->all_here() : nullptr;
+    done = from != nullptr;
+    if (!done) return success;
+    uintptr_t moved;
+    const int rc = ucd_unpack(from, incoming->total(), const_cast<void *>(to.buf), to.count,
+                              to.type, 0, &moved, to.hints->info.get(), op);
+    incoming->drop(p);
+    return ucd_ok(rc);
 }
 
 int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
@@ -124,7 +138,7 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
         auto sending = std::make_unique<Sending>();
         const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(sending->set(*pipeline, ep, buf, count, type, param, Matching::tag));
+        UCD_UCX_TRY(sending->set(*pipeline, ep, {buf, count, type}, param, Matching::tag));
         return start_sending(
             *pipeline, std::move(sending), [&](Sending &s) { s.start_tagged(*pipeline, tag); },
             request);
@@ -150,7 +164,7 @@ int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count, uc
         UCD_UCX_TRY(require(request, "request"));
         auto receiving = std::make_unique<Receiving>();
         const std::lock_guard held(pipeline->lock);
-        UCD_UCX_TRY(receiving->set(*pipeline, buf, count, type, param));
+        UCD_UCX_TRY(receiving->set(*pipeline, {buf, count, type}, param));
         pipeline->add(*receiving);
         const Status status = receiving->start_tagged(*pipeline, tag, tag_mask);
         if (!status.ok()) {

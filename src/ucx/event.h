@@ -2,8 +2,8 @@
 // progress.
 #pragma once
 
-#include <mutex>
-#include <utility>
+#include "queue.h"
+#include "worker_lock.h"
 
 struct ucd_ucx_pipeline;
 
@@ -12,7 +12,7 @@ namespace ucd_ucx {
 class Event {
 public:
     virtual void happen(ucd_ucx_pipeline &pipeline) = 0;
-    Event *next = nullptr; // in the inbox
+    Event *next = nullptr; // in a queue
 
 protected:
     ~Event() = default;
@@ -22,23 +22,20 @@ protected:
 // hold whatever it likes when it calls back.
 class Inbox {
 public:
+    WorkerLock lock;
+
     void put(Event &event) {
-        const std::lock_guard lock(mutex_);
-        event.next = nullptr;
-        *end_ = &event;
-        end_ = &event.next;
+        const std::lock_guard held(lock);
+        events_.push(event);
     }
 
-    Event *take_all() {
-        const std::lock_guard lock(mutex_);
-        end_ = &first_;
-        return std::exchange(first_, nullptr);
+    Queue<Event> take_all() {
+        const std::lock_guard held(lock);
+        return std::move(events_);
     }
 
 private:
-    std::mutex mutex_;
-    Event *first_ = nullptr;
-    Event **end_ = &first_;
+    Queue<Event> events_;
 };
 
 } // namespace ucd_ucx

@@ -11,16 +11,16 @@ void Incoming::learn(const Arrival &arrival) {
     since_ = arrival.since;
 }
 
-void Incoming::deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival) {
+void Incoming::deliver(ucd_ucx_pipeline &pipeline, Arrival &arrival) {
     header_ = arrival.header;
-    user_header_ = arrival.user_header;
+    user_header_ = std::move(arrival.user_header);
     delivered_ = true;
     pipeline.deliver(*this);
 }
 
 void Incoming::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
     if (answered_) end_tickets(pipeline); // the sender has the answer
-    waiting_.push_back(std::move(arrival));
+    waiting_.push(*arrival.release());
     advance(pipeline);
 }
 
@@ -56,6 +56,12 @@ void Incoming::drop(ucd_ucx_pipeline &pipeline) {
     abandon(pipeline);
 }
 
+const void *Incoming::all_here() const {
+    const bool here = !waiting_.empty() && first_waiting().header.kind == Kind::whole &&
+                      first_waiting().is_here();
+    return here ? first_waiting().data() : nullptr;
+}
+
 void Incoming::abandon(ucd_ucx_pipeline &pipeline) {
     if (in_use_ == 0) receiving_ = nullptr;
     drop_waiting();
@@ -64,8 +70,10 @@ void Incoming::abandon(ucd_ucx_pipeline &pipeline) {
 }
 
 void Incoming::drop_waiting() {
-    for (const auto &arrival : waiting_) settled_ += arrival->bytes;
-    waiting_.clear();
+    while (!waiting_.empty()) {
+        const std::unique_ptr<Arrival> arrival(static_cast<Arrival *>(&waiting_.pop()));
+        settled_ += arrival->bytes;
+    }
 }
 
 // So it is with all who keep to the protocol.
@@ -94,16 +102,14 @@ bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Blo
 void Incoming::advance(ucd_ucx_pipeline &pipeline) {
     if (!matched_ && !ended_) return;
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
-           in_use_ <
-               (waiting_.front()->is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
-        if (!fits(*waiting_.front()))
-            return receiving_->fail(pipeline, UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+           in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
+        Arrival &arrival = first_waiting();
+        if (!fits(arrival)) return receiving_->fail(pipeline, UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
         Block block;
-        if (!find_room(pipeline, *waiting_.front(), block)) return;
-        Arrival *arrival = waiting_.front().release();
-        waiting_.pop_front();
+        if (!find_room(pipeline, arrival, block)) return;
+        (void)waiting_.pop();
         ++in_use_;
-        arrival->receive(pipeline, *this, std::move(block));
+        arrival.receive(pipeline, *this, std::move(block));
     }
     if (receiving_ == nullptr || receiving_->has_failed()) drop_waiting();
     conclude(pipeline);

@@ -5,7 +5,6 @@
 #include "message.h"
 #include "pipeline.h"
 
-#include <deque>
 #include <memory>
 #include <string>
 
@@ -28,6 +27,7 @@ public:
     // Brings the data to where it belongs, by `block` if that is not empty.
     void receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block);
     bool is_here() const { return !rendezvous_; } // no receive is needed
+    const void *data() const { return data_; }
     bool holds_memory() const { return static_cast<bool>(block_); }
 
     Header header;
@@ -72,9 +72,11 @@ private:
 class Incoming {
 public:
     explicit Incoming(const MessageId &id) : id_(id) {}
+    ~Incoming() { drop_waiting(); }
     Incoming(const Incoming &) = delete;
     Incoming &operator=(const Incoming &) = delete;
 
+    Incoming *next = nullptr; // in a queue
     const MessageId &id() const { return id_; }
     uint64_t total() const { return total_; }
     ucp_ep_h reply_ep() const { return ep_; }
@@ -84,7 +86,7 @@ public:
     // What a message says of itself, whichever part of it comes first.
     void learn(const Arrival &arrival);
     // It is a user's, who is to be told.
-    void deliver(ucd_ucx_pipeline &pipeline, const Arrival &arrival);
+    void deliver(ucd_ucx_pipeline &pipeline, Arrival &arrival);
     bool is_delivered() const { return delivered_; }
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
     void take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket);
@@ -95,6 +97,8 @@ public:
     // It is for this transfer; or for nobody.
     void match(ucd_ucx_pipeline &pipeline, Receiving &receiving, uint64_t total);
     void drop(ucd_ucx_pipeline &pipeline);
+    // Its bytes, if UCX has brought all of them already.
+    const void *all_here() const;
     // The transfer that it was for has ended, or is to end: what is left of it is dropped.
     void abandon(ucd_ucx_pipeline &pipeline);
 
@@ -123,7 +127,8 @@ private:
     uint64_t since_ = 0;
     uint64_t total_ = UINT64_MAX; // until it is known
     uint64_t settled_ = 0;        // bytes received or dropped
-    std::deque<std::unique_ptr<Arrival>> waiting_;
+    Arrival &first_waiting() const { return static_cast<Arrival &>(waiting_.front()); }
+    Queue<Event> waiting_;                     // arrivals of its own
     std::unique_ptr<Arrival> refuse_, accept_; // one of them is to be fetched, once it is matched
     bool answered_ = false;
     unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory

@@ -67,37 +67,62 @@ bool host_reaches(const std::string &memory) {
     return memory == "host" || memory == "pinned" || memory == "managed";
 }
 
-Status Operand::set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                    Direction direction, ucd_op_t op) {
-    op_ = op;
-    buf_ = static_cast<char *>(const_cast<void *>(buf));
-    count_ = count;
-    layout_.struct_size = sizeof layout_;
-    UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &layout_)));
-    UCD_UCX_TRY(type_.keep(type));
+Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
+    on_host = host_reaches(memory);
+    UCD_UCX_TRY(copy_hints(from, info));
+    // What a host's memory is packed to and unpacked from is the host's, too.
+    if (memory == "host" || direction == Direction::send)
+        UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
+    if (memory == "host" || direction == Direction::receive)
+        UCD_UCX_TRY(info.set("ucd.outbuf", memory.c_str()));
+    if (on_host) return success;
+    device = memory;
+    UCD_UCX_TRY(copy_hints(from, near));
+    UCD_UCX_TRY(near.set("ucd.inbuf", memory.c_str()));
+    return near.set("ucd.outbuf", memory.c_str());
+}
+
+Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
+                  const Hints *&hints) {
     std::string memory;
     UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
-    UCD_UCX_TRY(copy_hints(info, hints_));
-    // Asked once, and not again for each chunk.
-    UCD_UCX_TRY(
-        hints_.set(direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory.c_str()));
-    on_host_ = host_reaches(memory);
-    if (op == UCD_OP__REPLACE && layout_.contiguous && layout_.bytes > 0)
-        (on_host_ ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
-            reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout_.low));
-    if (on_host_) return success;
-    device_ = memory;
-    UCD_UCX_TRY(copy_hints(info, near_hints_));
-    UCD_UCX_TRY(near_hints_.set("ucd.inbuf", memory.c_str()));
-    return near_hints_.set("ucd.outbuf", memory.c_str());
+    hints = &for_host;
+    if (info == UCD_INFO__NULL && memory == "host") return success;
+    auto found = std::make_unique<Hints>();
+    UCD_UCX_TRY(found->set(memory, info, direction));
+    made = std::move(found);
+    hints = made.get();
+    return success;
+}
+
+Status Operand::set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
+                    ucd_op_t op) {
+    op_ = op;
+    buf_ = static_cast<char *>(const_cast<void *>(data.buf));
+    count_ = data.count;
+    UCD_UCX_TRY(type_.keep(data.type));
+    ucd_layout_t layout = {};
+    layout.struct_size = sizeof layout;
+    if (count_ > 0) UCD_UCX_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
+    bytes_ = layout.bytes;
+    hints_ = data.hints;
+    if (hints_ == nullptr)
+        UCD_UCX_TRY(
+            find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
+    if (op == UCD_OP__REPLACE && layout.contiguous && layout.bytes > 0)
+        (on_host() ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
+            reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout.low));
+    return success;
 }
 
 Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
     uintptr_t moved;
-    const int rc = request == nullptr ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes,
-                                                 &moved, hints_.get(), UCD_OP__REPLACE)
-                                      : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes,
-                                                  &moved, hints_.get(), UCD_OP__REPLACE, request);
+    const int rc = request == nullptr
+                       ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                                  hints_->info.get(), UCD_OP__REPLACE)
+                       : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                                   hints_->info.get(), UCD_OP__REPLACE, request);
     return ucd_ok(rc);
 }
 
@@ -105,9 +130,9 @@ Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
                        ucd_request_t *request) const {
     uintptr_t moved;
     const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                   &moved, hints_.get(), op_)
+                                                   &moved, hints_->info.get(), op_)
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                    &moved, hints_.get(), op_, request);
+                                                    &moved, hints_->info.get(), op_, request);
     UCD_UCX_TRY(ucd_ok(rc));
     if (moved == bytes) return success;
     if (request != nullptr) (void)ucd_wait(request);
@@ -116,22 +141,22 @@ Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
 
 Status Operand::pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
     uintptr_t moved;
-    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved, near_hints_.get(),
-                            UCD_OP__REPLACE, request));
+    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                            hints_->near.get(), UCD_OP__REPLACE, request));
 }
 
 Status Operand::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
                             ucd_request_t *request) const {
     uintptr_t moved;
     return ucd_ok(ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
-                              near_hints_.get(), op_, request));
+                              hints_->near.get(), op_, request));
 }
 
 Status Operand::copy_near(const void *from, void *to, uint64_t bytes,
                           ucd_request_t *request) const {
     uintptr_t moved;
     return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
-                            near_hints_.get(), UCD_OP__REPLACE, request));
+                            hints_->near.get(), UCD_OP__REPLACE, request));
 }
 
 } // namespace ucd_ucx

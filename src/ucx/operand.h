@@ -4,6 +4,7 @@
 #include "failure.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace ucd_ucx {
@@ -51,20 +52,45 @@ Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
 // Whether the processor reaches it.
 bool host_reaches(const std::string &memory);
 
+// How data of one memory is moved one way. Made once for whatever is moved alike.
+struct Hints {
+    // The memory's name, and what `info` says besides.
+    Status set(const std::string &memory, ucd_info_t info, Direction direction);
+
+    OwnedInfo info;      // where the data is, so that libucd does not look
+    OwnedInfo near;      // of a device: for what is there too
+    bool on_host = true; // the processor reaches it
+    std::string device;  // whose memory it is in, if the processor does not reach it; else ""
+};
+
+// Of a buffer: `made`, or for host memory of which `info` says nothing, `for_host`.
+Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
+                  const Hints *&hints);
+
+// As calls say it.
+struct Data {
+    const void *buf = nullptr;
+    uintptr_t count = 0;
+    ucd_type_t type = UCD_TYPE__BYTE;
+    const Hints *hints = nullptr; // if they are known
+};
+
 class Operand {
 public:
-    // What is unpacked is combined with what is there by `op`.
-    Status set(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-               Direction direction, ucd_op_t op = UCD_OP__REPLACE);
+    // What is unpacked is combined with what is there by `op`. The hints are found, by `info`,
+    // unless they are known; then they stay where they are meanwhile, as those for the host do.
+    Status set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
+               ucd_op_t op = UCD_OP__REPLACE);
 
-    uint64_t bytes() const { return layout_.bytes; }
+    uint64_t bytes() const { return bytes_; }
     // Those of a message that there is room for.
     uint64_t bytes_of(uint64_t message) const { return message < bytes() ? message : bytes(); }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
     char *in_place() const { return in_place_; }
-    bool on_host() const { return on_host_; }
+    bool on_host() const { return hints_->on_host; }
     // Whose memory it is in, if the processor does not reach it; else "".
-    const std::string &device() const { return device_; }
+    const std::string &device() const { return hints_->device; }
     // As in_place(), of a device's memory.
     char *device_in_place() const { return device_in_place_; }
 
@@ -82,12 +108,11 @@ private:
     char *buf_ = nullptr;
     uintptr_t count_ = 0;
     OwnedType type_;
-    OwnedInfo hints_, near_hints_;
-    ucd_layout_t layout_ = {};
+    const Hints *hints_ = nullptr;
+    std::unique_ptr<const Hints> own_hints_; // if nobody else has them
+    uint64_t bytes_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;
-    bool on_host_ = true;
-    std::string device_;
     char *device_in_place_ = nullptr;
 };
 

@@ -37,6 +37,7 @@ Status read_choice(ucd_info_t info, const char *key, const char *no, const char 
 } // namespace
 
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
+    if (info == UCD_INFO__NULL) return success;
     UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, most_chunk, options.eager));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, most_chunk, options.chunk));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));

@@ -27,9 +27,13 @@ ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pi
       staging_limit_(staging_limit), ring_limit_(ring_limit), sender_(random_number()) {}
 
 Status ucd_ucx_pipeline::open() {
+    UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
     ucp_worker_attr_t worker_attributes = {};
-    worker_attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+    worker_attributes.field_mask =
+        UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    for (WorkerLock *l : {&lock, &inbox.lock})
+        l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     most_user_header = worker_attributes.max_am_header - 64;
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
@@ -93,13 +97,6 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
     --outstanding;
 }
 
-void ucd_ucx_pipeline::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
-    request.complete(result);
-    if (!request.handed_out) return;
-    finished_.push_back(&request);
-    --outstanding;
-}
-
 Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
     std::unique_ptr<Incoming> &place = incoming_[id];
     if (place == nullptr) place = std::make_unique<Incoming>(id);
@@ -118,18 +115,24 @@ void ucd_ucx_pipeline::forget(Incoming &message) {
     incoming_.erase(found);
 }
 
+void ucd_ucx_pipeline::deliver(Incoming &message) {
+    deliveries_.push(message);
+}
+
 void ucd_ucx_pipeline::lose(ucp_ep_h ep, ucs_status_t status) {
     const std::lock_guard held(losses_lock_);
     losses_.push_back({ep, status, ++clock_});
 }
 
 void ucd_ucx_pipeline::handle_losses() {
+    if (losses_handled_ == clock_) return;
     std::vector<Loss> losses;
     {
         const std::lock_guard held(losses_lock_);
         losses.swap(losses_);
+        losses_handled_ = clock_;
     }
-    if (!losses.empty()) mappings.close_idle(); // they keep memory of processes that may be gone
+    mappings.close_idle(); // they keep memory of processes that may be gone
     for (const Loss &l : losses) {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
@@ -146,13 +149,9 @@ ucs_status_t ucd_ucx_pipeline::loss_since(ucp_ep_h ep, uint64_t time) const {
 }
 
 bool ucd_ucx_pipeline::handle_events() {
-    Event *event = inbox.take_all();
-    const bool any = event != nullptr;
-    while (event != nullptr) {
-        Event *const next = event->next;
-        event->happen(*this);
-        event = next;
-    }
+    Queue<Event> events = inbox.take_all();
+    const bool any = !events.empty();
+    while (!events.empty()) events.pop().happen(*this);
     return any;
 }
 
@@ -182,24 +181,25 @@ bool ucd_ucx_pipeline::advance() {
     return any;
 }
 
-bool ucd_ucx_pipeline::call_users(std::unique_lock<std::mutex> &held) {
+bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
     std::erase_if(sendings_, complete);
     std::erase_if(receivings_, complete);
     forgotten_.clear();
-    const auto finished = std::exchange(finished_, {});
-    const auto deliveries = std::exchange(deliveries_, {});
+    Queue<ucd_ucx_request> finished = std::move(finished_);
+    Queue<Incoming> deliveries = std::move(deliveries_);
+    const bool any = !finished.empty() || !deliveries.empty();
     const auto tell = handler;
     void *const arg = handler_arg;
-    if (tell == nullptr)
-        for (Incoming *message : deliveries) message->drop(*this);
+    while (tell == nullptr && !deliveries.empty()) deliveries.pop().drop(*this);
     held.unlock();
-    for (ucd_ucx_request *request : finished) request->call_back_and_let_go();
-    if (tell != nullptr)
-        for (Incoming *m : deliveries)
-            tell(arg, m->header().user_id, m->user_header().data(), m->user_header().size(),
-                 reinterpret_cast<ucd_ucx_data_t>(m), m->total(), m->reply_ep());
-    return !finished.empty() || !deliveries.empty();
+    while (!finished.empty()) finished.pop().call_back_and_let_go();
+    while (!deliveries.empty()) {
+        Incoming &m = deliveries.pop();
+        tell(arg, m.header().user_id, m.user_header().data(), m.user_header().size(),
+             reinterpret_cast<ucd_ucx_data_t>(&m), m.total(), m.reply_ep());
+    }
+    return any;
 }
 
 unsigned ucd_ucx_pipeline::progress() {

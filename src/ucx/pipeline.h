@@ -5,9 +5,12 @@
 #include "event.h"
 #include "mappings.h"
 #include "message.h"
+#include "operand.h"
 #include "options.h"
+#include "queue.h"
 #include "request.h"
 #include "staging.h"
+#include "worker_lock.h"
 
 #include <memory>
 #include <mutex>
@@ -68,14 +71,20 @@ struct ucd_ucx_pipeline {
     void add(ucd_ucx::Sending &sending);
     void add(ucd_ucx::Receiving &receiving);
     void remove(ucd_ucx::Receiving &receiving); // it has not started after all
-    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result);
+    // Inline, so that the result is not copied by way of memory.
+    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+        request.complete(result);
+        if (!request.handed_out) return;
+        finished_.push(request);
+        --outstanding;
+    }
 
     // The message of that name, made if it is not known yet.
     ucd_ucx::Incoming &incoming(const ucd_ucx::MessageId &id);
     ucd_ucx::Incoming *find_incoming(const ucd_ucx::MessageId &id);
     void forget(ucd_ucx::Incoming &message);
     // The user's handler will be told of it.
-    void deliver(ucd_ucx::Incoming &message) { deliveries_.push_back(&message); }
+    void deliver(ucd_ucx::Incoming &message);
 
     // Without the lock: may be called where UCX calls back.
     void lose(ucp_ep_h ep, ucs_status_t status);
@@ -93,8 +102,9 @@ struct ucd_ucx_pipeline {
     ucd_ucx::Staging staging;
     ucd_ucx::Mappings mappings;
     ucp_datatype_t framed = 0; // see framed.h
+    ucd_ucx::Hints for_host;   // of which nothing more is known
     std::size_t most_user_header = 0;
-    std::mutex lock;
+    ucd_ucx::WorkerLock lock;
 
     ucd_ucx_am_callback_t handler = nullptr;
     void *handler_arg = nullptr;
@@ -113,7 +123,7 @@ private:
     bool handle_events();
     bool poll_devices();
     bool advance();
-    bool call_users(std::unique_lock<std::mutex> &held);
+    bool call_users(std::unique_lock<ucd_ucx::WorkerLock> &held);
 
     uint64_t sender_ = 0, number_ = 0;
     std::vector<ucd_ucx::Sending *> sendings_;
@@ -121,13 +131,14 @@ private:
     std::unordered_map<ucd_ucx::MessageId, std::unique_ptr<ucd_ucx::Incoming>, ucd_ucx::HashOfId>
         incoming_;
     std::vector<ucd_ucx::Chunk *> moving_;
-    std::vector<ucd_ucx_request *> finished_;
-    std::vector<ucd_ucx::Incoming *> deliveries_;
+    ucd_ucx::Queue<ucd_ucx_request> finished_;
+    ucd_ucx::Queue<ucd_ucx::Incoming> deliveries_;
     // Forgotten; deleted when nobody is at work on them.
     std::vector<std::unique_ptr<ucd_ucx::Incoming>> forgotten_;
 
     std::mutex losses_lock_; // nothing else is locked under it
     std::vector<Loss> losses_;
     std::unordered_map<ucp_ep_h, Loss> last_losses_;
-    std::atomic<uint64_t> clock_ = 0;
+    std::atomic<uint64_t> clock_ = 0; // counts losses
+    uint64_t losses_handled_ = 0;
 };

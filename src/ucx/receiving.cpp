@@ -4,11 +4,11 @@
 
 namespace ucd_ucx {
 
-Status Receiving::set(ucd_ucx_pipeline &pipeline, void *buf, uintptr_t count, ucd_type_t type,
-                      const ucd_ucx_param_t *param, ucd_op_t op) {
+Status Receiving::set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
+                      ucd_op_t op) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::receive, op));
+    UCD_UCX_TRY(operand_.set(to, info, Direction::receive, pipeline.for_host, op));
     pipeline_ = &pipeline;
     frame_.operand = &operand_;
     frame_.direction = Direction::receive;

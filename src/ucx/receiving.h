@@ -1,6 +1,7 @@
 // A transfer at its receiver.
 #pragma once
 
+#include "active.h"
 #include "framed.h"
 #include "pipeline.h"
 
@@ -8,8 +9,8 @@ namespace ucd_ucx {
 
 class Receiving final : public ucd_ucx_request, public Event {
 public:
-    Status set(ucd_ucx_pipeline &pipeline, void *buf, uintptr_t count, ucd_type_t type,
-               const ucd_ucx_param_t *param, ucd_op_t op = UCD_OP__REPLACE);
+    Status set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
+               ucd_op_t op = UCD_OP__REPLACE);
     Status start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask);
     void start_am(ucd_ucx_pipeline &pipeline, Incoming &message);
 

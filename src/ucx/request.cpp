@@ -28,7 +28,10 @@ void ucd_ucx_request::call_back_and_let_go() {
 }
 
 void ucd_ucx_request::let_go() {
-    if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    // The last holder has it for itself.
+    if (holders_.load(std::memory_order_acquire) == 1 ||
+        holders_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete this;
 }
 
 ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result) {

@@ -29,7 +29,8 @@ struct ucd_ucx_request {
     void call_back_and_let_go();
     void let_go();
 
-    bool handed_out = false; // or about to be
+    bool handed_out = false;         // or about to be
+    ucd_ucx_request *next = nullptr; // in a queue
 
 protected:
     ucd_ucx::TransferOptions options_;

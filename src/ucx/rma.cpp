@@ -19,6 +19,7 @@ Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params
     p.memory_arg = params.memory_arg;
     if (const int rc = ucd_ucx_pipeline_create(worker, &p, info, &pipeline); rc != UCD_SUCCESS)
         return Status(rc);
+    lock.be_needed(pipeline->lock.is_needed());
     return Status(ucd_ucx_am_set_handler(pipeline, on_message, this));
 }
 
@@ -40,11 +41,6 @@ Status ucd_ucx_rma::send(ucp_ep_h ep, std::string_view header, const Data &data,
 
 void ucd_ucx_rma::drop(ucd_ucx_data_t data) {
     (void)ucd_ucx_am_drop(pipeline, data); // fails for NULL only
-}
-
-void ucd_ucx_rma::finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
-    finished_.push_back(&request);
-    request.complete(result);
 }
 
 void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_t header_length,
@@ -83,10 +79,12 @@ void ucd_ucx_rma::lose(ucp_ep_h ep, ucs_status_t status) {
 }
 
 void ucd_ucx_rma::handle_losses() {
+    if (losses_handled_ == clock_) return;
     std::vector<Loss> losses;
     {
         const std::lock_guard held(losses_lock_);
         losses.swap(losses_);
+        losses_handled_ = clock_;
     }
     for (const Loss &l : losses) {
         origin.lose(l.ep, l.status, l.before);
@@ -96,13 +94,14 @@ void ucd_ucx_rma::handle_losses() {
 
 unsigned ucd_ucx_rma::progress() {
     unsigned moved = ucd_ucx_progress(pipeline);
-    std::vector<ucd_ucx_request *> finished;
+    Queue<ucd_ucx_request> finished;
     {
         const std::lock_guard held(lock);
         handle_losses();
         moved += target.progress();
-        finished.swap(finished_);
+        finished = std::move(finished_);
     }
-    for (ucd_ucx_request *request : finished) request->call_back_and_let_go();
-    return moved + !finished.empty();
+    moved += !finished.empty();
+    while (!finished.empty()) finished.pop().call_back_and_let_go();
+    return moved;
 }

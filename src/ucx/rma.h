@@ -1,8 +1,10 @@
 // A worker that takes part in one-sided operations: a pipeline of its own, and what it carries.
 #pragma once
 
+#include "queue.h"
 #include "rma_origin.h"
 #include "rma_target.h"
+#include "worker_lock.h"
 
 #include <atomic>
 #include <mutex>
@@ -27,9 +29,12 @@ struct ucd_ucx_rma {
                          const ucd_ucx_param_t *param, uint64_t granule,
                          ucd_ucx_request_t *request);
     void drop(ucd_ucx_data_t data);
-    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result);
+    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+        finished_.push(request);
+        request.complete(result);
+    }
 
-    std::mutex lock;
+    ucd_ucx::WorkerLock lock;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
     ucd_ucx::rma::Origin origin;
     ucd_ucx::rma::Target target;
@@ -44,8 +49,9 @@ private:
                            ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep);
     void take(const ucd_ucx::rma::Delivery &delivery);
 
-    std::vector<ucd_ucx_request *> finished_;
+    ucd_ucx::Queue<ucd_ucx_request> finished_;
     std::mutex losses_lock_; // nothing else is locked under it
     std::vector<Loss> losses_;
-    std::atomic<uint64_t> clock_ = 0;
+    std::atomic<uint64_t> clock_ = 0; // counts losses
+    uint64_t losses_handled_ = 0;
 };

@@ -9,7 +9,9 @@ constexpr uint8_t form_name = 0, form_flattened = 1;
 constexpr uint8_t no_op = 255;
 
 void put_number(std::string &to, uint64_t number) {
-    for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> 8 * i);
+    char bytes[8];
+    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> 8 * i);
+    to.append(bytes, sizeof bytes);
 }
 
 uint64_t number_at(std::string_view from, std::size_t at) {
@@ -34,11 +36,8 @@ bool accumulates(Verb verb) {
 }
 
 std::string encode(const Preamble &preamble) {
-    std::string bytes;
-    bytes += static_cast<char>(Preamble::version);
-    bytes += static_cast<char>(preamble.verb);
-    bytes += static_cast<char>(preamble.first);
-    bytes += static_cast<char>(preamble.second);
+    std::string bytes = {static_cast<char>(Preamble::version), static_cast<char>(preamble.verb),
+                         static_cast<char>(preamble.first), static_cast<char>(preamble.second)};
     put_number(bytes, preamble.number);
     return bytes;
 }

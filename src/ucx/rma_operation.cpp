@@ -9,17 +9,14 @@ namespace ucd_ucx::rma {
 namespace {
 
 Status measure(const Data &data, ucd_layout_t &layout) {
-    layout = {};
     layout.struct_size = sizeof layout;
     return ucd_ok(ucd_get_layout(data.count, data.type, &layout));
 }
 
-// All that a transfer may ask for later.
+// All that a transfer may ask for later, but for hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
-    UCD_UCX_TRY(copy_hints(from, to));
-    for (const char *key :
-         {"ucd.inbuf", "ucd.outbuf", "ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
+    for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
         UCD_UCX_TRY(to.copy(from, key));
     return success;
 }
@@ -74,21 +71,26 @@ Status Operation::set(const Arguments &arguments) {
     request_.verb = arguments.verb;
     request_.op = arguments.op;
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
-    ucd_layout_t there, sent = {}, received = {};
+    const Hints &for_host = origin_.rma.pipeline->for_host;
+    ucd_layout_t there, sent, received;
     UCD_UCX_TRY(measure(arguments.target, there));
     if (sends) {
         UCD_UCX_TRY(measure(arguments.sent, sent));
         UCD_UCX_TRY(check_bytes(sent, there));
-        UCD_UCX_TRY(sent_type_.keep(arguments.sent.type));
-        arguments_.sent.type = sent_type_.get();
+        Data &data = arguments_.sent;
+        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send, for_host,
+                               sent_hints_, data.hints));
     } else {
-        arguments_.sent = {};
+        arguments_.sent = {.hints = &for_host};
     }
     if (fetches(arguments.verb)) {
         UCD_UCX_TRY(measure(arguments.received, received));
         UCD_UCX_TRY(check_bytes(received, there));
         UCD_UCX_TRY(received_type_.keep(arguments.received.type));
-        arguments_.received.type = received_type_.get();
+        Data &data = arguments_.received;
+        data.type = received_type_.get();
+        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::receive, for_host,
+                               received_hints_, data.hints));
     }
     if (accumulates(arguments.verb)) {
         if (fetches(arguments.verb))
@@ -107,6 +109,12 @@ Status Operation::set(const Arguments &arguments) {
     UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
     request_.number = origin_.new_number();
     since_ = origin_.rma.now();
+    return success;
+}
+
+Status Operation::hold() {
+    UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
+    arguments_.sent.type = held_type_.get();
     return success;
 }
 
@@ -158,9 +166,10 @@ void Operation::type_asked_for() {
     type_sent_ = true;
     const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
-    const Status status = origin_.rma.send(
-        ep(), encode(Preamble{Verb::type, 0, 0, number()}),
-        {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE}, &p, 1, &sending);
+    const Status status = origin_.rma.send(ep(), encode(Preamble{Verb::type, 0, 0, number()}),
+                                           {type_->flattened.data(), type_->flattened.size(),
+                                            UCD_TYPE__BYTE, &origin_.rma.pipeline->for_host},
+                                           &p, 1, &sending);
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(sending);
@@ -178,6 +187,11 @@ void Operation::answered(const Answer &answer, const Delivery &delivery) {
         return conclude();
     }
     answered_ = true;
+    bool done;
+    if (const Status status = receive_at_once(*origin_.rma.pipeline, delivery.data,
+                                              arguments_.received, UCD_OP__REPLACE, done);
+        done)
+        return status.ok() ? conclude() : fail(ucx_status_of(status.code()), status.code());
     const ucd_ucx_param_t p = param(on_received);
     const Status status = receive_active(*origin_.rma.pipeline, delivery.data, arguments_.received,
                                          UCD_OP__REPLACE, &p, &receiving_);

@@ -6,6 +6,7 @@
 #include "rma_message.h"
 #include "rma_types.h"
 
+#include <memory>
 #include <ucd_ucx_rma.h>
 #include <vector>
 
@@ -53,6 +54,8 @@ class Operation final : public ucd_ucx_request {
 public:
     explicit Operation(Origin &origin) : origin_(origin) {}
     Status set(const Arguments &arguments);
+    // What is not started before the call returns keeps what it was called with.
+    Status hold();
     // Sends it. A failure leaves nothing under way.
     Status start();
     void cancel(ucd_ucx_pipeline &) override {}
@@ -76,7 +79,8 @@ private:
 
     Origin &origin_;
     Arguments arguments_ = {};
-    OwnedType sent_type_, received_type_;
+    OwnedType held_type_, received_type_;
+    std::unique_ptr<const Hints> sent_hints_, received_hints_; // those of its own
     OwnedInfo info_;
     Request request_;
     TypePtr type_;

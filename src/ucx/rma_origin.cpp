@@ -45,6 +45,7 @@ Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
         *request = operation.release();
         return success;
     }
+    UCD_UCX_TRY(operation->hold());
     *request = operation.get();
     lane.held.push_back(std::move(operation));
     ++held_;

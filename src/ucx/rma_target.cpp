@@ -1,5 +1,6 @@
 #include "rma_target.h"
 
+#include "pipeline.h"
 #include "rma.h"
 
 #include <algorithm>
@@ -25,11 +26,11 @@ void Target::add(std::unique_ptr<ucd_ucx_window> window) {
 
 Status Target::remove(ucd_ucx_window &window) {
     std::vector<Task *> waiting;
-    for (const auto &[task, owner] : tasks_) {
-        if (&task->window() != &window) continue;
-        if (task->at_work())
+    for (Task &task : tasks_) {
+        if (&task.window() != &window) continue;
+        if (task.at_work())
             return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
-        waiting.push_back(task);
+        waiting.push_back(&task);
     }
     for (Task *task : waiting) task->refuse(Verdict::no_window);
     windows_.erase(Name(window.name));
@@ -57,9 +58,8 @@ void Target::take_request(const Delivery &delivery) {
         rma.drop(delivery.data);
         return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number});
     }
-    auto owner = std::make_unique<Task>(*this, *window, request, delivery, rma.now());
-    Task &task = *owner;
-    tasks_.emplace(&task, std::move(owner));
+    Task &task = tasks_.emplace_front(*this, *window, request, delivery, rma.now());
+    task.place = tasks_.begin();
     if (type != nullptr)
         task.begin(std::move(type));
     else
@@ -96,7 +96,8 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
 void Target::say(ucp_ep_h ep, std::string message) {
     if (ep == nullptr) return;
     ucd_ucx_request_t request;
-    const Status status = rma.send(ep, message, {}, nullptr, 1, &request);
+    const Status status =
+        rma.send(ep, message, {.hints = &rma.pipeline->for_host}, nullptr, 1, &request);
     if (status.ok()) return ucd_ucx_request_free(request);
     // Any other failure is the endpoint's.
     if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, std::move(message)});
@@ -105,17 +106,16 @@ void Target::say(ucp_ep_h ep, std::string message) {
 void Target::end(Task &task) {
     const auto parked = parked_.find({task.ep(), task.number()});
     if (parked != parked_.end() && parked->second == &task) parked_.erase(parked);
-    const auto found = tasks_.find(&task);
-    const std::unique_ptr<Task> owner = std::move(found->second);
-    tasks_.erase(found);
+    std::list<Task> ended;
+    ended.splice(ended.begin(), tasks_, task.place);
     task.window().leave(task);
 }
 
 void Target::lose(ucp_ep_h ep, uint64_t before) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
     std::vector<Task *> lost;
-    for (const auto &[task, owner] : tasks_)
-        if (task->ep() == ep && task->since() < before) lost.push_back(task);
+    for (Task &task : tasks_)
+        if (task.ep() == ep && task.since() < before) lost.push_back(&task);
     for (Task *task : lost) {
         parked_.erase({ep, task->number()});
         task->lose();
@@ -126,8 +126,8 @@ bool Target::progress() {
     const auto unsent = std::exchange(unsent_, {});
     for (const Unsent &u : unsent) say(u.ep, u.message);
     std::vector<Task *> fetching;
-    for (const auto &[task, owner] : tasks_)
-        if (task->is_fetching()) fetching.push_back(task);
+    for (Task &task : tasks_)
+        if (task.is_fetching()) fetching.push_back(&task);
     bool any = false;
     for (Task *task : fetching) any |= task->poll();
     return any;

@@ -44,7 +44,7 @@ private:
     Status find_type(const Request &request, TypePtr &type);
 
     std::unordered_map<Name, std::unique_ptr<ucd_ucx_window>, HashOfName> windows_;
-    std::unordered_map<Task *, std::unique_ptr<Task>> tasks_;
+    std::list<Task> tasks_;
     std::map<std::pair<ucp_ep_h, uint64_t>, Task *> parked_; // until their types come
     std::vector<Unsent> unsent_;
 };

@@ -24,8 +24,9 @@ void Task::begin(TypePtr type) {
     if (accumulates(request_.verb)) return window_.enqueue(*this);
     at_work_ = true;
     if (request_.verb == Verb::put) return receive();
-    send_data({window_.at(request_.displacement), request_.count, type_->type.get()},
-              window_.info.get());
+    send_data(
+        {window_.at(request_.displacement), request_.count, type_->type.get(), &window_.to_read},
+        window_.info.get());
 }
 
 // All of it before anything is moved.
@@ -62,9 +63,10 @@ void Task::receive_type(const Delivery &delivery) {
     }
     const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
     ucd_ucx_request_t request;
-    const Status status = receive_active(*target_.rma.pipeline, delivery.data,
-                                         {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE},
-                                         UCD_OP__REPLACE, &p, &request);
+    const Status status = receive_active(
+        *target_.rma.pipeline, delivery.data,
+        {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
+        UCD_OP__REPLACE, &p, &request);
     if (!status.ok()) {
         target_.rma.drop(delivery.data);
         return refuse(verdict_of(status.code()));
@@ -124,12 +126,18 @@ void Task::fetched(Status status) {
 }
 
 void Task::receive() {
+    const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
+                     &window_.to_write};
+    bool done;
+    if (const Status status = receive_at_once(*target_.rma.pipeline, data_, to, request_.op, done);
+        done) {
+        data_ = nullptr;
+        return received({ucx_status_of(status.code()), status.code(), request_.bytes, 0});
+    }
     const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
     ucd_ucx_request_t request;
     const Status status =
-        receive_active(*target_.rma.pipeline, data_,
-                       {window_.at(request_.displacement), request_.count, type_->type.get()},
-                       request_.op, &p, &request);
+        receive_active(*target_.rma.pipeline, data_, to, request_.op, &p, &request);
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     data_ = nullptr;
 }
@@ -149,7 +157,9 @@ void Task::received(const ucd_ucx_result_t &result) {
     }
     if (fetches(request_.verb)) {
         window_.leave(*this);
-        return send_data({old_.get(), request_.bytes, UCD_TYPE__BYTE}, UCD_INFO__NULL);
+        return send_data(
+            {old_.get(), request_.bytes, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
+            UCD_INFO__NULL);
     }
     target_.answer(ep_, {Verdict::done, UCD_SUCCESS, request_.number});
     target_.end(*this);

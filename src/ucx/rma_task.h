@@ -7,6 +7,7 @@
 #include "rma_window.h"
 
 #include <cstdlib>
+#include <list>
 #include <memory>
 
 namespace ucd_ucx::rma {
@@ -50,6 +51,7 @@ public:
     ucp_ep_h ep() const { return ep_; }
     uint64_t number() const { return request_.number; }
     uint64_t since() const { return since_; }
+    std::list<Task>::iterator place; // among the target's
 
 private:
     static void on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);

@@ -36,14 +36,14 @@ Status ucd_ucx_window::set(ucd_info_t from) {
     fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
-    UCD_UCX_TRY(copy_hints(from, info));
+    UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
+    UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
     UCD_UCX_TRY(copy_hints(from, fetch_info));
     UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));
     for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
         UCD_UCX_TRY(info.copy(from, key));
-    UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
-    return info.set("ucd.outbuf", memory.c_str());
+    return success;
 }
 
 bool ucd_ucx_window::has(int64_t displacement, int64_t low, int64_t high) const {

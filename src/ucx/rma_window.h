@@ -35,8 +35,9 @@ struct ucd_ucx_window {
     char *const base;
     const uint64_t bytes;
     ucd_ucx::Name name = {};
-    ucd_ucx::OwnedInfo info;       // which memory it is, for transfers either way
-    ucd_ucx::OwnedInfo fetch_info; // and for packing it to memory of the library's
+    ucd_ucx::OwnedInfo info;          // keys of transfers
+    ucd_ucx::Hints to_read, to_write; // its memory
+    ucd_ucx::OwnedInfo fetch_info;    // as to_read, to memory of the library's
 
 private:
     void advance();

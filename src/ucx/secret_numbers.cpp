@@ -1,8 +1,8 @@
 #include "secret_numbers.h"
 
-#include "content_name.h"
-
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <random>
 
 namespace ucd_ucx {
@@ -19,18 +19,35 @@ void fill_randomly(void *memory, std::size_t bytes) {
     }
 }
 
-SecretNumbers::SecretNumbers() {
-    fill_randomly(input_.secret.data(), input_.secret.size());
+uint64_t siphash(const std::array<uint64_t, 2> &key, uint64_t message) {
+    uint64_t a = key[0] ^ 0x736f6d6570736575, b = key[1] ^ 0x646f72616e646f6d;
+    uint64_t c = key[0] ^ 0x6c7967656e657261, d = key[1] ^ 0x7465646279746573;
+    const auto mix = [&](int rounds) {
+        for (; rounds > 0; --rounds) {
+            a += b;
+            c += d;
+            b = std::rotl(b, 13) ^ a;
+            d = std::rotl(d, 16) ^ c;
+            a = std::rotl(a, 32) + d;
+            c += b;
+            d = std::rotl(d, 21) ^ a;
+            b = std::rotl(b, 17) ^ c;
+            c = std::rotl(c, 32);
+        }
+    };
+    constexpr uint64_t length = uint64_t{sizeof message} << 56;
+    for (const uint64_t word : {message, length}) {
+        d ^= word;
+        mix(2);
+        a ^= word;
+    }
+    c ^= 0xff;
+    mix(4);
+    return a ^ b ^ c ^ d;
 }
 
-uint64_t SecretNumbers::next() {
-    if (left_ == 0) {
-        const auto digest = sha256(&input_, sizeof input_);
-        ++input_.counter;
-        std::memcpy(ready_.data(), digest.data(), digest.size());
-        left_ = ready_.size();
-    }
-    return ready_[--left_];
+SecretNumbers::SecretNumbers() {
+    fill_randomly(secret_.data(), sizeof secret_);
 }
 
 } // namespace ucd_ucx

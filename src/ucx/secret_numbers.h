@@ -10,19 +10,19 @@ namespace ucd_ucx {
 // From the machine's source of randomness, which may take ten microseconds and more for a word.
 void fill_randomly(void *memory, std::size_t bytes);
 
-// Hashes of a secret and a counter.
+// SipHash-2-4 of a message of 8 bytes: who does not know the key cannot tell it from a random
+// number.
+uint64_t siphash(const std::array<uint64_t, 2> &key, uint64_t message);
+
+// Hashes of a counter, with a secret for the key.
 class SecretNumbers {
 public:
     SecretNumbers();
-    uint64_t next();
+    uint64_t next() { return siphash(secret_, ++counter_); }
 
 private:
-    struct Input {
-        std::array<uint8_t, 32> secret;
-        uint64_t counter = 0;
-    } input_;
-    std::array<uint64_t, 4> ready_ = {};
-    std::size_t left_ = 0;
+    std::array<uint64_t, 2> secret_;
+    uint64_t counter_ = 0;
 };
 
 } // namespace ucd_ucx

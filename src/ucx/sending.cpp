@@ -20,14 +20,13 @@ bool is_slow(ucp_ep_h ep) {
 
 } // namespace
 
-Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-                    ucd_type_t type, const ucd_ucx_param_t *param, Matching matching,
-                    uint64_t granule) {
+Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+                    const ucd_ucx_param_t *param, Matching matching, uint64_t granule) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
     for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
         *chunk = std::max(granule, *chunk - *chunk % granule);
-    UCD_UCX_TRY(operand_.set(buf, count, type, info, Direction::send));
+    UCD_UCX_TRY(operand_.set(data, info, Direction::send, pipeline.for_host));
     ep_ = ep;
     since_ = pipeline.now();
     frame_.operand = &operand_;
@@ -119,6 +118,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(bytes);
     frame_.prefix = 0;
+    am_header_.reserve(sizeof frame_.header + bytes);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);
     Parcel parcel = {.header = am_header_.data(),

@@ -1,11 +1,13 @@
 // A transfer at its sender.
 #pragma once
 
+#include "active.h"
 #include "framed.h"
 #include "pipeline.h"
 #include "post.h"
 
-#include <deque>
+#include <list>
+#include <memory>
 
 namespace ucd_ucx {
 
@@ -14,9 +16,8 @@ enum class Matching : uint8_t { tag, am };
 class Sending final : public ucd_ucx_request {
 public:
     // Chunks are of whole granules, of so many bytes each.
-    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const void *buf, uintptr_t count,
-               ucd_type_t type, const ucd_ucx_param_t *param, Matching matching,
-               uint64_t granule = 1);
+    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+               const ucd_ucx_param_t *param, Matching matching, uint64_t granule = 1);
 
     // Tells the receiver; then the chunks follow, if it is more than one message.
     void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
@@ -115,12 +116,12 @@ private:
     std::string am_header_; // a Header and the user's
     Header withdrawal_;
     Note opening_{*this}, offer_{*this}, withdrawal_note_{*this};
-    std::deque<Slot> slots_; // which stay where they are
+    std::list<Slot> slots_;  // which stay where they are
     uint64_t next_ = 0;      // byte that no chunk has yet
     uint64_t under_way_ = 0; // messages and chunks
     Way way_ = Way::host;
-    Ticket refuse_{*this, Way::host}, accept_{*this, Way::ring};
-    std::deque<Slot> ring_slots_;
+    std::unique_ptr<Ticket> refuse_, accept_; // while the receiver may be asked
+    std::list<Slot> ring_slots_;
     Block first_block_;            // of the ring
     bool exposed_ = false;         // the buffer itself is opened
     ucd_ipc_handle_t buffer_ = {}; // then

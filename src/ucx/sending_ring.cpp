@@ -19,6 +19,8 @@ void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     const uint64_t chunks = (operand_.bytes() - 1) / options_.ring_chunk + 1;
     for (uint64_t i = std::min(chunks, options_.ring_depth); i > 0; --i)
         ring_slots_.emplace_back(*this);
+    refuse_ = std::make_unique<Ticket>(*this, Way::host);
+    accept_ = std::make_unique<Ticket>(*this, Way::ring);
     way_ = Way::asking;
 }
 
@@ -39,11 +41,11 @@ void Sending::Ticket::send(ucd_ucx_pipeline &pipeline, Kind kind, const RingPlac
 // The refusal goes first: where rendezvous is off, UCX completes it without the receiver.
 void Sending::ask(ucd_ucx_pipeline &pipeline) {
     if (way_ != Way::asking || status_ != UCS_OK) return;
-    refuse_.send(pipeline, Kind::ring_refuse, nullptr);
+    refuse_->send(pipeline, Kind::ring_refuse, nullptr);
     if (way_ != Way::asking || status_ != UCS_OK) return;
     const RingPlace first = {
         exposed_ ? buffer_ : pipeline.chunks_of(operand_.device()).handle_of(first_block_)};
-    accept_.send(pipeline, Kind::ring_accept, &first);
+    accept_->send(pipeline, Kind::ring_accept, &first);
 }
 
 void Sending::answered(ucd_ucx_pipeline &pipeline, Way way, ucs_status_t status) {

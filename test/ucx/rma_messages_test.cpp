@@ -2,6 +2,7 @@
 // what a target does with messages that no origin sends.
 
 #include "content_name.h"
+#include "secret_numbers.h"
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
 #include "ucx/rma_by_hand.hpp"
@@ -70,6 +71,16 @@ TEST_CASE("names of contents are SHA-256's") {
           "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     CHECK(digest(std::string(1000000, 'a')) ==
           "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("numbers of operations are SipHash-2-4's") {
+    // Of 0, 1, ... 7 with the key 0, 1, ... 15: an example of the authors'.
+    CHECK(ucd_ucx::siphash({0x0706050403020100, 0x0f0e0d0c0b0a0908}, 0x0706050403020100) ==
+          0x93f5f5799a932462);
+    ucd_ucx::SecretNumbers some, others;
+    const uint64_t first = some.next();
+    CHECK(first != some.next());
+    CHECK(first != others.next());
 }
 
 TEST_CASE("a type travels once, in the header if it fits") {
@@ -388,4 +399,33 @@ TEST_CASE("how long flattened types are") {
                                      &type) == UCD_SUCCESS);
     CHECK(flattened(type).size() <= 2 * displs.size() + 100);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+}
+
+TEST_CASE("a type that is asked for is in the host's memory, wherever the data is") {
+    const MockSession session;
+    RmaPair pair;
+    constexpr std::size_t ints = 60000; // so that the type fits no header
+    ucd_type_t type = list(ints);
+    REQUIRE(flattened(type).size() > 50000);
+    std::vector<int> window(ints * 101, 0), values(ints);
+    std::iota(values.begin(), values.end(), 1);
+    void *from = mock::allocate(ucd::MemoryKind::device, 0, ints * sizeof(int));
+    mock::write(from, values.data(), ints * sizeof(int));
+    const Window exposed(pair.b, window.data(), window.size() * sizeof(int));
+    const Keys hints({{"ucd.inbuf", "mock:0"}});
+    Outcome o;
+    const ucd_ucx_param_t p = o.param(hints.get());
+    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), from, ints, UCD_TYPE__INT, exposed.key(), 0, 1,
+                       type, &p, &o.request),
+       "put");
+    pair.until([&] { return o.done(); });
+    mock::release(from);
+    CHECK(o.result.status == UCS_OK);
+    std::vector<int> found(ints);
+    std::uintptr_t packed;
+    ok(ucd_pack(window.data(), 1, type, 0, found.data(), ints * sizeof(int), &packed,
+                UCD_INFO__NULL, UCD_OP__REPLACE),
+       "pack");
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    CHECK(found == values);
 }
