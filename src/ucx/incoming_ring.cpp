@@ -3,8 +3,6 @@
 #include "incoming.h"
 #include "receiving.h"
 
-#include <algorithm>
-
 namespace ucd_ucx {
 
 // The answer --------------------------------------------------------------
@@ -19,8 +17,7 @@ Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
     if (!options_.ring_copy || operand_.device().empty() || operand_.device_in_place() != nullptr)
         return {};
     // Without memory for it, chunks are unpacked where they are.
-    return pipeline.chunks_of(operand_.device())
-        .ring.take(std::max(bytes, options_.ring_chunk), false);
+    return pipeline.chunks_of(operand_.device()).take_shared(bytes, false);
 }
 
 void Incoming::take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket) {
