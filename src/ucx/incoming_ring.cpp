@@ -124,6 +124,8 @@ void Arrival::fetch_receipt(ucd_ucx_pipeline &pipeline) {
 // One of what was under way is over.
 void Arrival::settle_ring(ucd_ucx_pipeline &pipeline) {
     if (--under_way_ > 0) return;
+    if (is_ring() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
+        status_ = UCS_ERR_CONNECTION_RESET; // the sender has not waited: who knows what was read
     message_->settle(pipeline, std::unique_ptr<Arrival>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
 }

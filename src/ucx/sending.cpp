@@ -209,6 +209,7 @@ void Sending::Slot::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
 void Sending::Slot::happen(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
     busy_ = false;
+    receipt_ = 0; // before the memory is used again
     block_ = Block();
     owner_.sent(pipeline, status_);
 }

@@ -117,6 +117,7 @@ void Sending::Slot::post_in_ring(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__SHARE, header_.id, header_.offset, bytes_);
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
     ring_header_.header = header_;
+    receipt_ = receipt_of(header_);
     send_am(pipeline, owner_.ep_,
             {.header = &ring_header_,
              .header_bytes = sizeof ring_header_,

@@ -218,6 +218,7 @@ struct ByHand {
     TwoSides &pair;
     RingHeader message = {};
     Receipt receipt = 0;
+    bool taken_back = false; // it is none
     std::vector<ucs_status_ptr_t> posted = {};
     std::vector<std::unique_ptr<RingHeader>> kept = {}; // UCX's, while it sends
 
@@ -234,6 +235,7 @@ struct ByHand {
         message.header.kind = kind;
         const bool placed = kind == Kind::ring_accept || kind == Kind::ring_chunk;
         message.header.user_header = placed ? sizeof message.place : 0;
+        if (kind == Kind::ring_chunk && !taken_back) receipt = receipt_of(message.header);
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
         p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
@@ -306,6 +308,32 @@ TEST_CASE("chunks that are in no memory are refused") {
         refused(good, offset, bytes, UCP_AM_SEND_FLAG_RNDV, true);
     // Whose sender would not know when it has been read.
     refused(good, 0, 80, UCP_AM_SEND_FLAG_EAGER, true);
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("a chunk counts unless its receipt was taken back") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    for (const bool taken_back : {false, true}) {
+        Case one("ucx ring receipt", 0);
+        RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+        Outcome received;
+        start_receive(pair.b, ends, received);
+        ByHand hand{pair};
+        hand.opening(300 + taken_back, ends.from.size());
+        hand.say(Kind::ring_refuse);
+        RingPlace &place = hand.message.place;
+        place.bytes = ends.from.size();
+        REQUIRE(ucd_ipc_export(ends.in.real_base(), place.bytes, &place.handle) == UCD_SUCCESS);
+        hand.say(Kind::ring_accept);
+        for (int i = 0; i < 20; ++i) pair.progress();
+        hand.taken_back = taken_back;
+        hand.say(Kind::ring_chunk);
+        pair.until([&] { return received.done(); });
+        CHECK(received.result.status == (taken_back ? UCS_ERR_CONNECTION_RESET : UCS_OK));
+        if (!taken_back) ends.check(one);
+        hand.wait();
+    }
     check_ring_is_usable(pair);
 }
 
