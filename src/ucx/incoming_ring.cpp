@@ -7,10 +7,12 @@ namespace ucd_ucx {
 
 // The answer --------------------------------------------------------------
 
-bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const RingPlace &first) const {
+bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const Arrival &accept) const {
     std::shared_ptr<const Mapping> mapping;
     return options_.ring && !operand_.device().empty() &&
-           pipeline.mappings.open(first.handle, operand_.device(), mapping).ok();
+           pipeline.mappings
+               .open(accept.header.id.sender, accept.place.handle, operand_.device(), mapping)
+               .ok();
 }
 
 Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
@@ -34,7 +36,7 @@ void Incoming::answer(ucd_ucx_pipeline &pipeline) {
     answered_ = true;
     // What is dropped anyway costs the sender least in the ring.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
-    fetch(pipeline, receiving_->joins_ring(pipeline, accept_->place) ? accept_ : refuse_);
+    fetch(pipeline, receiving_->joins_ring(pipeline, *accept_) ? accept_ : refuse_);
 }
 
 void Incoming::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket) {
@@ -66,7 +68,8 @@ void Arrival::receive_from_ring(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<Arrival> self(this);
     if (operand.device().empty()) // it was not offered
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    if (const Status opened = pipeline.mappings.open(place.handle, operand.device(), mapping_);
+    if (const Status opened =
+            pipeline.mappings.open(header.id.sender, place.handle, operand.device(), mapping_);
         !opened.ok())
         return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
                                 opened.code());

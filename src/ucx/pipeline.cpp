@@ -129,7 +129,7 @@ void ucd_ucx_pipeline::handle_losses() {
         const std::lock_guard held(losses_lock_);
         losses.swap(losses_);
     }
-    if (!losses.empty()) mappings.close_idle(); // they keep memory of processes that may be gone
+    if (!losses.empty()) mappings.close_all(); // they keep memory of processes that may be gone
     for (const Loss &l : losses) {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
