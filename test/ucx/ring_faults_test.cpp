@@ -217,8 +217,9 @@ using namespace ucd_ucx;
 struct ByHand {
     TwoSides &pair;
     RingHeader message = {};
-    Receipt receipt = 0;
-    bool taken_back = false; // it is none
+    Receipt receipt = 0, more = 0;
+    std::size_t receipt_bytes = sizeof receipt; // up to those of both
+    bool taken_back = false;                    // it is none
     std::vector<ucs_status_ptr_t> posted = {};
     std::vector<std::unique_ptr<RingHeader>> kept = {}; // UCX's, while it sends
 
@@ -241,7 +242,7 @@ struct ByHand {
         p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
         post(ucp_am_send_nbx(pair.a.ep, am_id, kept.emplace_back(new RingHeader(message)).get(),
                              sizeof message.header + message.header.user_header, &receipt,
-                             sizeof receipt, &p));
+                             receipt_bytes, &p));
     }
     void withdraw() {
         message.header.status = 1;
@@ -357,6 +358,37 @@ TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
             hand.withdraw();
             pair.until([&] { return received.done(); });
             CHECK(received.result.status != UCS_OK);
+        }
+    }
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("receipts of another length are no receipts") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    std::uint64_t number = 400;
+    for (const std::size_t bytes : {0, 1, 7, 9, 16}) {
+        for (const bool of_tickets : {true, false}) {
+            Case one("ucx ring receipt length", 0);
+            RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+            Outcome received;
+            start_receive(pair.b, ends, received);
+            ByHand hand{pair};
+            hand.opening(++number, 80);
+            hand.receipt_bytes = of_tickets ? bytes : sizeof(Receipt);
+            hand.say(Kind::ring_refuse);
+            hand.message.place.bytes = 80;
+            REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) ==
+                    UCD_SUCCESS);
+            hand.say(Kind::ring_accept);
+            for (int i = 0; i < 20; ++i) pair.progress();
+            hand.receipt_bytes = bytes;
+            hand.say(Kind::ring_chunk);
+            pair.until([&] { return received.done(); });
+            INFO(bytes << ", " << of_tickets);
+            CHECK(received.result.status != UCS_OK);
+            hand.receipt_bytes = sizeof(Receipt);
+            hand.withdraw();
         }
     }
     check_ring_is_usable(pair);
