@@ -89,10 +89,10 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     if (lost != UCS_OK) reply_ep = nullptr;
     message.learn(*this);
     if (users) message.deliver(pipeline, *this);
+    if (lost != UCS_OK) return message.end(pipeline, lost);
     if (ticket) return message.take_ticket(pipeline, std::move(self));
     if (is_ring() && !rendezvous_) return message.end(pipeline, UCS_ERR_INVALID_PARAM);
     if (bytes > 0) message.add(pipeline, std::move(self));
-    if (lost != UCS_OK) message.end(pipeline, lost);
 }
 
 void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {

@@ -53,6 +53,7 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     (void)handle_events();                                         // what came and nobody knows of
     incoming_.clear();
     forgotten_.clear();
+    for (ucd_ucx_request *request : finished_) request->let_go();
     ucp_dt_destroy(framed);
 }
 

@@ -2,6 +2,7 @@
 // (faults_test.cpp), and the workers go on.
 
 #include "message.h"
+#include "operand.h"
 #include "ucx/ring_pair.hpp"
 
 #include <cstring>
@@ -392,4 +393,51 @@ TEST_CASE("receipts of another length are no receipts") {
         }
     }
     check_ring_is_usable(pair);
+}
+
+TEST_CASE("tickets that come from an endpoint which is lost by then are not answered") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring lost tickets", 0);
+    RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+    Outcome received;
+    start_receive(pair.b, ends, received);
+    ByHand hand{pair};
+    hand.opening(500, 80);
+    for (int i = 0; i < 20; ++i) pair.progress();
+    hand.say(Kind::ring_refuse);
+    hand.message.place.bytes = 80;
+    REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) == UCD_SUCCESS);
+    hand.say(Kind::ring_accept);
+    // They come, and nobody has looked at them yet.
+    for (int i = 0; i < 1000; ++i)
+        for (const Side *side : {&pair.a, &pair.b}) ucp_worker_progress(side->worker);
+    ok(ucd_ucx_lose_endpoint(pair.b.pipeline, pair.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    for (int i = 0; i < 20; ++i) pair.progress();
+    CHECK(received.done());
+    CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+    hand.withdraw();
+    pair.until([&] { return received.done(); });
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("a chunk that ends within an element is not reduced") {
+    const MockSession session;
+    void *memory;
+    REQUIRE(ucd_memory_alloc((std::string(mock::backend.name) + ":0").c_str(), UCD_MEMORY__DEVICE,
+                             64, &memory) == UCD_SUCCESS);
+    const char zeros[64] = {};
+    mock::write(memory, zeros, sizeof zeros);
+    Operand operand;
+    REQUIRE(
+        operand.set(memory, 4, UCD_TYPE__DOUBLE, UCD_INFO__NULL, Direction::receive, UCD_OP__SUM)
+            .ok());
+    const char *from = static_cast<char *>(memory) + 32;
+    for (const std::uint64_t bytes : {8, 12, 16, 31, 32}) {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        INFO(bytes);
+        CHECK(operand.unpack_near(0, from, bytes, &request).ok() == (bytes % 8 == 0));
+        CHECK(ucd_wait(&request) == UCD_SUCCESS);
+    }
+    CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
 }
