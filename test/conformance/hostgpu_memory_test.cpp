@@ -161,18 +161,18 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
     CHECK(std::string(text) == "there");
     backend->close_memory(0, opened);
     CHECK(mock::counts.live_opens == 0);
-    const auto refused = [&](int device, const ucd::MemoryHandle &h, std::size_t bytes) {
-        CHECK(!backend->open_memory(device, h, bytes, opened).ok());
+    const auto refused = [&](int device, const ucd::MemoryHandle &h, std::size_t bytes, int code) {
+        CHECK(backend->open_memory(device, h, bytes, opened).code() == code);
         CHECK(mock::counts.live_opens == 0);
     };
-    refused(1, handle, 300); // no peer
-    refused(0, handle, 901);
-    refused(0, handle, SIZE_MAX - 50);
+    refused(1, handle, 300, UCD_ERR__DEVICE); // no peer
+    refused(0, handle, 901, UCD_ERR__CORRUPT);
+    refused(0, handle, SIZE_MAX - 50, UCD_ERR__CORRUPT);
     ucd::MemoryHandle bad = handle;
     bad.offset = 1001;
-    refused(0, bad, 1);
+    refused(0, bad, 1, UCD_ERR__CORRUPT);
     bad.offset = UINT64_MAX;
-    refused(0, bad, 2);
+    refused(0, bad, 2, UCD_ERR__CORRUPT);
     // Bytes as they may come.
     Rng rng(9);
     for (int i = 0; i < 2000; ++i) {
