@@ -34,7 +34,6 @@ public:
 private:
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receiving);
-    void take_whole(ucd_ucx_pipeline &pipeline);
 
     Operand operand_;
     Frame frame_;

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "backend.h"
+#include "device_memory.h"
 
 #include "support/mock_fixture.hpp"
 
@@ -189,6 +190,36 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
             }
         }
     }
+}
+
+// Memory of another process may be where memory of this one was that is not closed yet. Whose
+// ucd_ipc_close comes first is not known.
+TEST_CASE("what is open twice at an address is there until both are closed") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    const std::unique_ptr<ucd::Backend> backend(ucd::create_hostgpu_backend());
+    ucd::MemoryHandle handle;
+    REQUIRE(backend->export_memory(memory.address, 1000, handle).ok());
+    ucd::DeviceMemory memories;
+    void *address = nullptr, *before = nullptr;
+    // The system gives a place again, if not always at once.
+    for (int i = 0; i < 50 && (address == nullptr || address != before); ++i) {
+        if (address != nullptr) {
+            REQUIRE(memories.close(address).ok());
+            for (int own = 0; own < 3; ++own) REQUIRE(memories.close(before).ok());
+        }
+        REQUIRE(memories.open(*backend, 0, handle, 1000, before).ok());
+        REQUIRE(memories.close(before).ok());
+        for (int own = 0; own < 3; ++own) REQUIRE(memories.open_own(before).ok());
+        REQUIRE(memories.open(*backend, 0, handle, 1000, address).ok());
+    }
+    REQUIRE(address == before);
+    for (int left = 3; left >= 0; --left) {
+        CHECK(mock::counts.live_opens == 1);
+        CHECK(memories.close(address).ok());
+    }
+    CHECK(mock::counts.live_opens == 0);
+    CHECK(!memories.close(address).ok());
 }
 
 TEST_CASE("the last ucd_finalize ends what users have left") {
