@@ -43,7 +43,8 @@ typedef struct {
  * allocation for as long as it exists, and what shares pages of device memory with it. Opens
  * nothing, and has no end.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: bytes is 0; the range is in no allocation of a
- * device), NOT_SUPPORTED (the backend or the allocation cannot be shared), DEVICE, INTERNAL. */
+ * device), NOT_SUPPORTED (the backend cannot share memory), DEVICE (the driver refuses: it does not
+ * share every kind of allocation), INTERNAL. */
 UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle);
 
 /* Makes the range that a handle stands for usable by device, which is of the same machine, at
@@ -51,9 +52,10 @@ UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_
  * the process that exported it, *address is what it was there. To be ended with ucd_ipc_close,
  * before the memory itself is; the last ucd_finalize ends what is left. May initialise the device's
  * driver, and wait for the device. The handle's bytes may come from anyone. Returns:
- * NOT_INITIALIZED, INVALID_ARG, CORRUPT (bytes that no ucd_ipc_export wrote, or of an allocation
- * that has gone), NOT_SUPPORTED (of another machine or backend; this device cannot reach that
- * memory), OUT_OF_MEM, DEVICE (the driver refuses), INTERNAL. */
+ * NOT_INITIALIZED, INVALID_ARG, CORRUPT (bytes that no ucd_ipc_export wrote, or of an allocation of
+ * this process that has gone), NOT_SUPPORTED (of another machine or backend; this device cannot
+ * reach that memory), OUT_OF_MEM, DEVICE (the driver refuses: so if the other process or its
+ * allocation has gone, or this device cannot reach that memory), INTERNAL. */
 UCD_API int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
                          uintptr_t *bytes);
 

@@ -164,7 +164,8 @@ typedef struct {
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
 
-/* Ends *pipeline and sets it to UCD_UCX_PIPELINE__NULL. Messages that nobody received are dropped.
+/* Ends *pipeline and sets it to UCD_UCX_PIPELINE__NULL. Messages that nobody received are dropped,
+ * and callbacks that ucd_ucx_progress has not come to call are not called.
  * Returns: INVALID_ARG (NULL; a transfer is not complete, in which case nothing changes). */
 UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
 

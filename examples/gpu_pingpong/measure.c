@@ -140,12 +140,14 @@ static double measure(struct run *run, enum way way, const char *name) {
     if (checked) check(run, 100 + (uint32_t)(1 - run->wire->rank), name);
     for (int i = 0; i < 2; ++i) round_trip(run, way);
     double *seconds = allocated(malloc((size_t)run->options->repeats * sizeof *seconds));
+    if (checked) clear(run);
     wire_barrier(run->wire);
     for (int i = 0; i < run->options->repeats; ++i) {
         const double start = now();
         round_trip(run, way);
         seconds[i] = (now() - start) / 2;
     }
+    if (checked) check(run, 100 + (uint32_t)(1 - run->wire->rank), name);
     qsort(seconds, (size_t)run->options->repeats, sizeof *seconds, compare);
     const double median = seconds[run->options->repeats / 2];
     free(seconds);
@@ -234,8 +236,8 @@ void measure_all(const struct options *options, struct wire *wire) {
     snprintf(device, sizeof device, "%s:%d", options->backend, options->devices[wire->rank]);
     struct run run = {.options = options, .wire = wire, .device = device};
     if (wire->rank == 0) {
-        printf("Devices %s:%d and %s:%d. One way, GB/s (10^9 bytes), median of %d. All data is "
-               "checked.\n",
+        printf("Devices %s:%d and %s:%d. One way, GB/s (10^9 bytes), median of %d. What is laid "
+               "out is checked before and after.\n",
                options->backend, options->devices[0], options->backend, options->devices[1],
                options->repeats);
         printf("%-21s %-5s %-5s %-4s %10s %9s %5s %9s", "layout", "asked", "taken", "copy", "bytes",

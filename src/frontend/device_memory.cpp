@@ -2,6 +2,8 @@
 
 #include "route.h"
 
+#include <algorithm>
+
 namespace ucd {
 
 DeviceMemory::~DeviceMemory() {
@@ -62,11 +64,17 @@ Status DeviceMemory::open_own(void *address) {
     return success;
 }
 
+// Memory of this process may have gone before it is closed, and another's be there now. Whose turn
+// it is cannot be told, so what really ends goes last.
 Status DeviceMemory::close(void *address) {
     std::unordered_multimap<void *, Opened>::node_type node;
     {
         const std::lock_guard lock(mutex_);
-        node = opened_.extract(address);
+        const auto [begin, end_of_range] = opened_.equal_range(address);
+        const auto own = std::find_if(
+            begin, end_of_range, [](const auto &entry) { return entry.second.backend == nullptr; });
+        if (const auto first = own != end_of_range ? own : begin; first != end_of_range)
+            node = opened_.extract(first);
     }
     if (node.empty())
         return fail(UCD_ERR__INVALID_ARG, "address is %p, which ucd_ipc_open did not give out",

@@ -42,8 +42,8 @@ Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::
     if (header.size() > p.most_user_header)
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), p.most_user_header);
+    const std::lock_guard held(p.lock); // also where it ends at once: it holds blocks
     auto sending = std::make_unique<Sending>();
-    const std::lock_guard held(p.lock);
     UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, granule));
     return start_sending(
         p, std::move(sending), [&](Sending &s) { s.start_am(p, id, header.data(), header.size()); },
@@ -136,8 +136,8 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
                      ucd_ucx_request_t *request) {
     return guard("ucd_ucx_send_nbx", [&]() -> Status {
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
+        const std::lock_guard held(pipeline->lock); // also where it ends at once: it holds blocks
         auto sending = std::make_unique<Sending>();
-        const std::lock_guard held(pipeline->lock);
         UCD_UCX_TRY(sending->set(*pipeline, ep, {buf, count, type}, param, Matching::tag));
         return start_sending(
             *pipeline, std::move(sending), [&](Sending &s) { s.start_tagged(*pipeline, tag); },

@@ -27,12 +27,13 @@ ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t
         const bool ring = placed || h.kind == Kind::ring_refuse;
         arrival->bytes = !ring ? bytes : arrival->is_ring() ? arrival->place.bytes : 0;
         arrival->pipeline_ = pipeline;
-        arrival->rendezvous_ = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+        const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
+        arrival->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
         if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
             arrival->reply_ep = param->reply_ep;
         arrival->since = pipeline->now();
         const bool keep =
-            arrival->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+            arrival->rendezvous_ || (fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
         if (keep && bytes > 0) arrival->data_ = data;
         pipeline->inbox.put(*arrival.release());
         return keep && bytes > 0 ? UCS_INPROGRESS : UCS_OK;
@@ -75,7 +76,7 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     const bool ticket = header.kind == Kind::ring_refuse || header.kind == Kind::ring_accept;
     if (!users && header.kind != Kind::offer && header.kind != Kind::chunk && !ticket && !is_ring())
         return; // unknown
-    // Without rendezvous, the sender has taken leave of the ring.
+    // Without rendezvous, or a receipt, the sender has taken leave of the ring.
     if (ticket && !rendezvous_) return;
     if (header.kind == Kind::whole && bytes != header.total) return;
     // A message is announced once: of a second time, no pipeline would be the sender.
@@ -88,10 +89,10 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     if (lost != UCS_OK) reply_ep = nullptr;
     message.learn(*this);
     if (users) message.deliver(pipeline, *this);
+    if (lost != UCS_OK) return message.end(pipeline, lost);
     if (ticket) return message.take_ticket(pipeline, std::move(self));
     if (is_ring() && !rendezvous_) return message.end(pipeline, UCS_ERR_INVALID_PARAM);
     if (bytes > 0) message.add(pipeline, std::move(self));
-    if (lost != UCS_OK) message.end(pipeline, lost);
 }
 
 void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {

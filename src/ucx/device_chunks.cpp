@@ -4,7 +4,7 @@ namespace ucd_ucx {
 namespace {
 
 // Drivers share whole pages, and with them whatever else is there: blocks have pages of their own.
-constexpr std::size_t page = 2 << 20;
+constexpr uint64_t page = 2 << 20;
 
 ucd_ucx_pipeline_params_t functions(void *(*allocate)(std::size_t, void *),
                                     void (*release)(void *, std::size_t, void *), void *arg) {
@@ -19,7 +19,12 @@ ucd_ucx_pipeline_params_t functions(void *(*allocate)(std::size_t, void *),
 
 DeviceChunks::DeviceChunks(const std::string &device, uint64_t pinned_limit, uint64_t ring_limit)
     : device_(device), pinned(functions(allocate_pinned, release_pinned, this), pinned_limit),
-      ring(functions(allocate_shared, release_shared, this), ring_limit) {}
+      ring_(functions(allocate_shared, release_shared, this), ring_limit) {}
+
+// Whole pages are also what counts against the limit.
+Block DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
+    return ring_.take((bytes + page - 1) / page * page, urgent);
+}
 
 void *DeviceChunks::allocate_pinned(std::size_t bytes, void *chunks) {
     const auto *self = static_cast<DeviceChunks *>(chunks);
@@ -36,8 +41,7 @@ void *DeviceChunks::allocate_shared(std::size_t bytes, void *chunks) {
     auto *self = static_cast<DeviceChunks *>(chunks);
     ucd_ipc_handle_t handle = {};
     void *memory;
-    const std::size_t whole = (bytes + page - 1) / page * page;
-    if (ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__DEVICE, whole, &memory) != UCD_SUCCESS)
+    if (ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__DEVICE, bytes, &memory) != UCD_SUCCESS)
         return nullptr;
     self->shared_ = ucd_ipc_export(memory, bytes, &handle) == UCD_SUCCESS;
     try {

@@ -17,7 +17,9 @@ public:
     DeviceChunks(const DeviceChunks &) = delete;
     DeviceChunks &operator=(const DeviceChunks &) = delete;
 
-    // By what another process opens a block of `ring`.
+    // A block that other processes may open, as Staging::take says.
+    Block take_shared(uint64_t bytes, bool urgent);
+    // By what they open it.
     const ucd_ipc_handle_t &handle_of(const Block &block) const {
         return handles_.at(block.memory());
     }
@@ -36,7 +38,10 @@ private:
 
 public:
     // Use what is above.
-    Staging pinned, ring;
+    Staging pinned;
+
+private:
+    Staging ring_;
 };
 
 } // namespace ucd_ucx

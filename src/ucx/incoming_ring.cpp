@@ -3,24 +3,23 @@
 #include "incoming.h"
 #include "receiving.h"
 
-#include <algorithm>
-
 namespace ucd_ucx {
 
 // The answer --------------------------------------------------------------
 
-bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const RingPlace &first) const {
+bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const Arrival &accept) const {
     std::shared_ptr<const Mapping> mapping;
     return options_.ring && !operand_.device().empty() &&
-           pipeline.mappings.open(first.handle, operand_.device(), mapping).ok();
+           pipeline.mappings
+               .open(accept.header.id.sender, accept.place.handle, operand_.device(), mapping)
+               .ok();
 }
 
 Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
     if (!options_.ring_copy || operand_.device().empty() || operand_.device_in_place() != nullptr)
         return {};
     // Without memory for it, chunks are unpacked where they are.
-    return pipeline.chunks_of(operand_.device())
-        .ring.take(std::max(bytes, options_.ring_chunk), false);
+    return pipeline.chunks_of(operand_.device()).take_shared(bytes, false);
 }
 
 void Incoming::take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket) {
@@ -37,7 +36,7 @@ void Incoming::answer(ucd_ucx_pipeline &pipeline) {
     answered_ = true;
     // What is dropped anyway costs the sender least in the ring.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
-    fetch(pipeline, receiving_->joins_ring(pipeline, accept_->place) ? accept_ : refuse_);
+    fetch(pipeline, receiving_->joins_ring(pipeline, *accept_) ? accept_ : refuse_);
 }
 
 void Incoming::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> &ticket) {
@@ -69,7 +68,8 @@ void Arrival::receive_from_ring(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<Arrival> self(this);
     if (operand.device().empty()) // it was not offered
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    if (const Status opened = pipeline.mappings.open(place.handle, operand.device(), mapping_);
+    if (const Status opened =
+            pipeline.mappings.open(header.id.sender, place.handle, operand.device(), mapping_);
         !opened.ok())
         return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
                                 opened.code());
@@ -127,6 +127,8 @@ void Arrival::fetch_receipt(ucd_ucx_pipeline &pipeline) {
 // One of what was under way is over.
 void Arrival::settle_ring(ucd_ucx_pipeline &pipeline) {
     if (--under_way_ > 0) return;
+    if (is_ring() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
+        status_ = UCS_ERR_CONNECTION_RESET; // the sender has not waited: who knows what was read
     message_->settle(pipeline, std::unique_ptr<Arrival>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
 }

@@ -5,7 +5,7 @@
 
 namespace ucd_ucx {
 
-Status Mappings::open(const ucd_ipc_handle_t &handle, const std::string &device,
+Status Mappings::open(uint64_t sender, const ucd_ipc_handle_t &handle, const std::string &device,
                       std::shared_ptr<const Mapping> &mapping) {
     for (Entry &e : entries_) {
         if (std::memcmp(e.handle.bytes, handle.bytes, sizeof handle.bytes) != 0 ||
@@ -16,11 +16,15 @@ Status Mappings::open(const ucd_ipc_handle_t &handle, const std::string &device,
         return success;
     }
     make_room();
-    Entry entry = {handle, device, nullptr, ++clock_};
+    Entry entry = {sender, handle, device, nullptr, ++clock_};
     entries_.reserve(entries_.size() + 1);
     void *address;
     uintptr_t bytes;
-    UCD_UCX_TRY(ucd_ok(ucd_ipc_open(&handle, device.c_str(), &address, &bytes)));
+    int rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    // Drivers may refuse what is where something was that is still open here, though it has gone.
+    if (rc != UCD_SUCCESS && close_idle_of(sender))
+        rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    UCD_UCX_TRY(ucd_ok(rc));
     entry.mapping = std::make_shared<const Mapping>(address, bytes);
     mapping = entry.mapping;
     entries_.push_back(std::move(entry));
@@ -28,16 +32,21 @@ Status Mappings::open(const ucd_ipc_handle_t &handle, const std::string &device,
 }
 
 void Mappings::make_room() {
-    if (entries_.size() < most_idle) return;
-    auto oldest = entries_.end();
-    for (auto e = entries_.begin(); e != entries_.end(); ++e)
-        if (e->mapping.use_count() == 1 && (oldest == entries_.end() || e->used < oldest->used))
-            oldest = e;
-    if (oldest != entries_.end()) entries_.erase(oldest);
+    while (entries_.size() >= most) {
+        auto oldest = entries_.end();
+        for (auto e = entries_.begin(); e != entries_.end(); ++e)
+            if (e->mapping.use_count() == 1 && (oldest == entries_.end() || e->used < oldest->used))
+                oldest = e;
+        if (oldest == entries_.end()) return;
+        entries_.erase(oldest);
+    }
 }
 
-void Mappings::close_idle() {
-    std::erase_if(entries_, [](const Entry &e) { return e.mapping.use_count() == 1; });
+bool Mappings::close_idle_of(uint64_t sender) {
+    const auto goes = [sender](const Entry &e) {
+        return e.sender == sender && e.mapping.use_count() == 1;
+    };
+    return std::erase_if(entries_, goes) > 0;
 }
 
 } // namespace ucd_ucx

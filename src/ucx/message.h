@@ -55,5 +55,10 @@ static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
 
 // What the receiver fetches, so that UCX tells the sender of it.
 using Receipt = uint64_t;
+// That of a chunk, for as long as its sender keeps the memory. UCX may fetch it without the sender,
+// which may have lost the endpoint, and use the memory for something else.
+inline Receipt receipt_of(const Header &chunk) {
+    return (chunk.id.sender ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
+}
 
 } // namespace ucd_ucx

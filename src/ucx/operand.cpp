@@ -126,17 +126,22 @@ Status Operand::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *r
     return ucd_ok(rc);
 }
 
-Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
-                       ucd_request_t *request) const {
+Status Operand::unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,
+                          ucd_request_t *request) const {
     uintptr_t moved;
     const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                   &moved, hints_->info.get(), op_)
+                                                   &moved, hints, op_)
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                    &moved, hints_->info.get(), op_, request);
+                                                    &moved, hints, op_, request);
     UCD_UCX_TRY(ucd_ok(rc));
     if (moved == bytes) return success;
     if (request != nullptr) (void)ucd_wait(request);
     return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");
+}
+
+Status Operand::unpack(uint64_t offset, const void *from, uint64_t bytes,
+                       ucd_request_t *request) const {
+    return unpack_by(hints_->info.get(), offset, from, bytes, request);
 }
 
 Status Operand::pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
@@ -147,9 +152,7 @@ Status Operand::pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request
 
 Status Operand::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
                             ucd_request_t *request) const {
-    uintptr_t moved;
-    return ucd_ok(ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset, &moved,
-                              hints_->near.get(), op_, request));
+    return unpack_by(hints_->near.get(), offset, from, bytes, request);
 }
 
 Status Operand::copy_near(const void *from, void *to, uint64_t bytes,

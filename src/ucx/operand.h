@@ -105,6 +105,9 @@ public:
     Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
 
 private:
+    Status unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,
+                     ucd_request_t *request) const;
+
     char *buf_ = nullptr;
     uintptr_t count_ = 0;
     OwnedType type_;

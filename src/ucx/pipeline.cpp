@@ -57,6 +57,7 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     (void)handle_events();                                         // what came and nobody knows of
     incoming_.clear();
     forgotten_.clear();
+    while (!finished_.empty()) finished_.pop().let_go();
     ucp_dt_destroy(framed);
 }
 
@@ -132,7 +133,7 @@ void ucd_ucx_pipeline::handle_losses() {
         losses.swap(losses_);
         losses_handled_ = clock_;
     }
-    mappings.close_idle(); // they keep memory of processes that may be gone
+    mappings.close_all(); // they keep memory of processes that may be gone
     for (const Loss &l : losses) {
         last_losses_[l.ep] = l;
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);

@@ -22,7 +22,7 @@ public:
     uint64_t depth() const { return options_.depth; }
     // For chunks in device memory.
     uint64_t ring_depth() const { return options_.ring_depth; }
-    bool joins_ring(ucd_ucx_pipeline &pipeline, const RingPlace &first) const;
+    bool joins_ring(ucd_ucx_pipeline &pipeline, const Arrival &accept) const;
     // Memory for a copy of a chunk, if chunks are to be copied.
     Block take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const;
     bool has_failed() const { return status_ != UCS_OK; }
@@ -35,7 +35,6 @@ public:
 private:
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receiving);
-    void take_whole(ucd_ucx_pipeline &pipeline);
 
     Operand operand_;
     Frame frame_;

@@ -61,10 +61,7 @@ Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
                    ? success
                    : fail(UCD_ERR__OUT_OF_MEM, "no memory for a message of %ju bytes",
                           static_cast<uintmax_t>(operand_.bytes()));
-    const Status status =
-        operand_.pack(0, packed_.memory() + sizeof(Header), operand_.bytes(), nullptr);
-    if (!status.ok()) packed_ = Block(); // under the lock
-    return status;
+    return operand_.pack(0, packed_.memory() + sizeof(Header), operand_.bytes(), nullptr);
 }
 
 uint64_t Sending::chunk_bytes(uint64_t offset) const {
@@ -209,6 +206,7 @@ void Sending::Slot::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
 void Sending::Slot::happen(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
     busy_ = false;
+    receipt_ = 0; // before the memory is used again
     block_ = Block();
     owner_.sent(pipeline, status_);
 }

@@ -89,6 +89,7 @@ private:
     };
 
     // sending_ring.cpp
+    uint64_t ring_block_bytes() const;
     void prepare_ring(ucd_ucx_pipeline &pipeline);
     void ask(ucd_ucx_pipeline &pipeline);
     void answered(ucd_ucx_pipeline &pipeline, Way way, ucs_status_t status);

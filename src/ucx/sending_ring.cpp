@@ -6,6 +6,12 @@
 
 namespace ucd_ucx {
 
+// The same for all chunks of a transfer. Many short ones that wait for their receivers must not
+// take the device's memory.
+uint64_t Sending::ring_block_bytes() const {
+    return std::min(options_.ring_chunk, operand_.bytes());
+}
+
 // Without device memory to share, chunks go through the host.
 void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     if (!options_.ring || operand_.device().empty()) return;
@@ -13,7 +19,7 @@ void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
         exposed_ = ucd_ipc_export(memory, operand_.bytes(), &buffer_) == UCD_SUCCESS;
     if (!exposed_) {
         DeviceChunks &chunks = pipeline.chunks_of(operand_.device());
-        if (chunks.is_shared()) first_block_ = chunks.ring.take(options_.ring_chunk, true);
+        if (chunks.is_shared()) first_block_ = chunks.take_shared(ring_block_bytes(), true);
         if (!first_block_) return;
     }
     const uint64_t chunks = (operand_.bytes() - 1) / options_.ring_chunk + 1;
@@ -70,7 +76,7 @@ bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
     if (!block && !exposed_) {
         const bool urgent = std::none_of(ring_slots_.begin(), ring_slots_.end(),
                                          [](const Slot &s) { return s.holds_memory(); });
-        block = pipeline.chunks_of(operand_.device()).ring.take(options_.ring_chunk, urgent);
+        block = pipeline.chunks_of(operand_.device()).take_shared(ring_block_bytes(), urgent);
         if (!block) {
             if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return urgent;
@@ -113,6 +119,7 @@ void Sending::Slot::post_in_ring(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__SHARE, header_.id, header_.offset, bytes_);
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
     ring_header_.header = header_;
+    receipt_ = receipt_of(header_);
     send_am(pipeline, owner_.ep_,
             {.header = &ring_header_,
              .header_bytes = sizeof ring_header_,

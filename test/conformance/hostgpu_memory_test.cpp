@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "backend.h"
+#include "device_memory.h"
 
 #include "support/mock_fixture.hpp"
 
@@ -161,18 +162,18 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
     CHECK(std::string(text) == "there");
     backend->close_memory(0, opened);
     CHECK(mock::counts.live_opens == 0);
-    const auto refused = [&](int device, const ucd::MemoryHandle &h, std::size_t bytes) {
-        CHECK(!backend->open_memory(device, h, bytes, opened).ok());
+    const auto refused = [&](int device, const ucd::MemoryHandle &h, std::size_t bytes, int code) {
+        CHECK(backend->open_memory(device, h, bytes, opened).code() == code);
         CHECK(mock::counts.live_opens == 0);
     };
-    refused(1, handle, 300); // no peer
-    refused(0, handle, 901);
-    refused(0, handle, SIZE_MAX - 50);
+    refused(1, handle, 300, UCD_ERR__DEVICE); // no peer
+    refused(0, handle, 901, UCD_ERR__CORRUPT);
+    refused(0, handle, SIZE_MAX - 50, UCD_ERR__CORRUPT);
     ucd::MemoryHandle bad = handle;
     bad.offset = 1001;
-    refused(0, bad, 1);
+    refused(0, bad, 1, UCD_ERR__CORRUPT);
     bad.offset = UINT64_MAX;
-    refused(0, bad, 2);
+    refused(0, bad, 2, UCD_ERR__CORRUPT);
     // Bytes as they may come.
     Rng rng(9);
     for (int i = 0; i < 2000; ++i) {
@@ -189,6 +190,36 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
             }
         }
     }
+}
+
+// Memory of another process may be where memory of this one was that is not closed yet. Whose
+// ucd_ipc_close comes first is not known.
+TEST_CASE("what is open twice at an address is there until both are closed") {
+    MockSession session;
+    const DeviceBytes memory(0, 1000);
+    const std::unique_ptr<ucd::Backend> backend(ucd::create_hostgpu_backend());
+    ucd::MemoryHandle handle;
+    REQUIRE(backend->export_memory(memory.address, 1000, handle).ok());
+    ucd::DeviceMemory memories;
+    void *address = nullptr, *before = nullptr;
+    // The system gives a place again, if not always at once.
+    for (int i = 0; i < 50 && (address == nullptr || address != before); ++i) {
+        if (address != nullptr) {
+            REQUIRE(memories.close(address).ok());
+            for (int own = 0; own < 3; ++own) REQUIRE(memories.close(before).ok());
+        }
+        REQUIRE(memories.open(*backend, 0, handle, 1000, before).ok());
+        REQUIRE(memories.close(before).ok());
+        for (int own = 0; own < 3; ++own) REQUIRE(memories.open_own(before).ok());
+        REQUIRE(memories.open(*backend, 0, handle, 1000, address).ok());
+    }
+    REQUIRE(address == before);
+    for (int left = 3; left >= 0; --left) {
+        CHECK(mock::counts.live_opens == 1);
+        CHECK(memories.close(address).ok());
+    }
+    CHECK(mock::counts.live_opens == 0);
+    CHECK(!memories.close(address).ok());
 }
 
 TEST_CASE("the last ucd_finalize ends what users have left") {

@@ -19,7 +19,7 @@ Counts counts;
 void reset() {
     knobs.peers = knobs.private_pinned = knobs.out_of_memory = false;
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
-    knobs.failing_export = knobs.failing_open = 0;
+    knobs.failing_export = knobs.failing_opens = 0;
     knobs.delay_us = 0;
     counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
     counts.queries = counts.allocations = 0;

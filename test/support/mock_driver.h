@@ -41,7 +41,7 @@ struct Knobs {
     std::atomic<int> failing_work;       // n: the n-th one is accepted, but its work fails
     std::atomic<int> failing_allocation; // n: the n-th allocation of the backend from now on
     std::atomic<int> failing_export;     // n: the n-th time that memory is shared
-    std::atomic<int> failing_open;       // n: the n-th time that shared memory is opened
+    std::atomic<int> failing_opens;      // n: the next n times that shared memory is opened
     std::atomic<unsigned> delay_us;      // before each piece of work
 };
 extern Knobs knobs;

@@ -1,6 +1,7 @@
 // What goes wrong: each ends in an error, nothing hangs (every wait has a limit), nothing leaks
 // (the end of a Side sees to that), and the workers go on.
 
+#include "c_api/allocations.hpp"
 #include "support/mock_buffer.hpp"
 #include "ucx/strided.hpp"
 
@@ -325,4 +326,37 @@ TEST_CASE("calls that cannot start say why and change nothing") {
     CHECK(ucd_ucx_cancel(sides.a.pipeline, nullptr) == UCD_ERR__INVALID_ARG);
     CHECK(o.request == UCD_UCX_REQUEST__NULL);
     check_usable(sides);
+}
+
+TEST_CASE("a pipeline that ends lets go of requests that are complete, told or not") {
+    const MockSession session;
+    std::ptrdiff_t live = 0;
+    for (int i = 0; i < 3; ++i) {
+        {
+            TwoSides sides(SMALL_CHUNKS);
+            ucd_ucx_data_t data = nullptr;
+            ok(ucd_ucx_am_set_handler(
+                   sides.b.pipeline,
+                   [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t d, uint64_t,
+                      ucp_ep_h) { *static_cast<ucd_ucx_data_t *>(arg) = d; },
+                   &data),
+               "ucd_ucx_am_set_handler");
+            char bytes[8] = {};
+            Outcome sent, received;
+            const ucd_ucx_param_t p = sent.param(), q = received.param();
+            ok(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, nullptr, 0, bytes, 8,
+                                   UCD_TYPE__BYTE, &p, &sent.request),
+               "ucd_ucx_am_send_nbx");
+            sent.started();
+            sides.until([&] { return data != nullptr && sent.done(); });
+            ok(ucd_ucx_am_recv_nbx(sides.b.pipeline, data, bytes, 7, UCD_TYPE__BYTE, &q,
+                                   &received.request),
+               "ucd_ucx_am_recv_nbx");
+            CHECK(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+            CHECK(received.calls == 0);
+            CHECK(ucd_ucx_request_check(received.request, nullptr) == UCS_ERR_MESSAGE_TRUNCATED);
+        }
+        if (i == 1) live = live_allocations(); // what is kept for good has come by then
+    }
+    CHECK(live_allocations() == live);
 }

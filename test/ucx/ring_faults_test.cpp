@@ -2,6 +2,7 @@
 // (faults_test.cpp), and the workers go on.
 
 #include "message.h"
+#include "operand.h"
 #include "ucx/ring_pair.hpp"
 
 #include <cstring>
@@ -217,7 +218,9 @@ using namespace ucd_ucx;
 struct ByHand {
     TwoSides &pair;
     RingHeader message = {};
-    Receipt receipt = 0;
+    Receipt receipt = 0, more = 0;
+    std::size_t receipt_bytes = sizeof receipt; // up to those of both
+    bool taken_back = false;                    // it is none
     std::vector<ucs_status_ptr_t> posted = {};
     std::vector<std::unique_ptr<RingHeader>> kept = {}; // UCX's, while it sends
 
@@ -234,12 +237,13 @@ struct ByHand {
         message.header.kind = kind;
         const bool placed = kind == Kind::ring_accept || kind == Kind::ring_chunk;
         message.header.user_header = placed ? sizeof message.place : 0;
+        if (kind == Kind::ring_chunk && !taken_back) receipt = receipt_of(message.header);
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
         p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
         post(ucp_am_send_nbx(pair.a.ep, am_id, kept.emplace_back(new RingHeader(message)).get(),
                              sizeof message.header + message.header.user_header, &receipt,
-                             sizeof receipt, &p));
+                             receipt_bytes, &p));
     }
     void withdraw() {
         message.header.status = 1;
@@ -309,6 +313,32 @@ TEST_CASE("chunks that are in no memory are refused") {
     check_ring_is_usable(pair);
 }
 
+TEST_CASE("a chunk counts unless its receipt was taken back") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    for (const bool taken_back : {false, true}) {
+        Case one("ucx ring receipt", 0);
+        RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+        Outcome received;
+        start_receive(pair.b, ends, received);
+        ByHand hand{pair};
+        hand.opening(300 + taken_back, ends.from.size());
+        hand.say(Kind::ring_refuse);
+        RingPlace &place = hand.message.place;
+        place.bytes = ends.from.size();
+        REQUIRE(ucd_ipc_export(ends.in.real_base(), place.bytes, &place.handle) == UCD_SUCCESS);
+        hand.say(Kind::ring_accept);
+        for (int i = 0; i < 20; ++i) pair.progress();
+        hand.taken_back = taken_back;
+        hand.say(Kind::ring_chunk);
+        pair.until([&] { return received.done(); });
+        CHECK(received.result.status == (taken_back ? UCS_ERR_CONNECTION_RESET : UCS_OK));
+        if (!taken_back) ends.check(one);
+        hand.wait();
+    }
+    check_ring_is_usable(pair);
+}
+
 TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
     const MockSession session;
     TwoSides pair({SMALL_RING});
@@ -332,4 +362,84 @@ TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
         }
     }
     check_ring_is_usable(pair);
+}
+
+TEST_CASE("receipts of another length are no receipts") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    std::uint64_t number = 400;
+    for (const std::size_t bytes : {0, 1, 7, 9, 16}) {
+        for (const bool of_tickets : {true, false}) {
+            Case one("ucx ring receipt length", 0);
+            RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+            Outcome received;
+            start_receive(pair.b, ends, received);
+            ByHand hand{pair};
+            hand.opening(++number, 80);
+            hand.receipt_bytes = of_tickets ? bytes : sizeof(Receipt);
+            hand.say(Kind::ring_refuse);
+            hand.message.place.bytes = 80;
+            REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) ==
+                    UCD_SUCCESS);
+            hand.say(Kind::ring_accept);
+            for (int i = 0; i < 20; ++i) pair.progress();
+            hand.receipt_bytes = bytes;
+            hand.say(Kind::ring_chunk);
+            pair.until([&] { return received.done(); });
+            INFO(bytes << ", " << of_tickets);
+            CHECK(received.result.status != UCS_OK);
+            hand.receipt_bytes = sizeof(Receipt);
+            hand.withdraw();
+        }
+    }
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("tickets that come from an endpoint which is lost by then are not answered") {
+    const MockSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring lost tickets", 0);
+    RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+    Outcome received;
+    start_receive(pair.b, ends, received);
+    ByHand hand{pair};
+    hand.opening(500, 80);
+    for (int i = 0; i < 20; ++i) pair.progress();
+    hand.say(Kind::ring_refuse);
+    hand.message.place.bytes = 80;
+    REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) == UCD_SUCCESS);
+    hand.say(Kind::ring_accept);
+    // They come, and nobody has looked at them yet.
+    for (int i = 0; i < 1000; ++i)
+        for (const Side *side : {&pair.a, &pair.b}) ucp_worker_progress(side->worker);
+    ok(ucd_ucx_lose_endpoint(pair.b.pipeline, pair.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    for (int i = 0; i < 20; ++i) pair.progress();
+    CHECK(received.done());
+    CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+    hand.withdraw();
+    pair.until([&] { return received.done(); });
+    check_ring_is_usable(pair);
+}
+
+TEST_CASE("a chunk that ends within an element is not reduced") {
+    const MockSession session;
+    void *memory;
+    REQUIRE(ucd_memory_alloc((std::string(mock::backend.name) + ":0").c_str(), UCD_MEMORY__DEVICE,
+                             64, &memory) == UCD_SUCCESS);
+    const char zeros[64] = {};
+    mock::write(memory, zeros, sizeof zeros);
+    const ucd_ucx::Hints for_host;
+    Operand operand;
+    REQUIRE(operand
+                .set({memory, 4, UCD_TYPE__DOUBLE}, UCD_INFO__NULL, Direction::receive, for_host,
+                     UCD_OP__SUM)
+                .ok());
+    const char *from = static_cast<char *>(memory) + 32;
+    for (const std::uint64_t bytes : {8, 12, 16, 31, 32}) {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        INFO(bytes);
+        CHECK(operand.unpack_near(0, from, bytes, &request).ok() == (bytes % 8 == 0));
+        CHECK(ucd_wait(&request) == UCD_SUCCESS);
+    }
+    CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
 }

@@ -154,6 +154,38 @@ TEST_CASE("many transfers share the device memory that there is") {
     });
 }
 
+TEST_CASE("device memory for chunks is counted as the pages that it takes") {
+    const MockSession session;
+    Case one("ucx ring pages", 0);
+    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    REQUIRE(ends.chunks() >= 3);
+    const std::pair<std::string, std::string> two_pages("ucd.ucx.ring_staging",
+                                                        std::to_string(4 << 20));
+    {
+        TwoSides pair({SMALL_RING});
+        transfer(one, pair, ends); // what the library has for itself
+    }
+    {
+        // Short chunks have pages of their own all the same.
+        TwoSides pair({SMALL_RING, two_pages});
+        const int before = mock::counts.allocations;
+        Outcome sent, received;
+        start_send(pair.a, ends, sent);
+        for (int i = 0; i < 50; ++i) pair.progress();
+        CHECK(mock::counts.allocations - before == 2);
+        start_receive(pair.b, ends, received);
+        pair.until([&] { return sent.done() && received.done(); });
+        CHECK(mock::counts.allocations - before == 2);
+    }
+    {
+        // A message that is shorter than a chunk takes no whole one.
+        TwoSides pair({{"ucd.ucx.eager", "64"}, two_pages});
+        const int before = mock::counts.allocations;
+        for (int i = 0; i < 5; ++i) CHECK(transfer(one, pair, ends) == 1);
+        CHECK(mock::counts.allocations - before == 1);
+    }
+}
+
 TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
     const MockSession session;
     const Keys keys({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring", "none"}});

@@ -8,11 +8,11 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-Status check_range(const void *start, std::size_t size, uint64_t offset, std::size_t bytes) {
+// `code`, unless the range is in an allocation of that size.
+Status check_range(int code, std::size_t size, uint64_t offset, std::size_t bytes) {
     if (offset <= size && bytes <= size - offset) return success;
-    return fail(UCD_ERR__INVALID_ARG,
-                "%zu bytes from %ju on are not all in the allocation at %p, which has %zu", bytes,
-                static_cast<uintmax_t>(offset), start, size);
+    return fail(code, "%zu bytes from %ju on are not all in the allocation, which has %zu", bytes,
+                static_cast<uintmax_t>(offset), size);
 }
 
 } // namespace
@@ -23,7 +23,7 @@ Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handl
     UCD_TRY(driver::find_allocation(address, start, size));
     const auto offset = static_cast<uint64_t>(static_cast<const char *>(address) -
                                               static_cast<const char *>(start));
-    UCD_TRY(check_range(start, size, offset, bytes));
+    UCD_TRY(check_range(UCD_ERR__INVALID_ARG, size, offset, bytes));
     gpuIpcMemHandle_t native;
     static_assert(sizeof native <= sizeof handle.native);
     UCD_TRY(check(gpuIpcGetMemHandle(&native, start), "sharing device memory"));
@@ -43,7 +43,7 @@ Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocat
     void *start;
     std::size_t size;
     Status status = driver::find_allocation(opened, start, size);
-    if (status.ok()) status = check_range(start, size, handle.offset, bytes);
+    if (status.ok()) status = check_range(UCD_ERR__CORRUPT, size, handle.offset, bytes);
     if (!status.ok()) {
         const LastError error = last_error;
         (void)gpuIpcCloseMemHandle(opened);

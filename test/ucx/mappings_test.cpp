@@ -1,0 +1,80 @@
+// Which memory of other processes stays open. Here it is of this process, where each ucd_ipc_open
+// is still to be ended with one ucd_ipc_close.
+
+#include "support/catch.hpp"
+
+#include "mappings.h"
+
+#include "support/mock_fixture.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using ucd_ucx::Mapping;
+using ucd_ucx::Mappings;
+
+namespace {
+
+struct Ranges {
+    std::string device = std::string(mock::backend.name) + ":0";
+    std::vector<void *> memory;
+    std::vector<ucd_ipc_handle_t> handles;
+
+    explicit Ranges(std::size_t count) : memory(count), handles(count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            REQUIRE(ucd_memory_alloc(device.c_str(), UCD_MEMORY__DEVICE, 8, &memory[i]) ==
+                    UCD_SUCCESS);
+            REQUIRE(ucd_ipc_export(memory[i], 8, &handles[i]) == UCD_SUCCESS);
+        }
+    }
+    ~Ranges() {
+        for (void *m : memory) CHECK(ucd_memory_free(m) == UCD_SUCCESS);
+    }
+    Ranges(const Ranges &) = delete;
+    Ranges &operator=(const Ranges &) = delete;
+
+    std::shared_ptr<const Mapping> open(Mappings &mappings, std::size_t i) {
+        std::shared_ptr<const Mapping> mapping;
+        REQUIRE(mappings.open(1, handles[i], device, mapping).ok());
+        CHECK(mapping->address() == memory[i]);
+        return mapping;
+    }
+    // By closing it, so ask once.
+    bool is_open(std::size_t i) const { return ucd_ipc_close(memory[i]) == UCD_SUCCESS; }
+};
+
+} // namespace
+
+TEST_CASE("no more than 64 ranges stay open, those used last") {
+    const MockSession session;
+    Ranges ranges(80);
+    Mappings mappings;
+    {
+        std::vector<std::shared_ptr<const Mapping>> used;
+        for (std::size_t i = 0; i < 79; ++i) used.push_back(ranges.open(mappings, i));
+        used.front() = ranges.open(mappings, 0); // again: it is the last of these
+    }
+    (void)ranges.open(mappings, 79);
+    for (std::size_t i = 0; i < 80; ++i) {
+        INFO(i);
+        CHECK(ranges.is_open(i) == (i == 0 || i > 16));
+    }
+}
+
+TEST_CASE("what is in use stays open when all is closed, and is not found any more") {
+    const MockSession session;
+    Ranges ranges(2);
+    Mappings mappings;
+    auto used = ranges.open(mappings, 0);
+    (void)ranges.open(mappings, 1);
+    mappings.close_all();
+    CHECK(!ranges.is_open(1));
+    const auto again = ranges.open(mappings, 0);
+    CHECK(again != used);
+    mappings.close_all();
+    used.reset();
+    CHECK(ranges.is_open(0)); // once more
+    CHECK(!ranges.is_open(0));
+}
