@@ -2,8 +2,40 @@
 #include "receiving.h"
 
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace ucd_ucx {
+namespace {
+
+// Data that is received for nobody, and ends itself.
+class Unwanted {
+public:
+    // False if there is no memory for it.
+    static bool receive(ucd_ucx_pipeline &pipeline, void *data, std::size_t bytes) {
+        std::unique_ptr<Unwanted> self(new (std::nothrow) Unwanted(bytes));
+        if (self == nullptr || self->memory_ == nullptr) return false;
+        ucp_request_param_t p = {};
+        p.op_attr_mask =
+            UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+        p.cb.recv_am = on_received;
+        p.user_data = self.get();
+        const ucs_status_ptr_t request =
+            ucp_am_recv_data_nbx(pipeline.worker, data, self->memory_.get(), bytes, &p);
+        if (UCS_PTR_IS_PTR(request)) (void)self.release();
+        return true;
+    }
+
+private:
+    explicit Unwanted(std::size_t bytes) : memory_(new (std::nothrow) char[bytes]) {}
+    static void on_received(void *request, ucs_status_t, std::size_t, void *unwanted) {
+        ucp_request_free(request);
+        delete static_cast<Unwanted *>(unwanted);
+    }
+    const std::unique_ptr<char[]> memory_;
+};
+
+} // namespace
 
 ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t header_bytes,
                                  void *data, std::size_t bytes, const ucp_am_recv_param_t *param) {
@@ -47,7 +79,12 @@ Arrival::~Arrival() {
 }
 
 void Arrival::drop_data() {
-    if (data_ != nullptr) ucp_am_data_release(pipeline_->worker, data_);
+    if (data_ == nullptr) return;
+    // Of a rendezvous, ucp_am_data_release answers the sender before it locks the worker (in UCX
+    // 1.13 and newer ones), in the way of a thread that makes progress. Receiving does lock.
+    if (!rendezvous_ || !pipeline_->lock.is_needed() ||
+        !Unwanted::receive(*pipeline_, data_, bytes))
+        ucp_am_data_release(pipeline_->worker, data_);
     data_ = nullptr;
 }
 

@@ -27,6 +27,10 @@ struct TransferOptions {
 };
 inline constexpr uint64_t most_chunk = uint64_t{1} << 30;
 
+// What it is read from.
+inline constexpr const char *transfer_keys[] = {
+    "ucd.ucx.eager",      "ucd.ucx.chunk",      "ucd.ucx.depth",     "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth", "ucd.ucx.ring_copy", "ucd.ucx.ring_expose"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class Form : uint8_t { automatic, contiguous, iov, generic };

@@ -16,8 +16,7 @@ Status measure(const Data &data, ucd_layout_t &layout) {
 // All that a transfer may ask for later, but for hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
-    for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
-        UCD_UCX_TRY(to.copy(from, key));
+    for (const char *key : transfer_keys) UCD_UCX_TRY(to.copy(from, key));
     return success;
 }
 

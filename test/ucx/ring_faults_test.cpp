@@ -146,7 +146,8 @@ TEST_CASE("without memory that can be shared, chunks go through the host") {
     for (const bool contiguous : {false, true}) {
         TwoSides pair({SMALL_RING});
         Case one("ucx ring export", 0);
-        RingEnds ends(one, contiguous, false, Memory::device0, Memory::device0);
+        RingEnds ends(one, contiguous ? RingLayouts(one, true, false) : RingLayouts(one, 1000),
+                      Memory::device0, Memory::device0);
         // The buffer itself cannot be shared: then it is copied to chunks.
         mock::knobs.failing_export = 1;
         CHECK(transfer(one, pair, ends) == (contiguous ? ends.chunks() : 0));

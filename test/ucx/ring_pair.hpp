@@ -21,6 +21,10 @@ constexpr std::size_t ring_chunk = 100;
 struct RingLayouts {
     Subject from, to;
 
+    // So many bytes, every third one.
+    RingLayouts(Case &one, std::size_t bytes)
+        : from(bytes_with_stride(one, bytes, 3, "sent")),
+          to(bytes_with_stride(one, bytes, 3, "received")) {}
     RingLayouts(Case &one, bool contiguous_in, bool contiguous_out)
         : from(layout(one, contiguous_in, 0, "sent")),
           to(layout(one, contiguous_out, from.size(), "received")) {}
@@ -56,7 +60,9 @@ struct RingEnds : RingLayouts {
     MockBuffer in, out;
 
     RingEnds(Case &one, bool contiguous_in, bool contiguous_out, Memory source, Memory target)
-        : RingLayouts(one, contiguous_in, contiguous_out), in(one.rng(), from.range, source),
+        : RingEnds(one, RingLayouts(one, contiguous_in, contiguous_out), source, target) {}
+    RingEnds(Case &one, RingLayouts layouts, Memory source, Memory target)
+        : RingLayouts(std::move(layouts)), in(one.rng(), from.range, source),
           out(one.rng(), to.range, target) {
         for (std::size_t i = 0; i < from.size(); ++i)
             *out.expected(to.bytes[i]) = *in.actual(from.bytes[i]);

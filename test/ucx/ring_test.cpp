@@ -60,7 +60,7 @@ TEST_CASE("a receiver that copies chunks has twice the device's work") {
     for (const bool copy : {false, true}) {
         TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy ? "yes" : "no"}});
         Case one("ucx ring copies", 0);
-        RingEnds ends(one, true, false, Memory::device0, Memory::device0);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
         mock::counts.launches = mock::counts.copies = 0;
         CHECK(transfer(one, pair, ends) == ends.chunks());
         launches[copy] = mock::counts.launches + mock::counts.copies;
@@ -157,8 +157,7 @@ TEST_CASE("many transfers share the device memory that there is") {
 TEST_CASE("device memory for chunks is counted as the pages that it takes") {
     const MockSession session;
     Case one("ucx ring pages", 0);
-    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
-    REQUIRE(ends.chunks() >= 3);
+    RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
     const std::pair<std::string, std::string> two_pages("ucd.ucx.ring_staging",
                                                         std::to_string(4 << 20));
     {
@@ -199,7 +198,7 @@ TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
         const int before = mock::counts.allocations;
         // Then chunks are pageable, and the library stages what it moves.
         Case one("ucx pinned", 0);
-        RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
         mock::counts.copies = 0;
         mock::knobs.failing_allocation = out_of_memory ? 1 : 0;
         transfer(one, pair, ends);
@@ -224,7 +223,7 @@ TEST_CASE("memory for messages and chunks is used again, not had again") {
             side->open_pipeline(keys->get());
         }
         Case one("ucx memory again", 0);
-        RingEnds ends(one, false, false, Memory::device0, Memory::device1);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device1);
         transfer(one, pair, ends); // what the library has for itself, too
         const int before = mock::counts.allocations;
         for (int i = 0; i < 20; ++i) transfer(one, pair, ends);
@@ -239,7 +238,7 @@ TEST_CASE("device memory that was had or opened is given back") {
         for (const char *copy : {"no", "yes"}) {
             TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
             Case one("ucx ring ends", 0);
-            RingEnds ends(one, false, false, Memory::device0, Memory::device1);
+            RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device1);
             CHECK(transfer(one, pair, ends) == ends.chunks());
             CHECK(mock::counts.live_allocations > 0);
         }

@@ -12,8 +12,9 @@ namespace {
 
 #define RMA_SMALL_CHUNKS                                                                           \
     {                                                                                              \
-        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {                                       \
-            "ucd.ucx.depth", "3"                                                                   \
+        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.depth", "3"},                 \
+            {"ucd.ucx.ring_chunk", "100"}, {                                                       \
+            "ucd.ucx.ring_depth", "3"                                                              \
         }                                                                                          \
     }
 

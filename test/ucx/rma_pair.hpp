@@ -38,7 +38,8 @@ public:
     RmaSide a, b;
 };
 
-// A window that ends itself. When it cannot, the test has left something at work.
+// A window that ends itself, as soon as it knows that nobody reads it any more: after a get, the
+// origin knows that earlier. When it never does, the test has left something at work.
 class Window {
 public:
     Window(RmaSide &side, void *base, std::size_t bytes, ucd_info_t info = UCD_INFO__NULL);
@@ -50,6 +51,7 @@ public:
     ucd_ucx_window_t handle = UCD_UCX_WINDOW__NULL;
 
 private:
+    RmaSide &side_;
     ucd_ucx_window_key_t key_ = {};
 };
 
