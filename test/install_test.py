@@ -1,6 +1,7 @@
 """Installs the built tree, and builds and runs small projects against it: by pkg-config alone, and
 by CMake's find_package."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -70,6 +71,14 @@ class Install(unittest.TestCase):
                 empty.write_text(f'#include <{header}>\n')
                 run(*compiler.split(), standard, '-Wall', '-Werror', '-fsyntax-only', empty,
                     *self.flags(package='ucd-ucx'))
+
+    def test_libucd_is_no_larger_than_promised(self):
+        options = json.loads(run('meson', 'introspect', '--buildoptions', BUILD))
+        if next(o['value'] for o in options if o['name'] == 'optimization') not in ('2', '3', 's'):
+            self.skipTest('it is not optimised')
+        stripped = self.root / 'stripped'
+        run('strip', '-o', stripped, self.library / 'libucd.so')
+        self.assertLessEqual(stripped.stat().st_size, 4 << 20)
 
     def test_libraries_export_their_interface_only(self):
         for library, prefix in (('libucd.so', 'ucd_'), ('libucd-ucx.so', 'ucd_ucx_')):
