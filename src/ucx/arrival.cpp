@@ -66,7 +66,10 @@ ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t
         arrival->since = pipeline->now();
         const bool keep =
             arrival->rendezvous_ || (fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
-        if (keep && bytes > 0) arrival->data_ = data;
+        if (keep && bytes > 0) {
+            arrival->data_ = data;
+            arrival->data_bytes_ = bytes;
+        }
         pipeline->inbox.put(*arrival.release());
         return keep && bytes > 0 ? UCS_INPROGRESS : UCS_OK;
     } catch (const std::bad_alloc &) {
@@ -83,7 +86,7 @@ void Arrival::drop_data() {
     // Of a rendezvous, ucp_am_data_release answers the sender before it locks the worker (in UCX
     // 1.13 and newer ones), in the way of a thread that makes progress. Receiving does lock.
     if (!rendezvous_ || !pipeline_->lock.is_needed() ||
-        !Unwanted::receive(*pipeline_, data_, bytes))
+        !Unwanted::receive(*pipeline_, data_, data_bytes_))
         ucp_am_data_release(pipeline_->worker, data_);
     data_ = nullptr;
 }

@@ -56,6 +56,7 @@ private:
     ucd_ucx_pipeline *pipeline_ = nullptr;
     Stage stage_ = Stage::new_one;
     void *data_ = nullptr; // UCX's, until it is received or released
+    std::size_t data_bytes_ = 0;
     bool rendezvous_ = false;
     ucs_status_t status_ = UCS_OK;
     Incoming *message_ = nullptr;
