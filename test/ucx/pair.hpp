@@ -94,4 +94,16 @@ struct Outcome {
     void started() { calls += request == UCD_UCX_REQUEST__NULL; }
 };
 
+// A transfer whose completion is asked for, not called back: with several threads, callbacks come
+// in whichever makes progress.
+class Request {
+public:
+    ~Request() { ucd_ucx_request_free(handle); }
+    bool done() const {
+        return handle == UCD_UCX_REQUEST__NULL ||
+               ucd_ucx_request_check(handle, nullptr) != UCS_INPROGRESS;
+    }
+    ucd_ucx_request_t handle = UCD_UCX_REQUEST__NULL;
+};
+
 } // namespace ucdtest

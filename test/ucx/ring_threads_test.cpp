@@ -13,17 +13,6 @@ namespace {
 
 constexpr std::size_t ints = 3000;
 
-// Completion is asked for, not called back: callbacks come in whichever thread makes progress.
-class Request {
-public:
-    ~Request() { ucd_ucx_request_free(handle); }
-    bool done() const {
-        return handle == UCD_UCX_REQUEST__NULL ||
-               ucd_ucx_request_check(handle, nullptr) != UCS_INPROGRESS;
-    }
-    ucd_ucx_request_t handle = UCD_UCX_REQUEST__NULL;
-};
-
 // The transfers of one thread; what went wrong, or "". Checks are the main thread's.
 std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);

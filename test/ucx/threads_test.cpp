@@ -13,17 +13,6 @@ using namespace ucdtest;
 
 namespace {
 
-// Completion is asked for, not called back: callbacks come in whichever thread makes progress.
-class Request {
-public:
-    ~Request() { ucd_ucx_request_free(handle); }
-    bool done() const {
-        return handle == UCD_UCX_REQUEST__NULL ||
-               ucd_ucx_request_check(handle, nullptr) != UCS_INPROGRESS;
-    }
-    ucd_ucx_request_t handle = UCD_UCX_REQUEST__NULL;
-};
-
 // The transfers of one thread; whether all went well. Checks are the main thread's.
 bool exchange(TwoSides &sides, unsigned thread, ucd_type_t type, std::size_t ints) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);

@@ -1,0 +1,27 @@
+// One-sided operations whose chunks stay in device memory.
+
+#include "ucx/ring_pair.hpp"
+#include "ucx/rma_pair.hpp"
+
+using namespace ucdtest;
+
+TEST_CASE("an operation's info says whether its chunks stay in device memory") {
+    const MockSession session;
+    for (const char *ring : {"auto", "none"}) {
+        RmaPair pair({SMALL_RING});
+        const Keys keys({{"ucd.ucx.ring", ring}});
+        Case one("rma ring", 0);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
+        const Window window(pair.b, ends.out.real_base(), 3000);
+        Outcome o;
+        const ucd_ucx_param_t p = o.param(keys.get());
+        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), ends.in.real_base(), 1, ends.from.type(),
+                           window.key(), 0, 1, ends.to.type(), &p, &o.request),
+           "ucd_ucx_put_nbx");
+        pair.until([&] { return o.done(); });
+        require_good(one, o, 1000, "the origin");
+        ends.check(one);
+        // Those that do not are in the memory that the origin gives.
+        CHECK((pair.a.side.memory.most > 0) == (std::string(ring) == "none"));
+    }
+}
