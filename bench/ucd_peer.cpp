@@ -85,6 +85,10 @@ void fail_in_ucd(int rc) {
 
 UcdInfo::UcdInfo(const char *key, const char *value) {
     check_ucd(ucd_info_create(&info_));
+    set(key, value);
+}
+
+void UcdInfo::set(const char *key, const char *value) {
     check_ucd(ucd_info_set(info_, key, value));
 }
 

@@ -29,6 +29,7 @@ public:
 class UcdInfo {
 public:
     UcdInfo(const char *key, const char *value);
+    void set(const char *key, const char *value);
     ~UcdInfo() { ucd_info_free(&info_); }
     UcdInfo(const UcdInfo &) = delete;
     UcdInfo &operator=(const UcdInfo &) = delete;

@@ -89,6 +89,8 @@ void Load::keep_going() {
     for (unsigned i = 0; !stop_; ++i) {
         start_one();
         check_cuda(cudaEventRecord(ends_[i % 2], stream_), "recording an event");
+        const bool last = kind_.in_a_row > 0 && (i + 1) % kind_.in_a_row == 0;
+        if (last) check_cuda(cudaEventSynchronize(ends_[i % 2]), "waiting for the load");
         if (i == 0) continue;
         check_cuda(cudaEventSynchronize(ends_[(i + 1) % 2]), "waiting for the load");
         counted_ += each_;

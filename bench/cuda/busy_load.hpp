@@ -17,10 +17,13 @@ struct LoadKind {
     const char *name;
     LoadWork work;
     double share = 1; // of the processors, for spin
+    // Pieces of work that are started with another one still under way, so that the stream never
+    // runs dry, up to a moment in which it has; 0: there is no such moment.
+    unsigned in_a_row = 0;
     bool computes() const { return work == LoadWork::spin || work == LoadWork::bursts; }
 };
 
-// Goes on from construction to destruction, two pieces of work under way at a time.
+// Goes on from construction to destruction.
 class Load {
 public:
     explicit Load(const LoadKind &kind);

@@ -24,11 +24,16 @@ constexpr LoadKind loads[] = {{"computing, 1/4 of the SMs", LoadWork::spin, 0.25
                               {"computing, all SMs", LoadWork::spin, 1},
                               {"computing, all places", LoadWork::bursts},
                               {"kernels that copy", LoadWork::kernel_copies},
-                              {"host to device", LoadWork::host_to_device},
-                              {"device to host", LoadWork::device_to_host}};
+                              {"host to device", LoadWork::host_to_device, 1, 1},
+                              {"device to host", LoadWork::device_to_host, 1, 1},
+                              {"device to host, 64 in a row", LoadWork::device_to_host, 1, 64}};
 
 const char *name_of(Memory memory) {
     return memory == Memory::device ? "device" : "pinned";
+}
+
+std::string name_of(const Layout &layout, Memory memory) {
+    return fmt::format("{} to {}", layout.name, name_of(memory));
 }
 
 // One layout, packed to one kind of memory.
@@ -36,7 +41,7 @@ class Packing {
 public:
     Packing(Layout layout, Memory memory)
         : layout_(std::move(layout)), bench_(*layout_.type, memory), type_(*layout_.type),
-          name_(fmt::format("{} to {}", layout_.name, name_of(memory))) {}
+          name_(name_of(layout_, memory)) {}
 
     const std::string &name() const { return name_; }
     std::size_t bytes() const { return bench_.bytes(); }
@@ -117,13 +122,13 @@ public:
                                            {"beside UCD", 13},
                                            {"beside hand", 13}}) {}
 
-    void measure(Packing &packing, Rows &rows) {
-        run_.progress.say(packing.name() + ": alone");
-        std::vector<Contender> contenders{packing.ucd()};
+    void measure(Packing &packing, const Contender &by_ucd, const std::string &subject,
+                 Rows &rows) {
+        run_.progress.say(subject + ": alone");
+        std::vector<Contender> contenders{by_ucd};
         for (const HandKernel &kernel : packing.hand())
             contenders.push_back(packing.by_hand(kernel));
-        const auto alone =
-            run_.measure("busy", packing.name(), "alone", packing.bytes(), contenders);
+        const auto alone = run_.measure("busy", subject, "alone", packing.bytes(), contenders);
         const double ucd = alone[0].seconds();
         const auto best =
             std::min_element(alone.begin() + 1, alone.end(), [](const Result &a, const Result &b) {
@@ -132,62 +137,70 @@ public:
         const double hand = best->seconds();
         const Contender by_hand = contenders[static_cast<std::size_t>(best - alone.begin())];
         for (const LoadKind &kind : loads) {
-            const std::string name = fmt::format("{}, {}", packing.name(), kind.name);
-            rows.row(name, [&] { beside(packing, kind, name, contenders[0], ucd, by_hand, hand); });
+            const std::string name = fmt::format("{}, {}", subject, kind.name);
+            rows.row(name, [&] {
+                run_.progress.say(name);
+                beside(kind, name, {subject, packing.bytes()}, by_ucd, ucd, by_hand, hand);
+            });
         }
     }
 
 private:
-    void beside(const Packing &packing, const LoadKind &kind, const std::string &name,
+    struct Subject {
+        std::string name;
+        std::size_t bytes;
+    };
+    void beside(const LoadKind &kind, const std::string &row, const Subject &subject,
                 const Contender &ucd, double ucd_alone, const Contender &hand, double hand_alone) {
-        run_.progress.say(name);
         const Load load(kind);
         const LoadMeter undisturbed(load);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        const Result alone = undisturbed.result(packing.name(), kind, "alone");
-        const auto [ucd_seconds, with_ucd] = loaded(packing, kind, load, ucd, "beside UCD");
-        const auto [hand_seconds, with_hand] = loaded(packing, kind, load, hand, "beside hand");
+        const Result alone = undisturbed.result(subject.name, kind, "alone");
+        const auto [ucd_seconds, with_ucd] = loaded(subject, kind, load, ucd, "beside UCD");
+        const auto [hand_seconds, with_hand] = loaded(subject, kind, load, hand, "beside hand");
         for (const Result &r : {alone, with_ucd, with_hand}) run_.report.add(r);
-        table_.row({name, duration(ucd_alone), duration(ucd_seconds),
-                    ratio(ucd_seconds / ucd_alone), duration(hand_alone), duration(hand_seconds),
-                    ratio(hand_seconds / hand_alone), load_rate(alone, kind),
-                    load_rate(with_ucd, kind), load_rate(with_hand, kind)});
+        table_.row({row, duration(ucd_alone), duration(ucd_seconds), ratio(ucd_seconds / ucd_alone),
+                    duration(hand_alone), duration(hand_seconds), ratio(hand_seconds / hand_alone),
+                    load_rate(alone, kind), load_rate(with_ucd, kind), load_rate(with_hand, kind)});
     }
-    std::pair<double, Result> loaded(const Packing &packing, const LoadKind &kind, const Load &load,
+    std::pair<double, Result> loaded(const Subject &subject, const LoadKind &kind, const Load &load,
                                      const Contender &contender, const char *beside) {
         const LoadMeter meter(load);
         const double seconds =
-            run_.measure("busy", packing.name(), kind.name, packing.bytes(), {&contender, 1})[0]
+            run_.measure("busy", subject.name, kind.name, subject.bytes, {&contender, 1})[0]
                 .seconds();
-        return {seconds, meter.result(packing.name(), kind, beside)};
+        return {seconds, meter.result(subject.name, kind, beside)};
     }
 
     Run &run_;
     Table table_;
 };
 
-constexpr unsigned block_counts[] = {1, 2, 4, 8, 16, 32, 64, 132, 264};
+constexpr const char *block_counts[] = {"1",  "2",  "4",   "8",   "16",
+                                        "32", "64", "132", "264", "1000000"}; // the last one: all
 
 void run_blocks(Run &run, Rows &rows) {
     std::vector<Table::Column> columns{{"GB/s by ucd.max_blocks", 44}};
-    for (const unsigned blocks : block_counts) columns.push_back({std::to_string(blocks), 6});
-    columns.push_back({"any", 6});
+    for (const char *blocks : block_counts) columns.push_back({blocks, 6});
+    columns.push_back({"unset", 6});
     columns.push_back({"ceiling", 7});
     Table table(run.progress, columns);
     for (const Layout &layout : contended_layouts())
         for (const Memory memory : {Memory::device, Memory::pinned})
-            rows.row(fmt::format("{} to {}, blocks", layout.name, name_of(memory)), [&] {
+            rows.row(name_of(layout, memory) + ", blocks", [&] {
                 Packing packing(layout, memory);
                 run.progress.say(packing.name() + ": blocks");
                 std::deque<UcdInfo> infos;
                 std::vector<Contender> contenders;
-                for (const unsigned blocks : block_counts) {
-                    const std::string text = std::to_string(blocks);
-                    infos.emplace_back("ucd.max_blocks", text.c_str());
+                infos.emplace_back("ucd.engine", "kernel");
+                const ucd_info_t unset = infos.back().get();
+                for (const char *blocks : block_counts) {
+                    infos.emplace_back("ucd.engine", "kernel");
+                    infos.back().set("ucd.max_blocks", blocks);
                     contenders.push_back(
-                        packing.ucd("UCD, max_blocks " + text, infos.back().get()));
+                        packing.ucd(std::string("UCD, max_blocks ") + blocks, infos.back().get()));
                 }
-                contenders.push_back(packing.ucd());
+                contenders.push_back(packing.ucd("UCD", unset));
                 contenders.push_back(packing.ceiling());
                 std::vector<std::string> cells{packing.name()};
                 for (const Result &r :
@@ -216,7 +229,7 @@ void run_engines(Run &run, Rows &rows) {
                                {"copies", 8}});
     for (const Layout &layout : boxes)
         for (const Memory memory : {Memory::device, Memory::pinned})
-            rows.row(fmt::format("{} to {}, engines", layout.name, name_of(memory)), [&] {
+            rows.row(name_of(layout, memory) + ", engines", [&] {
                 Packing packing(layout, memory);
                 run.progress.say(packing.name() + ": engines");
                 std::deque<UcdInfo> infos;
@@ -236,16 +249,37 @@ void run_engines(Run &run, Rows &rows) {
             });
 }
 
+// What callers may ask for beside a load.
+struct Way {
+    const char *name, *key, *value;
+};
+
+void run_contention(Run &run, Rows &rows) {
+    const std::vector<Way> engine{{"by kernel", "ucd.engine", "kernel"}};
+    const std::vector<Way> blocks{{"in 32 blocks", "ucd.max_blocks", "32"},
+                                  {"in all blocks", "ucd.max_blocks", "1000000"}};
+    Contention contention(run);
+    const auto measure = [&](const Layout &layout, Memory memory, const std::vector<Way> &ways) {
+        rows.row(name_of(layout, memory), [&] {
+            Packing packing(layout, memory);
+            contention.measure(packing, packing.ucd(), packing.name(), rows);
+            for (const Way &way : ways) {
+                const UcdInfo info(way.key, way.value);
+                contention.measure(packing, packing.ucd("UCD", info.get()),
+                                   fmt::format("{} {}", packing.name(), way.name), rows);
+            }
+        });
+    };
+    for (const Layout &layout : contended_layouts()) {
+        measure(layout, Memory::device, {});
+        measure(layout, Memory::pinned, layout.name == "8 B of 512" ? blocks : engine);
+    }
+}
+
 } // namespace
 
 void run_busy(Run &run, Rows &rows) {
-    Contention contention(run);
-    for (const Layout &layout : contended_layouts())
-        for (const Memory memory : {Memory::device, Memory::pinned})
-            rows.row(fmt::format("{} to {}", layout.name, name_of(memory)), [&] {
-                Packing packing(layout, memory);
-                contention.measure(packing, rows);
-            });
+    run_contention(run, rows);
     run_blocks(run, rows);
     run_engines(run, rows);
 }

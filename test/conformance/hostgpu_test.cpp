@@ -1,5 +1,5 @@
-// What is the GPU backends' own, with devices that are threads of the CPU: launches, lists, streams,
-// graphs, faults.
+// What is the GPU backends' own, with devices that are threads of the CPU: launches, lists,
+// streams, graphs, faults.
 #include "support/catch.hpp"
 
 #include "support/batch_moves.hpp"
@@ -88,8 +88,8 @@ TEST_CASE("a call does not wait for the device, with lists to upload or not") {
 TEST_CASE("lists are uploaded once, and again after the backend has gone") {
     MockSession session;
     Case one("lists", 0);
-    const ReducedSubject what =
-        with_elements(make_subject(one, indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)), 1));
+    const ReducedSubject what = with_elements(
+        make_subject(one, indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)), 1));
     const auto pack = [&] {
         MockBuffer laid_out(one.rng(), what.subject.range, device0);
         MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
@@ -114,7 +114,8 @@ TEST_CASE("types may go after the last ucd_finalize") {
         Case one("left over lists", 0);
         const ReducedSubject what = with_elements(
             make_subject(one, indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)), 1));
-        MockBuffer laid_out(one.rng(), what.subject.range, device0), packed(one.rng(), {0, 16}, device0);
+        MockBuffer laid_out(one.rng(), what.subject.range, device0),
+            packed(one.rng(), {0, 16}, device0);
         check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 0);
@@ -131,7 +132,8 @@ TEST_CASE("lists make way for others when memory runs out") {
     };
     const ReducedSubject first = subject(0), second = subject(1);
     const auto pack = [&](const ReducedSubject &what) {
-        MockBuffer laid_out(one.rng(), what.subject.range, device0), packed(one.rng(), {0, 16}, device0);
+        MockBuffer laid_out(one.rng(), what.subject.range, device0),
+            packed(one.rng(), {0, 16}, device0);
         check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
     };
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
@@ -251,10 +253,33 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
     ucd_info_free(&info);
 }
 
+TEST_CASE("moves to and from host memory leave room for other kernels") {
+    constexpr std::size_t ints = 20000, all = (ints * sizeof(int) / 16 + 255) / 256;
+    constexpr std::size_t few = 2 * ucd::hostgpu::processors;
+    const auto blocks_of = [](StridedMove &move, int rc) {
+        REQUIRE(rc == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        return ucd::hostgpu::stored_by_blocks().size();
+    };
+    MockSession session;
+    (void)ucd::hostgpu::stored_by_blocks();
+    for (const auto &[a, b, blocks] :
+         {std::tuple{device0, device0, all}, std::tuple{device0, pinned, few},
+          std::tuple{pinned, device0, few}}) {
+        INFO(name_of(a) << " and " << name_of(b));
+        StridedMove move("room", ints, a, b);
+        CHECK(blocks_of(move, move.start_pack()) == blocks);
+        CHECK(blocks_of(move, move.start_unpack()) == blocks);
+        move.op = UCD_OP__SUM;
+        CHECK(blocks_of(move, move.start_unpack()) == all);
+    }
+}
+
 TEST_CASE("faults: refused launches, failing work, no memory") {
-    for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
-                               std::pair{device0, pageable}, std::pair{pageable, device1},
-                               std::pair{device0, device1}}) {
+    for (const auto &[a, b] :
+         {std::pair{device0, device0}, std::pair{device0, pinned}, std::pair{device0, pageable},
+          std::pair{pageable, device1}, std::pair{device0, device1}}) {
         INFO(name_of(a) << " to " << name_of(b));
         MockSession session;
         StridedMove move("faults", 700, a, b);

@@ -35,6 +35,8 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuErrorPeerAccessAlreadyEnabled cudaErrorPeerAccessAlreadyEnabled
 #define gpuGetErrorString cudaGetErrorString
 #define gpuGetLastError cudaGetLastError
+#define gpuDeviceGetAttribute cudaDeviceGetAttribute
+#define gpuDevAttrMultiProcessorCount cudaDevAttrMultiProcessorCount
 #define gpuDeviceGetStreamPriorityRange cudaDeviceGetStreamPriorityRange
 #define gpuDeviceCanAccessPeer cudaDeviceCanAccessPeer
 #define gpuDeviceEnablePeerAccess cudaDeviceEnablePeerAccess

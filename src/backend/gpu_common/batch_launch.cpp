@@ -8,6 +8,7 @@
 #include "job_range.h"
 #include "launch.h"
 #include "reduce_image.h"
+#include "work.h"
 
 #include <algorithm>
 #include <list>
@@ -25,13 +26,9 @@ struct BatchLaunch {
     std::vector<BatchUse> &batches;
 };
 
-template <class Params>
-Status launch_kernel(const BatchLaunch &to, const void *kernel, const Limits &limits,
-                     Params &params) {
-    void *arguments[] = {&params};
-    return check(gpuLaunchKernel(kernel, dim3(grid_for(params.sections.tiles, limits)),
-                                 dim3(threads_per_block), arguments, 0, to.stream),
-                 "launching a kernel");
+// Few batches mix memories: all members are taken for what one of them is.
+uint32_t max_blocks(const BatchLaunch &to, const Job &member) {
+    return member.op == Op::replace ? max_blocks(to.device, member) : member.limits.max_blocks;
 }
 
 Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
@@ -42,7 +39,7 @@ Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
                                         std::make_shared<BatchUse>(BatchUse(std::move(use)))));
     else
         to.batches.push_back(std::move(use));
-    return launch_kernel(to, kernel, job.limits, params);
+    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to, job), params);
 }
 
 // Whether all lists are still where they were when the table was made. They are in use from here
@@ -97,7 +94,8 @@ Status launch_batch(const BatchLaunch &to, const JobList &list) {
         SmallBatchParams params;
         params.sections = image.sections();
         image.write(params.table);
-        return launch_kernel(to, small_batch_kernel(job.direction), job.limits, params);
+        return launch_kernel(to.stream, small_batch_kernel(job.direction), params.sections.tiles,
+                             max_blocks(to, job), params);
     }
     UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image,
                                         batch_kernel(job.direction), list, use));

@@ -7,6 +7,7 @@
 #include "job_range.h"
 #include "make_table_shape.h"
 #include "transpose.h"
+#include "work.h"
 
 #include <algorithm>
 #include <bit>
@@ -37,11 +38,8 @@ struct Copy {
 };
 
 template <class Params>
-Status launch_kernel(const Copy &copy, const void *kernel, uint64_t blocks, Params &params) {
-    void *arguments[] = {&params};
-    return check(gpuLaunchKernel(kernel, dim3(grid_for(blocks, copy.job.limits)),
-                                 dim3(threads_per_block), arguments, 0, copy.stream),
-                 "launching a kernel");
+Status launch_kernel(const Copy &copy, const void *kernel, uint64_t tiles, Params &params) {
+    return launch_kernel(copy.stream, kernel, tiles, copy.job.limits.max_blocks, params);
 }
 
 Status use_tables(const Copy &copy, Tables &tables, const char *&memory) {

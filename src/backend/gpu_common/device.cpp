@@ -6,6 +6,10 @@ namespace ucd::UCD_GPU {
 
 Status Device::open(int index, std::unique_ptr<Device> &device) {
     std::unique_ptr<Device> made(new Device(index));
+    int processors = 0;
+    UCD_TRY(check(gpuDeviceGetAttribute(&processors, gpuDevAttrMultiProcessorCount, index),
+                  "asking for the processors"));
+    made->processors_ = static_cast<uint32_t>(processors);
     int lowest = 0, highest = 0;
     UCD_TRY(check(gpuDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities"));
     // Packs are short, and somebody waits for them: they go before the kernels of others.

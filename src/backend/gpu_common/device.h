@@ -22,6 +22,8 @@ public:
 
     int index() const { return index_; }
 
+    uint32_t processors() const { return processors_; }
+
     // A stream for one piece of work alone, whose end is then the work's; null if all are in use.
     gpuStream_t take_stream();
     void give_back(gpuStream_t stream);
@@ -38,6 +40,7 @@ private:
     explicit Device(int index) : index_(index) {}
 
     const int index_;
+    uint32_t processors_ = 0;
     gpuStream_t shared_ = nullptr, upload_ = nullptr;
     std::mutex mutex_;
     std::vector<gpuStream_t> streams_; // free; has the capacity for all

@@ -30,10 +30,10 @@ struct Vectors {
           tail(static_cast<uint32_t>(packed + length - (start + (count - 1) * vector_bytes))) {}
 };
 
-inline uint32_t grid_for(uint64_t tiles, const Limits &limits) {
+// `max_blocks`: 0 if there is no cap.
+inline uint32_t grid_for(uint64_t tiles, uint32_t max_blocks) {
     constexpr uint64_t most = (uint64_t{1} << 31) - 1;
-    const uint64_t cap = limits.max_blocks > 0 ? limits.max_blocks : most;
-    return static_cast<uint32_t>(std::min(tiles, cap));
+    return static_cast<uint32_t>(std::min(tiles, max_blocks > 0 ? max_blocks : most));
 }
 
 inline NestList nest_list(const ShapeLevel &level, uint32_t word, const char *image) {

@@ -26,16 +26,20 @@ Status copy_range(const Work &work, uintptr_t place) {
 // Nests --------------------------------------------------------------
 
 // A few while places come from a list of long runs or, of whole vectors, from any list or the data
-// from a cache; one where memory is what limits.
+// from a cache; one where the device's memory is what limits. And a few where the bus does: there
+// they save instructions, for each of which a warp waits long beside a computing kernel.
 uint32_t vectors_per_thread(const Work &work) {
     constexpr uint64_t cached = uint64_t{32} << 20;
     constexpr uint64_t long_run = 512;
+    const bool by_bus = touches_host_memory(work.job);
     const bool listed = work.plan.tables != nullptr;
     const ShapeLevel &outermost = work.plan.shape.level[0];
-    if (work.word == vector_bytes / 2 && work.plan.shape.levels == 1 &&
-        outermost.kind == LevelKind::varying && outermost.each << outermost.granule >= long_run)
+    const bool long_runs =
+        outermost.kind == LevelKind::varying && outermost.each << outermost.granule >= long_run;
+    if (work.word == vector_bytes / 2 && work.plan.shape.levels == 1 && (by_bus || long_runs))
         return most_per_thread<vector_bytes / 2, 1>;
-    const bool several = work.word == vector_bytes && (listed || work.job.length <= cached);
+    const bool several =
+        work.word == vector_bytes && (by_bus || listed || work.job.length <= cached);
     return several ? most_per_thread<vector_bytes, 1> : 1;
 }
 
@@ -50,7 +54,8 @@ Status launch_nest(Work &work) {
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
     const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
-    return launch_kernel(work, kernel.handle, grid_for(params.tiles, work.job.limits), params);
+    return launch_kernel(work.stream, kernel.handle, params.tiles,
+                         max_blocks(work.device, work.job), params);
 }
 
 // Transposes --------------------------------------------------------------
@@ -105,7 +110,8 @@ bool transpose_params(const Work &work, TransposeParams &params) {
 Status launch_transpose(const Work &work, TransposeParams &params) {
     const ShapeLevel &columns = work.plan.shape.level[work.plan.shape.levels - 1];
     const void *kernel = transpose_kernel(work.job.direction, static_cast<unsigned>(columns.each));
-    return launch_kernel(work, kernel, grid_for(params.tiles, work.job.limits), params);
+    return launch_kernel(work.stream, kernel, params.tiles, max_blocks(work.device, work.job),
+                         params);
 }
 
 // Pieces --------------------------------------------------------------
@@ -145,7 +151,8 @@ Status launch_pieces(Work &work, PiecesParams &params) {
     UCD_TRY(use_tables(work, *work.plan.piece_list, image));
     params.list = reinterpret_cast<const StorePiece *>(image);
     const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(work, pieces_kernel(), grid_for(blocks, work.job.limits), params);
+    // All of them from host memory too, where few would be slower: a piece is little work.
+    return launch_kernel(work.stream, pieces_kernel(), blocks, work.job.limits.max_blocks, params);
 }
 
 // Programs --------------------------------------------------------------
@@ -162,8 +169,8 @@ Status launch_program(Work &work) {
     params.head = vectors.head;
     params.tail = vectors.tail;
     const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(work, program_kernel(work.job.direction),
-                         grid_for(blocks, work.job.limits), params);
+    return launch_kernel(work.stream, program_kernel(work.job.direction), blocks,
+                         max_blocks(work.device, work.job), params);
 }
 
 // Whether some range of the job's layout may be too far from its start for a nest, whatever the
@@ -181,7 +188,7 @@ bool may_need_program(const GpuPlan &plan, uint64_t count) {
 bool is_faster_by_copy_engine(const Job &job) {
     const bool to_host =
         (job.laid_out_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
-        (job.laid_out_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned);
+        touches_host_memory(job);
     Box box;
     return job.limits.engine == Engine::automatic && to_host && is_one_box(job, box) &&
            is_faster_to_pinned(box, reinterpret_cast<uintptr_t>(job.laid_out));

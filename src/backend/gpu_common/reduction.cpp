@@ -30,8 +30,11 @@ const ReduceKernel *reduce_kernel(Op op, Element element) {
 
 namespace {
 
-uint32_t blocks_for(uint64_t threads, const Limits &limits) {
-    return grid_for((threads + threads_per_block - 1) / threads_per_block, limits);
+// As many as there is work for, in host memory too: where elements are small, arithmetic limits.
+template <class Params>
+Status launch_threads(const Work &work, const void *kernel, uint64_t threads, Params &params) {
+    return launch_kernel(work.stream, kernel, (threads + threads_per_block - 1) / threads_per_block,
+                         work.job.limits.max_blocks, params);
 }
 
 // What the addresses of both sides are multiples of, and all that the layout consists of.
@@ -142,10 +145,9 @@ Status describe_reduction(Work &work, ReductionNumbers &numbers) {
 Status launch_reduction(Work &work) {
     ReductionNumbers numbers;
     UCD_TRY(describe_reduction(work, numbers));
-    const uint32_t blocks = blocks_for(numbers.threads(), work.job.limits);
     if (numbers.own == nullptr)
-        return launch_kernel(work, reduce_any_kernel(), blocks, numbers.any);
-    return launch_kernel(work, numbers.own->handle, blocks, numbers.elements);
+        return launch_threads(work, reduce_any_kernel(), numbers.threads(), numbers.any);
+    return launch_threads(work, numbers.own->handle, numbers.threads(), numbers.elements);
 }
 
 Status prepare_reduction(Device &device, const Job &job) {

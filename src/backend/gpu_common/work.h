@@ -44,12 +44,25 @@ Status use_tables(Work &work, Tables &tables, const char *&memory);
 
 Status use_program(Work &work, GpuPlan::Program &program, ProgramRef &ref);
 
+inline bool touches_host_memory(const Job &job) {
+    return job.laid_out_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned;
+}
+
+// The cap on the blocks of a move. In host memory the bus is what limits, and two blocks on each
+// processor saturate it: more would only wait there, in the places of other kernels.
+inline uint32_t max_blocks(const Device &device, const Job &job) {
+    if (job.limits.max_blocks > 0 || !touches_host_memory(job)) return job.limits.max_blocks;
+    return 2 * device.processors();
+}
+
+// `tiles`: what the kernel gives out to its blocks.
 template <class Params>
-Status launch_kernel(const Work &work, const void *kernel, uint32_t blocks, Params &params) {
+Status launch_kernel(gpuStream_t stream, const void *kernel, uint64_t tiles, uint32_t max_blocks,
+                     Params &params) {
     void *arguments[] = {&params};
-    return check(
-        gpuLaunchKernel(kernel, dim3(blocks), dim3(threads_per_block), arguments, 0, work.stream),
-        "launching a kernel");
+    return check(gpuLaunchKernel(kernel, dim3(grid_for(tiles, max_blocks)), dim3(threads_per_block),
+                                 arguments, 0, stream),
+                 "launching a kernel");
 }
 
 // So that the first launch has nothing to load.

@@ -1,5 +1,5 @@
-// Graphs of the host vendor: what a stream was given while it was captured, to be done again. And what
-// else only its tests ask for.
+// Graphs of the host vendor: what a stream was given while it was captured, to be done again. And
+// what else only its tests ask for.
 #pragma once
 
 #include "support/mock_driver.h"
@@ -25,6 +25,9 @@ std::size_t uploaded_bytes();
 
 // The kernels that have been launched since the last call.
 std::vector<std::string> kernels_launched();
+
+// Of each device.
+inline constexpr int processors = 3;
 
 // Bytes that each block of a kernel has stored, since the last call; of all kernels.
 std::vector<std::size_t> stored_by_blocks();

@@ -276,6 +276,11 @@ gpuError_t gpuGetLastError() {
     return gpuSuccess;
 }
 
+gpuError_t gpuDeviceGetAttribute(int *value, int, int) {
+    *value = ucd::hostgpu::processors;
+    return gpuSuccess;
+}
+
 gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest) {
     *lowest = 0;
     *highest = -1;

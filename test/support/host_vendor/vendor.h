@@ -69,6 +69,8 @@ struct dim3 {
 
 const char *gpuGetErrorString(gpuError_t error);
 gpuError_t gpuGetLastError();
+inline constexpr int gpuDevAttrMultiProcessorCount = 0;
+gpuError_t gpuDeviceGetAttribute(int *value, int attribute, int device);
 gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest);
 gpuError_t gpuDeviceCanAccessPeer(int *can, int device, int other);
 gpuError_t gpuDeviceEnablePeerAccess(int other, unsigned flags);
@@ -166,7 +168,7 @@ T load_table(const T *address) {
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     static void run_##name(const Params &params);                                                  \
     static const Kernel name = {                                                                   \
-        #name, [](const void *params) { run_##name(*static_cast<const Params *>(params)); },              \
+        #name, [](const void *params) { run_##name(*static_cast<const Params *>(params)); },       \
         sizeof(Params)};                                                                           \
     static void run_##name(const Params &params)
 #define UCD_GPU_KERNEL_HANDLE(name) static_cast<const void *>(&name)
