@@ -270,7 +270,9 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     them goes through the host's
  *   ucd.engine      auto | kernel | dma ; dma uses copy engines only, NOT_SUPPORTED for a layout
  *                     that they cannot do
- *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use
+ *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use;
+ *                     default: what there is work for, but for a move to or from host memory only
+ *                     what its bus needs
  *   ucd.threads     integer >= 1: host threads for one call of the CPU backend; default 1
  *   ucd.ze.context  a ze_context_handle_t as an integer, whose allocations UCD is to recognise
  *

@@ -111,7 +111,7 @@ std::string load_rate(const Result &r, const LoadKind &kind) {
 class Contention {
 public:
     explicit Contention(Run &run)
-        : run_(run), table_(run.progress, {{"packing beside a load", 52},
+        : run_(run), table_(run.progress, {{"packing beside a load", 64},
                                            {"UCD alone", 9},
                                            {"loaded", 9},
                                            {"slower", 6},
