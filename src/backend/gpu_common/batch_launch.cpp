@@ -26,11 +26,7 @@ struct BatchLaunch {
     std::vector<BatchUse> &batches;
 };
 
-// Few batches mix memories: all members are taken for what one of them is.
-uint32_t max_blocks(const BatchLaunch &to, const Job &member) {
-    return member.op == Op::replace ? max_blocks(to.device, member) : member.limits.max_blocks;
-}
-
+// `job` is one of the batch. Few batches mix memories: all members are taken for what it is.
 Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
     BatchParams params{use->sections(), use->memory()};
     const void *kernel = use->kernel();
@@ -39,7 +35,8 @@ Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
                                         std::make_shared<BatchUse>(BatchUse(std::move(use)))));
     else
         to.batches.push_back(std::move(use));
-    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to, job), params);
+    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to.device, job),
+                         params);
 }
 
 // Whether all lists are still where they were when the table was made. They are in use from here
@@ -95,7 +92,7 @@ Status launch_batch(const BatchLaunch &to, const JobList &list) {
         params.sections = image.sections();
         image.write(params.table);
         return launch_kernel(to.stream, small_batch_kernel(job.direction), params.sections.tiles,
-                             max_blocks(to, job), params);
+                             max_blocks(to.device, job), params);
     }
     UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image,
                                         batch_kernel(job.direction), list, use));

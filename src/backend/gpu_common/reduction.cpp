@@ -30,11 +30,10 @@ const ReduceKernel *reduce_kernel(Op op, Element element) {
 
 namespace {
 
-// As many as there is work for, in host memory too: where elements are small, arithmetic limits.
 template <class Params>
 Status launch_threads(const Work &work, const void *kernel, uint64_t threads, Params &params) {
     return launch_kernel(work.stream, kernel, (threads + threads_per_block - 1) / threads_per_block,
-                         work.job.limits.max_blocks, params);
+                         max_blocks(work.device, work.job), params);
 }
 
 // What the addresses of both sides are multiples of, and all that the layout consists of.

@@ -48,10 +48,12 @@ inline bool touches_host_memory(const Job &job) {
     return job.laid_out_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned;
 }
 
-// The cap on the blocks of a move. In host memory the bus is what limits, and two blocks on each
-// processor saturate it: more would only wait there, in the places of other kernels.
+// The cap on a kernel's blocks. A move in host memory waits for the bus, which two blocks on each
+// processor saturate: more would only wait there, in the places of other kernels. Reductions may be
+// limited by arithmetic, and have as many as there is work for.
 inline uint32_t max_blocks(const Device &device, const Job &job) {
-    if (job.limits.max_blocks > 0 || !touches_host_memory(job)) return job.limits.max_blocks;
+    const bool waits_for_bus = touches_host_memory(job) && job.op == Op::replace;
+    if (job.limits.max_blocks > 0 || !waits_for_bus) return job.limits.max_blocks;
     return 2 * device.processors();
 }
 
