@@ -240,6 +240,41 @@ TEST_CASE("blocks have equal shares, however different members are") {
     CHECK(stored.size() <= moves.bytes_moved() / (256 * 16) + 1000 / 256 + 2);
 }
 
+TEST_CASE("large batches of members of any length, several vectors a thread") {
+    MockSession session;
+    Case one("several", 0);
+    Rng &rng = one.rng();
+    std::list<Subject> subjects;
+    const auto add = [&](const RecipePtr &recipe) {
+        subjects.push_back(make_subject(one, recipe, 1));
+    };
+    for (int i = 0; i < 12; ++i) {
+        const auto n = 1 + static_cast<std::intptr_t>(rng.below(i % 3 == 0 ? 100 : 2000));
+        add(contig(n, leaf(UCD_TYPE__CHAR)));
+        add(contig(n, leaf(UCD_TYPE__DOUBLE)));
+        add(vector(n / 4 + 1, 2, 3, leaf(UCD_TYPE__DOUBLE)));
+        add(vector(n / 4 + 1, 2, 4, leaf(UCD_TYPE__DOUBLE)));
+        add(vector(n, 1, 3, leaf(UCD_TYPE__INT)));
+    }
+    BatchMoves moves(one);
+    while (moves.bytes_moved() < 9 << 20)
+        for (const Subject &s : subjects) moves.add_range(s);
+    moves.allocate(device0, device0);
+    moves.set_up_pack();
+    ucd::hostgpu::stored_by_blocks();
+    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    moves.check("packed");
+    const std::vector<std::size_t> stored = ucd::hostgpu::stored_by_blocks();
+    CHECK(*std::max_element(stored.begin(), stored.end()) > 256 * 16); // more than a vector each
+    moves.set_up_unpack();
+    std::vector<ucd_unpack_desc_t> descs = moves.unpacks();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_iunpack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                              &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    moves.check("unpacked");
+}
+
 TEST_CASE("a cap on blocks, and batches") {
     MockSession session;
     ucd_info_t info = UCD_INFO__NULL;

@@ -29,6 +29,9 @@ struct BatchSections {
 
 inline constexpr uint32_t most_batch_vectors = uint32_t{1} << 30; // of one launch
 inline constexpr uint32_t most_batch_vectors_per_thread = 4;
+// Neighbouring threads have neighbouring vectors, in groups of so many; then come the next vectors of
+// the same threads. So those of a thread are close together, and mostly of one member.
+inline constexpr uint32_t batch_lanes = 32;
 
 // A table in device memory.
 struct BatchParams {

@@ -29,13 +29,14 @@ public:
         : table_(table), s_(sections), places_(table, sections.shapes, sections.lists) {}
 
     UCD_GPU_FUNCTION void move_tile(uint32_t tile, uint32_t thread) const {
-        uint32_t vector = tile * threads_per_block * s_.per_thread + thread;
+        const uint32_t group = tile * (threads_per_block / batch_lanes) + thread / batch_lanes;
+        uint32_t vector = group * batch_lanes * s_.per_thread + thread % batch_lanes;
         for (uint32_t i = 0; i < s_.per_thread && vector < s_.vectors; ++i) {
             const uint32_t member = member_holding(vector);
             const uint32_t begin = first_of(member), end = first_of(member + 1);
             const BatchWork m = work_of(member);
             // All vectors of the thread at once: all loads, then all stores.
-            const uint32_t last = vector + (most_batch_vectors_per_thread - 1) * threads_per_block;
+            const uint32_t last = vector + (most_batch_vectors_per_thread - 1) * batch_lanes;
             const bool whole = (vector > begin || m.head == 0) &&
                                (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
             if (s_.per_thread > 1 && i == 0 && whole && m.layout.levels != TableShape::program) {
@@ -43,7 +44,7 @@ public:
                 if (m.layout.shift == 4) return move_several<16, 4>(m, number);
                 if (m.layout.shift == 3) {
                     move_several<8, 2>(m, number);
-                    return move_several<8, 2>(m, number + 2 * threads_per_block);
+                    return move_several<8, 2>(m, number + 2 * batch_lanes);
                 }
             }
             BatchVector v;
@@ -52,7 +53,7 @@ public:
             v.head = vector == begin ? m.head : 0;
             v.tail = vector + 1 == end ? m.tail : vector_bytes;
             move_one(m, v);
-            vector += threads_per_block;
+            vector += batch_lanes;
         }
     }
 
@@ -138,18 +139,18 @@ private:
         }
     }
 
-    // Whole vectors, threads_per_block apart.
+    // Whole vectors, batch_lanes apart.
     template <unsigned width, unsigned vectors>
     UCD_GPU_FUNCTION void move_several(const BatchWork &m, uint32_t number) const {
         using V = Vector<width>;
-        constexpr uint64_t apart = uint64_t{threads_per_block} * vector_bytes;
+        constexpr uint64_t apart = uint64_t{batch_lanes} * vector_bytes;
         uint32_t position[vectors * V::words];
         uintptr_t place[vectors * V::words];
         V v[vectors];
 #pragma unroll
         for (unsigned i = 0; i < vectors * V::words; ++i)
-            position[i] = m.first_word + (number + i / V::words * threads_per_block) * V::words +
-                          i % V::words;
+            position[i] =
+                m.first_word + (number + i / V::words * batch_lanes) * V::words + i % V::words;
         places_.find(m.layout, position, place);
         const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
 #pragma unroll
