@@ -3,7 +3,6 @@
 
 #include <cuda_runtime.h>
 
-
 namespace bench::gpu::hand {
 namespace {
 
@@ -65,13 +64,53 @@ HandKernel words_kernel(const char *way) {
             }};
 }
 
+// Threads move neighbouring words, a warp the words of neighbouring vectors.
+template <bool pack, unsigned width, class Place>
+__global__ void __launch_bounds__(threads)
+    move_neighbours(char *laid_out, char *packed, const std::int32_t *list, std::uint32_t words) {
+    constexpr unsigned each = 16 / width, lanes = 32;
+    const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+    const std::uint32_t first = thread / lanes * lanes * each + thread % lanes;
+    auto *const stream = reinterpret_cast<Word<width> *>(packed);
+    Word<width> word[each];
+    Word<width> *place[each];
+#pragma unroll
+    for (unsigned k = 0; k < each; ++k) {
+        const std::uint32_t at = first + k * lanes;
+        if (at >= words) continue;
+        place[k] = reinterpret_cast<Word<width> *>(laid_out + Place::of(at, list));
+        word[k] = pack ? *place[k] : stream[at];
+    }
+#pragma unroll
+    for (unsigned k = 0; k < each; ++k) {
+        const std::uint32_t at = first + k * lanes;
+        if (at < words) (pack ? stream[at] : *place[k]) = word[k];
+    }
+}
+
+template <unsigned width, class Place, std::int64_t bytes>
+HandKernel neighbours_kernel() {
+    constexpr std::uint32_t words = bytes / width;
+    constexpr std::uint32_t blocks = (bytes / 16 + threads - 1) / threads;
+    return {"neighbouring words",
+            [](char *laid_out, char *packed, const std::int32_t *list) {
+                move_neighbours<true, width, Place>
+                    <<<blocks, threads>>>(laid_out, packed, list, words);
+            },
+            [](char *laid_out, char *packed, const std::int32_t *list) {
+                move_neighbours<false, width, Place>
+                    <<<blocks, threads>>>(laid_out, packed, list, words);
+            }};
+}
+
 template <unsigned width, class Shape>
 std::span<const HandKernel> nest_kernels() {
     constexpr std::int64_t bytes = Shape::nest.bytes();
-    static const HandKernel kernels[] = {
-        words_kernel<width, 1, InNest<width, Shape>, bytes>("1 vector a thread"),
-        words_kernel<width, 2, InNest<width, Shape>, bytes>("2 vectors a thread"),
-        words_kernel<width, 4, InNest<width, Shape>, bytes>("4 vectors a thread")};
+    using Place = InNest<width, Shape>;
+    static const HandKernel kernels[] = {words_kernel<width, 1, Place, bytes>("1 vector a thread"),
+                                         words_kernel<width, 2, Place, bytes>("2 vectors a thread"),
+                                         words_kernel<width, 4, Place, bytes>("4 vectors a thread"),
+                                         neighbours_kernel<width, Place, bytes>()};
     return kernels;
 }
 
@@ -107,10 +146,10 @@ __global__ void __launch_bounds__(threads) move_records(char *laid_out, char *pa
     __shared__ uint4 stage[records_per_block * record_fields / 16];
     char *bytes = reinterpret_cast<char *>(stage);
     const std::uint32_t first = blockIdx.x * records_per_block;
-    const std::uint32_t count =
-        min(records_per_block, static_cast<unsigned>(gpu::records) - first);
+    const std::uint32_t count = min(records_per_block, static_cast<unsigned>(gpu::records) - first);
     const std::uint32_t stream = count * record_fields;
-    uint4 *out = reinterpret_cast<uint4 *>(packed + static_cast<std::int64_t>(first) * record_fields);
+    uint4 *out =
+        reinterpret_cast<uint4 *>(packed + static_cast<std::int64_t>(first) * record_fields);
     char *record = laid_out + (static_cast<std::int64_t>(first) + threadIdx.x) * record_extent;
     char *mine = bytes + threadIdx.x * record_fields;
     union {
@@ -193,13 +232,14 @@ UCD_BENCH_NEST(nest_5, 8)
 std::span<const HandKernel> singles() {
     static const HandKernel kernels[] = {
         words_kernel<8, 1, InList<8, 8>, gpu::singles * 8>("1 vector a thread"),
-        words_kernel<8, 2, InList<8, 8>, gpu::singles * 8>("2 vectors a thread")};
+        words_kernel<8, 2, InList<8, 8>, gpu::singles * 8>("2 vectors a thread"),
+        neighbours_kernel<8, InList<8, 8>, gpu::singles * 8>()};
     return kernels;
 }
 
 std::span<const HandKernel> singles_small() {
-    static const HandKernel kernels[] = {
-        words_kernel<8, 1, InList<8, 8>, mib>("1 vector a thread")};
+    static const HandKernel kernels[] = {words_kernel<8, 1, InList<8, 8>, mib>("1 vector a thread"),
+                                         neighbours_kernel<8, InList<8, 8>, mib>()};
     return kernels;
 }
 
@@ -215,6 +255,7 @@ std::span<const HandKernel> records() {
         static_cast<unsigned>((gpu::records + records_per_block - 1) / records_per_block);
     static const HandKernel kernels[] = {
         words_kernel<1, 1, InRecords, gpu::records * record_fields / 16 * 16>("bytes"),
+        neighbours_kernel<1, InRecords, gpu::records * record_fields / 16 * 16>(),
         {"through shared memory",
          [](char *laid_out, char *packed, const std::int32_t *) {
              move_records<true><<<blocks, threads>>>(laid_out, packed);
@@ -229,7 +270,8 @@ std::span<const HandKernel> triangle() {
     constexpr std::int64_t bytes = triangle_side * (triangle_side + 1) / 2 * 8;
     static const HandKernel kernels[] = {
         words_kernel<8, 1, InTriangle, bytes>("1 vector a thread"),
-        words_kernel<8, 2, InTriangle, bytes>("2 vectors a thread")};
+        words_kernel<8, 2, InTriangle, bytes>("2 vectors a thread"),
+        neighbours_kernel<8, InTriangle, bytes>()};
     return kernels;
 }
 

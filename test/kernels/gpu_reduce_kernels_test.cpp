@@ -192,8 +192,6 @@ TEST_CASE("the kernels of an element, in every way that they are used") {
                 const auto element_word = static_cast<unsigned>(size < 8 ? size : 8);
                 for (std::size_t before = 0; before < 16; before += size) {
                     by(ReduceBy::vectors, 16, {count, size, before, true});
-                    if (size == 4 || size == 8)
-                        by(ReduceBy::steps, element_word, {count, 3 * size, before});
                     by(ReduceBy::elements, element_word, {count, 3 * size, before});
                     by(ReduceBy::elements, element_word, {count, size, before});
                 }

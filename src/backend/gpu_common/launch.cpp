@@ -51,6 +51,8 @@ Status launch_nest(Work &work) {
     params.per_thread = vectors_per_thread(work);
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
+    // Narrow loads across the bus would cost more than what stores close together gain.
+    params.neighbours = work.job.packed_kind != MemoryKind::pinned;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
     const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);

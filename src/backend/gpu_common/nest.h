@@ -47,6 +47,7 @@ struct NestParams {
     uint32_t tiles;
     uint32_t per_thread; // vectors that each thread moves of a tile: 1, or most_per_thread
     uint32_t dense;      // one level of runs whose children touch
+    uint32_t neighbours; // words narrower than a vector are unpacked by neighbouring threads
     NestLevel level[max_levels];
     NestList list[max_levels];
 };

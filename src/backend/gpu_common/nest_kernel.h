@@ -1,5 +1,5 @@
 // The body of every generated kernel. Neighbouring threads move neighbouring vectors of the packed
-// stream; each word finds its place by a division per level.
+// stream, or unpack its neighbouring words; each word finds its place by a division per level.
 #pragma once
 
 #include "nest.h"
@@ -149,8 +149,7 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
     for (unsigned i = 0; i < per_thread; ++i) {
         if constexpr (direction == Direction::pack) {
 #pragma unroll
-            for (unsigned k = 0; k < V::words; ++k)
-                v[i].word[k] = load<Word<width>>(places[i][k]);
+            for (unsigned k = 0; k < V::words; ++k) v[i].word[k] = load<Word<width>>(places[i][k]);
         } else {
             v[i].whole = load<Quad>(packed + i * apart);
         }
@@ -161,8 +160,7 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
             store<Quad>(packed + i * apart, v[i].whole);
         } else {
 #pragma unroll
-            for (unsigned k = 0; k < V::words; ++k)
-                store<Word<width>>(places[i][k], v[i].word[k]);
+            for (unsigned k = 0; k < V::words; ++k) store<Word<width>>(places[i][k], v[i].word[k]);
         }
     }
 }
@@ -184,19 +182,69 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
     move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
 }
 
+// Unpacks a tile in words narrower than a vector. Neighbouring threads have neighbouring words, not
+// vectors: so a store of a warp covers what it touches of memory, to which no other one comes back.
+template <unsigned width, unsigned per_thread, Finding finding, LevelKind... kinds>
+UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uint32_t thread) {
+    constexpr uint32_t lanes = 32;
+    constexpr unsigned words = per_thread * Vector<width>::words;
+    const uint32_t vector = start + thread / lanes * lanes * per_thread;
+    const uint32_t first = vector * Vector<width>::words + thread % lanes;
+    uintptr_t places[words];
+    if constexpr (finding == Finding::steps) {
+        const NestLevel &level = p.level[0];
+        places[0] = p.laid_out + static_cast<uintptr_t>(steps(p.first_word + first, level)) * width;
+        const auto apart = static_cast<uintptr_t>(steps(lanes, level)) * width;
+#pragma unroll
+        for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + apart;
+    } else {
+#pragma unroll
+        for (unsigned k = 0; k < words; ++k)
+            places[k] = place_of<width, kinds...>(p, p.first_word + first + k * lanes);
+    }
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * width;
+    Word<width> word[words];
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) word[k] = load<Word<width>>(packed + k * lanes * width);
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) store<Word<width>>(places[k], word[k]);
+}
+
+// A tile that is in the range as a whole.
+template <unsigned width, unsigned per_thread, LevelKind... kinds>
+UCD_GPU_FUNCTION void unpack_tile(const NestParams &p, uint32_t start, uint32_t thread) {
+    constexpr LevelKind kind[] = {kinds...};
+    if constexpr (sizeof...(kinds) == 1 && kind[0] == LevelKind::strided) {
+        if (p.level[0].each.value == 1)
+            return unpack_neighbours<width, per_thread, Finding::steps, kinds...>(p, start, thread);
+    }
+    unpack_neighbours<width, per_thread, Finding::each_word, kinds...>(p, start, thread);
+}
+
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thread) {
     const uint32_t start = tile * threads_per_block * p.per_thread;
     const uint32_t end = start + threads_per_block * p.per_thread;
     constexpr unsigned several = most_per_thread<width, sizeof...(kinds)>;
-    if constexpr (several > 1) {
-        if (p.per_thread > 1 && (start > 0 || p.head == 0) && end < p.vectors)
-            return move_whole_vectors<direction, width, several, kinds...>(p, start + thread);
+    if ((start > 0 || p.head == 0) && end < p.vectors) {
+        if constexpr (direction == Direction::unpack && width < vector_bytes) {
+            if (p.neighbours) {
+                if constexpr (several > 1) {
+                    if (p.per_thread > 1)
+                        return unpack_tile<width, several, kinds...>(p, start, thread);
+                }
+                return unpack_tile<width, 1, kinds...>(p, start, thread);
+            }
+        }
+        if constexpr (several > 1) {
+            if (p.per_thread > 1)
+                return move_whole_vectors<direction, width, several, kinds...>(p, start + thread);
+        }
     }
     for (uint32_t vector = start + thread; vector < end; vector += threads_per_block) {
         if (vector >= p.vectors) return;
-        const bool whole = (vector > 0 || p.head == 0) &&
-                           (vector + 1 < p.vectors || p.tail == vector_bytes);
+        const bool whole =
+            (vector > 0 || p.head == 0) && (vector + 1 < p.vectors || p.tail == vector_bytes);
         if (whole)
             move_whole_vectors<direction, width, 1, kinds...>(p, vector);
         else

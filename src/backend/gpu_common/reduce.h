@@ -13,14 +13,13 @@ namespace ucd::UCD_GPU {
 // What a thread takes.
 enum class ReduceBy : uint8_t {
     vectors,  // 16 bytes on both sides
-    steps,    // 16 packed bytes, of words that are the children of one strided level
     elements, // one element
 };
 
-// Elements of one kind in up to three levels. Words have 2^shift bytes: a vector or an element, or of
-// elements of 16 bytes a part.
+// Elements of one kind in up to three levels. Words have 2^shift bytes: a vector or an element, or
+// of elements of 16 bytes a part.
 struct ReduceParams {
-    NestParams nest; // but for `tiles`, `per_thread` and `dense`; `vectors` may be elements
+    NestParams nest; // but for what says how tiles are moved; `vectors` may be elements
     LevelKind kinds[max_levels];
     uint8_t levels; // 0: consecutive
     bool strided;   // one level of that kind

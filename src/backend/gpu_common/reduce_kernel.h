@@ -1,6 +1,6 @@
-// The body of the generated kernels that reduce. Neighbouring threads take neighbouring vectors of
-// the packed stream, as those that move do; how the layout is nested is a matter of numbers here,
-// so that there is one kernel for each op and element.
+// The body of the generated kernels that reduce. Neighbouring threads take neighbouring vectors or
+// elements of the packed stream; how the layout is nested is a matter of numbers here, so that there
+// is one kernel for each op and element.
 #pragma once
 
 #include "combine.h"
@@ -51,22 +51,22 @@ UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word)
 }
 
 // 16 bytes of either side.
-template <class T, unsigned width>
+template <class T>
 union Elements16 {
-    static constexpr unsigned words = vector_bytes / width, count = vector_bytes / sizeof(T);
+    static constexpr unsigned count = vector_bytes / sizeof(T);
     Quad whole;
-    Word<width> word[words];
+    uint64_t half[2];
     T element[count];
 };
 
-template <Op op, class T, unsigned width>
-UCD_GPU_FUNCTION void combine_vector(const ReduceParams &p, uintptr_t packed_at,
-                                     const uintptr_t *places) {
-    using E = Elements16<T, width>;
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_vector(const ReduceParams &p, uint32_t vector) {
+    const uintptr_t packed_at = p.nest.packed + static_cast<uintptr_t>(vector) * vector_bytes;
+    const uintptr_t place = place_in_levels(p, p.nest.first_word + vector);
+    using E = Elements16<T>;
     E packed, laid_out;
     packed.whole = load<Quad>(packed_at);
-#pragma unroll
-    for (unsigned k = 0; k < E::words; ++k) laid_out.word[k] = load<Word<width>>(places[k]);
+    laid_out.whole = load<Quad>(place);
     if (p.direction == Direction::pack) {
 #pragma unroll
         for (unsigned i = 0; i < E::count; ++i)
@@ -77,23 +77,7 @@ UCD_GPU_FUNCTION void combine_vector(const ReduceParams &p, uintptr_t packed_at,
 #pragma unroll
     for (unsigned i = 0; i < E::count; ++i)
         laid_out.element[i] = combined<op>(laid_out.element[i], packed.element[i]);
-#pragma unroll
-    for (unsigned k = 0; k < E::words; ++k) store<Word<width>>(places[k], laid_out.word[k]);
-}
-
-template <Op op, class T>
-UCD_GPU_FUNCTION void reduce_vector(const ReduceParams &p, uint32_t vector) {
-    const uintptr_t packed = p.nest.packed + static_cast<uintptr_t>(vector) * vector_bytes;
-    if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-        constexpr unsigned words = vector_bytes / sizeof(T);
-        if (p.by == ReduceBy::steps) {
-            uintptr_t places[words];
-            places_in_steps<sizeof(T)>(p.nest, p.nest.first_word + vector * words, places);
-            return combine_vector<op, T, sizeof(T)>(p, packed, places);
-        }
-    }
-    const uintptr_t place = place_in_levels(p, p.nest.first_word + vector);
-    combine_vector<op, T, vector_bytes>(p, packed, &place);
+    store<Quad>(place, laid_out.whole);
 }
 
 // An element at an address that is a multiple of its size, or of 8.
@@ -101,9 +85,9 @@ template <class T>
 UCD_GPU_FUNCTION T load_element(uintptr_t address) {
     if constexpr (sizeof(T) < vector_bytes)
         return __builtin_bit_cast(T, load<Word<sizeof(T)>>(address));
-    Elements16<T, 8> halves;
-    halves.word[0] = load<uint64_t>(address);
-    halves.word[1] = load<uint64_t>(address + 8);
+    Elements16<T> halves;
+    halves.half[0] = load<uint64_t>(address);
+    halves.half[1] = load<uint64_t>(address + 8);
     return halves.element[0];
 }
 template <class T>
@@ -111,10 +95,10 @@ UCD_GPU_FUNCTION void store_element(uintptr_t address, T value) {
     if constexpr (sizeof(T) < vector_bytes) {
         store(address, __builtin_bit_cast(Word<sizeof(T)>, value));
     } else {
-        Elements16<T, 8> halves;
+        Elements16<T> halves;
         halves.element[0] = value;
-        store<uint64_t>(address, halves.word[0]);
-        store<uint64_t>(address + 8, halves.word[1]);
+        store<uint64_t>(address, halves.half[0]);
+        store<uint64_t>(address + 8, halves.half[1]);
     }
 }
 

@@ -46,15 +46,8 @@ uint32_t alignment_of(const Work &work) {
 // How a kernel of the element's own does it; false if none can.
 bool choose_way(const Work &work, uint32_t size, ReduceBy &by, uint32_t &word) {
     const uint32_t alignment = alignment_of(work);
-    const Shape &shape = work.plan.shape;
-    word = std::min<uint32_t>(size, sizeof(uint64_t));
-    const bool in_steps = shape.levels == 1 && shape.level[0].kind == LevelKind::strided &&
-                          shape.level[0].each == size && (size == 4 || size == 8);
-    by = in_steps ? ReduceBy::steps : ReduceBy::elements;
-    if (alignment == vector_bytes) {
-        by = ReduceBy::vectors;
-        word = vector_bytes;
-    }
+    by = alignment == vector_bytes ? ReduceBy::vectors : ReduceBy::elements;
+    word = by == ReduceBy::vectors ? vector_bytes : std::min<uint32_t>(size, sizeof(uint64_t));
     return alignment >= word;
 }
 
