@@ -20,9 +20,10 @@ static_assert(sizeof(BatchMember) == 32);
 
 // The table starts with the prefix sums. Everything else is given by its offset.
 struct BatchSections {
-    uint32_t vectors;    // of all members
-    uint32_t granule;    // log2 of the vectors per entry of `starts`
-    uint32_t per_thread; // vectors that a thread moves of a tile
+    uint32_t vectors;   // of all members
+    uint8_t granule;    // log2 of the vectors per entry of `starts`
+    uint8_t per_thread; // vectors that a thread moves of a tile
+    uint8_t neighbours; // see NestParams
     uint32_t tiles;
     uint32_t starts, members, shapes, lists;
 };
@@ -41,7 +42,7 @@ struct BatchParams {
 
 // A table that travels with the launch. 4 KiB are what every device takes.
 struct SmallBatchParams {
-    static constexpr unsigned most_bytes = 4096 - sizeof(BatchSections);
+    static constexpr unsigned most_bytes = 4096 - 2 * vector_bytes;
     BatchSections sections;
     alignas(vector_bytes) char table[most_bytes];
 };

@@ -110,7 +110,7 @@ void BatchImage::arrange() {
     const auto members = static_cast<uint32_t>(members_.size());
     const uint64_t each = std::max<uint64_t>(vectors / (uint64_t{4} * members), 1);
     sections_.vectors = vectors;
-    sections_.granule = static_cast<uint32_t>(std::bit_width(each) - 1);
+    sections_.granule = static_cast<uint8_t>(std::bit_width(each) - 1);
     starts_ = starts_of(first_, sections_.granule);
     // Several vectors per thread where there are more than the device has threads.
     constexpr uint32_t many = uint32_t{1} << 19;
@@ -135,6 +135,9 @@ Status BatchImage::build(std::span<const Job> jobs, Device &device, gpuStream_t 
     const Site site{device, stream, mode, uses};
     for (const Job &job : jobs) UCD_TRY(add(site, job));
     arrange();
+    sections_.neighbours = std::none_of(jobs.begin(), jobs.end(), [](const Job &job) {
+        return job.packed_kind == MemoryKind::pinned;
+    });
     return success;
 }
 

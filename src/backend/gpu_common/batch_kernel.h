@@ -29,12 +29,22 @@ public:
         : table_(table), s_(sections), places_(table, sections.shapes, sections.lists) {}
 
     UCD_GPU_FUNCTION void move_tile(uint32_t tile, uint32_t thread) const {
-        const uint32_t group = tile * (threads_per_block / batch_lanes) + thread / batch_lanes;
-        uint32_t vector = group * batch_lanes * s_.per_thread + thread % batch_lanes;
+        const uint32_t lane = thread % batch_lanes;
+        const uint32_t group = (tile * threads_per_block + thread - lane) * s_.per_thread;
+        uint32_t vector = group + lane;
         for (uint32_t i = 0; i < s_.per_thread && vector < s_.vectors; ++i) {
             const uint32_t member = member_holding(vector);
             const uint32_t begin = first_of(member), end = first_of(member + 1);
             const BatchWork m = work_of(member);
+            if constexpr (direction == Direction::unpack) {
+                if (i == 0 && s_.neighbours && m.layout.shift < 2 &&
+                    m.layout.levels != TableShape::program) {
+                    const uint32_t after = group + batch_lanes * s_.per_thread;
+                    const bool whole = group >= begin && (group > begin || m.head == 0) &&
+                                       after <= end && (after < end || m.tail == vector_bytes);
+                    if (whole) return unpack_narrow_group(m, group - begin, lane);
+                }
+            }
             // All vectors of the thread at once: all loads, then all stores.
             const uint32_t last = vector + (most_batch_vectors_per_thread - 1) * batch_lanes;
             const bool whole = (vector > begin || m.head == 0) &&
@@ -91,6 +101,38 @@ private:
         case 3: return move_several<8, 1>(m, v.number);
         case 2: return move_several<4, 1>(m, v.number);
         default: return move_narrow_words(m, v, word);
+        }
+    }
+
+    // All vectors of a group of threads, which have neighbouring words of them. Wider words gain
+    // nothing by it.
+    UCD_GPU_FUNCTION void unpack_narrow_group(const BatchWork &m, uint32_t number,
+                                              uint32_t lane) const {
+#pragma unroll 1
+        for (uint32_t i = 0; i < s_.per_thread; ++i, number += batch_lanes) {
+            if (m.layout.shift == 1)
+                unpack_neighbours<2>(m, number, lane);
+            else
+                unpack_neighbours<1>(m, number, lane);
+        }
+    }
+    template <unsigned width>
+    UCD_GPU_FUNCTION void unpack_neighbours(const BatchWork &m, uint32_t number,
+                                            uint32_t lane) const {
+        constexpr unsigned words = Vector<width>::words, at_once = 4;
+        const uint32_t first = number * words + lane;
+#pragma unroll 1
+        for (uint32_t word = first; word < first + words * batch_lanes;
+             word += at_once * batch_lanes) {
+            uintptr_t place[at_once];
+            places_.find(m.layout, m.first_word + word, batch_lanes, place);
+            const uintptr_t packed = m.packed + uint64_t{word} * width;
+            Word<width> w[at_once];
+#pragma unroll
+            for (unsigned k = 0; k < at_once; ++k)
+                w[k] = load<Word<width>>(packed + k * batch_lanes * width);
+#pragma unroll
+            for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(place[k], w[k]);
         }
     }
 
