@@ -277,7 +277,7 @@ UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
  * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: a receive has
  * no endpoint that would fail, so nobody else can tell it that its sender is gone. It may be called
  * where UCX calls back. Receives that no message has come for are not concerned. Returns:
- * INVALID_ARG. */
+ * INVALID_ARG, OUT_OF_MEM. */
 UCD_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status);
 
 #ifdef __cplusplus
