@@ -238,8 +238,8 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
  * UCD_OUTBUF, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a call wins.
  * UCD_LOG_LEVEL: what UCD prints to stderr: off (as when unset), error (every failure) or plan (also
- * which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH: where backend plugins are
- * looked for.
+ * which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH: folders, with colons between
+ * them, where backend plugins are looked for; in place of the one that libucd is in.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -261,7 +261,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  * An info is a set of (key, value) strings, usable before ucd_init and after ucd_finalize. Values
  * are checked when set. A hint that is not true of the buffer is undefined behaviour.
  *
- *   ucd.backends    first ucd_init only: comma list of backend names; default: all that are found
+ *   ucd.backends    first ucd_init only: comma list of backend names; default: all that are found;
+ *                   seq is used in any case
  *   ucd.gpu         none: the call touches host memory only, so no pointer is looked up
  *   ucd.inbuf       host | pinned | managed | cuda:N | hip:N | ze:N : where the input buffer is, so
  *   ucd.outbuf        it is not looked up; the output buffer. N is the device that executes; memory

@@ -67,8 +67,8 @@ UCD_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *u
  * The key ucd.ucx.form (contiguous, iov, generic; default auto) chooses: NOT_SUPPORTED if the
  * layout has no such form, and what it says of the memory is believed, so a UCX that knows the
  * device may be given its memory as contiguous or iov. ucd.ucx.iov_segment is the mean segment, in
- * bytes, from which on iov is chosen (see docs/ucx.md for how the default was measured),
- * ucd.ucx.iov_entries the most segments.
+ * bytes, from which on iov is chosen (3 KiB; docs/ucx.md tells how that was measured),
+ * ucd.ucx.iov_entries the most segments (4096), for the form iov too, at most 2^20.
  *
  * Datatype and array are ended with ucd_ucx_release, once no operation uses them; the buffer stays
  * the caller's. type and info may be freed at once.
@@ -136,9 +136,10 @@ typedef struct {
  * between two pipelines, each of its worker, with the same am_id. Keys, of info here as defaults,
  * and of the info of a transfer:
  *
- *   ucd.ucx.eager    bytes: messages of at most that many are one UCP call, without chunks
+ *   ucd.ucx.eager    bytes, at most 1 GiB: messages of at most that many are one UCP call, without
+ *                    chunks
  *   ucd.ucx.chunk    bytes of a chunk, at least 1, at most 1 GiB
- *   ucd.ucx.depth    chunks of a transfer that are under way at a time, at least 1
+ *   ucd.ucx.depth    chunks of a transfer that are under way at a time, 1 to 1024
  *   ucd.ucx.staging  bytes of chunk memory that the pipeline takes (only here), and for the data
  *                    of each device once more. A transfer is always given one chunk, so that none
  *                    waits for another.
@@ -148,7 +149,7 @@ typedef struct {
  *
  *   ucd.ucx.ring          auto, or none: never. Either side's none will do
  *   ucd.ucx.ring_chunk    bytes of such a chunk, at least 1, at most 1 GiB
- *   ucd.ucx.ring_depth    such chunks of a transfer that are under way at a time, at least 1
+ *   ucd.ucx.ring_depth    such chunks of a transfer that are under way at a time, 1 to 1024
  *   ucd.ucx.ring_copy     yes: the receiver copies chunks to memory of its own before it unpacks
  *                         them; no
  *   ucd.ucx.ring_expose   yes: contiguous data is opened where it is, and may stay open when it was
@@ -156,8 +157,8 @@ typedef struct {
  *   ucd.ucx.ring_staging  bytes of each device's memory that the pipeline takes (only here), again
  *                         with one chunk for each transfer
  *
- * How the defaults were measured is in docs/ucx.md. params and info are read during the call.
- * The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last
+ * The defaults, and how they were measured, are in docs/ucx.md. params and info are read during the
+ * call. The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last
  * ucd_finalize.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release),
  * NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM, INTERNAL. */
@@ -276,7 +277,7 @@ UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
  * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: a receive has
  * no endpoint that would fail, so nobody else can tell it that its sender is gone. It may be called
  * where UCX calls back. Receives that no message has come for are not concerned. Returns:
- * INVALID_ARG. */
+ * INVALID_ARG, OUT_OF_MEM. */
 UCD_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status);
 
 #ifdef __cplusplus

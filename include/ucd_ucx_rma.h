@@ -73,7 +73,8 @@ UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
  * ep's error handler, at origin and target: an origin that is gone would otherwise hold up
  * accumulates on the target's window. Operations become complete in ucd_ucx_rma_progress, when UCX
  * no longer uses their memory. It may be called where UCX calls back. With several threads, close
- * ep when the calls that were under way in others have returned. Returns: INVALID_ARG. */
+ * ep when the calls that were under way in others have returned. Returns: INVALID_ARG,
+ * OUT_OF_MEM. */
 UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -37,11 +37,11 @@ class Install(unittest.TestCase):
         cls.library = next(cls.installed.rglob('libucd.so')).parent
         cls.environment = os.environ | {'LD_LIBRARY_PATH': str(cls.library)}
 
-    def flags(self, package='ucd'):
+    def flags(self, *more, package='ucd'):
         pc = next(self.installed.rglob('ucd.pc'))
         # The flags of other packages must stay as they are.
         environment = os.environ | {'PKG_CONFIG_PATH': str(pc.parent)}
-        flags = run('pkg-config', '--cflags', '--libs', package, env=environment).split()
+        flags = run('pkg-config', *more, '--cflags', '--libs', package, env=environment).split()
         return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 
     def test_headers_are_there(self):
@@ -54,6 +54,13 @@ class Install(unittest.TestCase):
             program = self.root / source.stem
             run(*compiler.split(), standard, '-o', program, source, *self.flags())
             self.assertEqual(run(program, env=self.environment), says)
+
+    def test_pkg_config_static(self):
+        if not next(self.installed.rglob('libucd.a'), None):
+            self.skipTest('no static library is built')
+        program = self.root / 'column_static'
+        run(*C.split(), '-std=c11', '-static', '-o', program, COLUMN, *self.flags('--static'))
+        self.assertEqual(run(program), COLUMN_SAYS)
 
     def test_pkg_config_of_ucd_ucx(self):
         if not next(self.installed.rglob('ucd-ucx.pc'), None):

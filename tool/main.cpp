@@ -35,7 +35,8 @@ std::string version() {
 
 int run(int argc, char **argv) {
     CLI::App app("See layouts of noncontiguous data, and use them on files", "ucd");
-    app.require_subcommand(1);
+    // At least one, too: but a name that is none is to be told as such.
+    app.require_subcommand(0, 1);
     app.set_version_flag("--version", version());
     app.footer(
         "Type expressions: vector(1024,1,1024,double); see ucd-type(7) or docs/type-language.md.\n"
@@ -47,6 +48,7 @@ int run(int argc, char **argv) {
     try {
         const ucd::Session session;
         app.parse(argc, argv);
+        if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
     } catch (const CLI::ParseError &e) {
         const bool asked = e.get_exit_code() == 0; // --help and --version
         app.exit(e);

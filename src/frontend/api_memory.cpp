@@ -84,13 +84,10 @@ struct DeviceRef {
 
 Status find_device(Context &context, const char *name, DeviceRef &ref) {
     UCD_TRY(require(name, "device"));
-    Info info;
-    UCD_TRY(set_hint(info, "ucd.inbuf", name));
-    Hints hints;
-    apply(info, hints);
+    PlaceHint hint;
     Place place;
-    if (hints.inbuf->kind == MemoryKind::device)
-        UCD_TRY(find_place(context, hints, hints.inbuf, nullptr, place));
+    if (parse_place(name, hint) && hint.kind == MemoryKind::device)
+        UCD_TRY(find_place(context, Hints(), &hint, nullptr, place));
     if (place.owner == nullptr)
         return fail(UCD_ERR__INVALID_ARG,
                     "device is \"%.32s\"; it must be a GPU backend's name, a colon and a number",

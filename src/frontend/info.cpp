@@ -32,6 +32,8 @@ bool parse_backends(std::string_view text, std::vector<std::string> &names) {
     }
 }
 
+} // namespace
+
 bool parse_place(std::string_view text, PlaceHint &hint) {
     if (text == "host" || text == "pinned" || text == "managed") {
         hint.kind = text == "host"     ? MemoryKind::host
@@ -45,6 +47,8 @@ bool parse_place(std::string_view text, PlaceHint &hint) {
     hint.backend = text.substr(0, colon);
     return parse(text.substr(colon + 1), hint.device) && hint.device >= 0;
 }
+
+namespace {
 
 bool parse_engine(std::string_view text, Engine &engine) {
     if (text != "auto" && text != "kernel" && text != "dma") return false;
@@ -93,9 +97,9 @@ constexpr Key keys[] = {
     {"ucd.peers", "UCD_PEERS", "it must be auto or none", set_member<&Info::peers, parse_peers>},
     {"ucd.engine", "UCD_ENGINE", "it must be auto, kernel or dma",
      set_member<&Info::engine, parse_engine>},
-    {"ucd.max_blocks", "UCD_MAX_BLOCKS", "it must be a number above 0",
+    {"ucd.max_blocks", "UCD_MAX_BLOCKS", "it must be a number in 1 .. 4294967295",
      set_member<&Info::max_blocks, parse_positive>},
-    {"ucd.threads", "UCD_THREADS", "it must be a number above 0",
+    {"ucd.threads", "UCD_THREADS", "it must be a number in 1 .. 4294967295",
      set_member<&Info::threads, parse_positive>},
     {"ucd.ze.context", "UCD_ZE_CONTEXT", "it must be a ze_context_handle_t as a decimal number",
      set_member<&Info::ze_context, parse_address>},

@@ -20,6 +20,9 @@ struct PlaceHint {
     int32_t device = 0;
 };
 
+// What ucd.inbuf and ucd.outbuf take; false if it is none of that.
+bool parse_place(std::string_view text, PlaceHint &hint);
+
 struct Info {
     std::optional<std::vector<std::string>> backends; // ucd.backends
     std::optional<bool> host_only;                    // ucd.gpu=none

@@ -72,8 +72,7 @@ int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t statu
         if (status >= UCS_OK)
             return fail(UCD_ERR__INVALID_ARG, "status is %s; it must be an error",
                         ucs_status_string(status));
-        rma->lose(ep, status);
-        return success;
+        return rma->lose(ep, status);
     });
 }
 

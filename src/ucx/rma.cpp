@@ -70,12 +70,12 @@ void ucd_ucx_rma::take(const Delivery &delivery) {
         target.answer(delivery.ep, {Verdict::not_supported, UCD_SUCCESS, preamble.number});
 }
 
-void ucd_ucx_rma::lose(ucp_ep_h ep, ucs_status_t status) {
+Status ucd_ucx_rma::lose(ucp_ep_h ep, ucs_status_t status) {
     {
         const std::lock_guard held(losses_lock_);
         losses_.push_back({ep, status, ++clock_});
     }
-    (void)ucd_ucx_lose_endpoint(pipeline, ep, status); // its arguments were checked
+    return Status(ucd_ucx_lose_endpoint(pipeline, ep, status));
 }
 
 void ucd_ucx_rma::handle_losses() {

@@ -20,7 +20,7 @@ struct ucd_ucx_rma {
     unsigned progress(); // without the lock
 
     // Without the lock: may be called where UCX calls back.
-    void lose(ucp_ep_h ep, ucs_status_t status);
+    ucd_ucx::Status lose(ucp_ep_h ep, ucs_status_t status);
     void handle_losses();
     // Whatever came to use an endpoint before it was lost has a smaller number.
     uint64_t now() { return clock_; }

@@ -36,7 +36,8 @@ Status check_elements(const ucd_layout_t &here, const ucd_layout_t &there, ucd_o
     if (op == UCD_UCX_OP__NO_OP) return success;
     int takes = 0;
     UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, there.element, "seq", &takes)));
-    return takes ? success : fail(UCD_ERR__NOT_SUPPORTED, "target_type does not take the op");
+    if (takes) return success;
+    return fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take", op);
 }
 
 Status check_bytes(const ucd_layout_t &here, const ucd_layout_t &there) {

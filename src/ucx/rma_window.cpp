@@ -1,5 +1,6 @@
 #include "rma_window.h"
 
+#include "options.h"
 #include "rma_task.h"
 #include "secret_numbers.h"
 
@@ -41,8 +42,7 @@ Status ucd_ucx_window::set(ucd_info_t from) {
     UCD_UCX_TRY(copy_hints(from, fetch_info));
     UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));
-    for (const char *key : {"ucd.ucx.eager", "ucd.ucx.chunk", "ucd.ucx.depth"})
-        UCD_UCX_TRY(info.copy(from, key));
+    for (const char *key : transfer_keys) UCD_UCX_TRY(info.copy(from, key));
     return success;
 }
 

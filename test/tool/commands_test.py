@@ -236,6 +236,15 @@ class Commands(unittest.TestCase):
             self.assertTrue(done.stderr, bad)
             self.assertEqual(done.stdout, b'', bad)
 
+    def test_what_is_wrong_is_named(self):
+        for bad, said in ((('nothing',), b'not expected: nothing'), ((), b'subcommand is required')):
+            self.assertIn(said, run(*bad, status=2).stderr)
+        for number in ('-1', '9' * 25, '1x'):
+            for bad in (('describe', 'int', '--count'), ('pack', 'a', 'b', '--bytes')):
+                said = run(*bad, number, status=2).stderr
+                self.assertIn(number.encode(), said)
+                self.assertLess(len(said), 150)
+
     def test_help_is_no_failure(self):
         self.assertIn('describe', text('--help'))
         self.assertIn('--slice', text('pack', '--help'))

@@ -25,3 +25,32 @@ TEST_CASE("an operation's info says whether its chunks stay in device memory") {
         CHECK((pair.a.side.memory.most > 0) == (std::string(ring) == "none"));
     }
 }
+
+TEST_CASE("a window's info says whether chunks to and from it stay in device memory") {
+    const MockSession session;
+    for (const char *ring : {"auto", "none"})
+        for (const bool put : {true, false}) {
+            RmaPair pair({SMALL_RING});
+            const Keys keys({{"ucd.ucx.ring", ring}});
+            Case one("rma ring of a window", 0);
+            RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
+            MockBuffer &windowed = put ? ends.out : ends.in;
+            const Window window(pair.b, windowed.real_base(), 3000, keys.get());
+            Outcome o;
+            const ucd_ucx_param_t p = o.param();
+            if (put)
+                ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), ends.in.real_base(), 1,
+                                   ends.from.type(), window.key(), 0, 1, ends.to.type(), &p,
+                                   &o.request),
+                   "ucd_ucx_put_nbx");
+            else
+                ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), ends.out.real_base(), 1, ends.to.type(),
+                                   window.key(), 0, 1, ends.from.type(), &p, &o.request),
+                   "ucd_ucx_get_nbx");
+            pair.until([&] { return o.done(); });
+            require_good(one, o, 1000, "the origin");
+            ends.check(one);
+            const Side &sender = put ? pair.a.side : pair.b.side;
+            CHECK((sender.memory.most > 0) == (std::string(ring) == "none"));
+        }
+}

@@ -1,6 +1,7 @@
 // What goes wrong with one-sided operations: each ends in an error that its origin is told, nothing
 // hangs, nothing leaks, and the workers go on.
 
+#include "c_api/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
 #include "ucx/rma_pair.hpp"
@@ -276,4 +277,25 @@ TEST_CASE("a device that fails at the target is told to the origin") {
     }
     mock::release(memory);
     check_usable(pair);
+}
+
+TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to be") {
+    const MockSession session;
+    RmaPair pair;
+    const auto lose = [&] {
+        return ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT);
+    };
+    int failed = 0;
+    for (std::size_t nth = 1;; ++nth) {
+        pair.progress(); // handles what was lost
+        fail_allocation(nth);
+        const int rc = lose();
+        if (end_failing()) {
+            CHECK(rc == UCD_SUCCESS);
+            break;
+        }
+        CHECK(rc == UCD_ERR__OUT_OF_MEM);
+        ++failed;
+    }
+    CHECK(failed >= 2);
 }

@@ -3,7 +3,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+
 namespace ucdtool {
+
+// What a number of bytes or types may be. Not CLI::NonNegativeNumber, whose message has the digits
+// of the largest double.
+inline CLI::Range any_number() {
+    return {uint64_t{0}, uint64_t{INT64_MAX}, "NONNEGATIVE"};
+}
 
 void add_describe(CLI::App &app);
 void add_pack(CLI::App &app);

@@ -160,10 +160,10 @@ void add_describe(CLI::App &app) {
         app.add_subcommand("describe", "Show what a type is: bounds, layout, costs, picture");
     c->add_option("TYPE", o->type, "type expression, @FILE or - for standard input")->required();
     c->add_option("-c,--count", o->count, "describe the layout of so many of them")
-        ->check(CLI::NonNegativeNumber);
+        ->check(any_number());
     c->add_option("--row", o->row,
                   "bytes of memory in a row of the picture (default: by the layout)")
-        ->check(CLI::NonNegativeNumber);
+        ->check(any_number());
     c->add_option("--columns", o->columns, "the most cells in a row of the picture")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
     c->add_option("--svg", o->svg, "write the picture to this file as SVG (- for standard output)");

@@ -1,5 +1,6 @@
 #include "commands/move_options.hpp"
 
+#include "commands/commands.hpp"
 #include <map>
 #include <vector>
 
@@ -55,16 +56,15 @@ void add_layout_options(CLI::App &command, LayoutOptions &o, const std::string &
     shape->needs(dtype);
     command.add_option(c, o.count, "so many of the type, one extent apart")
         ->needs(type)
-        ->check(CLI::NonNegativeNumber);
+        ->check(any_number());
     command.add_option(dashes + "origin", o.origin, "byte of the data where buffer or array start");
     type->excludes(slice);
 }
 
 void StreamPart::add_to(CLI::App &command) {
     command.add_option("--offset", offset, "start at this byte of the packed data")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--bytes", bytes, "move so many packed bytes")
-        ->check(CLI::NonNegativeNumber);
+        ->check(any_number());
+    command.add_option("--bytes", bytes, "move so many packed bytes")->check(any_number());
 }
 
 } // namespace ucdtool
