@@ -71,6 +71,29 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
     }
 }
 
+TEST_CASE("the start of runs that end beyond 2^32 words") {
+    MockSession session;
+    // In words of a byte, the second run ends at a number that is 1016 in 32 bits.
+    const std::intptr_t run = (std::intptr_t{1} << 32) + 1008, far = std::intptr_t{1} << 33;
+    const RecipePtr recipe = hindexed({8, run, 40, 24, 8, 16},
+                                      {0, 16, far, far + 64, far, far + 99}, leaf(UCD_TYPE__BYTE));
+    const BuiltType type(recipe);
+    constexpr std::intptr_t moved = 2000;
+    Rng rng(5);
+    for (const std::intptr_t odd : {0, 1}) {
+        MockBuffer in(rng, {0, moved + 16}, device0), out(rng, {0, moved}, device0);
+        for (std::intptr_t i = 0; i < moved; ++i)
+            *out.expected(i) = *in.actual(odd + (i < 8 ? i : i + 8));
+        in.send();
+        out.send();
+        std::uintptr_t actual = 0;
+        CHECK(ucd_pack(static_cast<char *>(in.real_base()) + odd, 1, type.get(), 0, out.real_base(),
+                       moved, &actual, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        out.fetch();
+        CHECK(out.difference() == "");
+    }
+}
+
 TEST_CASE("peers reach each other's memory") {
     check_peers_are_reached(UCD_OP__REPLACE);
 }

@@ -52,7 +52,9 @@ Status launch_nest(Work &work) {
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
-    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
+    // Where runs end, that way counts in words of 32 bits.
+    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
+                   innermost.count * (innermost.each / work.word) <= UINT32_MAX;
     const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
     return launch_kernel(work.stream, kernel.handle, params.tiles,
                          max_blocks(work.device, work.job), params);
