@@ -64,6 +64,7 @@ void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call
                               << n);
         REQUIRE(n < 1000);
         REQUIRE(ucd_finalize() == UCD_SUCCESS); // so that whatever is kept is made anew
+        REQUIRE(mock::counts.live_allocations == 0);
         REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
         use_staging(512, 3);
         Packing p(recipe, to, op, stream);

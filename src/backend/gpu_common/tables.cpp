@@ -56,10 +56,8 @@ bool TableStore::evict_one(OnDevice &on, int device) {
     });
     if (it == on.by_age.end()) return false;
     Tables::Copy &copy = (*it)->copies_[index];
-    if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
     on.unused.insert(std::move(copy.memory));
     on.by_age.erase(it);
-    copy = {};
     return true;
 }
 
@@ -68,8 +66,9 @@ Status TableStore::upload(Tables &tables, Device &device) {
     OnDevice &on = devices_[index];
     Tables::Copy &copy = tables.copies_[index];
     on.open = true;
-    // First, so that memory under way can always be noted down.
+    // First, so that the memory can always be noted down. An event that was made for nothing stays.
     std::list<Tables *> age{&tables};
+    if (copy.uploaded == nullptr) UCD_TRY(device.take_event(copy.uploaded));
     ListMemory::node_type memory;
     UCD_TRY(allocate(tables.image_.size(), on, device.index(), memory));
     const auto start = [&]() -> Status {
@@ -77,14 +76,11 @@ Status TableStore::upload(Tables &tables, Device &device) {
         UCD_TRY(check(gpuMemcpyAsync(memory.mapped(), tables.image_.data(), tables.image_.size(),
                                      gpuMemcpyDefault, device.upload_stream()),
                       "uploading lists"));
-        UCD_TRY(device.take_event(copy.uploaded));
         return check(gpuEventRecord(copy.uploaded, device.upload_stream()), "recording an event");
     };
     const Status status = start();
     if (!status.ok()) {
         on.unused.insert(std::move(memory));
-        if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
-        copy.uploaded = nullptr;
         return status;
     }
     copy.memory = std::move(memory);
@@ -143,10 +139,10 @@ void TableStore::forget(Tables &tables) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
         Tables::Copy &copy = tables.copies_[i];
+        if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
         if (copy.memory.empty()) continue;
         devices_[i].by_age.erase(copy.age);
         devices_[i].unused.insert(std::move(copy.memory));
-        if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
     }
 }
 
