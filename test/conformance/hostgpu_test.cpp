@@ -276,6 +276,32 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
     ucd_info_free(&info);
 }
 
+TEST_CASE("chunks that are under way at the same time share the cap on blocks") {
+    MockSession session;
+    use_staging(32768, 3);
+    for (const auto &[cap, at_once, blocks] : {std::tuple{"1", 1, 5}, std::tuple{"2", 2, 5},
+                                               std::tuple{"5", 3, 5}, std::tuple{"6", 3, 10}}) {
+        INFO("ucd.max_blocks is " << cap);
+        ucd_info_t info = UCD_INFO__NULL;
+        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+        REQUIRE(ucd_info_set(info, "ucd.max_blocks", cap) == UCD_SUCCESS);
+        StridedMove move("shared cap", 40000, device0, pageable); // five chunks
+        set_up_pack(move.move());
+        (void)ucd::hostgpu::stored_by_blocks();
+        mock::counts.launches = 0;
+        mock::hold();
+        REQUIRE(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+                          move.bytes(), &move.actual, info, UCD_OP__REPLACE,
+                          &move.request) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == at_once);
+        mock::let_go();
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(ucd::hostgpu::stored_by_blocks().size() == static_cast<std::size_t>(blocks));
+        ucd_info_free(&info);
+    }
+}
+
 TEST_CASE("moves to and from host memory leave room for other kernels") {
     constexpr std::size_t ints = 20000, all = (ints * sizeof(int) / 16 + 255) / 256;
     constexpr std::size_t few = 2 * ucd::hostgpu::processors;
