@@ -9,13 +9,21 @@
 namespace ucd {
 namespace {
 
+// Whether the target may have elements behind those that are copied which are of another kind. An
+// unpack would ask whether the op is there for these, too.
+bool may_have_other_elements(const Transfer &to) {
+    return to.length < to.type->size * to.count && elements_of(*to.type).kind == Element::none;
+}
+
 // A side in one piece is itself the packed buffer of the other: a copy is then a pack or an unpack.
-bool as_one_move(const Transfer &from, const Transfer &to, Transfer &move, Direction &direction) {
+bool as_one_move(const Transfer &from, const Transfer &to, Op op, Transfer &move,
+                 Direction &direction) {
     char *address;
     if (is_contiguous(to, address)) {
         move = from;
         direction = Direction::pack;
-    } else if (is_contiguous(from, address)) {
+    } else if ((op == Op::replace || !may_have_other_elements(to)) &&
+               is_contiguous(from, address)) {
         move = to;
         direction = Direction::unpack;
     } else {
@@ -53,7 +61,7 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
                   const Hints &hints, std::unique_ptr<Operation> &operation) {
     Transfer move;
     Direction direction;
-    if (as_one_move(from, to, move, direction))
+    if (as_one_move(from, to, op, move, direction))
         return start(context, {&move, 1}, direction, op, hints, operation);
 
     Place source, target;
@@ -61,7 +69,7 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
     UCD_TRY(find_place(context, hints, hints.outbuf, first_byte(*to.type, to.laid_out), target));
     Route route = find_route(context, hints, source, target);
     if (route.way == Way::direct && target.host_reachable() &&
-        !supports(route.packed, op, *to.type))
+        !supports(route.packed, op, *from.type))
         route = staged_route(context, source, target);
     if (route.way == Way::host) return copy_on_host(context, from, to, op, hints.limits);
     const bool by_engines = hints.limits.engine == Engine::dma;
@@ -74,7 +82,7 @@ Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op
     if (one_launch) return launch_copy(from, to, route.packed, hints.limits, operation);
     // A device that reaches both sides does both halves, by way of chunks of its own.
     const Executor &reader = route.laid_out, &writer = route.packed;
-    UCD_TRY(check_supported(writer, op, *to.type));
+    UCD_TRY(check_supported(writer, op, *from.type));
     auto work = std::make_unique<Movement>();
     work->keep(*from.type);
     work->keep(*to.type);

@@ -109,7 +109,12 @@ Layout packed_layout(uint64_t bytes) {
 
 Pipeline::Pipeline(Staging &staging, const Executor &from, const Executor &to, Op op,
                    const Limits &limits)
-    : from_(from), to_(to), op_(op), limits_(limits), pool_(pool_between(staging, from, to)) {
+    : from_(from), to_(to), op_(op), pool_(pool_between(staging, from, to)),
+      most_lanes_(pool_.most_chunks()), limits_(limits) {
+    if (limits.max_blocks > 0) { // lanes share what the call may use
+        most_lanes_ = std::min(most_lanes_, limits.max_blocks);
+        limits_.max_blocks /= most_lanes_;
+    }
     if (!pool_.reached_by(to)) relay_pool_ = &staging.pool(to, MemoryKind::pinned);
 }
 
@@ -171,7 +176,7 @@ Status Pipeline::reserve() {
 
 Status Pipeline::advance() {
     for (Lane &lane : lanes_) UCD_TRY(step(lane));
-    while (!stopped_ && !all_loaded()) {
+    while (!stopped_ && !all_loaded() && lanes_.size() < most_lanes_) {
         Lane lane;
         UCD_TRY(take_chunks(lane.chunk, lane.relay));
         if (lane.chunk == nullptr) break;

@@ -42,6 +42,7 @@ public:
     }
     MemoryKind kind() const { return kind_; }
     std::size_t chunk_bytes() const { return sizes_.chunk_bytes; }
+    unsigned most_chunks() const { return sizes_.chunks; }
 
 private:
     friend struct ReturnChunk;
@@ -151,8 +152,9 @@ private:
 
     const Executor from_, to_;
     const Op op_;
-    const Limits limits_;
     ChunkPool &pool_;
+    unsigned most_lanes_;
+    Limits limits_; // of the work of one lane
     ChunkPool *relay_pool_ = nullptr;
     std::vector<std::unique_ptr<PackedPlan>> packed_plans_; // plans refer to their layouts
     std::vector<Move> moves_;

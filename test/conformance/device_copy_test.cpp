@@ -129,3 +129,28 @@ TEST_CASE("copies of some megabytes: threads have several words") {
     check_copy(one, subject(vector(112000, 5, 6, number)), subject(vector(80000, 7, 8, number)),
                device0, device0);
 }
+
+TEST_CASE("a reduction asks for the op of no element that it does not reach") {
+    MockSession session;
+    Case one("prefix", 0);
+    const RecipePtr number = leaf(UCD_TYPE__INT);
+    int supported = 0;
+    REQUIRE(ucd_op_is_supported(UCD_OP__SUM, UCD_TYPE__INT, mock::backend.name, &supported) ==
+            UCD_SUCCESS);
+    if (!supported) return;
+    for (const RecipePtr &from : {contig(4, number), vector(4, 1, 2, number)}) {
+        const ReducedSubject source = with_elements(make_subject(one, from, 1, "source"));
+        for (const ucd_type_t last : {UCD_TYPE__CHAR, UCD_TYPE__LONG_DOUBLE})
+            for (const std::intptr_t second : {8, 12}) { // in one piece, or not
+                const ReducedSubject target = with_elements(make_subject(
+                    one, structure({2, 2, 1}, {0, second, 64}, {number, number, leaf(last)}), 1,
+                    "target"));
+                for (const Memory a : all_memories)
+                    for (const Memory b : all_memories) {
+                        MockBuffer in(one.rng(), source.subject.range, a);
+                        MockBuffer out(one.rng(), target.subject.range, b);
+                        check_mock_copy(one, UCD_OP__SUM, source, in, target, out);
+                    }
+            }
+    }
+}

@@ -71,6 +71,29 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
     }
 }
 
+TEST_CASE("the start of runs that end beyond 2^32 words") {
+    MockSession session;
+    // In words of a byte, the second run ends at a number that is 1016 in 32 bits.
+    const std::intptr_t run = (std::intptr_t{1} << 32) + 1008, far = std::intptr_t{1} << 33;
+    const RecipePtr recipe = hindexed({8, run, 40, 24, 8, 16},
+                                      {0, 16, far, far + 64, far, far + 99}, leaf(UCD_TYPE__BYTE));
+    const BuiltType type(recipe);
+    constexpr std::intptr_t moved = 2000;
+    Rng rng(5);
+    for (const std::intptr_t odd : {0, 1}) {
+        MockBuffer in(rng, {0, moved + 16}, device0), out(rng, {0, moved}, device0);
+        for (std::intptr_t i = 0; i < moved; ++i)
+            *out.expected(i) = *in.actual(odd + (i < 8 ? i : i + 8));
+        in.send();
+        out.send();
+        std::uintptr_t actual = 0;
+        CHECK(ucd_pack(static_cast<char *>(in.real_base()) + odd, 1, type.get(), 0, out.real_base(),
+                       moved, &actual, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        out.fetch();
+        CHECK(out.difference() == "");
+    }
+}
+
 TEST_CASE("peers reach each other's memory") {
     check_peers_are_reached(UCD_OP__REPLACE);
 }
@@ -288,6 +311,32 @@ TEST_CASE("long moves in words of every width, of one or several vectors a threa
                 check_mock_pack(move);
                 check_mock_unpack(move);
             }
+}
+
+TEST_CASE("chunks that are under way at the same time share the cap on blocks") {
+    MockSession session;
+    use_staging(32768, 3);
+    for (const auto &[cap, at_once, blocks] : {std::tuple{"1", 1, 5}, std::tuple{"2", 2, 5},
+                                               std::tuple{"5", 3, 5}, std::tuple{"6", 3, 10}}) {
+        INFO("ucd.max_blocks is " << cap);
+        ucd_info_t info = UCD_INFO__NULL;
+        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+        REQUIRE(ucd_info_set(info, "ucd.max_blocks", cap) == UCD_SUCCESS);
+        StridedMove move("shared cap", 40000, device0, pageable); // five chunks
+        set_up_pack(move.move());
+        (void)ucd::hostgpu::stored_by_blocks();
+        mock::counts.launches = 0;
+        mock::hold();
+        REQUIRE(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+                          move.bytes(), &move.actual, info, UCD_OP__REPLACE,
+                          &move.request) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == at_once);
+        mock::let_go();
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        CHECK(ucd::hostgpu::stored_by_blocks().size() == static_cast<std::size_t>(blocks));
+        ucd_info_free(&info);
+    }
 }
 
 TEST_CASE("moves to and from host memory leave room for other kernels") {

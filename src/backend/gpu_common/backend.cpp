@@ -12,6 +12,7 @@
 #include "shared_memory.h"
 
 #include <array>
+#include <list>
 #include <thread>
 
 namespace ucd {
@@ -71,39 +72,57 @@ private:
     gpuEvent_t event_ = nullptr;
 };
 
+// Unless told that all went well, waits for what was started: it must be over before its memory
+// goes.
+class Drain {
+public:
+    explicit Drain(gpuStream_t stream, bool needed = true) : stream_(stream), needed_(needed) {}
+    ~Drain() {
+        if (needed_) (void)gpuStreamSynchronize(stream_);
+    }
+    Drain(const Drain &) = delete;
+    Drain &operator=(const Drain &) = delete;
+    void dismiss() { needed_ = false; }
+
+private:
+    const gpuStream_t stream_;
+    bool needed_;
+};
+
 // What work in callers' streams needs, until it is done.
 class Kept {
 public:
-    void add(std::unique_ptr<LaunchEvent> done, std::shared_ptr<const void> what) {
+    struct Item {
+        std::shared_ptr<const void> what;
+        LaunchEvent done; // goes first: it uses the tables of plans
+        Item(std::shared_ptr<const void> kept, Device &device)
+            : what(std::move(kept)), done(device) {}
+    };
+    using Items = std::list<Item>;
+
+    void add(Items &items) {
         const std::lock_guard lock(mutex_);
-        items_.push_back({std::move(what), std::move(done)});
+        items_.splice(items_.end(), items);
     }
 
     // Lets go of what is done. Whether anything is left.
     bool sweep() {
-        std::vector<Item> done; // ends outside the lock: the end of a type may take a while
+        Items done; // ends outside the lock: the end of a type may take a while
         const std::lock_guard lock(mutex_);
-        for (std::size_t i = 0; i < items_.size();) {
+        for (auto item = items_.begin(); item != items_.end();) {
+            const auto next = std::next(item);
             bool completed = false;
             // A failure is the stream's, whose owner hears of it; the work is over.
-            if (items_[i].done->poll(completed).ok() && !completed) {
-                ++i;
-                continue;
-            }
-            done.push_back(std::move(items_[i]));
-            items_[i] = std::move(items_.back());
-            items_.pop_back();
+            if (!item->done.poll(completed).ok() || completed)
+                done.splice(done.end(), items_, item);
+            item = next;
         }
         return !items_.empty();
     }
 
 private:
-    struct Item {
-        std::shared_ptr<const void> what;
-        std::unique_ptr<LaunchEvent> done; // goes first: it uses the tables of plans
-    };
     std::mutex mutex_;
-    std::vector<Item> items_;
+    Items items_;
 };
 
 class GpuBackend final : public Backend {
@@ -163,15 +182,18 @@ public:
         gpuStreamCaptureStatus capture;
         UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
         const bool captured = capture != gpuStreamCaptureStatusNone;
-        auto event = std::make_unique<LaunchEvent>(*device);
+        Kept::Items item; // first, so that what is started can always be noted down
+        LaunchEvent &event = item.emplace_back(std::move(keep), *device).done;
+        Drain drain(stream, !captured);
         const Status status =
             launch_jobs(*device, stream, list, captured ? LaunchMode::capture : LaunchMode::now,
-                        event->uses, event->batches);
+                        event.uses, event.batches);
         if (captured) return status;
         // After a failure, too: what is in the stream by then needs its tables.
         const LastError error = last_error;
-        UCD_TRY(event->mark_end(stream));
-        kept_.add(std::move(event), std::move(keep));
+        UCD_TRY(event.mark_end(stream));
+        drain.dismiss();
+        kept_.add(item);
         if (!status.ok()) last_error = error;
         return status;
     }
@@ -264,21 +286,12 @@ private:
         UCD_TRY(open(index, device));
         auto event = std::make_unique<LaunchEvent>(*device);
         const gpuStream_t stream = event->choose_stream();
-        const Status status = body(*device, stream, *event);
-        // What was started before something failed must be over before its memory goes.
-        if (!status.ok()) return drained(stream, status);
-        UCD_TRY(drained(stream, event->mark_end(stream)));
+        Drain drain(stream);
+        UCD_TRY(body(*device, stream, *event));
+        UCD_TRY(event->mark_end(stream));
+        drain.dismiss();
         done = std::move(event);
         return success;
-    }
-
-    // A failed start waits for what was started before it: its buffers are the caller's again.
-    static Status drained(gpuStream_t stream, Status status) {
-        if (status.ok()) return status;
-        const LastError error = last_error;
-        (void)gpuStreamSynchronize(stream);
-        last_error = error;
-        return status;
     }
 
     // Asked for each pair of devices once.

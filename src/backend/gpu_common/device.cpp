@@ -60,6 +60,8 @@ Status Device::take_event(gpuEvent_t &event) {
             events_.pop_back();
             return success;
         }
+        events_.reserve(event_count_ + 1);
+        ++event_count_;
     }
     return check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event");
 }

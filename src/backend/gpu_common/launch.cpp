@@ -54,7 +54,9 @@ Status launch_nest(Work &work) {
     // Narrow loads across the bus would cost more than what stores close together gain.
     params.neighbours = work.job.packed_kind != MemoryKind::pinned;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
-    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each);
+    // Where runs end, that way counts in words of 32 bits.
+    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
+                   innermost.count * (innermost.each / work.word) <= UINT32_MAX;
     const NestKernel &kernel = nest_kernel(work.job.direction, {kinds, shape.levels}, work.word);
     return launch_kernel(work.stream, kernel.handle, params.tiles,
                          max_blocks(work.device, work.job), params);

@@ -21,22 +21,22 @@ TableStore &TableStore::instance() {
 
 // Forgotten tables leave their memory here, since giving it back to the driver would wait for the
 // device.
-Status TableStore::allocate(std::size_t bytes, OnDevice &on, Tables::Copy &copy, int device) {
+Status TableStore::allocate(std::size_t bytes, OnDevice &on, int device,
+                            ListMemory::node_type &memory) {
     constexpr std::size_t granule = 512;
     const std::size_t size = (bytes + granule - 1) / granule * granule;
     for (;;) {
         const auto it = on.unused.lower_bound(size);
         if (it != on.unused.end() && it->first <= 2 * size) {
-            copy.size = it->first;
-            copy.memory = it->second;
-            on.unused.erase(it);
+            memory = on.unused.extract(it);
             return success;
         }
-        void *memory = nullptr;
-        const Status status = check(gpuMalloc(&memory, size), "allocating memory for lists");
+        ListMemory made{{size, nullptr}};
+        void *address = nullptr;
+        const Status status = check(gpuMalloc(&address, size), "allocating memory for lists");
         if (status.ok()) {
-            copy.size = size;
-            copy.memory = static_cast<char *>(memory);
+            memory = made.extract(made.begin());
+            memory.mapped() = static_cast<char *>(address);
             return success;
         }
         if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
@@ -56,9 +56,8 @@ bool TableStore::evict_one(OnDevice &on, int device) {
     });
     if (it == on.by_age.end()) return false;
     Tables::Copy &copy = (*it)->copies_[index];
-    on.unused.emplace(copy.size, copy.memory);
+    on.unused.insert(std::move(copy.memory));
     on.by_age.erase(it);
-    copy.memory = nullptr;
     return true;
 }
 
@@ -67,24 +66,26 @@ Status TableStore::upload(Tables &tables, Device &device) {
     OnDevice &on = devices_[index];
     Tables::Copy &copy = tables.copies_[index];
     on.open = true;
-    UCD_TRY(allocate(tables.image_.size(), on, copy, device.index()));
+    // First, so that the memory can always be noted down. An event that was made for nothing stays.
+    std::list<Tables *> age{&tables};
+    if (copy.uploaded == nullptr) UCD_TRY(device.take_event(copy.uploaded));
+    ListMemory::node_type memory;
+    UCD_TRY(allocate(tables.image_.size(), on, device.index(), memory));
     const auto start = [&]() -> Status {
         // From pageable memory: the runtime has read it when it returns.
-        UCD_TRY(check(gpuMemcpyAsync(copy.memory, tables.image_.data(), tables.image_.size(),
+        UCD_TRY(check(gpuMemcpyAsync(memory.mapped(), tables.image_.data(), tables.image_.size(),
                                      gpuMemcpyDefault, device.upload_stream()),
                       "uploading lists"));
-        UCD_TRY(device.take_event(copy.uploaded));
         return check(gpuEventRecord(copy.uploaded, device.upload_stream()), "recording an event");
     };
     const Status status = start();
     if (!status.ok()) {
-        on.unused.emplace(copy.size, copy.memory);
-        if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
-        copy.memory = nullptr;
-        copy.uploaded = nullptr;
+        on.unused.insert(std::move(memory));
         return status;
     }
-    copy.age = on.by_age.insert(on.by_age.end(), &tables);
+    copy.memory = std::move(memory);
+    copy.age = age.begin();
+    on.by_age.splice(on.by_age.end(), age);
     return success;
 }
 
@@ -94,7 +95,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
     const auto index = static_cast<std::size_t>(device.index());
     Tables::Copy &copy = tables.copies_[index];
     if (mode == LaunchMode::capture && !copy.stays) return not_prepared();
-    if (copy.memory == nullptr) {
+    if (copy.memory.empty()) {
         UCD_TRY(upload(tables, device));
     } else {
         auto &ages = devices_[index].by_age;
@@ -111,7 +112,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
         }
     }
     ++copy.uses;
-    memory = copy.memory;
+    memory = copy.memory.mapped();
     use = TableUse(&tables, device.index());
     return success;
 }
@@ -119,7 +120,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
 Status TableStore::prepare(Tables &tables, Device &device) {
     const std::lock_guard lock(mutex_);
     Tables::Copy &copy = tables.copies_[static_cast<std::size_t>(device.index())];
-    if (copy.memory == nullptr) UCD_TRY(upload(tables, device));
+    if (copy.memory.empty()) UCD_TRY(upload(tables, device));
     if (copy.uploaded != nullptr) {
         UCD_TRY(check(gpuEventSynchronize(copy.uploaded), "uploading lists"));
         device.give_back(copy.uploaded);
@@ -138,10 +139,10 @@ void TableStore::forget(Tables &tables) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
         Tables::Copy &copy = tables.copies_[i];
-        if (copy.memory == nullptr) continue;
-        devices_[i].by_age.erase(copy.age);
-        devices_[i].unused.emplace(copy.size, copy.memory);
         if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
+        if (copy.memory.empty()) continue;
+        devices_[i].by_age.erase(copy.age);
+        devices_[i].unused.insert(std::move(copy.memory));
     }
 }
 
@@ -153,7 +154,7 @@ void TableStore::close(Device &device) {
     for (Tables *tables : on.by_age) {
         Tables::Copy &copy = tables->copies_[index];
         if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
-        on.unused.emplace(copy.size, copy.memory);
+        on.unused.insert(std::move(copy.memory));
         copy = {};
     }
     on.by_age.clear();

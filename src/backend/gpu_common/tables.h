@@ -1,6 +1,6 @@
-// The lists of plans in device memory: uploaded at first use, kept as long as the plan, and given up
-// earlier if memory runs out. The store outlives backends, because plans may: a table that went with
-// its backend is uploaded again.
+// The lists of plans in device memory: uploaded at first use, kept as long as the plan, and given
+// up earlier if memory runs out. The store outlives backends, because plans may: a table that went
+// with its backend is uploaded again.
 #pragma once
 
 #include "device.h"
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace ucd::UCD_GPU {
+
+// Memory for lists by its size. Its entries are handed on, so that giving one back needs no memory.
+using ListMemory = std::multimap<std::size_t, char *>;
 
 // One plan's lists, and where they are on each device.
 class Tables {
@@ -27,8 +30,7 @@ public:
 private:
     friend class TableStore;
     struct Copy {
-        char *memory = nullptr; // null: not on this device
-        std::size_t size = 0;
+        ListMemory::node_type memory;  // empty: not on this device
         gpuEvent_t uploaded = nullptr; // null: surely there
         unsigned uses = 0;             // work under way
         bool stays = false;            // for graphs, which nobody hears of any more
@@ -93,12 +95,12 @@ public:
 
 private:
     struct OnDevice {
-        std::list<Tables *> by_age;                 // the least recently used first
-        std::multimap<std::size_t, char *> unused;  // memory without a table
+        std::list<Tables *> by_age; // the least recently used first
+        ListMemory unused;          // memory without a table
         bool open = false;
     };
     Status upload(Tables &tables, Device &device);
-    Status allocate(std::size_t bytes, OnDevice &on, Tables::Copy &copy, int device);
+    Status allocate(std::size_t bytes, OnDevice &on, int device, ListMemory::node_type &memory);
     bool evict_one(OnDevice &on, int device);
 
     std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include "driver.h"
 #include "plain_copy.h"
 
+#include "c_api/allocations.hpp"
 #include "support/mock_driver.h"
 
 #include <cstring>
@@ -51,6 +52,7 @@ Lines &lines() {
 }
 
 std::shared_ptr<Line> line_of(mock::Stream *stream) {
+    const ucdtest::NoFailures none;
     const std::lock_guard lock(lines().mutex);
     auto &line = lines().lines[stream];
     if (line == nullptr) line = std::make_shared<Line>();
@@ -121,6 +123,7 @@ namespace {
 
 // Puts work into a stream, or into the graph that is being made of it.
 void submit(mock::Stream *stream, std::function<void()> body) {
+    const ucdtest::NoFailures none;
     const std::shared_ptr<Line> line = line_of(stream);
     auto work = [stream, body = std::move(body)] {
         view = {};
@@ -227,6 +230,7 @@ thread_local std::vector<int> pushed;
 }
 
 Current::Current(int device) {
+    const ucdtest::NoFailures none;
     pushed.push_back(current_device);
     current_device = device;
 }
@@ -297,6 +301,7 @@ gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
+    const ucdtest::NoFailures none;
     *stream = new mock::Stream(current_device);
     return gpuSuccess;
 }
@@ -317,6 +322,7 @@ gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
 }
 
 gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
+    const ucdtest::NoFailures none;
     const EventState state = *event;
     submit(stream, [state] {
         while (state.line->completed < state.number) std::this_thread::yield();
@@ -334,6 +340,7 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    const ucdtest::NoFailures none;
     *event = new EventState;
     return gpuSuccess;
 }
@@ -370,6 +377,7 @@ gpuError_t gpuEventDestroy(gpuEvent_t event) {
 namespace {
 
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
+    const ucdtest::NoFailures none;
     const bool refused =
         is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
     *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
@@ -410,6 +418,7 @@ gpuError_t gpuHostFree(void *memory) {
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {
+    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
@@ -440,6 +449,7 @@ gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
 }
 
 gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
+    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     constexpr std::size_t longest_pitch = INT32_MAX;
     const gpuExtent extent = copy->extent;
@@ -462,6 +472,7 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
 
 gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
                            gpuStream_t stream) {
+    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     ++mock::counts.launches;
     ++mock::counts.jobs;
