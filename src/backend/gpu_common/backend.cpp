@@ -12,6 +12,7 @@
 #include "shared_memory.h"
 
 #include <array>
+#include <list>
 #include <thread>
 
 namespace ucd {
@@ -43,15 +44,17 @@ public:
     }
 
     // Where to put the work.
-    gpuStream_t choose_stream() {
+    Status choose_stream(gpuStream_t &stream) {
         own_ = device_.take_stream();
-        return own_ != nullptr ? own_ : device_.shared_stream();
+        stream = own_ != nullptr ? own_ : device_.shared_stream();
+        return own_ != nullptr ? success : expect_mark();
     }
+    // The work will be in a stream that has other work.
+    Status expect_mark() { return device_.take_event(event_); }
 
     // Once, behind the work.
     Status mark_end(gpuStream_t stream) {
         if (stream == own_) return success;
-        UCD_TRY(device_.take_event(event_));
         return check(gpuEventRecord(event_, stream), "recording an event");
     }
 
@@ -74,36 +77,74 @@ private:
 // What work in callers' streams needs, until it is done.
 class Kept {
 public:
-    void add(std::unique_ptr<LaunchEvent> done, std::shared_ptr<const void> what) {
+    struct Item {
+        std::shared_ptr<const void> what;
+        std::unique_ptr<LaunchEvent> done; // goes first: it uses the tables of plans
+    };
+    // Items are made ahead of their work, so that noting them down cannot fail.
+    using Items = std::list<Item>;
+
+    void add(Items &items) noexcept {
         const std::lock_guard lock(mutex_);
-        items_.push_back({std::move(what), std::move(done)});
+        items_.splice(items_.end(), items);
     }
 
     // Lets go of what is done. Whether anything is left.
     bool sweep() {
-        std::vector<Item> done; // ends outside the lock: the end of a type may take a while
+        Items done; // ends outside the lock: the end of a type may take a while
         const std::lock_guard lock(mutex_);
-        for (std::size_t i = 0; i < items_.size();) {
+        for (auto it = items_.begin(); it != items_.end();) {
+            const auto item = it++;
             bool completed = false;
             // A failure is the stream's, whose owner hears of it; the work is over.
-            if (items_[i].done->poll(completed).ok() && !completed) {
-                ++i;
-                continue;
-            }
-            done.push_back(std::move(items_[i]));
-            items_[i] = std::move(items_.back());
-            items_.pop_back();
+            if (!item->done->poll(completed).ok() || completed)
+                done.splice(done.end(), items_, item);
         }
         return !items_.empty();
     }
 
 private:
-    struct Item {
-        std::shared_ptr<const void> what;
-        std::unique_ptr<LaunchEvent> done; // goes first: it uses the tables of plans
-    };
     std::mutex mutex_;
-    std::vector<Item> items_;
+    Items items_;
+};
+
+// Work on its way into a caller's stream. However the call ends: what is in the stream by then
+// needs its tables until it is done.
+class StreamWork {
+public:
+    StreamWork(Kept &kept, gpuStream_t stream, Kept::Items item)
+        : kept_(kept), stream_(stream), item_(std::move(item)) {}
+    ~StreamWork() {
+        const LastError error = last_error;
+        // Without the event, nothing would tell when it is done.
+        if (!item_.front().done->mark_end(stream_).ok()) (void)gpuStreamSynchronize(stream_);
+        kept_.add(item_);
+        last_error = error;
+    }
+    StreamWork(const StreamWork &) = delete;
+    StreamWork &operator=(const StreamWork &) = delete;
+
+private:
+    Kept &kept_;
+    const gpuStream_t stream_;
+    Kept::Items item_;
+};
+
+// A start that fails, in whatever way, waits for what was started before it: its buffers are the
+// caller's again.
+class DrainUnlessDone {
+public:
+    explicit DrainUnlessDone(gpuStream_t stream) : stream_(stream) {}
+    ~DrainUnlessDone() {
+        if (!done_) (void)gpuStreamSynchronize(stream_);
+    }
+    DrainUnlessDone(const DrainUnlessDone &) = delete;
+    DrainUnlessDone &operator=(const DrainUnlessDone &) = delete;
+    void done() { done_ = true; }
+
+private:
+    const gpuStream_t stream_;
+    bool done_ = false;
 };
 
 class GpuBackend final : public Backend {
@@ -162,18 +203,15 @@ public:
         const auto stream = static_cast<gpuStream_t>(native.native);
         gpuStreamCaptureStatus capture;
         UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
-        const bool captured = capture != gpuStreamCaptureStatusNone;
-        auto event = std::make_unique<LaunchEvent>(*device);
-        const Status status =
-            launch_jobs(*device, stream, list, captured ? LaunchMode::capture : LaunchMode::now,
-                        event->uses, event->batches);
-        if (captured) return status;
-        // After a failure, too: what is in the stream by then needs its tables.
-        const LastError error = last_error;
-        UCD_TRY(event->mark_end(stream));
-        kept_.add(std::move(event), std::move(keep));
-        if (!status.ok()) last_error = error;
-        return status;
+        Kept::Items item;
+        item.push_back({std::move(keep), std::make_unique<LaunchEvent>(*device)});
+        LaunchEvent &event = *item.front().done;
+        if (capture != gpuStreamCaptureStatusNone)
+            return launch_jobs(*device, stream, list, LaunchMode::capture, event.uses,
+                               event.batches);
+        UCD_TRY(event.expect_mark());
+        const StreamWork work(kept_, stream, std::move(item));
+        return launch_jobs(*device, stream, list, LaunchMode::now, event.uses, event.batches);
     }
 
     Status prepare(const NativeStream &native, const Job &job) override {
@@ -263,22 +301,14 @@ private:
         Device *device;
         UCD_TRY(open(index, device));
         auto event = std::make_unique<LaunchEvent>(*device);
-        const gpuStream_t stream = event->choose_stream();
-        const Status status = body(*device, stream, *event);
-        // What was started before something failed must be over before its memory goes.
-        if (!status.ok()) return drained(stream, status);
-        UCD_TRY(drained(stream, event->mark_end(stream)));
+        gpuStream_t stream;
+        UCD_TRY(event->choose_stream(stream));
+        DrainUnlessDone drain(stream); // before the event goes, and the tables with it
+        UCD_TRY(body(*device, stream, *event));
+        UCD_TRY(event->mark_end(stream));
+        drain.done();
         done = std::move(event);
         return success;
-    }
-
-    // A failed start waits for what was started before it: its buffers are the caller's again.
-    static Status drained(gpuStream_t stream, Status status) {
-        if (status.ok()) return status;
-        const LastError error = last_error;
-        (void)gpuStreamSynchronize(stream);
-        last_error = error;
-        return status;
     }
 
     // Asked for each pair of devices once.

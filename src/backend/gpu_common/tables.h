@@ -1,6 +1,6 @@
-// The lists of plans in device memory: uploaded at first use, kept as long as the plan, and given up
-// earlier if memory runs out. The store outlives backends, because plans may: a table that went with
-// its backend is uploaded again.
+// The lists of plans in device memory: uploaded at first use, kept as long as the plan, and given
+// up earlier if memory runs out. The store outlives backends, because plans may: a table that went
+// with its backend is uploaded again.
 #pragma once
 
 #include "device.h"
@@ -13,6 +13,10 @@
 #include <vector>
 
 namespace ucd::UCD_GPU {
+
+// Memory on a device, by its size. An entry moves from one owner to the next as a node: what is
+// given up is noted down without an allocation, which could fail.
+using ListMemory = std::multimap<std::size_t, char *>;
 
 // One plan's lists, and where they are on each device.
 class Tables {
@@ -27,8 +31,7 @@ public:
 private:
     friend class TableStore;
     struct Copy {
-        char *memory = nullptr; // null: not on this device
-        std::size_t size = 0;
+        ListMemory::node_type held;    // empty: not on this device
         gpuEvent_t uploaded = nullptr; // null: surely there
         unsigned uses = 0;             // work under way
         bool stays = false;            // for graphs, which nobody hears of any more
@@ -93,13 +96,13 @@ public:
 
 private:
     struct OnDevice {
-        std::list<Tables *> by_age;                 // the least recently used first
-        std::multimap<std::size_t, char *> unused;  // memory without a table
+        std::list<Tables *> by_age; // the least recently used first
+        ListMemory unused;          // memory without a table
         bool open = false;
     };
     Status upload(Tables &tables, Device &device);
-    Status allocate(std::size_t bytes, OnDevice &on, Tables::Copy &copy, int device);
-    bool evict_one(OnDevice &on, int device);
+    Status allocate(std::size_t bytes, OnDevice &on, Device &device, ListMemory &held);
+    bool evict_one(OnDevice &on, Device &device);
 
     std::mutex mutex_;
     std::array<OnDevice, max_devices> devices_;
