@@ -9,7 +9,7 @@ namespace ucdtest {
 // Allocations that were made and not given back.
 std::ptrdiff_t live_allocations();
 
-// Lets the n-th allocation from now on, counted from 1, throw std::bad_alloc; once.
+// Lets this thread's n-th allocation from now on, counted from 1, throw std::bad_alloc; once.
 void fail_allocation(std::size_t n);
 // Lets no allocation fail any longer; whether none has failed since fail_allocation().
 bool end_failing();

@@ -6,6 +6,7 @@
 #include "plain_copy.h"
 
 #include "support/mock_driver.h"
+#include "support/spared_allocations.hpp"
 
 #include <cstring>
 #include <map>
@@ -51,6 +52,7 @@ Lines &lines() {
 }
 
 std::shared_ptr<Line> line_of(mock::Stream *stream) {
+    const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(lines().mutex);
     auto &line = lines().lines[stream];
     if (line == nullptr) line = std::make_shared<Line>();
@@ -120,7 +122,9 @@ void require_aligned(uintptr_t address, std::size_t bytes) {
 namespace {
 
 // Puts work into a stream, or into the graph that is being made of it.
-void submit(mock::Stream *stream, std::function<void()> body) {
+template <class Body>
+void submit(mock::Stream *stream, Body body) {
+    const ucdtest::SpareAllocations spared;
     const std::shared_ptr<Line> line = line_of(stream);
     auto work = [stream, body = std::move(body)] {
         view = {};
@@ -182,6 +186,7 @@ void note_block() {
 }
 
 void note_kernel(const char *name) {
+    const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(launched.mutex);
     launched.kernels.emplace_back(name);
 }
@@ -227,6 +232,7 @@ thread_local std::vector<int> pushed;
 }
 
 Current::Current(int device) {
+    const ucdtest::SpareAllocations spared;
     pushed.push_back(current_device);
     current_device = device;
 }
@@ -297,6 +303,7 @@ gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
+    const ucdtest::SpareAllocations spared;
     *stream = new mock::Stream(current_device);
     return gpuSuccess;
 }
@@ -334,6 +341,7 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    const ucdtest::SpareAllocations spared;
     *event = new EventState;
     return gpuSuccess;
 }
@@ -370,6 +378,7 @@ gpuError_t gpuEventDestroy(gpuEvent_t event) {
 namespace {
 
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
+    const ucdtest::SpareAllocations spared;
     const bool refused =
         is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
     *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
@@ -464,6 +473,7 @@ gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **argumen
                            gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     ++mock::counts.launches;
+    const ucdtest::SpareAllocations spared;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
     ucd::hostgpu::note_kernel(kernel.name);
