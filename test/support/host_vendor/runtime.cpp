@@ -36,6 +36,7 @@ namespace {
 
 // Work of a stream by number, and what failed of it.
 struct Line {
+    std::mutex order; // of submissions: several threads may use a stream
     std::atomic<uint64_t> submitted{0}, completed{0};
     std::mutex mutex;
     std::map<uint64_t, std::string> failures;
@@ -132,6 +133,7 @@ void submit(mock::Stream *stream, Body body) {
         body();
     };
     if (line->capture) return line->capture->nodes.push_back(std::move(work));
+    const std::lock_guard lock(line->order);
     const uint64_t number = ++line->submitted;
     stream->add([stream, line, number, work = std::move(work)] {
         try {
