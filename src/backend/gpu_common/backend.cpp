@@ -11,6 +11,7 @@
 #include "reduction.h"
 #include "shared_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <list>
 #include <thread>
@@ -89,16 +90,17 @@ public:
         items_.splice(items_.end(), items);
     }
 
-    // Lets go of what is done. Whether anything is left.
-    bool sweep() {
+    // Looks at the next few, and lets go of what is done. Whether anything is left.
+    bool sweep(std::size_t most = SIZE_MAX) {
         Items done; // ends outside the lock: the end of a type may take a while
         const std::lock_guard lock(mutex_);
-        for (auto it = items_.begin(); it != items_.end();) {
-            const auto item = it++;
+        for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
+            const auto next = items_.begin();
             bool completed = false;
             // A failure is the stream's, whose owner hears of it; the work is over.
-            if (!item->done->poll(completed).ok() || completed)
-                done.splice(done.end(), items_, item);
+            const bool over = !next->done->poll(completed).ok() || completed;
+            Items &to = over ? done : items_;
+            to.splice(to.end(), items_, next);
         }
         return !items_.empty();
     }
@@ -194,7 +196,8 @@ public:
 
     Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
-        (void)kept_.sweep();
+        constexpr std::size_t few = 4; // more than come, but no matter how many there are
+        (void)kept_.sweep(few);
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;

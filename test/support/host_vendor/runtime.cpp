@@ -355,6 +355,7 @@ gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
 }
 
 gpuError_t gpuEventQuery(gpuEvent_t event) {
+    ++mock::counts.polls;
     if (event->line == nullptr) return gpuSuccess;
     return state_of(*event->line, event->number);
 }
