@@ -27,11 +27,11 @@ void KnownBatch::reserve(std::size_t members) {
 Status KnownBatch::add(const MemberKey &key, const Transfer &t) {
     keys_.push_back(key);
     lengths_.push_back(t.length);
+    used_.push_back(t.type); // also of a member that is empty: its handle is in the key
     if (t.length == 0) return success;
     const Executor &executor = terms_.executor;
     const Plan *plan;
     UCD_TRY(plan_of(*t.type, *executor.backend, executor.index, t.count > 1, plan));
-    used_.push_back(t.type);
     jobs_.push_back({.plan = plan,
                      .laid_out = t.laid_out,
                      .packed = t.packed,

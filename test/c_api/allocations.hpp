@@ -14,15 +14,4 @@ void fail_allocation(std::size_t n);
 // Lets no allocation fail any longer; whether none has failed since fail_allocation().
 bool end_failing();
 
-// While it lives, this thread's allocations do not count: they are those of a stand-in for
-// something that reports its failures in another way.
-class NoFailures {
-public:
-    NoFailures() { ++depth; }
-    ~NoFailures() { --depth; }
-    NoFailures(const NoFailures &) = delete;
-    NoFailures &operator=(const NoFailures &) = delete;
-    static inline thread_local int depth = 0;
-};
-
 } // namespace ucdtest

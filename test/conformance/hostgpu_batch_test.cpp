@@ -188,6 +188,21 @@ TEST_CASE("batches in streams, whose types go early") {
     batch.moves.check("in streams");
 }
 
+TEST_CASE("a call in a stream costs no more for all that is under way") {
+    MockSession session;
+    mock::Stream stream(0);
+    Vectors few(3);
+    few.moves.set_up_pack();
+    mock::hold();
+    for (int i = 0; i < 200; ++i) REQUIRE(pack_in(stream, few.moves.packs()) == UCD_SUCCESS);
+    mock::counts.polls = 0;
+    for (int i = 0; i < 10; ++i) REQUIRE(pack_in(stream, few.moves.packs()) == UCD_SUCCESS);
+    CHECK(mock::counts.polls < 100);
+    mock::let_go();
+    stream.synchronise();
+    few.moves.check("many times");
+}
+
 TEST_CASE("one stream's batch does not wait for another stream") {
     MockSession session;
     mock::Stream busy(0), free(0);

@@ -114,6 +114,30 @@ TEST_CASE("other types at the addresses of those that have gone") {
     }
 }
 
+TEST_CASE("another type at the address of one that has gone, of which nothing was moved") {
+    MockSession session;
+    const Hints hints(true);
+    const bool empty = GENERATE(false, true); // or its range was
+    Vectors few(4);
+    few.moves.set_up_pack();
+    std::vector<ucd_pack_desc_t> descs = few.moves.packs();
+    ucd_pack_desc_t &d = descs[1];
+    ucd_type_t gone = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_contig(empty ? 0 : 2, UCD_TYPE__INT, UCD_INFO__NULL, &gone) == UCD_SUCCESS);
+    d.inoffset = empty ? 0 : 8;
+    d.type = gone;
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    REQUIRE(ucd_free(&gone) == UCD_SUCCESS);
+    // Its memory is likely to be where the last one's was; if it is another, that is right as well.
+    const BuiltType next(contig(4, leaf(UCD_TYPE__INT)));
+    d.type = next.get();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(d.actual_pack_bytes == 16 - d.inoffset);
+}
+
 TEST_CASE("lists that have moved, because memory ran out meanwhile") {
     MockSession session;
     const Hints hints(GENERATE(false, true));

@@ -22,7 +22,7 @@ void reset() {
     knobs.failing_export = knobs.failing_opens = 0;
     knobs.delay_us = 0;
     counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
-    counts.queries = counts.allocations = 0;
+    counts.queries = counts.polls = counts.allocations = 0;
     counts.exports = counts.opens = 0;
 }
 

@@ -48,7 +48,7 @@ extern Knobs knobs;
 
 // What has happened.
 struct Counts {
-    std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries;
+    std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries, polls;
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
     std::atomic<int> live_plans, live_events;
     std::atomic<int> exports, opens, live_opens; // of memory shared between processes

@@ -11,6 +11,7 @@
 #include "reduction.h"
 #include "shared_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <list>
 #include <thread>
@@ -44,15 +45,17 @@ public:
     }
 
     // Where to put the work.
-    gpuStream_t choose_stream() {
+    Status choose_stream(gpuStream_t &stream) {
         own_ = device_.take_stream();
-        return own_ != nullptr ? own_ : device_.shared_stream();
+        stream = own_ != nullptr ? own_ : device_.shared_stream();
+        return own_ != nullptr ? success : expect_mark();
     }
+    // The work will be in a stream that has other work.
+    Status expect_mark() { return device_.take_event(event_); }
 
     // Once, behind the work.
     Status mark_end(gpuStream_t stream) {
         if (stream == own_) return success;
-        UCD_TRY(device_.take_event(event_));
         return check(gpuEventRecord(event_, stream), "recording an event");
     }
 
@@ -72,50 +75,32 @@ private:
     gpuEvent_t event_ = nullptr;
 };
 
-// Unless told that all went well, waits for what was started: it must be over before its memory
-// goes.
-class Drain {
-public:
-    explicit Drain(gpuStream_t stream, bool needed = true) : stream_(stream), needed_(needed) {}
-    ~Drain() {
-        if (needed_) (void)gpuStreamSynchronize(stream_);
-    }
-    Drain(const Drain &) = delete;
-    Drain &operator=(const Drain &) = delete;
-    void dismiss() { needed_ = false; }
-
-private:
-    const gpuStream_t stream_;
-    bool needed_;
-};
-
 // What work in callers' streams needs, until it is done.
 class Kept {
 public:
     struct Item {
         std::shared_ptr<const void> what;
-        LaunchEvent done; // goes first: it uses the tables of plans
-        Item(std::shared_ptr<const void> kept, Device &device)
-            : what(std::move(kept)), done(device) {}
+        std::unique_ptr<LaunchEvent> done; // goes first: it uses the tables of plans
     };
+    // Items are made ahead of their work, so that noting them down cannot fail.
     using Items = std::list<Item>;
 
-    void add(Items &items) {
+    void add(Items &items) noexcept {
         const std::lock_guard lock(mutex_);
         items_.splice(items_.end(), items);
     }
 
-    // Lets go of what is done. Whether anything is left.
-    bool sweep() {
+    // Looks at the next few, and lets go of what is done. Whether anything is left.
+    bool sweep(std::size_t most = SIZE_MAX) {
         Items done; // ends outside the lock: the end of a type may take a while
         const std::lock_guard lock(mutex_);
-        for (auto item = items_.begin(); item != items_.end();) {
-            const auto next = std::next(item);
+        for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
+            const auto next = items_.begin();
             bool completed = false;
             // A failure is the stream's, whose owner hears of it; the work is over.
-            if (!item->done.poll(completed).ok() || completed)
-                done.splice(done.end(), items_, item);
-            item = next;
+            const bool over = !next->done->poll(completed).ok() || completed;
+            Items &to = over ? done : items_;
+            to.splice(to.end(), items_, next);
         }
         return !items_.empty();
     }
@@ -123,6 +108,45 @@ public:
 private:
     std::mutex mutex_;
     Items items_;
+};
+
+// Work on its way into a caller's stream. However the call ends: what is in the stream by then
+// needs its tables until it is done.
+class StreamWork {
+public:
+    StreamWork(Kept &kept, gpuStream_t stream, Kept::Items item)
+        : kept_(kept), stream_(stream), item_(std::move(item)) {}
+    ~StreamWork() {
+        const LastError error = last_error;
+        // Without the event, nothing would tell when it is done.
+        if (!item_.front().done->mark_end(stream_).ok()) (void)gpuStreamSynchronize(stream_);
+        kept_.add(item_);
+        last_error = error;
+    }
+    StreamWork(const StreamWork &) = delete;
+    StreamWork &operator=(const StreamWork &) = delete;
+
+private:
+    Kept &kept_;
+    const gpuStream_t stream_;
+    Kept::Items item_;
+};
+
+// A start that fails, in whatever way, waits for what was started before it: its buffers are the
+// caller's again.
+class DrainUnlessDone {
+public:
+    explicit DrainUnlessDone(gpuStream_t stream) : stream_(stream) {}
+    ~DrainUnlessDone() {
+        if (!done_) (void)gpuStreamSynchronize(stream_);
+    }
+    DrainUnlessDone(const DrainUnlessDone &) = delete;
+    DrainUnlessDone &operator=(const DrainUnlessDone &) = delete;
+    void done() { done_ = true; }
+
+private:
+    const gpuStream_t stream_;
+    bool done_ = false;
 };
 
 class GpuBackend final : public Backend {
@@ -172,7 +196,8 @@ public:
 
     Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
-        (void)kept_.sweep();
+        constexpr std::size_t few = 4; // more than come, but no matter how many there are
+        (void)kept_.sweep(few);
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;
@@ -181,21 +206,15 @@ public:
         const auto stream = static_cast<gpuStream_t>(native.native);
         gpuStreamCaptureStatus capture;
         UCD_TRY(check(gpuStreamIsCapturing(stream, &capture), "looking at the stream"));
-        const bool captured = capture != gpuStreamCaptureStatusNone;
-        Kept::Items item; // first, so that what is started can always be noted down
-        LaunchEvent &event = item.emplace_back(std::move(keep), *device).done;
-        Drain drain(stream, !captured);
-        const Status status =
-            launch_jobs(*device, stream, list, captured ? LaunchMode::capture : LaunchMode::now,
-                        event.uses, event.batches);
-        if (captured) return status;
-        // After a failure, too: what is in the stream by then needs its tables.
-        const LastError error = last_error;
-        UCD_TRY(event.mark_end(stream));
-        drain.dismiss();
-        kept_.add(item);
-        if (!status.ok()) last_error = error;
-        return status;
+        Kept::Items item;
+        item.push_back({std::move(keep), std::make_unique<LaunchEvent>(*device)});
+        LaunchEvent &event = *item.front().done;
+        if (capture != gpuStreamCaptureStatusNone)
+            return launch_jobs(*device, stream, list, LaunchMode::capture, event.uses,
+                               event.batches);
+        UCD_TRY(event.expect_mark());
+        const StreamWork work(kept_, stream, std::move(item));
+        return launch_jobs(*device, stream, list, LaunchMode::now, event.uses, event.batches);
     }
 
     Status prepare(const NativeStream &native, const Job &job) override {
@@ -285,11 +304,12 @@ private:
         Device *device;
         UCD_TRY(open(index, device));
         auto event = std::make_unique<LaunchEvent>(*device);
-        const gpuStream_t stream = event->choose_stream();
-        Drain drain(stream);
+        gpuStream_t stream;
+        UCD_TRY(event->choose_stream(stream));
+        DrainUnlessDone drain(stream); // before the event goes, and the tables with it
         UCD_TRY(body(*device, stream, *event));
         UCD_TRY(event->mark_end(stream));
-        drain.dismiss();
+        drain.done();
         done = std::move(event);
         return success;
     }

@@ -39,6 +39,13 @@ Status launch_table(const BatchLaunch &to, const Job &job, BatchUse use) {
                          params);
 }
 
+// Makes a table. Once it is on its way, there must be room to note that it is needed.
+Status make_table(const BatchLaunch &to, const TableImage &image, const void *kernel,
+                  const JobList &list, BatchUse &use) {
+    to.batches.reserve(to.batches.size() + 1);
+    return BatchStore::instance().make(to.device, to.stream, to.mode, image, kernel, list, use);
+}
+
 // Whether all lists are still where they were when the table was made. They are in use from here
 // on.
 Status use_lists(const BatchLaunch &to, const BatchTable &table, bool &in_place) {
@@ -94,8 +101,7 @@ Status launch_batch(const BatchLaunch &to, const JobList &list) {
         return launch_kernel(to.stream, small_batch_kernel(job.direction), params.sections.tiles,
                              max_blocks(to.device, job), params);
     }
-    UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image,
-                                        batch_kernel(job.direction), list, use));
+    UCD_TRY(make_table(to, image, batch_kernel(job.direction), list, use));
     return launch_table(to, job, std::move(use));
 }
 
@@ -146,8 +152,8 @@ Status launch_reductions(const BatchLaunch &to, const JobList &list) {
         if (image.members() == 0) continue;
         image.arrange();
         const bool all = image.members() == jobs.size(); // then it is found again
-        UCD_TRY(BatchStore::instance().make(to.device, to.stream, to.mode, image, image.kernel(),
-                                            all ? list : JobList(std::span<const Job>()), use));
+        UCD_TRY(make_table(to, image, image.kernel(), all ? list : JobList(std::span<const Job>()),
+                           use));
         UCD_TRY(launch_table(to, jobs.front(), std::move(use)));
     }
     return success;

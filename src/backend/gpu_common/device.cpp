@@ -53,17 +53,16 @@ void Device::give_back(gpuStream_t stream) {
 }
 
 Status Device::take_event(gpuEvent_t &event) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (!events_.empty()) {
-            event = events_.back();
-            events_.pop_back();
-            return success;
-        }
-        events_.reserve(event_count_ + 1);
-        ++event_count_;
+    const std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+        event = events_.back();
+        events_.pop_back();
+        return success;
     }
-    return check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event");
+    events_.reserve(events_made_ + 1);
+    UCD_TRY(check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event"));
+    ++events_made_;
+    return success;
 }
 
 void Device::give_back(gpuEvent_t event) {

@@ -44,8 +44,8 @@ private:
     gpuStream_t shared_ = nullptr, upload_ = nullptr;
     std::mutex mutex_;
     std::vector<gpuStream_t> streams_; // free; has the capacity for all
-    std::vector<gpuEvent_t> events_;   // free; has the capacity for all
-    std::size_t event_count_ = 0;
+    std::size_t events_made_ = 0;
+    std::vector<gpuEvent_t> events_; // free; has the capacity for all
 };
 
 } // namespace ucd::UCD_GPU

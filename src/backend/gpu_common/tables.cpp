@@ -20,23 +20,19 @@ TableStore &TableStore::instance() {
 }
 
 // Forgotten tables leave their memory here, since giving it back to the driver would wait for the
-// device.
-Status TableStore::allocate(std::size_t bytes, OnDevice &on, int device,
-                            ListMemory::node_type &memory) {
-    constexpr std::size_t granule = 512;
-    const std::size_t size = (bytes + granule - 1) / granule * granule;
+// device. `held` has one entry, to be filled in or replaced.
+Status TableStore::allocate(std::size_t size, OnDevice &on, Device &device, ListMemory &held) {
     for (;;) {
         const auto it = on.unused.lower_bound(size);
         if (it != on.unused.end() && it->first <= 2 * size) {
-            memory = on.unused.extract(it);
+            held.clear();
+            held.insert(on.unused.extract(it));
             return success;
         }
-        ListMemory made{{size, nullptr}};
-        void *address = nullptr;
-        const Status status = check(gpuMalloc(&address, size), "allocating memory for lists");
+        void *memory = nullptr;
+        const Status status = check(gpuMalloc(&memory, size), "allocating memory for lists");
         if (status.ok()) {
-            memory = made.extract(made.begin());
-            memory.mapped() = static_cast<char *>(address);
+            held.begin()->second = static_cast<char *>(memory);
             return success;
         }
         if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
@@ -49,43 +45,49 @@ Status TableStore::allocate(std::size_t bytes, OnDevice &on, int device,
     }
 }
 
-bool TableStore::evict_one(OnDevice &on, int device) {
-    const auto index = static_cast<std::size_t>(device);
+bool TableStore::evict_one(OnDevice &on, Device &device) {
+    const auto index = static_cast<std::size_t>(device.index());
     const auto it = std::find_if(on.by_age.begin(), on.by_age.end(), [&](const Tables *t) {
         return t->copies_[index].uses == 0 && !t->copies_[index].stays;
     });
     if (it == on.by_age.end()) return false;
     Tables::Copy &copy = (*it)->copies_[index];
-    on.unused.insert(std::move(copy.memory));
+    on.unused.insert(std::move(copy.held));
     on.by_age.erase(it);
+    if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
+    copy.uploaded = nullptr;
     return true;
 }
 
 Status TableStore::upload(Tables &tables, Device &device) {
+    constexpr std::size_t granule = 512;
     const auto index = static_cast<std::size_t>(device.index());
     OnDevice &on = devices_[index];
-    Tables::Copy &copy = tables.copies_[index];
     on.open = true;
-    // First, so that the memory can always be noted down. An event that was made for nothing stays.
-    std::list<Tables *> age{&tables};
-    if (copy.uploaded == nullptr) UCD_TRY(device.take_event(copy.uploaded));
-    ListMemory::node_type memory;
-    UCD_TRY(allocate(tables.image_.size(), on, device.index(), memory));
+    // Whatever may throw comes first.
+    std::list<Tables *> entry(1, &tables);
+    ListMemory held;
+    held.emplace((tables.bytes() + granule - 1) / granule * granule, nullptr);
+    gpuEvent_t uploaded = nullptr;
+    UCD_TRY(device.take_event(uploaded));
     const auto start = [&]() -> Status {
+        UCD_TRY(allocate(held.begin()->first, on, device, held));
         // From pageable memory: the runtime has read it when it returns.
-        UCD_TRY(check(gpuMemcpyAsync(memory.mapped(), tables.image_.data(), tables.image_.size(),
+        UCD_TRY(check(gpuMemcpyAsync(held.begin()->second, tables.image_.data(), tables.bytes(),
                                      gpuMemcpyDefault, device.upload_stream()),
                       "uploading lists"));
-        return check(gpuEventRecord(copy.uploaded, device.upload_stream()), "recording an event");
+        return check(gpuEventRecord(uploaded, device.upload_stream()), "recording an event");
     };
-    const Status status = start();
-    if (!status.ok()) {
-        on.unused.insert(std::move(memory));
+    if (const Status status = start(); !status.ok()) {
+        if (held.begin()->second != nullptr) on.unused.merge(held);
+        device.give_back(uploaded);
         return status;
     }
-    copy.memory = std::move(memory);
-    copy.age = age.begin();
-    on.by_age.splice(on.by_age.end(), age);
+    Tables::Copy &copy = tables.copies_[index];
+    copy.held = held.extract(held.begin());
+    copy.uploaded = uploaded;
+    copy.age = entry.begin();
+    on.by_age.splice(on.by_age.end(), entry);
     return success;
 }
 
@@ -95,7 +97,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
     const auto index = static_cast<std::size_t>(device.index());
     Tables::Copy &copy = tables.copies_[index];
     if (mode == LaunchMode::capture && !copy.stays) return not_prepared();
-    if (copy.memory.empty()) {
+    if (copy.held.empty()) {
         UCD_TRY(upload(tables, device));
     } else {
         auto &ages = devices_[index].by_age;
@@ -112,7 +114,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
         }
     }
     ++copy.uses;
-    memory = copy.memory.mapped();
+    memory = copy.held.mapped();
     use = TableUse(&tables, device.index());
     return success;
 }
@@ -120,7 +122,7 @@ Status TableStore::use(Tables &tables, Device &device, gpuStream_t stream, Launc
 Status TableStore::prepare(Tables &tables, Device &device) {
     const std::lock_guard lock(mutex_);
     Tables::Copy &copy = tables.copies_[static_cast<std::size_t>(device.index())];
-    if (copy.memory.empty()) UCD_TRY(upload(tables, device));
+    if (copy.held.empty()) UCD_TRY(upload(tables, device));
     if (copy.uploaded != nullptr) {
         UCD_TRY(check(gpuEventSynchronize(copy.uploaded), "uploading lists"));
         device.give_back(copy.uploaded);
@@ -139,10 +141,10 @@ void TableStore::forget(Tables &tables) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
         Tables::Copy &copy = tables.copies_[i];
-        if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
-        if (copy.memory.empty()) continue;
+        if (copy.held.empty()) continue;
         devices_[i].by_age.erase(copy.age);
-        devices_[i].unused.insert(std::move(copy.memory));
+        devices_[i].unused.insert(std::move(copy.held));
+        if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
     }
 }
 
@@ -154,7 +156,7 @@ void TableStore::close(Device &device) {
     for (Tables *tables : on.by_age) {
         Tables::Copy &copy = tables->copies_[index];
         if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
-        on.unused.insert(std::move(copy.memory));
+        on.unused.insert(std::move(copy.held));
         copy = {};
     }
     on.by_age.clear();

@@ -14,7 +14,8 @@
 
 namespace ucd::UCD_GPU {
 
-// Memory for lists by its size. Its entries are handed on, so that giving one back needs no memory.
+// Memory on a device, by its size. An entry moves from one owner to the next as a node: what is
+// given up is noted down without an allocation, which could fail.
 using ListMemory = std::multimap<std::size_t, char *>;
 
 // One plan's lists, and where they are on each device.
@@ -30,7 +31,7 @@ public:
 private:
     friend class TableStore;
     struct Copy {
-        ListMemory::node_type memory;  // empty: not on this device
+        ListMemory::node_type held;    // empty: not on this device
         gpuEvent_t uploaded = nullptr; // null: surely there
         unsigned uses = 0;             // work under way
         bool stays = false;            // for graphs, which nobody hears of any more
@@ -100,8 +101,8 @@ private:
         bool open = false;
     };
     Status upload(Tables &tables, Device &device);
-    Status allocate(std::size_t bytes, OnDevice &on, int device, ListMemory::node_type &memory);
-    bool evict_one(OnDevice &on, int device);
+    Status allocate(std::size_t bytes, OnDevice &on, Device &device, ListMemory &held);
+    bool evict_one(OnDevice &on, Device &device);
 
     std::mutex mutex_;
     std::array<OnDevice, max_devices> devices_;

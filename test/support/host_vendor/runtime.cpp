@@ -5,8 +5,8 @@
 #include "driver.h"
 #include "plain_copy.h"
 
-#include "c_api/allocations.hpp"
 #include "support/mock_driver.h"
+#include "support/spared_allocations.hpp"
 
 #include <cstring>
 #include <map>
@@ -36,6 +36,7 @@ namespace {
 
 // Work of a stream by number, and what failed of it.
 struct Line {
+    std::mutex order; // of submissions: several threads may use a stream
     std::atomic<uint64_t> submitted{0}, completed{0};
     std::mutex mutex;
     std::map<uint64_t, std::string> failures;
@@ -52,7 +53,7 @@ Lines &lines() {
 }
 
 std::shared_ptr<Line> line_of(mock::Stream *stream) {
-    const ucdtest::NoFailures none;
+    const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(lines().mutex);
     auto &line = lines().lines[stream];
     if (line == nullptr) line = std::make_shared<Line>();
@@ -122,8 +123,9 @@ void require_aligned(uintptr_t address, std::size_t bytes) {
 namespace {
 
 // Puts work into a stream, or into the graph that is being made of it.
-void submit(mock::Stream *stream, std::function<void()> body) {
-    const ucdtest::NoFailures none;
+template <class Body>
+void submit(mock::Stream *stream, Body body) {
+    const ucdtest::SpareAllocations spared;
     const std::shared_ptr<Line> line = line_of(stream);
     auto work = [stream, body = std::move(body)] {
         view = {};
@@ -131,6 +133,7 @@ void submit(mock::Stream *stream, std::function<void()> body) {
         body();
     };
     if (line->capture) return line->capture->nodes.push_back(std::move(work));
+    const std::lock_guard lock(line->order);
     const uint64_t number = ++line->submitted;
     stream->add([stream, line, number, work = std::move(work)] {
         try {
@@ -185,6 +188,7 @@ void note_block() {
 }
 
 void note_kernel(const char *name) {
+    const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(launched.mutex);
     launched.kernels.emplace_back(name);
 }
@@ -230,7 +234,7 @@ thread_local std::vector<int> pushed;
 }
 
 Current::Current(int device) {
-    const ucdtest::NoFailures none;
+    const ucdtest::SpareAllocations spared;
     pushed.push_back(current_device);
     current_device = device;
 }
@@ -301,7 +305,7 @@ gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
-    const ucdtest::NoFailures none;
+    const ucdtest::SpareAllocations spared;
     *stream = new mock::Stream(current_device);
     return gpuSuccess;
 }
@@ -322,7 +326,6 @@ gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
 }
 
 gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
-    const ucdtest::NoFailures none;
     const EventState state = *event;
     submit(stream, [state] {
         while (state.line->completed < state.number) std::this_thread::yield();
@@ -340,7 +343,7 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
-    const ucdtest::NoFailures none;
+    const ucdtest::SpareAllocations spared;
     *event = new EventState;
     return gpuSuccess;
 }
@@ -352,6 +355,7 @@ gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
 }
 
 gpuError_t gpuEventQuery(gpuEvent_t event) {
+    ++mock::counts.polls;
     if (event->line == nullptr) return gpuSuccess;
     return state_of(*event->line, event->number);
 }
@@ -377,7 +381,7 @@ gpuError_t gpuEventDestroy(gpuEvent_t event) {
 namespace {
 
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
-    const ucdtest::NoFailures none;
+    const ucdtest::SpareAllocations spared;
     const bool refused =
         is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
     *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
@@ -418,7 +422,6 @@ gpuError_t gpuHostFree(void *memory) {
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {
-    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
@@ -449,7 +452,6 @@ gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
 }
 
 gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
-    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     constexpr std::size_t longest_pitch = INT32_MAX;
     const gpuExtent extent = copy->extent;
@@ -472,9 +474,9 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
 
 gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
                            gpuStream_t stream) {
-    const ucdtest::NoFailures none;
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     ++mock::counts.launches;
+    const ucdtest::SpareAllocations spared;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
     ucd::hostgpu::note_kernel(kernel.name);

@@ -1,9 +1,11 @@
-// Every allocation of host memory that a call on a device makes fails once: the call or its request
-// answers OUT_OF_MEM, nothing is under way behind a call that failed, and the next call is right.
+// Moves on GPU backends, staged ones too, while memory of the host runs out: each allocation that a
+// call makes fails once. The call or its request answers OUT_OF_MEM, nothing is under way behind a
+// call that failed, and the next call is right.
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
 #include "support/mock_fixture.hpp"
+#include "support/spared_allocations.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -101,7 +103,7 @@ int pack(Packing &p) {
 int pack_batch(Packing &p) {
     std::vector<ucd_pack_desc_t> descs;
     {
-        const NoFailures none;
+        const SpareAllocations spared;
         descs = p.members();
     }
     return ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, p.op, &p.request);
@@ -114,7 +116,7 @@ int pack_in_stream(Packing &p) {
 int pack_batch_in_stream(Packing &p) {
     std::vector<ucd_pack_desc_t> descs;
     {
-        const NoFailures none;
+        const SpareAllocations spared;
         descs = p.members();
     }
     return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, p.op,
