@@ -78,6 +78,7 @@ Status find_place(const Context &context, const Hints &hints, const PlaceHint *h
     for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
         const Backend *backend = context.slots[i].backend.get();
         if (backend != nullptr && backend->find(address, place)) return success;
+        place = {};
     }
     return success;
 }

@@ -98,6 +98,27 @@ TEST_CASE("peers reach each other's memory") {
     check_peers_are_reached(UCD_OP__REPLACE);
 }
 
+TEST_CASE("memory with access of its own is not for peers, unless it is for them") {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    mock::knobs.peers = mock::knobs.pools = true;
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    for (const bool granted : {false, true}) {
+        INFO("granted: " << granted);
+        mock::knobs.pools_for_peers = granted;
+        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
+            StridedMove move("pools", 700, device0, device1);
+            move.op = op;
+            mock::counts.launches = mock::counts.copies = 0;
+            REQUIRE(move.start_pack() == UCD_SUCCESS);
+            REQUIRE(move.wait() == UCD_SUCCESS);
+            move.check();
+            const int work = mock::counts.launches + mock::counts.copies;
+            CHECK(granted == (work == 1));
+        }
+    }
+    mock::knobs.peers = mock::knobs.pools = mock::knobs.pools_for_peers = false;
+}
+
 TEST_CASE("a call does not wait for the device, with lists to upload or not") {
     MockSession session;
     for (const RecipePtr &recipe : all_forms()) {

@@ -56,7 +56,8 @@ ucd_type_t every_third(bool listed) {
     }
     std::vector<intptr_t> displs;
     for (int i = 0; i < ints; ++i) displs.push_back(3 * i + (i % 7 == 3));
-    check_ucd(ucd_create_indexed_block(ints, 1, displs.data(), UCD_TYPE__INT, UCD_INFO__NULL, &type));
+    check_ucd(
+        ucd_create_indexed_block(ints, 1, displs.data(), UCD_TYPE__INT, UCD_INFO__NULL, &type));
     return type;
 }
 
@@ -117,8 +118,8 @@ TEST_CASE("calls return at once while a kernel occupies the device") {
                 check_ucd(ucd_ipack(in.data, 1, type, 0, target, ints * sizeof(int), &actual,
                                     UCD_INFO__NULL, UCD_OP__REPLACE, &request));
                 check_ucd(ucd_test(&request, &completed));
-                seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                              .count();
+                seconds =
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
             }
             CHECK(completed == 0);
             CHECK(actual == ints * sizeof(int));
@@ -162,8 +163,8 @@ TEST_CASE("work in a stream is done in its order") {
             check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
                                       UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
             check(cudaMemsetAsync(back.data, 0xff, back.bytes, stream));
-            check_ucd(ucd_unpack_stream(out.data, ints * sizeof(int), back.data, 1, type, 0, &actual,
-                                        UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
+            check_ucd(ucd_unpack_stream(out.data, ints * sizeof(int), back.data, 1, type, 0,
+                                        &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
             write_numbers(in.data, 3 * ints, -7, stream);
             check(cudaStreamSynchronize(stream));
             CHECK(right(out.values(), listed, round));
@@ -321,12 +322,19 @@ TEST_CASE("more than 2^32 elements, in one launch") {
     // Every other byte; a few marks, at both ends and around 2^32.
     check(cudaMemset(in.data, 1, in.bytes));
     ucd_type_t type = UCD_TYPE__NULL;
-    check_ucd(ucd_create_vector(static_cast<intptr_t>(count), 1, 2, UCD_TYPE__BYTE, UCD_INFO__NULL, &type));
-    const std::size_t marks[] = {0, 17, (std::size_t{1} << 31) + 1, (std::size_t{1} << 32) - 1,
-                                 (std::size_t{1} << 32), (std::size_t{1} << 32) + 1, count - 1};
+    check_ucd(ucd_create_vector(static_cast<intptr_t>(count), 1, 2, UCD_TYPE__BYTE, UCD_INFO__NULL,
+                                &type));
+    const std::size_t marks[] = {0,
+                                 17,
+                                 (std::size_t{1} << 31) + 1,
+                                 (std::size_t{1} << 32) - 1,
+                                 (std::size_t{1} << 32),
+                                 (std::size_t{1} << 32) + 1,
+                                 count - 1};
     for (const std::size_t mark : marks) check(cudaMemset(in.data + 2 * mark, 2, 1));
     std::uintptr_t actual = 0;
-    check_ucd(ucd_pack(in.data, 1, type, 0, out.data, count, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
+    check_ucd(
+        ucd_pack(in.data, 1, type, 0, out.data, count, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
     CHECK(actual == count);
     for (const std::size_t mark : marks) {
         char around[3] = {1, 0, 1};
@@ -336,7 +344,8 @@ TEST_CASE("more than 2^32 elements, in one launch") {
         CHECK(around[mark - from] == 2);
     }
     check(cudaMemset(in.data, 0, in.bytes));
-    check_ucd(ucd_unpack(out.data, count, in.data, 1, type, 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
+    check_ucd(
+        ucd_unpack(out.data, count, in.data, 1, type, 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
     for (const std::size_t mark : marks) {
         char pair[2] = {0, 9};
         check(cudaMemcpy(pair, in.data + 2 * mark, mark + 1 == count ? 1 : 2, cudaMemcpyDefault));
@@ -372,8 +381,8 @@ TEST_CASE("threads with CUDA code of their own") {
                 } else {
                     check(cudaStreamSynchronize(stream));
                     std::vector<int> host(ints);
-                    check_ucd(ucd_pack(in.data, 1, type, 0, host.data(), ints * sizeof(int), &actual,
-                                       UCD_INFO__NULL, UCD_OP__REPLACE));
+                    check_ucd(ucd_pack(in.data, 1, type, 0, host.data(), ints * sizeof(int),
+                                       &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
                     failures += !right(host, listed, id + round);
                 }
                 check_ucd(ucd_free(&type));
@@ -387,6 +396,53 @@ TEST_CASE("threads with CUDA code of their own") {
     for (int id = 0; id < 6; ++id) threads.emplace_back(work, id);
     for (std::thread &thread : threads) thread.join();
     CHECK(failures == 0);
+}
+
+TEST_CASE("memory of another device's pool, before and after others were let use it") {
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices));
+    if (devices < 2) return;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, 1};
+    cudaMemPool_t pool;
+    check(cudaMemPoolCreate(&pool, &properties));
+    check(cudaSetDevice(1));
+    cudaStream_t stream;
+    check(cudaStreamCreate(&stream));
+    void *memory;
+    check(cudaMallocFromPoolAsync(&memory, 3 * ints * sizeof(int), pool, stream));
+    check(cudaStreamSynchronize(stream));
+    check(cudaSetDevice(0));
+    auto *const pooled = static_cast<int *>(memory);
+    DeviceArray<int> near(3 * ints);
+    for (int round = 0; round < 4; ++round) {
+        if (round == 2) {
+            cudaMemAccessDesc access{};
+            access.location = {cudaMemLocationTypeDevice, 0};
+            access.flags = cudaMemAccessFlagsProtReadWrite;
+            check(cudaMemPoolSetAccess(pool, &access, 1));
+        }
+        std::vector<int> numbers(3 * ints), packed(ints);
+        for (int i = 0; i < 3 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i + round;
+        ucd_type_t type = every_third(round % 2 == 1);
+        std::uintptr_t actual = 0;
+        const auto pack = [&](const int *from, int *to) {
+            check(cudaMemcpy(const_cast<int *>(from), numbers.data(), 3 * ints * sizeof(int),
+                             cudaMemcpyDefault));
+            check_ucd(ucd_pack(from, 1, type, 0, to, ints * sizeof(int), &actual, UCD_INFO__NULL,
+                               UCD_OP__REPLACE));
+            check(cudaMemcpy(packed.data(), to, ints * sizeof(int), cudaMemcpyDefault));
+            CHECK(right(packed, round % 2 == 1, round));
+        };
+        pack(near.data, pooled);
+        pack(pooled, near.data);
+        check_ucd(ucd_free(&type));
+    }
+    check(cudaFreeAsync(memory, stream));
+    check(cudaStreamSynchronize(stream));
+    check(cudaStreamDestroy(stream));
+    check(cudaMemPoolDestroy(pool));
 }
 
 TEST_CASE("a child of a process that uses CUDA still packs host memory") {

@@ -17,7 +17,8 @@ Knobs knobs;
 Counts counts;
 
 void reset() {
-    knobs.peers = knobs.private_pinned = knobs.out_of_memory = false;
+    knobs.peers = knobs.pools = knobs.pools_for_peers = knobs.private_pinned = knobs.out_of_memory =
+        false;
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.failing_export = knobs.failing_opens = 0;
     knobs.delay_us = 0;
@@ -213,7 +214,7 @@ bool find(const void *address, ucd::Place &place) {
     Allocation a;
     if (!find(address, a)) return false;
     const auto begin = reinterpret_cast<uintptr_t>(a.address);
-    place = {a.kind, a.device, nullptr, begin, begin + a.bytes};
+    place = {a.kind, a.device, nullptr, begin, begin + a.bytes, knobs.pools};
     return true;
 }
 
@@ -222,7 +223,8 @@ bool reaches(int device, ucd::MemoryKind kind, int memory_device) {
     case ucd::MemoryKind::host: return false;
     case ucd::MemoryKind::managed: return true;
     case ucd::MemoryKind::pinned: return device == memory_device || !knobs.private_pinned;
-    case ucd::MemoryKind::device: return device == memory_device || knobs.peers;
+    case ucd::MemoryKind::device:
+        return device == memory_device || (knobs.pools ? knobs.pools_for_peers : knobs.peers);
     }
     return false;
 }

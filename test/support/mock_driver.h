@@ -35,6 +35,8 @@ extern const BackendTraits backend;
 // Set by tests; read by driver and backend. All zero: everything works, at once.
 struct Knobs {
     std::atomic<bool> peers;             // each device reaches the memory of the other
+    std::atomic<bool> pools;             // device memory has access of its own,
+    std::atomic<bool> pools_for_peers;   // which others have, too
     std::atomic<bool> private_pinned;    // pinned memory is reached by the device it is for only
     std::atomic<bool> out_of_memory;     // the backend's allocations fail
     std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused

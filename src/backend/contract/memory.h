@@ -20,6 +20,9 @@ struct Place {
     const Backend *owner = nullptr; // whose driver knows the memory; null for pageable host memory
     // Addresses of which all this is true, if the driver tells; else equal.
     uintptr_t begin = 0, end = 0;
+    // Of device memory: the access that devices have to each other's does not cover it. Who uses
+    // it is a matter of this memory alone (of pools, and of mapped ranges).
+    bool own_access = false;
     bool host_reachable() const { return kind != MemoryKind::device; }
     bool holds(const void *address) const {
         const auto position = reinterpret_cast<uintptr_t>(address);

@@ -149,17 +149,21 @@ const BackendState &initialise() {
 
 bool find(const void *address, Place &place) {
     const DriverLibrary &library = DriverLibrary::instance();
-    unsigned type = 0, managed = 0;
+    unsigned type = 0, managed = 0, for_ipc = 0;
     int ordinal = -1;
     CUdeviceptr on_device = 0;
     Range range, mapping;
-    CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,       CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,  CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-        CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, CU_POINTER_ATTRIBUTE_MAPPING_SIZE};
-    void *values[] = {&type,        &managed,     &ordinal,       &on_device,
-                      &range.start, &range.bytes, &mapping.start, &mapping.bytes};
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                        CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+                                        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                        CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+                                        CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+                                        CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+    void *values[] = {&type,        &managed,       &ordinal,       &on_device, &range.start,
+                      &range.bytes, &mapping.start, &mapping.bytes, &for_ipc};
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
     // host's. Memory that CUDA does not know is no error: its type is 0, as is all else that it
@@ -179,7 +183,30 @@ bool find(const void *address, Place &place) {
     // A range that was reserved may be mapped to memory of several devices, piece by piece.
     place.begin = std::max(range.start, mapping.start);
     place.end = std::max(place.begin, std::min(range.end(), mapping.end()));
+    // What cudaMalloc gives can be shared so; pools and mapped ranges cannot. There is no other way
+    // to tell them apart: CU_POINTER_ATTRIBUTE_ACCESS_FLAGS says of pools that all may use them.
+    place.own_access = for_ipc == 0;
     return place.kind != MemoryKind::device || ordinal >= 0;
+}
+
+bool has_access(int device, const Place &place) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    CUmemLocation location{};
+    location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    location.id = device;
+    CUmemoryPool pool = nullptr;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE};
+    void *values[] = {&pool};
+    if (library.pointer_get_attributes(1, attributes, values, place.begin) != CUDA_SUCCESS)
+        return false;
+    if (pool != nullptr) {
+        CUmemAccess_flags access{};
+        return library.mem_pool_get_access(&access, pool, &location) == CUDA_SUCCESS &&
+               access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    }
+    unsigned long long access = 0;
+    return library.mem_get_access(&access, &location, place.begin) == CUDA_SUCCESS &&
+           access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {

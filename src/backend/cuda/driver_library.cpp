@@ -35,6 +35,8 @@ DriverLibrary load() {
     find(library, "cuCtxPopCurrent_v2", l.ctx_pop_current, l.missing);
     find(library, "cuPointerGetAttributes", l.pointer_get_attributes, l.missing);
     find(library, "cuMemGetAddressRange_v2", l.mem_get_address_range, l.missing);
+    find(library, "cuMemGetAccess", l.mem_get_access, l.missing);
+    find(library, "cuMemPoolGetAccess", l.mem_pool_get_access, l.missing);
     return l;
 }
 

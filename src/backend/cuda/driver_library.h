@@ -25,6 +25,8 @@ struct DriverLibrary {
     decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
     decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
     decltype(&cuMemGetAddressRange) mem_get_address_range = nullptr;
+    decltype(&cuMemGetAccess) mem_get_access = nullptr;
+    decltype(&cuMemPoolGetAccess) mem_pool_get_access = nullptr;
 
     // Loaded once. Initialises nothing.
     static const DriverLibrary &instance();

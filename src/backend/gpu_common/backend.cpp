@@ -174,8 +174,8 @@ public:
 
     bool reaches(int device, const Place &place) const override {
         if (place.owner != this || place.kind == MemoryKind::host) return false;
-        return place.kind != MemoryKind::device || place.device == device ||
-               is_peer(device, place.device);
+        if (place.kind != MemoryKind::device || place.device == device) return true;
+        return place.own_access ? driver::has_access(device, place) : is_peer(device, place.device);
     }
 
     bool supports(Op op, Element element) const override {

@@ -18,6 +18,9 @@ const BackendState &initialise();
 // driver.
 bool find(const void *address, Place &place);
 
+// Whether another device than the memory's may use it, of memory with access of its own.
+bool has_access(int device, const Place &place);
+
 // The allocation that an address of device memory is in; a failure is worded.
 Status find_allocation(const void *address, void *&start, std::size_t &bytes);
 

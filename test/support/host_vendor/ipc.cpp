@@ -74,3 +74,11 @@ gpuError_t gpuIpcCloseMemHandle(void *memory) {
     --mock::counts.live_opens;
     return gpuSuccess;
 }
+
+namespace ucd::hostgpu::driver {
+
+bool has_access(int device, const Place &place) {
+    return mock::reaches(device, place.kind, place.device);
+}
+
+} // namespace ucd::hostgpu::driver
