@@ -543,8 +543,8 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  *            may be written at the same time. Loads stay between the first and the last byte
  *            touched, and within aligned 64-byte lines that hold a touched byte.
  * Aliasing   The input and the output range of one call must not overlap. Where elements of the
- *            output overlap each other, it receives one of the values, unspecified which; a
- *            reduction leaves an unspecified result.
+ *            output overlap each other, each byte receives that of one of the values, unspecified
+ *            which; a reduction leaves an unspecified result.
  * Hints      ucd.gpu, ucd.inbuf, ucd.outbuf, ucd.peers, ucd.engine, ucd.max_blocks, ucd.threads.
  * Order      A call is ordered after no stream: buffers must be ready. Two outstanding calls, and
  *            the members of a batch, are unordered.
