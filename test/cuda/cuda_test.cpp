@@ -402,47 +402,58 @@ TEST_CASE("memory of another device's pool, before and after others were let use
     int devices = 0;
     check(cudaGetDeviceCount(&devices));
     if (devices < 2) return;
+    check(cudaSetDevice(1));
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
-    properties.location = {cudaMemLocationTypeDevice, 1};
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = 1;
     cudaMemPool_t pool;
     check(cudaMemPoolCreate(&pool, &properties));
-    check(cudaSetDevice(1));
     cudaStream_t stream;
     check(cudaStreamCreate(&stream));
     void *memory;
     check(cudaMallocFromPoolAsync(&memory, 3 * ints * sizeof(int), pool, stream));
     check(cudaStreamSynchronize(stream));
     check(cudaSetDevice(0));
-    auto *const pooled = static_cast<int *>(memory);
-    DeviceArray<int> near(3 * ints);
+    DeviceArray<int> plain(3 * ints);
+    struct Side {
+        int *data;
+        int device;
+    };
+    const Side pooled{static_cast<int *>(memory), 1}, near{plain.data, 0};
     for (int round = 0; round < 4; ++round) {
         if (round == 2) {
             cudaMemAccessDesc access{};
-            access.location = {cudaMemLocationTypeDevice, 0};
+            access.location.type = cudaMemLocationTypeDevice;
             access.flags = cudaMemAccessFlagsProtReadWrite;
             check(cudaMemPoolSetAccess(pool, &access, 1));
         }
+        const bool listed = round % 2 == 1;
         std::vector<int> numbers(3 * ints), packed(ints);
         for (int i = 0; i < 3 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i + round;
-        ucd_type_t type = every_third(round % 2 == 1);
-        std::uintptr_t actual = 0;
-        const auto pack = [&](const int *from, int *to) {
-            check(cudaMemcpy(const_cast<int *>(from), numbers.data(), 3 * ints * sizeof(int),
+        ucd_type_t type = every_third(listed);
+        for (const auto &[from, to] : {std::pair{near, pooled}, std::pair{pooled, near}}) {
+            // CUDA's own copies need the memory's device to be the current one.
+            check(cudaSetDevice(from.device));
+            check(cudaMemcpy(from.data, numbers.data(), numbers.size() * sizeof(int),
                              cudaMemcpyDefault));
-            check_ucd(ucd_pack(from, 1, type, 0, to, ints * sizeof(int), &actual, UCD_INFO__NULL,
-                               UCD_OP__REPLACE));
-            check(cudaMemcpy(packed.data(), to, ints * sizeof(int), cudaMemcpyDefault));
-            CHECK(right(packed, round % 2 == 1, round));
-        };
-        pack(near.data, pooled);
-        pack(pooled, near.data);
+            check(cudaSetDevice(0));
+            std::uintptr_t actual = 0;
+            check_ucd(ucd_pack(from.data, 1, type, 0, to.data, ints * sizeof(int), &actual,
+                               UCD_INFO__NULL, UCD_OP__REPLACE));
+            check(cudaSetDevice(to.device));
+            check(cudaMemcpy(packed.data(), to.data, ints * sizeof(int), cudaMemcpyDefault));
+            check(cudaSetDevice(0));
+            CHECK(right(packed, listed, round));
+        }
         check_ucd(ucd_free(&type));
     }
+    check(cudaSetDevice(1));
     check(cudaFreeAsync(memory, stream));
     check(cudaStreamSynchronize(stream));
     check(cudaStreamDestroy(stream));
     check(cudaMemPoolDestroy(pool));
+    check(cudaSetDevice(0));
 }
 
 TEST_CASE("a child of a process that uses CUDA still packs host memory") {
