@@ -38,10 +38,13 @@ struct Copied {
 
     // The kernels that did it; more than one name if there were more launches.
     std::string run() {
-        check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out); // uploads lists
+        const auto copy = [this] {
+            check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out, "kernel");
+        };
+        copy(); // uploads lists
         (void)ucd::hostgpu::kernels_launched();
         mock::counts.copies = mock::counts.allocations = 0;
-        check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out);
+        copy();
         CHECK(mock::counts.allocations == 0);
         std::string names = mock::counts.copies > 0 ? "copy" : "";
         for (const std::string &name : ucd::hostgpu::kernels_launched())

@@ -27,9 +27,9 @@ TEST_CASE("every call is one launch, whatever the layout") {
              {std::pair{std::size_t{0}, size}, std::pair{size / 3, size / 2}}) {
             const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, offset, length};
             mock::counts.launches = mock::counts.copies = 0;
-            check_mock_pack(move);
+            check_mock_pack(move, "kernel");
             CHECK(mock::counts.launches + mock::counts.copies == 1);
-            check_mock_unpack(move);
+            check_mock_unpack(move, "kernel");
             CHECK(mock::counts.launches + mock::counts.copies == 2);
         }
     }
@@ -137,7 +137,8 @@ TEST_CASE("lists are uploaded once, and again after the backend has gone") {
     const auto pack = [&] {
         MockBuffer laid_out(one.rng(), what.subject.range, device0);
         MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, what.subject.size()});
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, what.subject.size()},
+                        "kernel");
     };
     ucd::hostgpu::uploaded_bytes();
     pack();
@@ -160,7 +161,7 @@ TEST_CASE("types may go after the last ucd_finalize") {
             make_subject(one, indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)), 1));
         MockBuffer laid_out(one.rng(), what.subject.range, device0),
             packed(one.rng(), {0, 16}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16}, "kernel");
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 0);
     }
@@ -178,7 +179,7 @@ TEST_CASE("lists make way for others when memory runs out") {
     const auto pack = [&](const ReducedSubject &what) {
         MockBuffer laid_out(one.rng(), what.subject.range, device0),
             packed(one.rng(), {0, 16}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16});
+        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16}, "kernel");
     };
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
@@ -379,7 +380,7 @@ TEST_CASE("moves to and from host memory leave room for other kernels") {
         CHECK(blocks_of(move, move.start_pack()) == blocks);
         CHECK(blocks_of(move, move.start_unpack()) == blocks);
         move.op = UCD_OP__SUM;
-        CHECK(blocks_of(move, move.start_unpack()) == (ints + 255) / 256); // an int a thread
+        CHECK(blocks_of(move, move.start_unpack()) >= all);
     }
 }
 

@@ -102,7 +102,6 @@ void random_knobs(Rng &rng) {
 
 TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {
     if (rng.chance(50)) return;
-    if (ucd_info_create(&info_) != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
     // A hint says that the device which executes reaches the memory.
     const auto reached = [](Memory m) {
         return m != Memory::pinned || !mock::knobs.private_pinned;
@@ -117,7 +116,8 @@ TrueHints::~TrueHints() {
 }
 
 void TrueHints::set(const char *key, const std::string &value) {
-    if (ucd_info_set(info_, key, value.c_str()) != UCD_SUCCESS)
+    if ((info_ == UCD_INFO__NULL && ucd_info_create(&info_) != UCD_SUCCESS) ||
+        ucd_info_set(info_, key, value.c_str()) != UCD_SUCCESS)
         throw std::runtime_error(ucd_last_error());
 }
 
@@ -202,10 +202,11 @@ void check_result(const MockMove &m) {
     require_intact(m.one, m.packed, ("packed buffer" + text_of(m)).c_str());
 }
 
-void check_mock_pack(const MockMove &m) {
+void check_mock_pack(const MockMove &m, const char *engine) {
     Rng &rng = m.one.rng();
     set_up_pack(m);
-    const TrueHints hints(rng, m.laid_out.memory(), m.packed.memory(), m.op);
+    TrueHints hints(rng, m.laid_out.memory(), m.packed.memory(), m.op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -222,10 +223,11 @@ void check_mock_pack(const MockMove &m) {
     check_result(m);
 }
 
-void check_mock_unpack(const MockMove &m) {
+void check_mock_unpack(const MockMove &m, const char *engine) {
     Rng &rng = m.one.rng();
     set_up_unpack(m);
-    const TrueHints hints(rng, m.packed.memory(), m.laid_out.memory(), m.op);
+    TrueHints hints(rng, m.packed.memory(), m.laid_out.memory(), m.op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
@@ -243,7 +245,7 @@ void check_mock_unpack(const MockMove &m) {
 }
 
 void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockBuffer &in,
-                     const ReducedSubject &target, MockBuffer &out) {
+                     const ReducedSubject &target, MockBuffer &out, const char *engine) {
     Rng &rng = one.rng();
     const Place from = place(source.subject, in), to = place(target.subject, out);
     if (op == UCD_OP__REPLACE) {
@@ -259,7 +261,8 @@ void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockB
     for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
     in.send();
     out.send();
-    const TrueHints hints(rng, in.memory(), out.memory(), op);
+    TrueHints hints(rng, in.memory(), out.memory(), op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
     int rc;

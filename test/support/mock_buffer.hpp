@@ -49,9 +49,9 @@ public:
     TrueHints(const TrueHints &) = delete;
     TrueHints &operator=(const TrueHints &) = delete;
     ucd_info_t get() const { return info_; }
+    void set(const char *key, const std::string &value);
 
 private:
-    void set(const char *key, const std::string &value);
     ucd_info_t info_ = UCD_INFO__NULL;
 };
 
@@ -73,12 +73,14 @@ void set_up_unpack(const MockMove &move);
 // Fetches both buffers and compares.
 void check_result(const MockMove &move);
 // All of it, with a call of some form and hints that are true, or none.
-void check_mock_pack(const MockMove &move);
-void check_mock_unpack(const MockMove &move);
+// With hints or without; by the engine, or by any.
+void check_mock_pack(const MockMove &move, const char *engine = nullptr);
+void check_mock_unpack(const MockMove &move, const char *engine = nullptr);
 
-// Moves all of a subject to the start of another, of the same elements unless op is REPLACE.
+// Moves all of a subject to the start of another, of the same elements unless op is REPLACE. By the
+// engine, or by any.
 void check_mock_copy(Case &one, ucd_op_t op, const ReducedSubject &source, MockBuffer &in,
-                     const ReducedSubject &target, MockBuffer &out);
+                     const ReducedSubject &target, MockBuffer &out, const char *engine = nullptr);
 
 // Options for types that the mock backend can reduce with the op (REPLACE: all).
 RecipeOptions mock_options(ucd_op_t op);
