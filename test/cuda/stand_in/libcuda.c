@@ -106,6 +106,17 @@ DRIVER cuMemGetAddressRange(CUdeviceptr *start, size_t *bytes, CUdeviceptr point
     return CUDA_ERROR_NOT_INITIALIZED;
 }
 
+DRIVER cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+                      CUdeviceptr pointer) {
+    (void)flags, (void)location, (void)pointer;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location) {
+    (void)flags, (void)pool, (void)location;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
 #if !defined(UCD_STAND_IN_TOO_OLD)
 DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                               CUdeviceptr pointer) {
