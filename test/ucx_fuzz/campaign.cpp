@@ -33,7 +33,8 @@ public:
 };
 
 bool is_over(const Campaign &c, const Tally &tally, Clock::time_point began) {
-    const std::uint64_t worlds = c.worlds == 0 && c.messages == 0 && c.seconds == 0 ? 100 : c.worlds;
+    const std::uint64_t worlds =
+        c.worlds == 0 && c.messages == 0 && c.seconds == 0 ? 100 : c.worlds;
     return (worlds > 0 && tally.worlds >= worlds) ||
            (c.messages > 0 && tally.messages >= c.messages) ||
            (c.seconds > 0 && seconds_since(began) >= static_cast<double>(c.seconds));
@@ -65,8 +66,7 @@ void run_worlds(const Campaign &c, Tally &tally, Clock::time_point began) {
     Net net;
     Growth growth;
     while (!is_over(c, tally, began)) {
-        const std::uint64_t seed =
-            c.replays ? c.replay : ucdtest::mix_seed(c.seed, tally.worlds);
+        const std::uint64_t seed = c.replays ? c.replay : ucdtest::mix_seed(c.seed, tally.worlds);
         ++tally.worlds;
         begin_world(tally, seed, c.options);
         World world(net, samples, c.plan, seed);
@@ -138,10 +138,11 @@ std::pair<std::string, std::string> read_crash(std::FILE *errors, int status) {
         if (text.find("ERROR: hang") != std::string::npos) kind = "hang";
         const auto in = text.find(" in ");
         if (in == std::string::npos || text.find("    #") != 0 || frames >= 4) continue;
-        if (text.find("ucd") == std::string::npos && text.find("Ucd") == std::string::npos) continue;
+        if (text.find("ucd") == std::string::npos && text.find("Ucd") == std::string::npos)
+            continue;
         ++frames;
-        place += (place.empty() ? "" : " < ") + text.substr(in + 4, text.find_first_of("(\n", in) -
-                                                                        in - 4);
+        place += (place.empty() ? "" : " < ") +
+                 text.substr(in + 4, text.find_first_of("(\n", in) - in - 4);
     }
     if (kind == "crash") place = "wait status " + std::to_string(status);
     return {kind, place};
@@ -195,8 +196,8 @@ int keep_going(const Campaign &c, Tally &tally, Clock::time_point began) {
 
 int run(const Campaign &campaign) {
     const Clock::time_point began = Clock::now();
-    void *shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    void *shared =
+        mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 2;
     auto &tally = *new (shared) Tally;
     std::printf("seed %llu%s\n", static_cast<unsigned long long>(campaign.seed),

@@ -1,13 +1,16 @@
 // A model-based fuzzer of libucd-ucx's wire protocols. See docs/security.md.
 //
 //   ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 1|2] [--seed N]
-//            [--runs WORLDS] [--messages N] [--seconds N] [--keep-going] [--replay WORLD]
+//            [--runs WORLDS] [--messages N] [--seconds N] [--keep-going [--until KIND,...]]
+//            [--mute]
+//            [--replay WORLD]
 //
 // In one process: two honest peers, which are the library as programs use it, two hostile ones,
 // which speak by UCP's calls alone, and endpoints that are lost and made again. A world is some
-// hundred hostile messages; all that happens in it follows from its seed. The first finding ends the
-// program and says how to see it again. With --keep-going a child process does the work, findings
-// are counted by kind, and after a crash another goes on.
+// hundred hostile messages; all that happens in it follows from its seed. The first finding ends
+// the program and says how to see it again. With --keep-going a child process does the work,
+// findings are counted by kind, and after a crash another goes on. With --mute hostile peers say
+// nothing, and nothing may be found.
 //
 // A long run, for instance of 10^7 messages: ucx_fuzz --seed $RANDOM --messages 10000000
 
@@ -18,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <malloc.h>
+#include <unistd.h>
 
 // Fresh memory is in nobody's alphabet, and freed memory neither.
 extern "C" const char *__asan_default_options();
@@ -49,8 +53,8 @@ bool read_protocol(const std::string &text, ucdfuzz::Protocols &protocols) {
 bool read_arguments(int argc, char **argv, Campaign &c) {
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];
-        if (name == "--keep-going") {
-            c.keep_going = true;
+        if (name == "--keep-going" || name == "--mute") {
+            (name == "--mute" ? c.plan.mute : c.keep_going) = true;
             continue;
         }
         if (++i == argc) return false;
@@ -79,13 +83,17 @@ int main(int argc, char **argv) {
         std::fprintf(stderr,
                      "usage: ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 1|2] [--seed N]"
                      " [--runs N] [--messages N] [--seconds N] [--keep-going [--until KIND,...]]"
-                     " [--replay WORLD]\n");
+                     " [--mute] [--replay WORLD]\n");
         return 2;
     }
     mallopt(M_PERTURB, 0xbe ^ 0xff);
-    setenv("UCX_TLS", "sm,self", 0);
-    setenv("UCX_LOG_LEVEL", "fatal", 0);
-    setenv("UCX_HANDLE_ERRORS", "none", 0); // sanitizers do
-    setenv("UCX_ERROR_SIGNALS", "", 0);
+    if (std::getenv("UCX_TLS") == nullptr) {
+        // UCX reads them when it is loaded. Errors are what sanitizers handle.
+        setenv("UCX_TLS", "sm,self", 1);
+        setenv("UCX_LOG_LEVEL", "fatal", 0);
+        setenv("UCX_HANDLE_ERRORS", "none", 0);
+        setenv("UCX_ERROR_SIGNALS", "", 0);
+        execv("/proc/self/exe", argv);
+    }
     return ucdfuzz::run(campaign);
 }

@@ -16,13 +16,15 @@ namespace {
 constexpr unsigned seconds_of_a_world = 120;
 
 int findings = -1;
-std::uint64_t current = 0;
+std::uint64_t current = 0, index_of_current = 0;
 std::string options_of_current;
 std::set<std::string> found_in_this_world;
 
 void print_replay() {
-    std::fprintf(stderr, "%s--replay %llu%s\n", replay_mark,
-                 static_cast<unsigned long long>(current), options_of_current.c_str());
+    // What UCX keeps is the same only if the worlds before are run, too.
+    std::fprintf(stderr, "%s--replay %llu%s, world %llu\n", replay_mark,
+                 static_cast<unsigned long long>(current), options_of_current.c_str(),
+                 static_cast<unsigned long long>(index_of_current));
 }
 
 void on_time(int) {
@@ -40,6 +42,7 @@ void report_to(int descriptor) {
 
 void begin_world(Tally &tally, std::uint64_t seed, const std::string &options) {
     tally.world_seed = current = seed;
+    index_of_current = tally.worlds;
     options_of_current = options;
     found_in_this_world.clear();
     alarm(seconds_of_a_world);
@@ -53,8 +56,8 @@ void watch() {
 void found(const char *what, const std::string &details) {
     if (findings >= 0) {
         if (!found_in_this_world.insert(what).second) return;
-        const std::string line = std::string(what) + " " + std::to_string(current) + " " +
-                                 details + "\n";
+        const std::string line =
+            std::string(what) + " " + std::to_string(current) + " " + details + "\n";
         (void)!write(findings, line.data(), line.size());
         return;
     }

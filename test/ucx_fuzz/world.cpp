@@ -12,7 +12,7 @@ constexpr int many_rounds = 3000;
 
 // What the library's objects may keep, in bytes, when all endpoints are gone: tables that have
 // grown, and a few blocks.
-constexpr std::size_t may_be_kept = 24 << 10;
+constexpr std::size_t may_be_kept = 12 << 10;
 
 // What a hostile message may cost: so much and so many times its bytes, and what one peer's budget
 // may be.
@@ -37,8 +37,8 @@ World::World(Net &net, const Samples &samples, const Plan &plan, std::uint64_t s
     node(0).meet(node(1));
     node(1).meet(node(0));
     for (int i = honest_peers; i < peers; ++i)
-        hostiles_[static_cast<std::size_t>(i - honest_peers)] = std::make_unique<Hostile>(
-            net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
+        hostiles_[static_cast<std::size_t>(i - honest_peers)] =
+            std::make_unique<Hostile>(net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
     grammar_ = std::make_unique<Grammar>(rng_, knowledge_, samples_, plan_.wire, weights_,
                                          std::array{node(0).public_key(), node(1).public_key()});
 }
@@ -50,7 +50,7 @@ void World::draw_settings() {
     if (plan_.protocols.pipeline && plan_.protocols.one_sided && rng_.chance(60))
         (rng_.chance(50) ? settings_.protocols.pipeline : settings_.protocols.one_sided) = false;
     settings_.opaque = rng_.chance(35);
-    settings_.types_kept = rng_.chance(50) ? 0 : 1024;
+    settings_.types_kept = rng_.chance(50) ? 0 : 256;
     const auto one_of = [&](std::initializer_list<const char *> values) {
         return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
     };
@@ -102,6 +102,7 @@ void World::act() {
     if (!rng_.chance(activity_)) {
         Message m = grammar_->next();
         Hostile &sender = hostile(m.from);
+        if (plan_.mute) return;
         return sender.send(std::move(m));
     }
     switch (rng_.below(10)) {
@@ -132,9 +133,8 @@ void World::reconnect(int a, int b) {
         if (!honest) return node(a).idle_with(b) && hostile(b).is_quiet_with(a);
         return node(a).idle_with(b) && node(b).idle_with(a);
     });
-    if (!quiet && honest && !rounds_until(many_rounds, [&] {
-            return node(a).idle_with(b) && node(b).idle_with(a);
-        }))
+    if (!quiet && honest &&
+        !rounds_until(many_rounds, [&] { return node(a).idle_with(b) && node(b).idle_with(a); }))
         found_fatal(finding::stuck, "transfers of an endpoint that is lost: " +
                                         node(a).honest_left() + "; " + node(b).honest_left());
     if (!quiet && !net_.can_fail()) return;
@@ -181,15 +181,15 @@ void World::check_cost(std::size_t before, double began) {
                                         std::to_string(c.messages) + " messages");
     const double seconds = processor_seconds() - began;
     if (seconds > seconds_of_world + seconds_of_message * static_cast<double>(c.messages))
-        found(finding::much_work, std::to_string(seconds) + " seconds for " +
-                                      std::to_string(c.messages) + " messages");
+        found(finding::much_work,
+              std::to_string(seconds) + " seconds for " + std::to_string(c.messages) + " messages");
 }
 
 void World::finish_honest() {
     const auto done = [&] { return node(0).honest_is_done() && node(1).honest_is_done(); };
     if (rounds_until(many_rounds, done)) return;
-    found(finding::honest_stuck, "first: " + node(0).honest_left() +
-                                     "; second: " + node(1).honest_left());
+    found(finding::honest_stuck,
+          "first: " + node(0).honest_left() + "; second: " + node(1).honest_left());
     for (auto &n : nodes_) n->excuse_honest();
     reconnect(0, 1);
 }
@@ -217,7 +217,7 @@ void World::lose_all() {
 void World::end_everything() {
     for (auto &n : nodes_) {
         const std::size_t kept = n->close();
-        const std::size_t most = may_be_kept + 64 * settings_.types_kept;
+        const std::size_t most = may_be_kept + 48 * settings_.types_kept;
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +
                                             std::to_string(counts().bytes) + " in " +

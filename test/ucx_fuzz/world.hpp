@@ -11,6 +11,7 @@ namespace ucdfuzz {
 struct Plan {
     Protocols protocols;
     int wire = newest_wire;
+    bool mute = false; // hostile peers say nothing: nothing may be found
 };
 
 struct Counts {
