@@ -164,7 +164,7 @@ void Grammar::rearrange(Script &script) {
     const auto at = [&] { return static_cast<std::ptrdiff_t>(rng_.below(script.size())); };
     for (std::size_t n = 1 + rng_.mostly_small(2); n > 0 && !script.empty(); --n) {
         Message m = script[static_cast<std::size_t>(at())];
-        switch (rng_.below(6)) {
+        switch (rng_.below(8)) {
         case 0: script.insert(script.begin() + at(), m); break;
         case 1: script.push_back(m); break;
         case 2: script.erase(script.begin() + at()); break;
@@ -172,9 +172,10 @@ void Grammar::rearrange(Script &script) {
         default: // the same transfer, otherwise
             m.header.kind = static_cast<std::uint16_t>(rng_.below(kinds));
             m.tagged = m.header.kind == opening || (m.tagged && m.header.kind == whole);
-            if (rng_.chance(50)) m.data.clear();
+            if (rng_.chance(70)) m.data.clear();
             if (m.header.kind != whole && m.header.kind != user_offer && rng_.chance(80))
                 m.user.clear();
+            if (rng_.chance(30)) change_length(rng_.chance(50) ? m : script.front());
             script.insert(script.begin() + at(), m);
         }
     }

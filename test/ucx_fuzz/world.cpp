@@ -59,7 +59,7 @@ void World::draw_settings() {
                       {"ucd.ucx.depth", one_of({"1", "2", "4"})},
                       {"ucd.ucx.staging", one_of({"0", "4096"})},
                       {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
-    static constexpr unsigned changes[] = {0, 5, 15, 40}, honest[] = {3, 10, 30};
+    static constexpr unsigned changes[] = {0, 5, 20, 40}, honest[] = {3, 10, 30};
     weights_.change = changes[rng_.below(4)];
     weights_.rearrange = changes[rng_.below(4)] * 2;
     weights_.reuse = changes[rng_.below(4)] * 2;
