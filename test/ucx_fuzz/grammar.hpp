@@ -58,9 +58,11 @@ private:
     void add_tickets(Script &script, const Message &first);
     Script transfer(Message first, std::string data);
     Script wrap(int from, int to, const std::string &text, std::string data);
-    OneSided draw_request(int to, Layout &layout);
+    OneSided draw_request(int from, int to, Layout &layout);
+    void draw_type(OneSided &request, int from, int to, Layout &layout);
+    std::uint64_t draw_handle(int from, int to);
     unsigned draw_op(unsigned verb);
-    void draw_place(OneSided &request, int to, const Layout &layout);
+    void draw_place(OneSided &request, int from, int to, const Layout &layout);
 
     ucdtest::Rng &rng_;
     Knowledge &knowledge_;
@@ -70,6 +72,8 @@ private:
     const std::array<ucd_ucx_window_key_t, honest_peers> windows_;
     std::array<std::uint64_t, peers> streams_ = {};
     std::uint64_t number_ = 0;
+    // Types that hostile peers have given an index: from, to, index.
+    std::map<std::tuple<int, int, std::uint32_t>, const Sample *> indexed_;
     std::vector<Script> scripts_;
 };
 

@@ -181,15 +181,23 @@ unsigned Grammar::draw_op(unsigned verb) {
     return that_keep_bytes[rng_.below(3)];
 }
 
-void Grammar::draw_place(OneSided &r, int to, const Layout &layout) {
+std::uint64_t Grammar::draw_handle(int from, int to) {
+    if (knowledge_.handles.empty() || rng_.chance(5)) return any_number();
+    Knowledge::Handle handle = {};
+    for (int i = 0; i < 6; ++i) {
+        handle = knowledge_.handles[rng_.below(knowledge_.handles.size())];
+        if (handle.node == to && handle.at == from) break;
+    }
+    return handle.handle;
+}
+
+void Grammar::draw_place(OneSided &r, int from, int to, const Layout &layout) {
     const ucd_ucx_window_key_t &key =
         windows_[static_cast<std::size_t>(rng_.chance(95) ? to : an_honest(rng_))];
     r.window.assign(reinterpret_cast<const char *>(key.bytes) + 8, name_bytes);
     if (wire_ > 1 && rng_.chance(50)) {
         r.window.clear();
-        r.handle = knowledge_.handles.empty() || rng_.chance(10)
-                       ? any_number()
-                       : knowledge_.handles[rng_.below(knowledge_.handles.size())];
+        r.handle = draw_handle(from, to);
     } else if (rng_.chance(3)) {
         damage(r.window);
         r.window.resize(name_bytes);
@@ -200,37 +208,45 @@ void Grammar::draw_place(OneSided &r, int to, const Layout &layout) {
                          : rng_.between(rng_.chance(90) ? 0 : -40, room) - layout.low;
 }
 
-OneSided Grammar::draw_request(int to, Layout &layout) {
+// How the type is told; with an index, it may be another one than was drawn.
+void Grammar::draw_type(OneSided &r, int from, int to, Layout &layout) {
+    r.type = layout.sample->flat;
+    if (!knowledge_.names.empty() && rng_.chance(15)) {
+        r.form = TypeForm::name;
+        r.type = knowledge_.names[rng_.below(knowledge_.names.size())];
+    }
+    if (wire_ == 1) return;
+    r.index = static_cast<std::uint32_t>(rng_.chance(90) ? rng_.below(6) : any_number());
+    const Sample *&known = indexed_[{from, to, r.index}];
+    if (rng_.chance(40) && (known != nullptr || rng_.chance(10))) {
+        r.form = TypeForm::index;
+        r.type.clear();
+        if (known != nullptr && rng_.chance(95)) layout = layout_of(*known, 1 + rng_.below(3));
+    } else {
+        known = layout.sample;
+    }
+}
+
+OneSided Grammar::draw_request(int from, int to, Layout &layout) {
     OneSided r;
     r.verb = put + static_cast<unsigned>(rng_.below(4));
     layout =
         samples_.draw(rng_, rng_.chance(95) ? 1000 : 3000, r.verb >= accumulate, rng_.chance(15));
+    draw_type(r, from, to, layout);
     r.first = draw_op(r.verb);
     r.number = rng_.chance(80) ? ++number_ : rng_.mostly_small(8);
     r.count = layout.count;
     r.bytes = layout.bytes;
     if (r.verb >= accumulate && !knowledge_.elements.empty())
         r.element = knowledge_.elements[rng_.below(knowledge_.elements.size())];
-    draw_place(r, to, layout);
-    r.type = layout.sample->flat;
-    if (wire_ > 1) {
-        r.index = static_cast<std::uint32_t>(rng_.chance(90) ? rng_.below(10) : any_number());
-        if (rng_.chance(30)) {
-            r.form = TypeForm::index;
-            r.type.clear();
-        }
-    }
-    if (!knowledge_.names.empty() && rng_.chance(15)) {
-        r.form = TypeForm::name;
-        r.type = knowledge_.names[rng_.below(knowledge_.names.size())];
-    }
+    draw_place(r, from, to, layout);
     return r;
 }
 
 Grammar::Script Grammar::request() {
     const int from = a_hostile(rng_), to = an_honest(rng_);
     Layout layout;
-    OneSided r = draw_request(to, layout);
+    OneSided r = draw_request(from, to, layout);
     switch (rng_.below(30)) {
     case 0: r.count = any_number(); break;
     case 1: r.bytes = any_total(r.bytes); break;

@@ -179,11 +179,12 @@ void Hostile::learn_message(int node, std::string_view message, const Header *he
     OneSided m;
     if (!decode(wire_, message, m)) return;
     if (m.verb == need_type) Knowledge::remember(knowledge_.questions, {node, m.number});
-    if (m.verb == answer_with_handle) Knowledge::remember(knowledge_.handles, m.handle);
+    if (m.verb == answer_with_handle)
+        Knowledge::remember(knowledge_.handles, {node, self_, m.handle});
     if (!is_request(m.verb)) return;
     Knowledge::remember(knowledge_.elements, m.element);
     if (m.form == TypeForm::name) Knowledge::remember(knowledge_.names, m.type);
-    std::uint64_t &size = knowledge_.sizes[{node, m.index}];
+    std::uint64_t &size = knowledge_.sizes[{node, self_, m.index}];
     ucd_type_t type;
     if (m.form == TypeForm::flattened &&
         ucd_unflatten(&type, m.type.data(), m.type.size()) == UCD_SUCCESS) {

@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 namespace ucdfuzz {
@@ -52,11 +53,17 @@ struct Knowledge {
     std::deque<Id> ids;      // of honest peers
     std::deque<Id> own_ids;  // used by hostile ones
     std::deque<Asked> asked; // operations of honest peers
-    std::deque<std::uint64_t> totals, elements, handles;
+    struct Handle {
+        int node, at; // whose window, and who was told of it
+        std::uint64_t handle;
+    };
+    std::deque<std::uint64_t> totals, elements;
+    std::deque<Handle> handles;
     std::deque<std::pair<int, std::uint64_t>> questions; // for types: who asks, of which number
     std::deque<std::string> names;                       // of types
-    std::map<std::pair<int, std::uint32_t>, std::uint64_t> sizes; // of types with an index
-    std::set<std::pair<std::uint64_t, std::uint64_t>> of_types;   // transfers of flattened types
+    // Of types with an index: who uses it, and who was told.
+    std::map<std::tuple<int, int, std::uint32_t>, std::uint64_t> sizes;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> of_types; // transfers of flattened types
 };
 
 class Hostile {

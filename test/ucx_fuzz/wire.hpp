@@ -8,7 +8,7 @@
 
 namespace ucdfuzz {
 
-inline constexpr int newest_wire = 1;
+inline constexpr int newest_wire = 2;
 
 enum Kind : std::uint16_t {
     whole,

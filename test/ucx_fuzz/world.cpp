@@ -58,6 +58,8 @@ void World::draw_settings() {
                       {"ucd.ucx.chunk", one_of({"64", "128", "512"})},
                       {"ucd.ucx.depth", one_of({"1", "2", "4"})},
                       {"ucd.ucx.staging", one_of({"0", "4096"})},
+                      {"ucd.ucx.peer_memory", one_of({"1048576", "16777216"})},
+                      {"ucd.ucx.rma.peer_operations", one_of({"16", "1024"})},
                       {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
     static constexpr unsigned changes[] = {0, 5, 20, 40}, honest[] = {3, 10, 30};
     weights_.change = changes[rng_.below(4)];
