@@ -195,7 +195,9 @@ Message Grammar::next() {
     script.erase(script.begin() + at);
     if (script.empty()) scripts_.erase(scripts_.begin() + static_cast<std::ptrdiff_t>(i));
     if (rng_.chance(weights_.change)) change(m);
-    if (m.tagged && !weights_.opaque) m.user.clear(); // or it is data
+    // A tagged message has no other part than its data.
+    if (m.tagged && !weights_.opaque) m.user.clear();
+    if (m.tagged && !weights_.opaque && !m.has_header) m.tagged = false;
     if (!weights_.pipeline) m.tagged = false, m.am = rma_am;
     if (!weights_.one_sided) m.am = pipeline_am;
     return m;

@@ -31,6 +31,7 @@ private:
     void draw_settings();
     void act();
     void round();
+    void lose_between(int a, int b);
     void reconnect(int a, int b);
     bool rounds_until(int most, const std::function<bool()> &condition);
     void finish_honest();
