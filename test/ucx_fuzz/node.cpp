@@ -189,6 +189,14 @@ bool Node::honest_is_done() const {
     return awaited_.empty() && idle_with(1 - self_);
 }
 
+std::string Node::left() const {
+    std::string text;
+    for (const auto &item : items_)
+        text += std::string(text.empty() ? "" : ", ") + item->what + " " +
+                std::to_string(item->peer) + (item->cancelled ? " (cancelled)" : "");
+    return text;
+}
+
 std::string Node::honest_left() const {
     std::string left;
     for (const auto &item : items_)

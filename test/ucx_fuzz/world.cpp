@@ -220,7 +220,8 @@ void World::lose_all() {
         return node(0).idle() && node(1).idle();
     };
     if (!rounds_until(many_rounds, over))
-        found_fatal(finding::stuck, "requests do not end with their endpoints");
+        found_fatal(finding::stuck, "requests do not end with their endpoints: " + node(0).left() +
+                                        "; " + node(1).left());
     const auto closed = [&] { return node(0).close_windows() && node(1).close_windows(); };
     if (!rounds_until(many_rounds, closed))
         found_fatal(finding::stuck, "a window cannot be destroyed when endpoints are gone");
