@@ -222,7 +222,10 @@ void World::lose_all() {
     if (!rounds_until(many_rounds, over))
         found_fatal(finding::stuck, "requests do not end with their endpoints: " + node(0).left() +
                                         "; " + node(1).left());
-    const auto closed = [&] { return node(0).close_windows() && node(1).close_windows(); };
+    const auto closed = [&] {
+        for (auto &h : hostiles_) h->release_all();
+        return node(0).close_windows() && node(1).close_windows();
+    };
     if (!rounds_until(many_rounds, closed))
         found_fatal(finding::stuck, "a window cannot be destroyed when endpoints are gone");
     rounds_until(5, [] { return false; });
