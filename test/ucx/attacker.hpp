@@ -56,7 +56,8 @@ public:
     }
     template <class Condition>
     bool within(double seconds, Condition &&condition) {
-        return ucdtest::within(seconds, [this] { progress(); }, condition);
+        return ucdtest::within(
+            seconds, [this] { progress(); }, condition);
     }
 
     // Pipelines' messages. Those that are eager are waited for, others are not.
@@ -76,7 +77,7 @@ public:
     raw::Said next_said();
     bool has_said();
 
-    void close(); // its endpoint; it says nothing more
+    void close();        // its endpoint; it says nothing more
     void release_data(); // what has come by rendezvous, without fetching it
 
     // An id that it has not used.

@@ -214,10 +214,8 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         // So that all end, whatever went wrong.
         if (!finished) {
             for (Outcome &o : sent)
-                if (!o.done())
-                    (void)ucd_ucx_cancel(honest->to_attacker.pipeline, o.request);
-            if (!tagged.done())
-                (void)ucd_ucx_cancel(honest->to_attacker.pipeline, tagged.request);
+                if (!o.done()) (void)ucd_ucx_cancel(honest->to_attacker.pipeline, o.request);
+            if (!tagged.done()) (void)ucd_ucx_cancel(honest->to_attacker.pipeline, tagged.request);
             if (!received.done()) (void)ucd_ucx_cancel(victim.side.pipeline, received.request);
             (void)attacker.within(2, [&] { return received.done() && tagged.done(); });
         }
@@ -227,7 +225,8 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
                 Outcome o;
                 REQUIRE(start_receive(victim.side, sink, o, 12345) == UCD_SUCCESS);
                 attacker.progress(20);
-                if (!o.done()) REQUIRE(ucd_ucx_cancel(victim.side.pipeline, o.request) == UCD_SUCCESS);
+                if (!o.done())
+                    REQUIRE(ucd_ucx_cancel(victim.side.pipeline, o.request) == UCD_SUCCESS);
                 REQUIRE(attacker.within(2, [&] { return o.done(); }));
             }
         }

@@ -101,8 +101,7 @@ std::vector<Layout> overlapping(Types &t) {
         {"a vector of vectors that meet late", t.vector(10, 1, 36, t.vector(10, 1, 4))},
         {"a vector of lists that meet", t.vector(3, 1, 24, t.list({0, 4, 48}))},
         {"many, and the first again", t.list(many_and_the_first_again())},
-        {"many of them, the last on the first",
-         t.list({0, 4000, 200, -600}, t.vector(200, 1, 4))},
+        {"many of them, the last on the first", t.list({0, 4000, 200, -600}, t.vector(200, 1, 4))},
     };
 }
 
@@ -120,10 +119,9 @@ std::vector<Layout> legal(Types &t) {
         {"a triangle that is packed", t.blocks({1, 2, 3, 4}, {0, 4, 12, 24})},
         {"an upper triangle", t.blocks({4, 3, 2, 1}, {0, 20, 40, 60})},
         {"two triangles that make a square",
-         t.fields({0, 0}, {t.blocks({4, 3, 2, 1}, {0, 20, 40, 60}),
-                           t.blocks({1, 2, 3}, {16, 32, 48})})},
-        {"fields in each other's gaps",
-         t.fields({0, 4}, {t.vector(10, 1, 8), t.vector(10, 1, 8)})},
+         t.fields({0, 0},
+                  {t.blocks({4, 3, 2, 1}, {0, 20, 40, 60}), t.blocks({1, 2, 3}, {16, 32, 48})})},
+        {"fields in each other's gaps", t.fields({0, 4}, {t.vector(10, 1, 8), t.vector(10, 1, 8)})},
         {"a list in a vector's gaps", t.fields({0, 4}, {t.vector(4, 1, 12), t.list({0, 12, 28})})},
         {"lists in each other's gaps", t.list({0, 4}, t.list({0, 8, 24}))},
         {"a vector of lists in their gaps", t.vector(3, 1, 4, t.list({0, 100, 212}))},

@@ -45,8 +45,8 @@ TEST_CASE("offers whose names collide cost what others do") {
     const auto low_bits = [](std::uint64_t i) { return raw::Id{i << 40, i << 44}; };
     (void)seconds_for_offers(1000, plain);
     const double usual = seconds_for_offers(offers, plain);
-    const double worst = std::max(seconds_for_offers(offers, colliding),
-                                  seconds_for_offers(offers, low_bits));
+    const double worst =
+        std::max(seconds_for_offers(offers, colliding), seconds_for_offers(offers, low_bits));
     WARN(offers << " offers: " << usual << " s, colliding: " << worst << " s");
     CHECK(worst < 20 * usual);
 }
