@@ -1,5 +1,6 @@
 #include "ucx/attacker.hpp"
 
+#include <cstdlib>
 #include <malloc.h>
 #include <random>
 #include <stdexcept>
@@ -17,6 +18,12 @@ std::size_t heap_bytes() {
     const auto info = mallinfo2();
     return info.uordblks + info.hblkhd;
 #endif
+}
+
+int messages(int default_count) {
+    const char *factor = std::getenv("UCD_TEST_CASES");
+    return factor == nullptr ? default_count
+                             : static_cast<int>(default_count * std::strtod(factor, nullptr));
 }
 
 double cpu_seconds() {

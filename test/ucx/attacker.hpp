@@ -15,6 +15,9 @@ namespace ucdtest {
 // Bytes that this process has allocated and not given back.
 std::size_t heap_bytes();
 
+// So many messages, times UCD_TEST_CASES (random_cases.hpp).
+int messages(int default_count);
+
 // CPU time of this thread.
 double cpu_seconds();
 template <class Work>

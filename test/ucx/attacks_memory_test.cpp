@@ -61,7 +61,7 @@ TEST_CASE("small hostile types take no more than their allowance at a target") {
     const Window window(target, memory.data(), memory.size());
     Attacker attacker(target.side.address(), [&] { target.progress(); });
     target.side.connect(attacker.side.address());
-    constexpr unsigned types = 200;
+    const auto types = static_cast<unsigned>(messages(200));
     std::vector<std::string> flat;
     std::size_t bytes_sent = 0;
     std::uint64_t type_size = 0;
@@ -130,7 +130,8 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
     REQUIRE(attacker.within(5, [&] { return reply_ep != nullptr; }));
     for (const raw::Kind kind : {raw::offer, raw::chunk, raw::user_offer, raw::whole}) {
         INFO("kind " << kind);
-        constexpr int warm_up = 1000, times = 10000;
+        constexpr int warm_up = 1000;
+        const int times = messages(10000);
         send(kind, warm_up); // what UCX keeps for good has come by then
         lose();
         const std::size_t before = heap_bytes();

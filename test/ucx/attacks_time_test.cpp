@@ -35,7 +35,7 @@ double seconds_for_offers(int offers, IdOf &&id_of) {
 } // namespace
 
 TEST_CASE("offers whose names collide cost what others do") {
-    constexpr int offers = 16000;
+    const int offers = messages(16000);
     const auto plain = [](std::uint64_t i) { return raw::Id{0x123456789abcdef, i}; };
     // Multiplied and added, all of them are one number.
     const auto colliding = [](std::uint64_t i) {
@@ -81,7 +81,7 @@ TEST_CASE("operations that wait for a type cost idle progress nothing") {
     park(10);
     (void)idle();
     const double few = idle();
-    constexpr int operations = 20000;
+    const int operations = messages(20000);
     const std::size_t before = heap_bytes();
     park(operations);
     attacker.progress(50);
