@@ -113,7 +113,8 @@ enum {
 };
 typedef struct {
     int what;        /* UCD_UCX_EVENT__* */
-    uint64_t sender; /* sender and number name the transfer, the same on both sides */
+    uint64_t sender; /* sender, which is another for each endpoint, and number name the transfer,
+                      * the same on both sides */
     uint64_t number;
     uint64_t offset, bytes;
 } ucd_ucx_event_t;
@@ -130,6 +131,13 @@ typedef struct {
      * must call none of them. */
     void (*trace)(const ucd_ucx_event_t *event, void *trace_arg);
     void *trace_arg;
+    /* Called from ucd_ucx_progress, if set, for the endpoint of a transfer that has exceeded
+     * ucd.ucx.timeout while UCX holds its buffer, which UCX may do for as long as the endpoint is
+     * open. The program may then call ucd_ucx_lose_endpoint and close ep by force (with
+     * UCP_EP_CLOSE_FLAG_FORCE), which ends everything that goes by ep. Called once for each such
+     * transfer at most. It may do what a ucd_ucx_callback_t may. */
+    void (*unresponsive)(ucp_ep_h ep, void *unresponsive_arg);
+    void *unresponsive_arg;
 } ucd_ucx_pipeline_params_t;
 
 /* Makes a pipeline of a worker, whose context has UCP_FEATURE_TAG and UCP_FEATURE_AM. A transfer is

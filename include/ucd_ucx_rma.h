@@ -39,6 +39,9 @@ typedef struct {
     void *(*allocate)(size_t bytes, void *memory_arg);
     void (*release)(void *memory, size_t bytes, void *memory_arg);
     void *memory_arg;
+    /* As in ucd_ucx_pipeline_params_t, for operations. Called from ucd_ucx_rma_progress. */
+    void (*unresponsive)(ucp_ep_h ep, void *unresponsive_arg);
+    void *unresponsive_arg;
 } ucd_ucx_rma_params_t;
 
 /* Makes a worker take part, as origin and target; its context has UCP_FEATURE_TAG and

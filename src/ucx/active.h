@@ -11,6 +11,8 @@
 
 namespace ucd_ucx {
 
+class DirectReceiver;
+
 // Chunks begin and end between granules, of so many bytes each.
 Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::string_view header,
                    const Data &data, const ucd_ucx_param_t *param, uint64_t granule,
@@ -18,9 +20,9 @@ Status send_active(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, unsigned id, std::st
 // With an op other than REPLACE, chunks have to be of whole elements.
 Status receive_active(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
                       ucd_op_t op, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
-// The same for a message of which all is here, to the host's memory: `done` says whether it is so,
-// and the message ended. Else nothing has happened. As long as the message, with hints.
-Status receive_at_once(ucd_ucx_pipeline &pipeline, ucd_ucx_data_t message, const Data &to,
-                       ucd_op_t op, bool &done);
+
+// As ucd_ucx_pipeline_create. What `direct` takes is not the pipeline's.
+Status create_pipeline(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params,
+                       ucd_info_t info, DirectReceiver *direct, ucd_ucx_pipeline_t *pipeline);
 
 } // namespace ucd_ucx

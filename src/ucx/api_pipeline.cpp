@@ -5,6 +5,7 @@
 #include "pipeline.h"
 #include "receiving.h"
 #include "sending.h"
+#include "tokens.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,19 @@ Status start_sending(ucd_ucx_pipeline &p, std::unique_ptr<Sending> sending, Star
     return success;
 }
 
+Status require_libucd() {
+    int backends;
+    const int rc = ucd_backend_count(&backends);
+    return rc == UCD_ERR__NOT_INITIALIZED ? fail(rc, "ucd_init was not called") : ucd_ok(rc);
+}
+
+Status read_memory_limits(ucd_info_t info, MemoryLimits &limits) {
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, limits.staging));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, limits.ring_staging));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, limits.peer));
+    return read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, limits.peers);
+}
+
 Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t *request) {
     UCD_UCX_TRY(require(pipeline, "pipeline"));
     UCD_UCX_TRY(require(ep, "ep"));
@@ -39,9 +53,9 @@ Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t
 Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::string_view header,
                             const Data &data, const ucd_ucx_param_t *param, uint64_t granule,
                             ucd_ucx_request_t *request) {
-    if (header.size() > p.most_user_header)
+    if (header.size() > p.max_user_header)
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
-                    header.size(), p.most_user_header);
+                    header.size(), p.max_user_header);
     const std::lock_guard held(p.lock); // also where it ends at once: it holds blocks
     auto sending = std::make_unique<Sending>();
     UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, granule));
@@ -62,24 +76,28 @@ Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, cons
     return success;
 }
 
-Status ucd_ucx::receive_at_once(ucd_ucx_pipeline &p, ucd_ucx_data_t message, const Data &to,
-                                ucd_op_t op, bool &done) {
-    const std::lock_guard held(p.lock);
-    auto *incoming = reinterpret_cast<Incoming *>(message);
-    const void *from = to.hints->on_host ? incoming->all_here() : nullptr;
-    done = from != nullptr;
-    if (!done) return success;
-    uintptr_t moved;
-    const int rc = ucd_unpack(from, incoming->total(), const_cast<void *>(to.buf), to.count,
-                              to.type, 0, &moved, to.hints->info.get(), op);
-    incoming->drop(p);
-    return ucd_ok(rc);
+Status ucd_ucx::create_pipeline(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params,
+                                ucd_info_t info, DirectReceiver *direct,
+                                ucd_ucx_pipeline_t *pipeline) {
+    UCD_UCX_TRY(require_libucd());
+    UCD_UCX_TRY(require(worker, "worker"));
+    if ((params.allocate == nullptr) != (params.release == nullptr))
+        return fail(UCD_ERR__INVALID_ARG, "of params->allocate and release, one is NULL");
+    UCD_UCX_TRY(start_cryptography());
+    TransferOptions options;
+    UCD_UCX_TRY(read_transfer_options(info, options));
+    MemoryLimits limits;
+    UCD_UCX_TRY(read_memory_limits(info, limits));
+    auto made = std::make_unique<ucd_ucx_pipeline>(worker, params, options, limits);
+    made->direct = direct;
+    UCD_UCX_TRY(made->open());
+    *pipeline = made.release();
+    return success;
 }
 
 int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                             ucd_info_t info, ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_create", [&]() -> Status {
-        UCD_UCX_TRY(require(worker, "worker"));
         UCD_UCX_TRY(require(params, "params"));
         UCD_UCX_TRY(require(pipeline, "pipeline"));
         if (params->struct_size < sizeof params->struct_size)
@@ -88,20 +106,7 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
                         params->struct_size);
         ucd_ucx_pipeline_params_t known = {};
         std::memcpy(&known, params, std::min<std::size_t>(params->struct_size, sizeof known));
-        if ((known.allocate == nullptr) != (known.release == nullptr))
-            return fail(UCD_ERR__INVALID_ARG, "of params->allocate and release, one is NULL");
-        int backends; // libucd must be running
-        UCD_UCX_TRY(ucd_ok(ucd_backend_count(&backends)));
-        TransferOptions options;
-        UCD_UCX_TRY(read_transfer_options(info, options));
-        uint64_t staging = 64 << 20;
-        UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging));
-        uint64_t ring = 256 << 20;
-        UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, ring));
-        auto made = std::make_unique<ucd_ucx_pipeline>(worker, known, options, staging, ring);
-        UCD_UCX_TRY(made->open());
-        *pipeline = made.release();
-        return success;
+        return create_pipeline(worker, known, info, nullptr, pipeline);
     });
 }
 
@@ -225,7 +230,7 @@ int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t
         if (status >= UCS_OK)
             return fail(UCD_ERR__INVALID_ARG, "status is %s; it must be an error",
                         ucs_status_string(status));
-        pipeline->lose(ep, status);
+        pipeline->losses.note(ep, status);
         return success;
     });
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace ucd_ucx {
 namespace {
@@ -40,41 +41,55 @@ private:
 ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t header_bytes,
                                  void *data, std::size_t bytes, const ucp_am_recv_param_t *param) {
     auto *pipeline = static_cast<ucd_ucx_pipeline *>(argument);
+    // Without an endpoint nobody could be made to answer for it.
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
+        return UCS_OK;
+    if (pipeline->direct != nullptr) {
+        const std::optional<ucs_status_t> taken = pipeline->direct->take(
+            {static_cast<const char *>(header), header_bytes}, data, bytes, *param);
+        if (taken) return *taken;
+    }
     Header h;
     if (header_bytes < sizeof h) return UCS_OK;
     std::memcpy(&h, header, sizeof h);
-    if (h.magic != Header::expected_magic || h.user_header != header_bytes - sizeof h)
+    if (h.magic != Header::expected_magic || h.kind > last_kind ||
+        h.user_header != header_bytes - sizeof h)
         return UCS_OK; // no pipeline's: dropped
+    const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
+    if (placed && h.user_header != sizeof(RingPlace)) return UCS_OK;
     try {
         auto arrival = std::make_unique<Arrival>();
-        const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
-        if (placed && h.user_header != sizeof arrival->place) return UCS_OK;
-        if (placed)
-            std::memcpy(static_cast<void *>(&arrival->place),
-                        static_cast<const char *>(header) + sizeof h, sizeof arrival->place);
-        else
-            arrival->user_header.assign(static_cast<const char *>(header) + sizeof h,
-                                        h.user_header);
+        arrival->user_header.assign(static_cast<const char *>(header) + sizeof h, h.user_header);
         arrival->header = h;
         const bool ring = placed || h.kind == Kind::ring_refuse;
-        arrival->bytes = !ring ? bytes : arrival->is_ring() ? arrival->place.bytes : 0;
+        arrival->bytes = !ring ? bytes : arrival->is_ring() ? arrival->place().bytes : 0;
         arrival->pipeline_ = pipeline;
         const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
         arrival->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-        if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
-            arrival->reply_ep = param->reply_ep;
-        arrival->since = pipeline->now();
+        arrival->ep = param->reply_ep;
         const bool keep =
             arrival->rendezvous_ || (fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
         if (keep && bytes > 0) {
             arrival->data_ = data;
             arrival->data_bytes_ = bytes;
         }
-        pipeline->inbox.put(*arrival.release());
+        Arrival &put = *arrival.release();
+        pipeline->inbox.put(put, put.since);
         return keep && bytes > 0 ? UCS_INPROGRESS : UCS_OK;
     } catch (const std::bad_alloc &) {
         return UCS_ERR_NO_MEMORY; // which the sender of a chunk is told
     }
+}
+
+RingPlace Arrival::place() const {
+    RingPlace place;
+    std::memcpy(static_cast<void *>(&place), user_header.data(), sizeof place);
+    return place;
+}
+
+// A rendezvous costs UCX a descriptor with our header.
+uint64_t Arrival::cost() const {
+    return sizeof *this + (rendezvous_ ? 256 : data_bytes_);
 }
 
 Arrival::~Arrival() {
@@ -94,7 +109,7 @@ void Arrival::drop_data() {
 void Arrival::happen(ucd_ucx_pipeline &pipeline) {
     if (stage_ == Stage::new_one)
         take_in(pipeline);
-    else if (is_ring() || header.kind == Kind::ring_accept || header.kind == Kind::ring_refuse)
+    else if (is_ring() || is_ticket())
         settle_ring(pipeline);
     else
         received(pipeline);
@@ -103,36 +118,20 @@ void Arrival::happen(ucd_ucx_pipeline &pipeline) {
 void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     stage_ = Stage::on_its_way;
     std::unique_ptr<Arrival> self(this);
-    if (header.kind == Kind::withdraw) {
-        Incoming *message = pipeline.find_incoming(header.id);
-        // No pipeline withdraws what is well.
-        const auto status = header.status == 0
-                                ? UCS_ERR_INVALID_PARAM
-                                : static_cast<ucs_status_t>(-static_cast<int>(header.status));
-        if (message != nullptr) message->end(pipeline, status);
-        return;
-    }
+    // It may have come before its endpoint was lost, which is only known now. Then nobody may be
+    // answered, but the user is told of a message.
+    const ucs_status_t lost = pipeline.losses.since(ep, since);
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
-    const bool ticket = header.kind == Kind::ring_refuse || header.kind == Kind::ring_accept;
-    if (!users && header.kind != Kind::offer && header.kind != Kind::chunk && !ticket && !is_ring())
-        return; // unknown
-    // Without rendezvous, or a receipt, the sender has taken leave of the ring.
-    if (ticket && !rendezvous_) return;
-    if (header.kind == Kind::whole && bytes != header.total) return;
-    // A message is announced once: of a second time, no pipeline would be the sender.
-    if (users && pipeline.find_incoming(header.id) != nullptr &&
-        pipeline.find_incoming(header.id)->is_delivered())
-        return;
-    Incoming &message = pipeline.incoming(header.id);
-    // It may have come before its endpoint was lost, which is only known now.
-    const ucs_status_t lost = pipeline.loss_since(reply_ep, since);
-    if (lost != UCS_OK) reply_ep = nullptr;
-    message.learn(*this);
-    if (users) message.deliver(pipeline, *this);
-    if (lost != UCS_OK) return message.end(pipeline, lost);
-    if (ticket) return message.take_ticket(pipeline, std::move(self));
-    if (is_ring() && !rendezvous_) return message.end(pipeline, UCS_ERR_INVALID_PARAM);
-    if (bytes > 0) message.add(pipeline, std::move(self));
+    if (lost != UCS_OK) {
+        pipeline.messages.end_stream(header.id.stream, lost);
+        if (!users) return;
+        ep = nullptr;
+    }
+    Incoming *message = header.kind == Kind::withdraw ? pipeline.messages.find(ep, header.id)
+                                                      : pipeline.messages.get(ep, header, since);
+    if (message == nullptr) return;
+    message->take(pipeline, std::move(self));
+    if (lost != UCS_OK) message->lose(pipeline, lost);
 }
 
 void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block) {
@@ -153,10 +152,12 @@ void Arrival::receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block
     received(pipeline);
 }
 
-void Arrival::on_received(void *request, ucs_status_t status, std::size_t, void *argument) {
+void Arrival::on_received(void *request, ucs_status_t status, std::size_t length, void *argument) {
     auto *arrival = static_cast<Arrival *>(argument);
     ucp_request_free(request);
-    arrival->status_ = status;
+    const std::size_t expected =
+        arrival->is_ring() || arrival->is_ticket() ? sizeof arrival->receipt_ : arrival->bytes;
+    arrival->status_ = status == UCS_OK && length != expected ? UCS_ERR_INVALID_PARAM : status;
     arrival->pipeline_->inbox.put(*arrival);
 }
 

@@ -4,21 +4,49 @@
 
 namespace ucd_ucx {
 
-void Incoming::learn(const Arrival &arrival) {
-    if (total_ == UINT64_MAX) total_ = arrival.header.total;
-    if (ep_ != nullptr || arrival.reply_ep == nullptr) return;
-    ep_ = arrival.reply_ep;
-    since_ = arrival.since;
+void Incoming::bind(ucp_ep_h ep, uint64_t since) {
+    ep_ = ep;
+    since_ = since;
+    if (receiving_ != nullptr) state_.receive();
 }
 
-void Incoming::deliver(ucd_ucx_pipeline &pipeline, Arrival &arrival) {
+void Incoming::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
+    const Header &h = arrival->header;
+    const Admission admission =
+        state_.take({h.kind, h.total, h.offset, arrival->bytes, !arrival->is_here()});
+    if (admission == Admission::refuse) return end(pipeline, UCS_ERR_INVALID_PARAM);
+    if (admission == Admission::ignore) {
+        if (!arrival->is_ticket()) settled_ += arrival->bytes;
+        arrival.reset();
+        return conclude(pipeline);
+    }
+    if (!pipeline.charge(*this, arrival->cost() + arrival->user_header.size())) return;
+    switch (h.kind) {
+    case Kind::offer: return;
+    case Kind::withdraw:
+        // No pipeline withdraws what is well.
+        return end(pipeline, h.status == 0 ? UCS_ERR_INVALID_PARAM
+                                           : static_cast<ucs_status_t>(-int{h.status}));
+    case Kind::ring_refuse:
+    case Kind::ring_accept: return take_ticket(pipeline, std::move(arrival));
+    case Kind::whole:
+    case Kind::user_offer: announce(pipeline, *arrival); break;
+    default: break;
+    }
+    if (arrival->bytes > 0) add(pipeline, std::move(arrival));
+}
+
+void Incoming::announce(ucd_ucx_pipeline &pipeline, Arrival &arrival) {
     header_ = arrival.header;
     user_header_ = std::move(arrival.user_header);
-    delivered_ = true;
+    pipeline.messages.close_to_openings(*this);
+    if (ended_) return;
+    state_.deliver();
     pipeline.deliver(*this);
 }
 
 void Incoming::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
+    if (ended_) return;
     if (answered_) end_tickets(pipeline); // the sender has the answer
     waiting_.push(*arrival.release());
     advance(pipeline);
@@ -36,34 +64,31 @@ void Incoming::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
         conclude(pipeline);
 }
 
-void Incoming::lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before) {
-    if (ep == ep_ && since_ < before) end(pipeline, status);
+void Incoming::lose(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
+    lost_ = true;
+    end(pipeline, status);
+    conclude(pipeline);
 }
 
-void Incoming::match(ucd_ucx_pipeline &pipeline, Receiving &receiving, uint64_t total) {
-    matched_ = true;
+void Incoming::match(ucd_ucx_pipeline &pipeline, Receiving &receiving) {
+    claimed_ = true;
     receiving_ = &receiving;
-    total_ = total;
+    if (ep_ != nullptr) state_.receive();
     if (ended_) return receiving.fail(pipeline, status_, UCD_SUCCESS);
-    if (total > receiving.operand().bytes())
+    if (total() > receiving.operand().bytes())
         return receiving.fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     answer(pipeline);
     advance(pipeline);
 }
 
 void Incoming::drop(ucd_ucx_pipeline &pipeline) {
-    matched_ = true;
+    claimed_ = true;
     abandon(pipeline);
-}
-
-const void *Incoming::all_here() const {
-    const bool here = !waiting_.empty() && first_waiting().header.kind == Kind::whole &&
-                      first_waiting().is_here();
-    return here ? first_waiting().data() : nullptr;
 }
 
 void Incoming::abandon(ucd_ucx_pipeline &pipeline) {
     if (in_use_ == 0) receiving_ = nullptr;
+    state_.end();
     drop_waiting();
     answer(pipeline);
     conclude(pipeline);
@@ -74,12 +99,6 @@ void Incoming::drop_waiting() {
         const std::unique_ptr<Arrival> arrival(static_cast<Arrival *>(&waiting_.pop()));
         settled_ += arrival->bytes;
     }
-}
-
-// So it is with all who keep to the protocol.
-bool Incoming::fits(const Arrival &arrival) const {
-    const uint64_t offset = arrival.header.offset;
-    return offset <= total_ && arrival.bytes <= total_ - offset && arrival.bytes <= most_chunk;
 }
 
 bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block) {
@@ -100,11 +119,10 @@ bool Incoming::find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Blo
 }
 
 void Incoming::advance(ucd_ucx_pipeline &pipeline) {
-    if (!matched_ && !ended_) return;
+    if (!claimed_ && !ended_) return;
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
            in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
         Arrival &arrival = first_waiting();
-        if (!fits(arrival)) return receiving_->fail(pipeline, UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
         Block block;
         if (!find_room(pipeline, arrival, block)) return;
         (void)waiting_.pop();
@@ -119,8 +137,10 @@ void Incoming::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arriv
                       ucs_status_t status, int ucd) {
     --in_use_;
     if (arrival->holds_memory()) --blocks_;
-    settled_ += arrival->bytes;
+    if (!arrival->is_ticket()) settled_ += arrival->bytes;
+    pipeline.messages.discharge(*this, arrival->cost());
     arrival.reset();
+    if (receiving_ != nullptr) receiving_->note_progress();
     if (status != UCS_OK && !receiving_->has_failed())
         return receiving_->fail(pipeline, status, ucd);
     conclude(pipeline);
@@ -128,13 +148,15 @@ void Incoming::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arriv
 
 void Incoming::conclude(ucd_ucx_pipeline &pipeline) {
     if (in_use_ > 0) return;
-    const bool all = settled_ >= total_;
-    if (receiving_ != nullptr && (all || receiving_->has_failed())) {
+    if (receiving_ != nullptr && (is_finished() || receiving_->has_failed())) {
         Receiving &receiving = *receiving_;
         receiving_ = nullptr;
         if (!receiving.is_complete()) receiving.end(pipeline);
     }
-    if (matched_ && receiving_ == nullptr && (all || ended_)) pipeline.forget(*this);
+    if (claimed_ && receiving_ == nullptr) state_.end();
+    const bool unclaimable = lost_ && state_.stage() == Stage::announced;
+    if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
+        pipeline.messages.forget(*this);
 }
 
 } // namespace ucd_ucx

@@ -4,6 +4,7 @@
 
 #include "message.h"
 #include "pipeline.h"
+#include "transfer_state.h"
 
 #include <memory>
 #include <string>
@@ -11,7 +12,7 @@
 namespace ucd_ucx {
 
 // An active message that has come, with or without data.
-class Arrival final : public Event, public Chunk {
+class Arrival final : public Event, public DeviceWork {
 public:
     // Called by UCX; argument is the pipeline.
     static ucs_status_t on_arrival(void *argument, const void *header, std::size_t header_bytes,
@@ -21,25 +22,29 @@ public:
     void happen(ucd_ucx_pipeline &pipeline) override;
     void moved(ucd_ucx_pipeline &pipeline, Status status) override;
     bool is_ring() const { return header.kind == Kind::ring_chunk; }
-    // Of a ring_refuse or ring_accept: this is what the sender learns.
+    bool is_ticket() const {
+        return header.kind == Kind::ring_accept || header.kind == Kind::ring_refuse;
+    }
+    RingPlace place() const; // of a ring_accept or ring_chunk
+    // Of a ticket: this is what the sender learns.
     void fetch(ucd_ucx_pipeline &pipeline, Incoming &message);
 
     // Brings the data to where it belongs, by `block` if that is not empty.
     void receive(ucd_ucx_pipeline &pipeline, Incoming &message, Block block);
     bool is_here() const { return !rendezvous_; } // no receive is needed
-    const void *data() const { return data_; }
     bool holds_memory() const { return static_cast<bool>(block_); }
+    // What it costs to keep it.
+    uint64_t cost() const;
 
     Header header;
-    std::string user_header;
-    uint64_t bytes = 0; // of the transfer
-    RingPlace place;
-    ucp_ep_h reply_ep = nullptr;
-    uint64_t since = 0; // when it came; see ucd_ucx_pipeline::now
+    std::string user_header; // or a RingPlace
+    uint64_t bytes = 0;      // of the transfer
+    ucp_ep_h ep = nullptr;   // that it came from
+    uint64_t since = 0;      // when it came; see Inbox::now
 
 private:
     enum class Stage : uint8_t { new_one, on_its_way };
-    static void on_received(void *request, ucs_status_t status, std::size_t, void *arrival);
+    static void on_received(void *request, ucs_status_t status, std::size_t length, void *arrival);
     void take_in(ucd_ucx_pipeline &pipeline);
     void received(ucd_ucx_pipeline &pipeline);
     void unpack(ucd_ucx_pipeline &pipeline, const void *from);
@@ -69,37 +74,38 @@ private:
     int ucd_ = UCD_SUCCESS;
 };
 
-// Held by the pipeline until all of it was received or dropped, and whoever it is for knows of it.
+// Held by the message table until all of it was received or dropped, and whoever it is for knows.
+// What may happen to it is TransferState's to say.
 class Incoming {
 public:
-    explicit Incoming(const MessageId &id) : id_(id) {}
+    Incoming(const MessageId &id, uint64_t total) : id_(id), state_(total) {}
     ~Incoming() { drop_waiting(); }
     Incoming(const Incoming &) = delete;
     Incoming &operator=(const Incoming &) = delete;
 
     Incoming *next = nullptr; // in a queue
+    uint64_t charged = 0;     // bytes; the message table's
     const MessageId &id() const { return id_; }
-    uint64_t total() const { return total_; }
-    ucp_ep_h reply_ep() const { return ep_; }
+    uint64_t total() const { return state_.total(); }
+    ucp_ep_h ep() const { return ep_; } // null: only an opening has come
+    uint64_t since() const { return since_; }
     const Header &header() const { return header_; }
     const std::string &user_header() const { return user_header_; }
 
-    // What a message says of itself, whichever part of it comes first.
-    void learn(const Arrival &arrival);
-    // It is a user's, who is to be told.
-    void deliver(ucd_ucx_pipeline &pipeline, Arrival &arrival);
-    bool is_delivered() const { return delivered_; }
-    void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
-    void take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket);
+    // For the message table.
+    void bind(ucp_ep_h ep, uint64_t since);
+    bool open(uint64_t total) { return state_.open(total) == Admission::accept; }
+
+    // An active message of it has come.
+    void take(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
     // No more will come.
     void end(ucd_ucx_pipeline &pipeline, ucs_status_t status);
-    void lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    // Neither will what opens it, which the message table answers from now on.
+    void lose(ucd_ucx_pipeline &pipeline, ucs_status_t status);
 
     // It is for this transfer; or for nobody.
-    void match(ucd_ucx_pipeline &pipeline, Receiving &receiving, uint64_t total);
+    void match(ucd_ucx_pipeline &pipeline, Receiving &receiving);
     void drop(ucd_ucx_pipeline &pipeline);
-    // Its bytes, if UCX has brought all of them already.
-    const void *all_here() const;
     // The transfer that it was for has ended, or is to end: what is left of it is dropped.
     void abandon(ucd_ucx_pipeline &pipeline);
 
@@ -112,8 +118,11 @@ public:
                 int ucd);
 
 private:
+    void announce(ucd_ucx_pipeline &pipeline, Arrival &arrival);
+    void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival);
+    void take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> ticket);
     void drop_waiting();
-    bool fits(const Arrival &arrival) const;
+    bool is_finished() const { return settled_ == state_.total(); }
     bool find_room(ucd_ucx_pipeline &pipeline, const Arrival &arrival, Block &block);
     void conclude(ucd_ucx_pipeline &pipeline);
     void answer(ucd_ucx_pipeline &pipeline);
@@ -122,20 +131,19 @@ private:
     void drop_tickets();
 
     const MessageId id_;
+    TransferState state_;
     Header header_;
     std::string user_header_;
     ucp_ep_h ep_ = nullptr;
     uint64_t since_ = 0;
-    uint64_t total_ = UINT64_MAX; // until it is known
-    uint64_t settled_ = 0;        // bytes received or dropped
+    uint64_t settled_ = 0; // bytes received or dropped
     Arrival &first_waiting() const { return static_cast<Arrival &>(waiting_.front()); }
     Queue<Event> waiting_;                     // arrivals of its own
     std::unique_ptr<Arrival> refuse_, accept_; // one of them is to be fetched, once it is matched
     bool answered_ = false;
     unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory
-    bool matched_ = false;             // or dropped: the user knows
-    bool delivered_ = false;           // or about to be
-    bool ended_ = false;
+    bool claimed_ = false;             // a receive, or the user, has decided what becomes of it
+    bool ended_ = false, lost_ = false;
     ucs_status_t status_ = UCS_OK; // with which it ended
     Receiving *receiving_ = nullptr;
 };

@@ -10,8 +10,7 @@ namespace ucd_ucx {
 bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const Arrival &accept) const {
     std::shared_ptr<const Mapping> mapping;
     return options_.ring && !operand_.device().empty() &&
-           pipeline.mappings
-               .open(accept.header.id.sender, accept.place.handle, operand_.device(), mapping)
+           pipeline.mappings.open(accept.ep, accept.place().handle, operand_.device(), mapping)
                .ok();
 }
 
@@ -32,7 +31,7 @@ void Incoming::take_ticket(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> 
 // Whichever is completed first counts; to drop one completes it, too. The other is kept until the
 // sender is known to have the answer.
 void Incoming::answer(ucd_ucx_pipeline &pipeline) {
-    if (!matched_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
+    if (!claimed_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
     answered_ = true;
     // What is dropped anyway costs the sender least in the ring.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
@@ -68,8 +67,8 @@ void Arrival::receive_from_ring(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<Arrival> self(this);
     if (operand.device().empty()) // it was not offered
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    if (const Status opened =
-            pipeline.mappings.open(header.id.sender, place.handle, operand.device(), mapping_);
+    const RingPlace place = this->place();
+    if (const Status opened = pipeline.mappings.open(ep, place.handle, operand.device(), mapping_);
         !opened.ok())
         return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
                                 opened.code());

@@ -5,7 +5,7 @@
 
 namespace ucd_ucx {
 
-Status Mappings::open(uint64_t sender, const ucd_ipc_handle_t &handle, const std::string &device,
+Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                       std::shared_ptr<const Mapping> &mapping) {
     for (Entry &e : entries_) {
         if (std::memcmp(e.handle.bytes, handle.bytes, sizeof handle.bytes) != 0 ||
@@ -32,7 +32,7 @@ Status Mappings::open(uint64_t sender, const ucd_ipc_handle_t &handle, const std
 }
 
 void Mappings::make_room() {
-    while (entries_.size() >= most) {
+    while (entries_.size() >= max_idle) {
         auto oldest = entries_.end();
         for (auto e = entries_.begin(); e != entries_.end(); ++e)
             if (e->mapping.use_count() == 1 && (oldest == entries_.end() || e->used < oldest->used))
@@ -42,7 +42,7 @@ void Mappings::make_room() {
     }
 }
 
-bool Mappings::close_idle_of(uint64_t sender) {
+bool Mappings::close_idle_of(ucp_ep_h sender) {
     const auto goes = [sender](const Entry &e) {
         return e.sender == sender && e.mapping.use_count() == 1;
     };

@@ -31,23 +31,23 @@ private:
 
 class Mappings {
 public:
-    // The handle is of that pipeline.
-    Status open(uint64_t sender, const ucd_ipc_handle_t &handle, const std::string &device,
+    // The handle came from that endpoint.
+    Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                 std::shared_ptr<const Mapping> &mapping);
     // Closes everything: what is in use when that ends.
     void close_all() { entries_.clear(); }
 
 private:
     struct Entry {
-        uint64_t sender;
+        ucp_ep_h sender;
         ucd_ipc_handle_t handle;
         std::string device;
         std::shared_ptr<const Mapping> mapping;
         uint64_t used; // at that time
     };
-    static constexpr std::size_t most = 64; // more only as long as all are in use
+    static constexpr std::size_t max_idle = 64; // more only as long as all are in use
     void make_room();
-    bool close_idle_of(uint64_t sender); // whether there was any
+    bool close_idle_of(ucp_ep_h sender); // whether there was any
 
     std::vector<Entry> entries_;
     uint64_t clock_ = 0;

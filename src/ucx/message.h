@@ -2,16 +2,18 @@
 // as they are.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <ucd_memory.h>
 
 namespace ucd_ucx {
 
-// Names a transfer at both sides.
+// Names a transfer at both sides. The stream is an unpredictable number that the sender draws for
+// each endpoint, so that only the two ends of an endpoint know it.
 struct MessageId {
-    uint64_t sender = 0; // the pipeline
-    uint64_t number = 0; // counted by it
-    friend bool operator==(const MessageId &, const MessageId &) = default;
+    uint64_t stream = 0;
+    uint64_t number = 0; // counted by the sending pipeline
+    friend auto operator<=>(const MessageId &, const MessageId &) = default;
 };
 
 enum class Kind : uint16_t {
@@ -26,10 +28,12 @@ enum class Kind : uint16_t {
     ring_accept, // or this, if it opens device memory; a RingPlace follows
     ring_chunk,  // fetched when the memory has been read; a RingPlace follows
 };
+inline constexpr auto last_kind = Kind::ring_chunk;
 
-// Begins every tagged message, and is the header of every active message.
+// Begins every tagged message, and every active message that is a pipeline's.
 struct Header {
-    static constexpr uint32_t expected_magic = 0x55434431; // "UCD1"
+    static constexpr uint32_t version_1 = 0x55434431;      // "UCD1", which is refused
+    static constexpr uint32_t expected_magic = 0x55434432; // "UCD2"
     uint32_t magic = expected_magic;
     Kind kind = Kind::whole;
     uint16_t status = 0; // of withdraw: the ucs_status_t with its sign taken off
@@ -58,7 +62,7 @@ using Receipt = uint64_t;
 // That of a chunk, for as long as its sender keeps the memory. UCX may fetch it without the sender,
 // which may have lost the endpoint, and use the memory for something else.
 inline Receipt receipt_of(const Header &chunk) {
-    return (chunk.id.sender ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
+    return (chunk.id.stream ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
 }
 
 } // namespace ucd_ucx

@@ -34,18 +34,34 @@ Status read_choice(ucd_info_t info, const char *key, const char *no, const char 
     return success;
 }
 
+Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &time) {
+    std::string text;
+    UCD_UCX_TRY(read_key(info, key, text));
+    if (text.empty()) return success;
+    constexpr double max_seconds = 1e9; // fits nanoseconds
+    double seconds = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
+        seconds > max_seconds)
+        return fail(UCD_ERR__INVALID_ARG, "%s is \"%.100s\"; it must be seconds, in 0 .. 1e9", key,
+                    text.c_str());
+    time = std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+    return success;
+}
+
 } // namespace
 
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     if (info == UCD_INFO__NULL) return success;
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, most_chunk, options.eager));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, most_chunk, options.chunk));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, max_chunk, options.eager));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, max_chunk, options.chunk));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
     UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring", "none", "auto", options.ring));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, most_chunk, options.ring_chunk));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, max_chunk, options.ring_chunk));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
     UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
-    return read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose);
+    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose));
+    return read_seconds(info, "ucd.ucx.timeout", options.timeout);
 }
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {

@@ -3,6 +3,7 @@
 
 #include "failure.h"
 
+#include <chrono>
 #include <cstdint>
 
 namespace ucd_ucx {
@@ -24,13 +25,16 @@ struct TransferOptions {
     uint64_t ring_depth = 8;
     bool ring_copy = false;  // the receiver copies chunks before it unpacks them
     bool ring_expose = true; // contiguous data is opened where it is
+    // For which nothing of it may move before it ends; 0: for ever.
+    std::chrono::nanoseconds timeout{0};
 };
-inline constexpr uint64_t most_chunk = uint64_t{1} << 30;
+inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
 // What it is read from.
 inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",      "ucd.ucx.chunk",      "ucd.ucx.depth",     "ucd.ucx.ring",
-    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth", "ucd.ucx.ring_copy", "ucd.ucx.ring_expose"};
+    "ucd.ucx.eager",     "ucd.ucx.chunk",       "ucd.ucx.depth",
+    "ucd.ucx.ring",      "ucd.ucx.ring_chunk",  "ucd.ucx.ring_depth",
+    "ucd.ucx.ring_copy", "ucd.ucx.ring_expose", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class Form : uint8_t { automatic, contiguous, iov, generic };

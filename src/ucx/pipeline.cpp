@@ -4,27 +4,17 @@
 #include "incoming.h"
 #include "receiving.h"
 #include "sending.h"
+#include "tokens.h"
 
 #include <algorithm>
-#include <random>
+#include <utility>
 
 using namespace ucd_ucx;
 
-namespace {
-
-// No two pipelines that could meet have the same.
-uint64_t random_number() {
-    std::random_device device;
-    return uint64_t{device()} << 32 | device();
-}
-
-} // namespace
-
 ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
-                                   const TransferOptions &o, uint64_t staging_limit,
-                                   uint64_t ring_limit)
-    : worker(worker_of_user), params(p), options(o), staging(p, staging_limit),
-      staging_limit_(staging_limit), ring_limit_(ring_limit), sender_(random_number()) {}
+                                   const TransferOptions &o, const MemoryLimits &limits)
+    : worker(worker_of_user), params(p), options(o), staging(p, limits.staging),
+      messages(limits.peer, limits.peers), limits_(limits) {}
 
 Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
@@ -34,7 +24,7 @@ Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
     for (WorkerLock *l : {&lock, &inbox.lock})
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
-    most_user_header = worker_attributes.max_am_header - 64;
+    max_user_header = worker_attributes.max_am_header - 64;
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
     ucp_am_handler_param_t handler_params = {};
@@ -54,16 +44,25 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
     handler_params.id = params.am_id;
     (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if open did
-    (void)handle_events();                                         // what came and nobody knows of
-    incoming_.clear();
-    forgotten_.clear();
+    // What has come and nobody took. No transfer is left, so these are arrivals that nothing else
+    // knows of.
+    Queue<Event> events = inbox.take_all();
+    while (!events.empty()) delete static_cast<Arrival *>(&events.pop());
+    messages.clear();
     while (!finished_.empty()) finished_.pop().let_go();
     ucp_dt_destroy(framed);
 }
 
-void ucd_ucx_pipeline::await(Chunk &chunk) {
+// Only the two ends of an endpoint know its stream, so no third one can speak of its transfers.
+MessageId ucd_ucx_pipeline::next_id(ucp_ep_h ep) {
+    uint64_t &stream = streams_[ep];
+    if (stream == 0) stream = random_token();
+    return {stream, ++number_};
+}
+
+void ucd_ucx_pipeline::await(DeviceWork &chunk) {
     if (chunk.moving == UCD_REQUEST__NULL) return chunk.moved(*this, success);
-    moving_.push_back(&chunk);
+    moving_.await(chunk);
 }
 
 Block ucd_ucx_pipeline::take_chunk(const Operand &operand, std::size_t bytes, bool urgent) {
@@ -77,7 +76,7 @@ Block ucd_ucx_pipeline::take_chunk(const Operand &operand, std::size_t bytes, bo
 DeviceChunks &ucd_ucx_pipeline::chunks_of(const std::string &device) {
     std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
     if (chunks == nullptr)
-        chunks = std::make_unique<DeviceChunks>(device, staging_limit_, ring_limit_);
+        chunks = std::make_unique<DeviceChunks>(device, limits_.staging, limits_.ring_staging);
     return *chunks;
 }
 
@@ -98,79 +97,42 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
     --outstanding;
 }
 
-Incoming &ucd_ucx_pipeline::incoming(const MessageId &id) {
-    std::unique_ptr<Incoming> &place = incoming_[id];
-    if (place == nullptr) place = std::make_unique<Incoming>(id);
-    return *place;
-}
-
-Incoming *ucd_ucx_pipeline::find_incoming(const MessageId &id) {
-    const auto found = incoming_.find(id);
-    return found == incoming_.end() ? nullptr : found->second.get();
-}
-
-void ucd_ucx_pipeline::forget(Incoming &message) {
-    const auto found = incoming_.find(message.id());
-    if (found == incoming_.end() || found->second.get() != &message) return;
-    forgotten_.push_back(std::move(found->second));
-    incoming_.erase(found);
+bool ucd_ucx_pipeline::charge(Incoming &message, uint64_t bytes) {
+    if (messages.charge(message, bytes)) return true;
+    const ucp_ep_h barred = messages.most_charged(message.ep());
+    messages.bar(barred, UCS_ERR_EXCEEDS_LIMIT);
+    for (Incoming *m : messages.of_endpoint(barred)) m->lose(*this, UCS_ERR_EXCEEDS_LIMIT);
+    return barred != message.ep();
 }
 
 void ucd_ucx_pipeline::deliver(Incoming &message) {
     deliveries_.push(message);
 }
 
-void ucd_ucx_pipeline::lose(ucp_ep_h ep, ucs_status_t status) {
-    const std::lock_guard held(losses_lock_);
-    losses_.push_back({ep, status, ++clock_});
+void ucd_ucx_pipeline::report_unresponsive(ucp_ep_h ep) {
+    if (params.unresponsive == nullptr || ep == nullptr) return;
+    if (std::find(unresponsive_.begin(), unresponsive_.end(), ep) == unresponsive_.end())
+        unresponsive_.push_back(ep);
 }
 
 void ucd_ucx_pipeline::handle_losses() {
-    if (losses_handled_ == clock_) return;
-    std::vector<Loss> losses;
-    {
-        const std::lock_guard held(losses_lock_);
-        losses.swap(losses_);
-        losses_handled_ = clock_;
-    }
-    mappings.close_all(); // they keep memory of processes that may be gone
-    for (const Loss &l : losses) {
-        last_losses_[l.ep] = l;
+    const std::vector<Loss> lost = losses.take();
+    if (!lost.empty()) mappings.close_all(); // they keep memory of processes that may be gone
+    for (const Loss &l : lost) {
+        streams_.erase(l.ep);
+        std::erase(unresponsive_, l.ep);
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
-        std::vector<Incoming *> messages;
-        for (const auto &[id, message] : incoming_) messages.push_back(message.get());
-        for (Incoming *m : messages) m->lose(*this, l.ep, l.status, l.before);
+        messages.remove_endpoint(l.ep, l.status, l.before);
+        for (Incoming *m : messages.of_endpoint(l.ep))
+            if (m->since() < l.before) m->lose(*this, l.status);
     }
-}
-
-ucs_status_t ucd_ucx_pipeline::loss_since(ucp_ep_h ep, uint64_t time) const {
-    const auto found = last_losses_.find(ep);
-    return found != last_losses_.end() && time < found->second.before ? found->second.status
-                                                                      : UCS_OK;
 }
 
 bool ucd_ucx_pipeline::handle_events() {
     Queue<Event> events = inbox.take_all();
     const bool any = !events.empty();
     while (!events.empty()) events.pop().happen(*this);
-    return any;
-}
-
-bool ucd_ucx_pipeline::poll_devices() {
-    bool any = false;
-    for (std::size_t i = 0; i < moving_.size();) {
-        Chunk &chunk = *moving_[i];
-        int done = 0;
-        const Status status = ucd_ok(ucd_test(&chunk.moving, &done));
-        if (done == 0) {
-            ++i;
-            continue;
-        }
-        moving_[i] = moving_.back();
-        moving_.pop_back();
-        chunk.moved(*this, status);
-        any = true;
-    }
+    losses.forget();
     return any;
 }
 
@@ -186,10 +148,11 @@ bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
     std::erase_if(sendings_, complete);
     std::erase_if(receivings_, complete);
-    forgotten_.clear();
+    messages.delete_forgotten();
     Queue<ucd_ucx_request> finished = std::move(finished_);
     Queue<Incoming> deliveries = std::move(deliveries_);
-    const bool any = !finished.empty() || !deliveries.empty();
+    const std::vector<ucp_ep_h> unresponsive = std::exchange(unresponsive_, {});
+    const bool any = !finished.empty() || !deliveries.empty() || !unresponsive.empty();
     const auto tell = handler;
     void *const arg = handler_arg;
     while (tell == nullptr && !deliveries.empty()) deliveries.pop().drop(*this);
@@ -198,8 +161,9 @@ bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
     while (!deliveries.empty()) {
         Incoming &m = deliveries.pop();
         tell(arg, m.header().user_id, m.user_header().data(), m.user_header().size(),
-             reinterpret_cast<ucd_ucx_data_t>(&m), m.total(), m.reply_ep());
+             reinterpret_cast<ucd_ucx_data_t>(&m), m.total(), m.ep());
     }
+    for (ucp_ep_h ep : unresponsive) params.unresponsive(ep, params.unresponsive_arg);
     return any;
 }
 
@@ -209,7 +173,7 @@ unsigned ucd_ucx_pipeline::progress() {
     if (!held.owns_lock()) return moved + 1; // another thread is at it
     handle_losses();
     bool more = handle_events();
-    more |= poll_devices();
+    more |= moving_.poll(*this);
     more |= advance();
     more |= call_users(held);
     return moved + more;

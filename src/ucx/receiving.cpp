@@ -41,18 +41,32 @@ Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_ta
     return success;
 }
 
+namespace {
+
+// What a tagged message is.
+ucs_status_t check_tagged(const Header &h, std::size_t length) {
+    if (length >= sizeof h.magic && h.magic == Header::version_1) return UCS_ERR_UNSUPPORTED;
+    const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
+    const bool opening = h.kind == Kind::opening && length == sizeof h;
+    return length >= sizeof h && h.magic == Header::expected_magic && (whole || opening)
+               ? UCS_OK
+               : UCS_ERR_INVALID_PARAM;
+}
+
+} // namespace
+
 void Receiving::happen(ucd_ucx_pipeline &pipeline) {
     ucp_request_free(posted_);
     posted_ = nullptr;
     const Header &h = frame_.header;
-    if (posted_status_ == UCS_OK && (length_ < sizeof h || h.magic != Header::expected_magic ||
-                                     (h.kind != Kind::whole && h.kind != Kind::opening) ||
-                                     (h.kind == Kind::whole && length_ != sizeof h + h.total)))
-        posted_status_ = UCS_ERR_INVALID_PARAM;
+    if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
     if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
     if (h.kind == Kind::opening) {
-        message_ = &pipeline.incoming(h.id);
-        return message_->match(pipeline, *this, h.total);
+        ucs_status_t refused = UCS_OK;
+        message_ = pipeline.messages.open(h, &refused);
+        if (message_ == nullptr) return fail(pipeline, refused, UCD_SUCCESS);
+        note_progress();
+        return message_->match(pipeline, *this);
     }
     if (frame_.failure != UCD_SUCCESS)
         return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
@@ -68,11 +82,23 @@ void Receiving::happen(ucd_ucx_pipeline &pipeline) {
 void Receiving::start_am(ucd_ucx_pipeline &pipeline, Incoming &message) {
     message_ = &message;
     frame_.header = message.header();
-    message.match(pipeline, *this, message.total());
+    note_progress();
+    message.match(pipeline, *this);
 }
 
 void Receiving::advance(ucd_ucx_pipeline &pipeline) {
+    check_time(pipeline);
     if (message_ != nullptr) message_->advance(pipeline);
+}
+
+// A receive that nothing has matched waits for a message, not for a peer.
+void Receiving::check_time(ucd_ucx_pipeline &pipeline) {
+    if (message_ == nullptr || reported_ || !has_timed_out()) return;
+    const ucp_ep_h ep = message_->ep();
+    fail(pipeline, UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+    reported_ = true;
+    // UCX still writes to the buffer.
+    if (!is_complete()) pipeline.report_unresponsive(ep);
 }
 
 void Receiving::cancel(ucd_ucx_pipeline &pipeline) {

@@ -17,6 +17,8 @@ public:
     void happen(ucd_ucx_pipeline &pipeline) override; // the tagged message has come
     void cancel(ucd_ucx_pipeline &pipeline) override;
     void advance(ucd_ucx_pipeline &pipeline);
+    // Ends it, if nothing has come for too long.
+    void check_time(ucd_ucx_pipeline &pipeline);
 
     const Operand &operand() const { return operand_; }
     uint64_t depth() const { return options_.depth; }
@@ -44,6 +46,7 @@ private:
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message
     Incoming *message_ = nullptr;
+    bool reported_ = false; // that its endpoint does not respond
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };

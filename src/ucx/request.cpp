@@ -22,8 +22,20 @@ Status ucd_ucx_request::set(const TransferOptions &defaults, const ucd_ucx_param
     return read_transfer_options(info, options_);
 }
 
+void ucd_ucx_request::explain() const {
+    if (result_.ucd == UCD_SUCCESS)
+        (void)fail(UCD_ERR__DEVICE, "the transfer ended with: %s",
+                   ucs_status_string(result_.status));
+    else
+        (void)fail(result_.ucd, "the transfer ended with: %s (%s)",
+                   ucs_status_string(result_.status), ucd_strerror(result_.ucd));
+}
+
 void ucd_ucx_request::call_back_and_let_go() {
-    if (callback_ != nullptr) callback_(this, &result_, user_data_);
+    if (callback_ != nullptr) {
+        if (result_.status != UCS_OK) explain();
+        callback_(this, &result_, user_data_);
+    }
     let_go();
 }
 
@@ -35,7 +47,13 @@ void ucd_ucx_request::let_go() {
 }
 
 ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result) {
+    static constexpr ucd_ucx_result_t empty = {UCS_OK, UCD_SUCCESS, 0, 0};
+    if (request == UCD_UCX_REQUEST__NULL) {
+        if (result != nullptr) *result = empty;
+        return UCS_OK;
+    }
     if (!request->is_complete()) return UCS_INPROGRESS;
+    if (request->result().status != UCS_OK) request->explain();
     if (result != nullptr) *result = request->result();
     return request->result().status;
 }

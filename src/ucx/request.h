@@ -6,12 +6,15 @@
 #include "options.h"
 
 #include <atomic>
+#include <chrono>
 #include <ucd_ucx.h>
 
 // All but what says so is under the pipeline's lock.
 struct ucd_ucx_request {
     virtual ~ucd_ucx_request() = default;
     virtual void cancel(ucd_ucx_pipeline &pipeline) = 0;
+    // Words how it failed, for ucd_ucx_last_error in this thread. Without the lock.
+    virtual void explain() const;
 
     // Takes over what the user says of the transfer; its info is the one to go by meanwhile.
     ucd_ucx::Status set(const ucd_ucx::TransferOptions &defaults, const ucd_ucx_param_t *param,
@@ -29,6 +32,16 @@ struct ucd_ucx_request {
     void call_back_and_let_go();
     void let_go();
 
+    bool has_time_limit() const { return options_.timeout.count() > 0; }
+    // Something of it has moved; too long ago.
+    void note_progress() {
+        if (options_.timeout.count() > 0) moved_at_ = std::chrono::steady_clock::now();
+    }
+    bool has_timed_out() const {
+        return options_.timeout.count() > 0 && !is_complete() &&
+               std::chrono::steady_clock::now() - moved_at_ >= options_.timeout;
+    }
+
     bool handed_out = false;         // or about to be
     ucd_ucx_request *next = nullptr; // in a queue
 
@@ -36,6 +49,7 @@ protected:
     ucd_ucx::TransferOptions options_;
 
 private:
+    std::chrono::steady_clock::time_point moved_at_;
     ucd_ucx_callback_t callback_ = nullptr;
     void *user_data_ = nullptr;
     std::atomic<bool> complete_ = false;

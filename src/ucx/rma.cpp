@@ -7,8 +7,14 @@
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
-ucd_ucx_rma::ucd_ucx_rma(uint64_t types_limit)
-    : origin(*this, types_limit), target(*this, types_limit) {}
+ucd_ucx_rma::ucd_ucx_rma(const TargetLimits &limits)
+    : origin(*this, limits.types), target(*this, limits) {}
+
+ucd_ucx_rma::~ucd_ucx_rma() {
+    // Messages that nobody took; no post is left.
+    Queue<Event> events = inbox.take_all();
+    while (!events.empty()) delete static_cast<DirectMessage *>(&events.pop());
+}
 
 Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params, ucd_info_t info) {
     ucd_ucx_pipeline_params_t p = {};
@@ -17,9 +23,11 @@ Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params
     p.allocate = params.allocate;
     p.release = params.release;
     p.memory_arg = params.memory_arg;
-    if (const int rc = ucd_ucx_pipeline_create(worker, &p, info, &pipeline); rc != UCD_SUCCESS)
-        return Status(rc);
-    lock.be_needed(pipeline->lock.is_needed());
+    p.unresponsive = params.unresponsive;
+    p.unresponsive_arg = params.unresponsive_arg;
+    direct.open(worker, params.am_id);
+    UCD_UCX_TRY(create_pipeline(worker, p, info, &direct, &pipeline));
+    for (WorkerLock *l : {&lock, &inbox.lock}) l->be_needed(pipeline->lock.is_needed());
     return Status(ucd_ucx_am_set_handler(pipeline, on_message, this));
 }
 
@@ -29,67 +37,97 @@ Status ucd_ucx_rma::close() {
         if (!origin.is_idle())
             return fail(UCD_ERR__INVALID_ARG, "*rma has an operation that is not complete");
         if (target.has_windows()) return fail(UCD_ERR__INVALID_ARG, "*rma has a window");
+        if (direct.unsent() > 0)
+            return fail(UCD_ERR__INVALID_ARG, "*rma has an answer that is not sent yet");
     }
     return Status(ucd_ucx_pipeline_destroy(&pipeline));
 }
 
-Status ucd_ucx_rma::send(ucp_ep_h ep, std::string_view header, const Data &data,
+Status ucd_ucx_rma::send(ucp_ep_h ep, const std::string &header, const Data &data,
                          const ucd_ucx_param_t *param, uint64_t granule,
                          ucd_ucx_request_t *request) {
     return send_active(*pipeline, ep, 0, header, data, param, granule, request);
 }
 
-void ucd_ucx_rma::drop(ucd_ucx_data_t data) {
-    (void)ucd_ucx_am_drop(pipeline, data); // fails for NULL only
+void ucd_ucx_rma::report_unresponsive(ucp_ep_h ep) {
+    const std::lock_guard held(pipeline->lock);
+    pipeline->report_unresponsive(ep);
 }
 
 void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_t header_length,
                              ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
     auto *self = static_cast<ucd_ucx_rma *>(argument);
-    const Delivery delivery = {
-        {static_cast<const char *>(header), header_length}, data, bytes, reply_ep};
     const std::lock_guard held(self->lock);
     self->handle_losses();
-    self->take(delivery);
+    Delivery delivery = {{static_cast<const char *>(header), header_length},
+                         reply_ep,
+                         self->inbox.now(),
+                         Payload(self->pipeline, data, bytes)};
+    if (reply_ep != nullptr) self->take(delivery); // else there is nobody to answer
 }
 
-void ucd_ucx_rma::take(const Delivery &delivery) {
+void ucd_ucx_rma::take_message(std::unique_ptr<DirectMessage> message) {
+    const ucp_ep_h ep = message->ep;
+    if (losses_.since(ep, message->since) != UCS_OK) return;
+    const std::string_view text = message->text();
+    const uint64_t since = message->since;
+    Delivery delivery = {text, ep, since, Payload(std::move(message), {})};
+    take(delivery);
+}
+
+void ucd_ucx_rma::take(Delivery &delivery) {
     Preamble preamble;
-    const Reading reading = decode(delivery.message, preamble);
-    // Nobody to answer, or nothing to name in an answer.
-    if (reading == Reading::too_short || delivery.ep == nullptr) return drop(delivery.data);
-    if (reading == Reading::good && is_request(preamble.verb)) return target.take_request(delivery);
-    if (reading == Reading::good && preamble.verb == Verb::type)
+    if (decode(delivery.message, preamble) != Reading::good) return;
+    std::string_view data;
+    switch (preamble.verb) {
+    case Verb::put:
+    case Verb::get:
+    case Verb::accumulate:
+    case Verb::get_accumulate: return target.take_request(preamble, delivery);
+    case Verb::type:
+        delivery.set_data(delivery.message.substr(Preamble::bytes));
         return target.take_type(preamble.number, delivery);
-    if (reading == Reading::good && preamble.verb == Verb::answer)
-        return origin.take_answer(answer_of(preamble), delivery);
-    drop(delivery.data);
-    if (reading == Reading::good && preamble.verb == Verb::need_type)
-        return origin.take_question(preamble.number);
-    if (reading == Reading::other_version && is_request(preamble.verb))
-        target.answer(delivery.ep, {Verdict::not_supported, UCD_SUCCESS, preamble.number});
+    case Verb::answer:
+    case Verb::answer_with_handle: {
+        Answer answer;
+        if (!decode(delivery.message, preamble, answer, data)) return;
+        delivery.set_data(data);
+        return origin.take_answer(answer, delivery);
+    }
+    case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
+    }
+}
+
+void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {
+    target.refuse_old(ep, refusal);
+}
+
+void ucd_ucx_rma::take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) {
+    origin.take_failure(number, ep, status);
+}
+
+void ucd_ucx_rma::note_sent(ucp_ep_h ep, std::size_t bytes) {
+    target.note_sent(ep, bytes);
 }
 
 Status ucd_ucx_rma::lose(ucp_ep_h ep, ucs_status_t status) {
-    {
-        const std::lock_guard held(losses_lock_);
-        losses_.push_back({ep, status, ++clock_});
-    }
+    losses_.note(ep, status);
     return Status(ucd_ucx_lose_endpoint(pipeline, ep, status));
 }
 
 void ucd_ucx_rma::handle_losses() {
-    if (losses_handled_ == clock_) return;
-    std::vector<Loss> losses;
-    {
-        const std::lock_guard held(losses_lock_);
-        losses.swap(losses_);
-        losses_handled_ = clock_;
-    }
-    for (const Loss &l : losses) {
+    for (const Loss &l : losses_.take()) {
         origin.lose(l.ep, l.status, l.before);
         target.lose(l.ep, l.before);
     }
+}
+
+bool ucd_ucx_rma::handle_events() {
+    Queue<Event> events = inbox.take_all();
+    const bool any = !events.empty();
+    while (!events.empty()) events.pop().happen(*pipeline);
+    losses_.forget();
+    return any;
 }
 
 unsigned ucd_ucx_rma::progress() {
@@ -98,7 +136,10 @@ unsigned ucd_ucx_rma::progress() {
     {
         const std::lock_guard held(lock);
         handle_losses();
+        moved += handle_events();
+        moved += awaited_.poll(*pipeline);
         moved += target.progress();
+        origin.check_times();
         finished = std::move(finished_);
     }
     moved += !finished.empty();

@@ -1,19 +1,19 @@
-// A worker that takes part in one-sided operations: a pipeline of its own, and what it carries.
+// A worker that takes part in one-sided operations: a pipeline of its own for long data, direct
+// messages for the rest, and both ends of operations.
 #pragma once
 
+#include "direct_messages.h"
+#include "losses.h"
 #include "queue.h"
 #include "rma_origin.h"
 #include "rma_target.h"
 #include "worker_lock.h"
 
-#include <atomic>
-#include <mutex>
-#include <vector>
-
 // Functions are called with the lock, but for those that say otherwise. The pipeline's lock is
 // taken within this one, and none of the user's functions is called under it but those for memory.
-struct ucd_ucx_rma {
-    explicit ucd_ucx_rma(uint64_t types_limit);
+struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
+    explicit ucd_ucx_rma(const ucd_ucx::rma::TargetLimits &limits);
+    virtual ~ucd_ucx_rma();
     ucd_ucx::Status open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params, ucd_info_t info);
     ucd_ucx::Status close(); // without the lock
 
@@ -22,36 +22,37 @@ struct ucd_ucx_rma {
     // Without the lock: may be called where UCX calls back.
     ucd_ucx::Status lose(ucp_ep_h ep, ucs_status_t status);
     void handle_losses();
-    // Whatever came to use an endpoint before it was lost has a smaller number.
-    uint64_t now() { return clock_; }
 
-    ucd_ucx::Status send(ucp_ep_h ep, std::string_view header, const ucd_ucx::Data &data,
+    // Data in chunks, as a pipeline's active message.
+    ucd_ucx::Status send(ucp_ep_h ep, const std::string &header, const ucd_ucx::Data &data,
                          const ucd_ucx_param_t *param, uint64_t granule,
                          ucd_ucx_request_t *request);
-    void drop(ucd_ucx_data_t data);
+    // Progress asks the device for it.
+    void await(ucd_ucx::DeviceWork &work) { awaited_.await(work); }
     void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
         finished_.push(request);
         request.complete(result);
     }
+    void report_unresponsive(ucp_ep_h ep);
 
     ucd_ucx::WorkerLock lock;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx::Inbox inbox; // of direct messages
+    ucd_ucx::rma::DirectMessages direct{*this, inbox};
     ucd_ucx::rma::Origin origin;
     ucd_ucx::rma::Target target;
 
 private:
-    struct Loss {
-        ucp_ep_h ep;
-        ucs_status_t status;
-        uint64_t before;
-    };
     static void on_message(void *rma, unsigned, const void *header, size_t header_length,
                            ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep);
-    void take(const ucd_ucx::rma::Delivery &delivery);
+    void take_message(std::unique_ptr<ucd_ucx::rma::DirectMessage> message) override;
+    void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
+    void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
+    void note_sent(ucp_ep_h ep, std::size_t bytes) override;
+    void take(ucd_ucx::rma::Delivery &delivery);
+    bool handle_events();
 
     ucd_ucx::Queue<ucd_ucx_request> finished_;
-    std::mutex losses_lock_; // nothing else is locked under it
-    std::vector<Loss> losses_;
-    std::atomic<uint64_t> clock_ = 0; // counts losses
-    uint64_t losses_handled_ = 0;
+    ucd_ucx::DeviceQueue awaited_;
+    ucd_ucx::Losses losses_{inbox};
 };

@@ -8,11 +8,6 @@
 namespace ucd_ucx::rma {
 namespace {
 
-Status measure(const Data &data, ucd_layout_t &layout) {
-    layout.struct_size = sizeof layout;
-    return ucd_ok(ucd_get_layout(data.count, data.type, &layout));
-}
-
 // All that a transfer may ask for later, but for hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
@@ -20,30 +15,37 @@ Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     return success;
 }
 
-// The one element of both, which takes the op.
-Status check_elements(const ucd_layout_t &here, const ucd_layout_t &there, ucd_op_t op,
-                      uint64_t &signature) {
-    signature = 0;
-    if (there.bytes == 0) return success;
-    UCD_UCX_TRY(element_signature(there.element, signature));
-    if (signature == 0)
-        return fail(UCD_ERR__INVALID_ARG, "target_type is not made of one predefined type");
-    uint64_t ours;
-    UCD_UCX_TRY(element_signature(here.element, ours));
-    if (ours != signature)
-        return fail(UCD_ERR__INVALID_ARG,
-                    "the types of origin and target are not made of the same predefined type");
-    if (op == UCD_UCX_OP__NO_OP) return success;
-    int takes = 0;
-    UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, there.element, "seq", &takes)));
-    if (takes) return success;
-    return fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take", op);
+Status packed_bytes(const Data &data, uint64_t &bytes) {
+    uintptr_t one;
+    UCD_UCX_TRY(ucd_ok(ucd_get_size(data.type, &one)));
+    if (__builtin_mul_overflow(one, data.count, &bytes) || bytes > INTPTR_MAX)
+        return fail(UCD_ERR__OVERFLOW, "count is %ju; that many of the type exceed INTPTR_MAX",
+                    static_cast<uintmax_t>(data.count));
+    return success;
 }
 
-Status check_bytes(const ucd_layout_t &here, const ucd_layout_t &there) {
-    if (here.bytes == there.bytes) return success;
+// Of one of these, if there is one that all of it is made of.
+Status find_element(const Data &data, ucd_type_t &element, uint64_t &signature) {
+    ucd_layout_t layout = {};
+    layout.struct_size = sizeof layout;
+    UCD_UCX_TRY(ucd_ok(ucd_get_layout(1, data.type, &layout)));
+    element = layout.element;
+    return element_signature(element, signature);
+}
+
+const char *function_of(Verb verb) {
+    switch (verb) {
+    case Verb::put: return "ucd_ucx_put_nbx";
+    case Verb::get: return "ucd_ucx_get_nbx";
+    case Verb::accumulate: return "ucd_ucx_accumulate_nbx";
+    default: return "ucd_ucx_get_accumulate_nbx";
+    }
+}
+
+Status check_bytes(uint64_t here, uint64_t there) {
+    if (here == there) return success;
     return fail(UCD_ERR__INVALID_ARG, "there are %ju bytes at the origin, and %ju at the target",
-                static_cast<uintmax_t>(here.bytes), static_cast<uintmax_t>(there.bytes));
+                static_cast<uintmax_t>(here), static_cast<uintmax_t>(there));
 }
 
 } // namespace
@@ -68,51 +70,66 @@ Status Operation::set(const Arguments &arguments) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.pipeline->options, arguments.param, info));
     UCD_UCX_TRY(copy_keys(info, info_));
-    request_.verb = arguments.verb;
-    request_.op = arguments.op;
+    UCD_UCX_TRY(packed_bytes(arguments.target, bytes_));
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
-    const Hints &for_host = origin_.rma.pipeline->for_host;
-    ucd_layout_t there, sent, received;
-    UCD_UCX_TRY(measure(arguments.target, there));
-    if (sends) {
-        UCD_UCX_TRY(measure(arguments.sent, sent));
-        UCD_UCX_TRY(check_bytes(sent, there));
-        Data &data = arguments_.sent;
-        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::send, for_host,
-                               sent_hints_, data.hints));
-    } else {
-        arguments_.sent = {.hints = &for_host};
-    }
-    if (fetches(arguments.verb)) {
-        UCD_UCX_TRY(measure(arguments.received, received));
-        UCD_UCX_TRY(check_bytes(received, there));
-        UCD_UCX_TRY(received_type_.keep(arguments.received.type));
-        Data &data = arguments_.received;
-        data.type = received_type_.get();
-        UCD_UCX_TRY(find_hints(data.buf, data.count, data.type, info, Direction::receive, for_host,
-                               received_hints_, data.hints));
-    }
-    if (accumulates(arguments.verb)) {
-        if (fetches(arguments.verb))
-            UCD_UCX_TRY(check_elements(received, there, UCD_UCX_OP__NO_OP, request_.element));
-        if (sends) UCD_UCX_TRY(check_elements(sent, there, arguments.op, request_.element));
-        if (there.bytes > 0) {
-            uintptr_t bytes;
-            UCD_UCX_TRY(ucd_ok(ucd_get_size(there.element, &bytes)));
-            granule_ = bytes;
-        }
-    }
-    UCD_UCX_TRY(read_window_key(*arguments.key, request_.window));
-    request_.displacement = arguments.displacement;
-    request_.count = arguments.target.count;
-    request_.bytes = there.bytes;
+    if (sends) UCD_UCX_TRY(set_sent(info));
+    if (fetches(arguments.verb)) UCD_UCX_TRY(set_received(info));
+    if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_elements());
+    UCD_UCX_TRY(read_window_key(*arguments.key, window_));
     UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
-    request_.number = origin_.new_number();
-    since_ = origin_.rma.now();
+    since_ = origin_.rma.inbox.now();
+    note_progress();
     return success;
 }
 
+Status Operation::set_sent(ucd_info_t info) {
+    Data &data = arguments_.sent;
+    UCD_UCX_TRY(packed_bytes(data, sent_bytes_));
+    UCD_UCX_TRY(check_bytes(sent_bytes_, bytes_));
+    return find_hints(data.buf, data.count, data.type, info, Direction::send,
+                      origin_.rma.pipeline->for_host, sent_hints_, data.hints);
+}
+
+Status Operation::set_received(ucd_info_t info) {
+    Data &data = arguments_.received;
+    uint64_t bytes;
+    UCD_UCX_TRY(packed_bytes(data, bytes));
+    UCD_UCX_TRY(check_bytes(bytes, bytes_));
+    UCD_UCX_TRY(received_type_.keep(data.type));
+    data.type = received_type_.get();
+    return find_hints(data.buf, data.count, data.type, info, Direction::receive,
+                      origin_.rma.pipeline->for_host, received_hints_, data.hints);
+}
+
+// Both sides have one element, the same, which takes the op.
+Status Operation::check_elements() {
+    ucd_type_t element = UCD_TYPE__NULL, other;
+    uint64_t there, here;
+    UCD_UCX_TRY(find_element(arguments_.target, element, there));
+    if (there == 0)
+        return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
+                             "target_type is not made of one predefined type");
+    for (const Data *data : {&arguments_.sent, &arguments_.received}) {
+        if (data == &arguments_.sent ? sent_bytes_ == 0 : !fetches(arguments_.verb)) continue;
+        UCD_UCX_TRY(find_element(*data, other, here));
+        if (here != there)
+            return ucd_ucx::fail(
+                UCD_ERR__INVALID_ARG,
+                "the types of origin and target are not made of the same predefined type");
+    }
+    uintptr_t bytes;
+    UCD_UCX_TRY(ucd_ok(ucd_get_size(element, &bytes)));
+    granule_ = bytes;
+    if (arguments_.op == UCD_UCX_OP__NO_OP) return success;
+    int takes = 0;
+    UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(arguments_.op, element, "seq", &takes)));
+    if (takes) return success;
+    return ucd_ucx::fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take",
+                         arguments_.op);
+}
+
 Status Operation::hold() {
+    if (sent_bytes_ == 0) return success;
     UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
     arguments_.sent.type = held_type_.get();
     return success;
@@ -122,17 +139,28 @@ ucd_ucx_param_t Operation::param(ucd_ucx_callback_t callback) {
     return {sizeof(ucd_ucx_param_t), info_.get(), callback, this};
 }
 
-Status Operation::start() {
-    const std::size_t room = origin_.rma.pipeline->most_user_header - Request::bytes_before_type;
-    request_.type_is_here =
-        type_->flattened.size() <= room && !origin_.expect_known(ep(), type_->name);
-    request_.type = request_.type_is_here
-                        ? std::string_view(type_->flattened)
-                        : std::string_view(reinterpret_cast<const char *>(type_->name.data()),
-                                           type_->name.size());
+Status Operation::start(Lane &lane) {
+    Request request;
+    request.verb = arguments_.verb;
+    request.op = arguments_.op;
+    request.number = number;
+    request.displacement = arguments_.displacement;
+    request.count = arguments_.target.count;
+    origin_.name_window(lane, window_, request);
+    origin_.name_type(lane, *type_, request);
+    if (request.form != TypeForm::known) type_index_ = request.type_index;
+    return send(Encoded(request), arguments_.sent, sent_bytes_, granule_);
+}
+
+// As one message, or as a transfer of chunks.
+Status Operation::send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule) {
+    if (bytes <= options_.eager_or(default_eager)) {
+        std::size_t waiting;
+        return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting);
+    }
     const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
-    UCD_UCX_TRY(origin_.rma.send(ep(), encode(request_), arguments_.sent, &p, granule_, &sending));
+    UCD_UCX_TRY(origin_.rma.send(ep(), message.text(), data, &p, granule, &sending));
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(sending);
     return success;
@@ -157,6 +185,7 @@ void Operation::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *r
 
 void Operation::transferred(const ucd_ucx_result_t &result) {
     --transfers_;
+    note_progress();
     if (result.status != UCS_OK) return fail(result.status, result.ucd);
     conclude();
 }
@@ -164,42 +193,54 @@ void Operation::transferred(const ucd_ucx_result_t &result) {
 void Operation::type_asked_for() {
     if (answered_ || type_sent_ || status_ != UCS_OK) return;
     type_sent_ = true;
-    const ucd_ucx_param_t p = param(on_sent);
-    ucd_ucx_request_t sending;
-    const Status status = origin_.rma.send(ep(), encode(Preamble{Verb::type, 0, 0, number()}),
-                                           {type_->flattened.data(), type_->flattened.size(),
-                                            UCD_TYPE__BYTE, &origin_.rma.pipeline->for_host},
-                                           &p, 1, &sending);
-    if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
-    transfers_ += sending != UCD_UCX_REQUEST__NULL;
-    ucd_ucx_request_free(sending);
+    note_progress();
+    const Data type = {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE,
+                       &origin_.rma.pipeline->for_host};
+    const Status status =
+        send(Encoded(Preamble{Verb::type, 0, 0, number}), type, type_->flattened.size(), 1);
+    if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
 }
 
-void Operation::answered(const Answer &answer, const Delivery &delivery) {
-    const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
-    const bool fits = delivery.bytes == (expects_data ? request_.bytes : 0);
-    if (answered_ || status_ != UCS_OK || !expects_data || !fits) {
-        origin_.rma.drop(delivery.data);
-        if (answered_) return;
-        answered_ = true;
-        if (!fits) return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-        if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
-        return conclude();
-    }
+void Operation::answered(const Answer &answer, Payload payload) {
+    if (answered_) return;
     answered_ = true;
-    bool done;
-    if (const Status status = receive_at_once(*origin_.rma.pipeline, delivery.data,
-                                              arguments_.received, UCD_OP__REPLACE, done);
-        done)
-        return status.ok() ? conclude() : fail(ucx_status_of(status.code()), status.code());
-    const ucd_ucx_param_t p = param(on_received);
-    const Status status = receive_active(*origin_.rma.pipeline, delivery.data, arguments_.received,
-                                         UCD_OP__REPLACE, &p, &receiving_);
+    verdict_ = answer.verdict;
+    origin_.learn(ep(), window_, answer.handle, *type_, type_index_,
+                  answer.verdict == Verdict::done);
+    const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
+    if (status_ != UCS_OK) return conclude();
+    if (payload.bytes() != (expects_data ? bytes_ : 0)) {
+        verdict_ = Verdict::done; // what is wrong is the answer
+        return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    }
+    if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
+    if (!expects_data || bytes_ == 0) return conclude();
+    if (payload.is_here()) return receive_here(std::move(payload));
+    const Status status =
+        payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), &receiving_);
+    if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
+    ++transfers_;
+}
+
+void Operation::receive_here(Payload payload) {
+    const Data &to = arguments_.received;
+    uintptr_t unpacked;
+    const Status status = ucd_ok(
+        ucd_iunpack(payload.here().data(), payload.bytes(), const_cast<void *>(to.buf), to.count,
+                    to.type, 0, &unpacked, to.hints->info.get(), UCD_OP__REPLACE, &moving));
     if (!status.ok()) {
-        origin_.rma.drop(delivery.data);
+        moving = UCD_REQUEST__NULL;
         return fail(ucx_status_of(status.code()), status.code());
     }
+    if (moving == UCD_REQUEST__NULL) return conclude();
+    unpacking_ = std::move(payload);
     ++transfers_;
+    origin_.rma.await(*this);
+}
+
+void Operation::moved(ucd_ucx_pipeline &, Status status) {
+    unpacking_ = Payload();
+    transferred({ucx_status_of(status.code()), status.code(), 0, 0});
 }
 
 void Operation::fail(ucs_status_t status, int ucd) {
@@ -212,9 +253,24 @@ void Operation::fail(ucs_status_t status, int ucd) {
     conclude();
 }
 
+void Operation::check_time() {
+    if (reported_ || !has_timed_out()) return;
+    reported_ = true;
+    const bool waits = transfers_ > 0;
+    if (waits) origin_.rma.report_unresponsive(ep());
+    fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+}
+
 void Operation::conclude() {
     if (transfers_ > 0 || (!answered_ && status_ == UCS_OK)) return;
-    origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? request_.bytes : 0, 0});
+    origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0});
+}
+
+void Operation::explain() const {
+    if (verdict_ == Verdict::done) return ucd_ucx_request::explain();
+    (void)ucd_ucx::fail(result().ucd, "%s: the target refused: %s (%s)",
+                        function_of(arguments_.verb), text_of(verdict_),
+                        ucs_status_string(result().status));
 }
 
 } // namespace ucd_ucx::rma

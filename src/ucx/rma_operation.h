@@ -2,6 +2,8 @@
 #pragma once
 
 #include "active.h"
+#include "device_work.h"
+#include "payload.h"
 #include "request.h"
 #include "rma_message.h"
 #include "rma_types.h"
@@ -13,14 +15,7 @@
 namespace ucd_ucx::rma {
 
 class Origin;
-
-// A data message that has come, which somebody has to receive or drop.
-struct Delivery {
-    std::string_view message; // for as long as the call
-    ucd_ucx_data_t data;
-    uint64_t bytes;
-    ucp_ep_h ep;
-};
+struct Lane;
 
 // The arguments of an operation. What it does not have is left as it is.
 struct Arguments {
@@ -50,29 +45,38 @@ private:
 };
 
 // Under the lock, but for what ucd_ucx_request says.
-class Operation final : public ucd_ucx_request {
+class Operation final : public ucd_ucx_request, public DeviceWork {
 public:
     explicit Operation(Origin &origin) : origin_(origin) {}
     Status set(const Arguments &arguments);
     // What is not started before the call returns keeps what it was called with.
     Status hold();
     // Sends it. A failure leaves nothing under way.
-    Status start();
+    Status start(Lane &lane);
     void cancel(ucd_ucx_pipeline &) override {}
+    void explain() const override;
 
-    void answered(const Answer &answer, const Delivery &delivery);
+    void answered(const Answer &answer, Payload payload);
     void type_asked_for();
     // Ends it with this, as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);
+    // Ends it, if the target has taken too long.
+    void check_time();
 
     ucp_ep_h ep() const { return arguments_.ep; }
-    uint64_t number() const { return request_.number; }
     uint64_t since() const { return since_; }
+    uint32_t number = 0;
     std::vector<Flush *> flushes;
 
 private:
     static void on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
     static void on_received(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
+    Status set_sent(ucd_info_t info);
+    Status set_received(ucd_info_t info);
+    Status check_elements();
+    Status send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule);
+    void receive_here(Payload payload);
+    void moved(ucd_ucx_pipeline &, Status status) override;
     void transferred(const ucd_ucx_result_t &result);
     ucd_ucx_param_t param(ucd_ucx_callback_t callback);
     void conclude();
@@ -82,13 +86,18 @@ private:
     OwnedType held_type_, received_type_;
     std::unique_ptr<const Hints> sent_hints_, received_hints_; // those of its own
     OwnedInfo info_;
-    Request request_;
     TypePtr type_;
+    ContentId window_ = {};
+    uint32_t type_index_ = Request::no_index; // that it introduces
+    uint64_t bytes_ = 0;                      // of the packed stream
+    uint64_t sent_bytes_ = 0;                 // of it, that are sent: all or none
     uint64_t granule_ = 1;
     uint64_t since_ = 0;
     unsigned transfers_ = 0; // under way
     ucd_ucx_request_t receiving_ = UCD_UCX_REQUEST__NULL;
-    bool answered_ = false, type_sent_ = false;
+    Payload unpacking_; // by a device
+    bool answered_ = false, type_sent_ = false, reported_ = false;
+    Verdict verdict_ = Verdict::done;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };

@@ -3,45 +3,154 @@
 #include "rma.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ucd_ucx::rma {
-namespace {
 
-// Names remembered of an endpoint. Forgetting them costs a longer message each.
-constexpr std::size_t most_known = 4096;
-
-} // namespace
+void Lane::forget() {
+    types.clear();
+    windows.clear();
+    last_type_use = nullptr;
+    last_window_use = nullptr;
+}
 
 Origin::Origin(ucd_ucx_rma &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
 
-// That nobody can guess: who does not know it cannot answer.
-uint64_t Origin::new_number() {
-    uint64_t number;
-    do number = numbers_.next();
-    while (operations_.contains(number));
-    return number;
+Lane &Origin::lane_of(ucp_ep_h ep) {
+    if (ep != last_ep_ || last_lane_ == nullptr) {
+        last_lane_ = &lanes_[ep];
+        last_ep_ = ep;
+    }
+    return *last_lane_;
 }
 
-bool Origin::expect_known(ucp_ep_h ep, const Name &name) {
-    auto &known = lanes_[ep].known;
-    if (known.contains(name)) return true;
-    if (known.size() >= most_known) known.clear();
-    known.insert(name);
-    return false;
+// Numbers -----------------------------------------------------------------
+
+// A number comes again only after the place was used 255 times more, so that a late answer is none.
+Status Origin::enter(Operation &operation) {
+    if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
+    if (free_places_.empty()) {
+        if (places_.size() >> places_bits != 0)
+            return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
+                        places_.size());
+        free_places_.reserve(places_.size() + 1);
+        places_.push_back({nullptr, static_cast<uint32_t>(places_.size())});
+        free_places_.push_back(static_cast<uint32_t>(places_.size() - 1));
+    }
+    Place &place = places_[free_places_.back()];
+    free_places_.pop_back();
+    place.operation = &operation;
+    operation.number = place.number;
+    ++outstanding_;
+    if (operation.has_time_limit()) timed_.push_back(&operation);
+    return success;
 }
+
+void Origin::leave(const Operation &operation) {
+    const uint32_t index = operation.number & ((uint32_t{1} << places_bits) - 1);
+    places_[index].operation = nullptr;
+    places_[index].number += uint32_t{1} << places_bits;
+    free_places_.push_back(index);
+    --outstanding_;
+    if (!timed_.empty()) std::erase(timed_, &operation);
+}
+
+Operation *Origin::find(uint32_t number, ucp_ep_h ep) const {
+    const uint32_t index = number & ((uint32_t{1} << places_bits) - 1);
+    if (index >= places_.size() || places_[index].number != number) return nullptr;
+    Operation *operation = places_[index].operation;
+    return operation != nullptr && operation->ep() == ep ? operation : nullptr;
+}
+
+std::vector<Operation *> Origin::operations_of(ucp_ep_h ep) const {
+    std::vector<Operation *> found;
+    for (const Place &place : places_)
+        if (place.operation != nullptr && (ep == nullptr || place.operation->ep() == ep))
+            found.push_back(place.operation);
+    return found;
+}
+
+// What the target knows -----------------------------------------------------
+
+void Origin::name_window(Lane &lane, const ContentId &window, Request &request) {
+    if (lane.last_window_use == nullptr || lane.last_window != window) {
+        if (lane.windows.size() >= Lane::max_windows && !lane.windows.contains(window)) {
+            lane.windows.clear();
+            lane.last_window_use = nullptr;
+        }
+        lane.last_window_use = &lane.windows[window];
+        lane.last_window = window;
+    }
+    request.handle = lane.last_window_use->handle;
+    request.shows_key = request.handle == 0;
+    if (request.shows_key) request.window = window;
+}
+
+void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
+    if (lane.last_type_use == nullptr || lane.last_type != type.id) {
+        // An index may be given again only when nothing is under way that uses it.
+        if (lane.types.size() >= Lane::max_types && lane.active == 0) {
+            lane.types.clear();
+            lane.last_type_use = nullptr;
+        }
+        const auto index = static_cast<uint32_t>(lane.types.size());
+        auto found = lane.types.find(type.id);
+        if (found == lane.types.end() && index < Lane::max_types)
+            found = lane.types.emplace(type.id, Lane::TypeUse{}).first;
+        if (found == lane.types.end()) { // there is no room
+            request.form = TypeForm::name;
+            request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+            return;
+        }
+        if (found->second.index == Request::no_index) {
+            found->second.index = index;
+            const std::size_t room = rma.pipeline->max_user_header - Request::max_bytes_before_type;
+            request.form = type.flattened.size() <= room ? TypeForm::flattened : TypeForm::name;
+        } else {
+            request.form = TypeForm::name;
+        }
+        lane.last_type_use = &found->second;
+        lane.last_type = type.id;
+    } else {
+        request.form = TypeForm::name;
+    }
+    request.type_index = lane.last_type_use->index;
+    if (lane.last_type_use->confirmed)
+        request.form = TypeForm::known;
+    else if (request.form == TypeForm::flattened)
+        request.type = type.flattened;
+    else
+        request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+}
+
+void Origin::learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
+                   uint32_t type_index, bool knows_type) {
+    Lane &lane = lane_of(ep);
+    if (handle != 0) {
+        const auto found = lane.windows.find(window);
+        if (found != lane.windows.end()) found->second.handle = handle;
+    }
+    if (type_index == Request::no_index || !knows_type) return;
+    const auto found = lane.types.find(type.id);
+    if (found != lane.types.end() && found->second.index == type_index)
+        found->second.confirmed = true;
+}
+
+// Operations ----------------------------------------------------------------
 
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
     auto operation = std::make_unique<Operation>(*this);
     UCD_UCX_TRY(operation->set(arguments));
-    Lane &lane = lanes_[arguments.ep];
+    Lane &lane = lane_of(arguments.ep);
     if (lane.held.empty()) {
-        operations_.emplace(operation->number(), operation.get());
-        const Status status = operation->start();
+        UCD_UCX_TRY(enter(*operation));
+        ++lane.active;
+        const Status status = operation->start(lane);
         if (!status.ok()) {
-            operations_.erase(operation->number());
+            --lane.active;
+            leave(*operation);
             return status;
         }
-        ++lane.active;
         *request = operation.release();
         return success;
     }
@@ -57,34 +166,42 @@ void Origin::fence(Lane &lane) {
 }
 
 void Origin::fence(ucp_ep_h ep) {
-    if (ep != nullptr) return fence(lanes_[ep]);
+    if (ep != nullptr) return fence(lane_of(ep));
     for (auto &[endpoint, lane] : lanes_) fence(lane);
 }
 
 Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     auto flush = std::make_unique<Flush>();
     UCD_UCX_TRY(flush->set({}, param));
-    const auto await = [&](Operation *operation) {
-        if (operation == nullptr || (ep != nullptr && operation->ep() != ep)) return;
+    std::vector<Operation *> awaited = operations_of(ep);
+    for (const auto &[endpoint, lane] : lanes_)
+        for (const auto &operation : lane.held)
+            if (operation != nullptr && (ep == nullptr || endpoint == ep))
+                awaited.push_back(operation.get());
+    // All memory first: a flush that fails must not be known to any of them.
+    for (Operation *operation : awaited) operation->flushes.reserve(operation->flushes.size() + 1);
+    for (Operation *operation : awaited) {
         operation->flushes.push_back(flush.get());
         flush->await_one();
-    };
-    for (const auto &[number, operation] : operations_) await(operation);
-    for (const auto &[endpoint, lane] : lanes_)
-        for (const auto &operation : lane.held) await(operation.get());
+    }
     *request = flush->awaits_any() ? flush.release() : UCD_UCX_REQUEST__NULL;
     return success;
 }
 
-void Origin::take_answer(const Answer &answer, const Delivery &delivery) {
-    const auto found = operations_.find(answer.number);
-    if (found == operations_.end()) return rma.drop(delivery.data);
-    found->second->answered(answer, delivery);
+// Only the target's own answers count.
+void Origin::take_answer(const Answer &answer, Delivery &delivery) {
+    Operation *operation = find(answer.number, delivery.ep);
+    if (operation != nullptr) operation->answered(answer, std::move(delivery.payload));
 }
 
-void Origin::take_question(uint64_t number) {
-    const auto found = operations_.find(number);
-    if (found != operations_.end()) found->second->type_asked_for();
+void Origin::take_question(uint32_t number, ucp_ep_h ep) {
+    Operation *operation = find(number, ep);
+    if (operation != nullptr) operation->type_asked_for();
+}
+
+void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status) {
+    Operation *operation = find(number, ep);
+    if (operation != nullptr) operation->fail(status, UCD_SUCCESS);
 }
 
 void Origin::complete(Operation &operation, const ucd_ucx_result_t &result) {
@@ -94,35 +211,57 @@ void Origin::complete(Operation &operation, const ucd_ucx_result_t &result) {
 }
 
 void Origin::ended(Operation &operation, const ucd_ucx_result_t &result) {
-    operations_.erase(operation.number());
-    Lane &lane = lanes_[operation.ep()];
+    leave(operation);
+    Lane &lane = lane_of(operation.ep());
     --lane.active;
     complete(operation, result);
     advance(lane);
+    if (lane.types.empty()) forget_if_idle(operation.ep());
+}
+
+// An endpoint of which nothing is known any more, so one that was lost.
+void Origin::forget_if_idle(ucp_ep_h ep) {
+    const auto found = lanes_.find(ep);
+    if (found == lanes_.end()) return;
+    const Lane &lane = found->second;
+    if (lane.active > 0 || !lane.held.empty() || !lane.types.empty() || lane.advancing) return;
+    if (last_lane_ == &lane) last_lane_ = nullptr;
+    lanes_.erase(found);
 }
 
 void Origin::advance(Lane &lane) {
-    if (lane.advancing) return;
+    if (lane.advancing || lane.held.empty()) return;
     lane.advancing = true;
     while (!lane.held.empty() && (lane.held.front() != nullptr || lane.active == 0)) {
         std::unique_ptr<Operation> operation = std::move(lane.held.front());
         lane.held.pop_front();
         if (operation == nullptr) continue;
         --held_;
-        operations_.emplace(operation->number(), operation.get());
+        Status status = enter(*operation);
+        if (!status.ok()) {
+            complete(*operation.release(), {UCS_ERR_IO_ERROR, status.code(), 0, 0});
+            continue;
+        }
         ++lane.active;
-        const Status status = operation->start();
+        operation->note_progress();
+        status = operation->start(lane);
         Operation &started = *operation.release();
         if (!status.ok()) ended(started, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
     lane.advancing = false;
 }
 
+void Origin::check_times() {
+    if (timed_.empty()) return;
+    const std::vector<Operation *> timed = timed_;
+    for (Operation *operation : timed) operation->check_time();
+}
+
 void Origin::lose(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
     Lane &lane = found->second;
-    lane.known.clear();
+    lane.forget();
     std::deque<std::unique_ptr<Operation>> held;
     held.swap(lane.held);
     for (auto &operation : held) {
@@ -133,11 +272,10 @@ void Origin::lose(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
         --held_;
         complete(*operation.release(), {status, UCD_SUCCESS, 0, 0});
     }
-    std::vector<Operation *> lost;
-    for (const auto &[number, operation] : operations_)
-        if (operation->ep() == ep && operation->since() < before) lost.push_back(operation);
-    for (Operation *operation : lost) operation->fail(status, UCD_SUCCESS);
+    for (Operation *operation : operations_of(ep))
+        if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
     advance(lane);
+    forget_if_idle(ep);
 }
 
 } // namespace ucd_ucx::rma

@@ -2,14 +2,43 @@
 #pragma once
 
 #include "rma_operation.h"
-#include "secret_numbers.h"
 
 #include <deque>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 namespace ucd_ucx::rma {
+
+// Up to that many bytes, an operation's data is behind its message, unless ucd.ucx.eager says
+// otherwise.
+inline constexpr uint64_t default_eager = 64 << 10;
+
+// An endpoint at its origin: what the target is known to know, and operations that wait. Behind a
+// fence, which is a null pointer, operations are held.
+struct Lane {
+    struct TypeUse {
+        uint32_t index = Request::no_index;
+        bool confirmed = false; // by an answer: the index may be used
+    };
+    struct WindowUse {
+        WindowHandle handle = 0; // 0: not told yet
+    };
+    // More are not remembered, and travel as content ids or keys.
+    static constexpr std::size_t max_types = 4096, max_windows = 1024;
+
+    uint64_t active = 0;
+    std::deque<std::unique_ptr<Operation>> held;
+    bool advancing = false;
+    std::unordered_map<ContentId, TypeUse, HashOfContentId> types;
+    std::unordered_map<ContentId, WindowUse, HashOfContentId> windows;
+    // What was used last, to be found without hashing.
+    ContentId last_type = {}, last_window = {};
+    TypeUse *last_type_use = nullptr;
+    WindowUse *last_window_use = nullptr;
+
+    void forget();
+};
 
 // Under the lock.
 class Origin {
@@ -22,35 +51,52 @@ public:
     Status flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
     void fence(ucp_ep_h ep);
 
-    void take_answer(const Answer &answer, const Delivery &delivery);
-    void take_question(uint64_t number);
+    void take_answer(const Answer &answer, Delivery &delivery);
+    void take_question(uint32_t number, ucp_ep_h ep);
+    // The message of that operation was not sent.
+    void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status);
     void lose(ucp_ep_h ep, ucs_status_t status, uint64_t before);
-    bool is_idle() const { return operations_.empty() && held_ == 0; }
+    // Ends operations that have taken too long.
+    void check_times();
+    bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
 
     // For operations.
     ucd_ucx_rma &rma;
     TypesOfOrigin types;
-    uint64_t new_number();
-    // Whether the target is likely to know the type by its name; from now on it is.
-    bool expect_known(ucp_ep_h ep, const Name &name);
+    // How the request says which window and type it is about: shortly, if the target knows.
+    void name_window(Lane &lane, const ContentId &window, Request &request);
+    void name_type(Lane &lane, const KnownType &type, Request &request);
+    // What an answer tells: the window's handle, and that the target has that type by that index.
+    void learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
+               uint32_t type_index, bool knows_type);
     void ended(Operation &operation, const ucd_ucx_result_t &result);
 
 private:
-    // An endpoint. Behind a fence, which is a null pointer, operations are held.
-    struct Lane {
-        uint64_t active = 0;
-        std::deque<std::unique_ptr<Operation>> held;
-        std::unordered_set<Name, HashOfName> known;
-        bool advancing = false;
+    // Operations that were sent, by number: the place here, and how often it was used before.
+    struct Place {
+        Operation *operation = nullptr;
+        uint32_t number = 0;
     };
+    static constexpr uint32_t places_bits = 24;
+    Status enter(Operation &operation);
+    void leave(const Operation &operation);
+    Operation *find(uint32_t number, ucp_ep_h ep) const;
+    std::vector<Operation *> operations_of(ucp_ep_h ep) const; // null: of all
+
+    Lane &lane_of(ucp_ep_h ep);
     void fence(Lane &lane);
     void advance(Lane &lane);
+    void forget_if_idle(ucp_ep_h ep);
     void complete(Operation &operation, const ucd_ucx_result_t &result);
 
-    std::unordered_map<uint64_t, Operation *> operations_; // by number: those that were sent
+    std::vector<Place> places_;
+    std::vector<uint32_t> free_places_; // has the capacity for all
+    uint64_t outstanding_ = 0;
+    std::vector<Operation *> timed_; // those that have a limit, and were sent
     std::unordered_map<ucp_ep_h, Lane> lanes_;
+    ucp_ep_h last_ep_ = nullptr;
+    Lane *last_lane_ = nullptr;
     uint64_t held_ = 0; // operations
-    SecretNumbers numbers_;
 };
 
 } // namespace ucd_ucx::rma

@@ -5,22 +5,27 @@
 
 namespace ucd_ucx::rma {
 
-Task::Task(Target &target, ucd_ucx_window &window, const Request &request, const Delivery &delivery,
-           uint64_t since)
-    : target_(target), window_(window), request_(request), data_(delivery.data), ep_(delivery.ep),
-      since_(since) {
-    if (!request.type_is_here) std::memcpy(type_name_.data(), request.type.data(), sizeof(Name));
+Task::Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
+           const ContentId &type_id, Delivery &&delivery)
+    : target_(target), window_(window), request_(request), handle_(handle), type_id_(type_id),
+      payload_(std::move(delivery.payload)), ep_(delivery.ep), since_(delivery.since),
+      charged_(payload_.is_here() ? payload_.bytes() : 0) {
     request_.type = {};
 }
 
-Task::~Task() {
-    if (data_ != nullptr) target_.rma.drop(data_);
+Answer Task::result(Verdict verdict, int ucd) const {
+    return {verdict, static_cast<uint8_t>(ucd), request_.number, handle_};
 }
 
 void Task::begin(TypePtr type) {
+    if (ep_ == nullptr) return target_.end(*this);
     type_ = std::move(type);
-    const Verdict verdict = check(granule_);
+    Target::Checked checked;
+    const Verdict verdict =
+        target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
     if (verdict != Verdict::done) return refuse(verdict);
+    bytes_ = checked.bytes;
+    granule_ = checked.element_bytes;
     if (accumulates(request_.verb)) return window_.enqueue(*this);
     at_work_ = true;
     if (request_.verb == Verb::put) return receive();
@@ -29,48 +34,17 @@ void Task::begin(TypePtr type) {
         window_.info.get());
 }
 
-// All of it before anything is moved.
-Verdict Task::check(uint64_t &element_bytes) const {
-    ucd_layout_t layout = {};
-    layout.struct_size = sizeof layout;
-    const int rc = ucd_get_layout(request_.count, type_->type.get(), &layout);
-    if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
-    if (rc != UCD_SUCCESS) return verdict_of(rc);
-    if (layout.bytes != request_.bytes) return Verdict::invalid;
-    if (layout.bytes == 0) return Verdict::done;
-    if (!window_.has(request_.displacement, layout.low, layout.high)) return Verdict::out_of_range;
-    // More bytes than places: some overlap.
-    const bool writes = request_.verb != Verb::get;
-    if (writes && layout.bytes > static_cast<uint64_t>(layout.high - layout.low))
-        return Verdict::invalid;
-    if (!accumulates(request_.verb)) return Verdict::done;
-    uint64_t element;
-    const Status status = element_signature(layout.element, element);
-    if (!status.ok()) return verdict_of(status.code());
-    if (element == 0 || element != request_.element) return Verdict::invalid;
-    uintptr_t bytes;
-    const int sized = ucd_get_size(layout.element, &bytes);
-    element_bytes = bytes;
-    return verdict_of(sized);
-}
-
-void Task::receive_type(const Delivery &delivery) {
-    flattened_bytes_ = delivery.bytes;
+void Task::receive_type(Delivery delivery) {
+    if (delivery.payload.is_here()) return learn(delivery.payload.here());
+    flattened_bytes_ = delivery.payload.bytes();
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
-    if (flattened_ == nullptr) {
-        target_.rma.drop(delivery.data);
-        return refuse(Verdict::no_memory);
-    }
+    if (flattened_ == nullptr) return refuse(Verdict::no_memory);
     const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
     ucd_ucx_request_t request;
-    const Status status = receive_active(
-        *target_.rma.pipeline, delivery.data,
+    const Status status = delivery.payload.receive(
         {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
-        UCD_OP__REPLACE, &p, &request);
-    if (!status.ok()) {
-        target_.rma.drop(delivery.data);
-        return refuse(verdict_of(status.code()));
-    }
+        UCD_OP__REPLACE, p, &request);
+    if (!status.ok()) return refuse(verdict_of(status.code()));
     at_work_ = true;
 }
 
@@ -81,14 +55,16 @@ void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, vo
     ucd_ucx_request_free(request);
     task->at_work_ = false;
     if (result->status != UCS_OK) return task->refuse(Verdict::failed, result->ucd);
-    const std::string_view flattened(task->flattened_.get(), task->flattened_bytes_);
-    if (name_of(flattened.data(), flattened.size()) != task->type_name_)
-        return task->refuse(Verdict::invalid);
+    const Memory flattened = std::move(task->flattened_);
+    task->learn({flattened.get(), task->flattened_bytes_});
+}
+
+void Task::learn(std::string_view flattened) {
+    if (content_id(flattened.data(), flattened.size()) != type_id_) return refuse(Verdict::invalid);
     TypePtr type;
-    const Status status = task->target_.types.learn(flattened, type);
-    if (!status.ok()) return task->refuse(verdict_of(status.code()));
-    task->flattened_.reset();
-    task->begin(std::move(type));
+    const Status status = target_.types.learn(flattened, type);
+    if (!status.ok()) return refuse(verdict_of(status.code()));
+    begin(std::move(type));
 }
 
 void Task::take_turn() {
@@ -97,49 +73,53 @@ void Task::take_turn() {
     receive();
 }
 
-void Task::fetch() {
-    // At least one byte, so that null means that there is none.
-    old_.reset(static_cast<char *>(std::malloc(request_.bytes + 1)));
-    if (old_ == nullptr) return refuse(Verdict::no_memory);
-    uintptr_t packed;
-    const int rc = ucd_ipack(window_.at(request_.displacement), request_.count, type_->type.get(),
-                             0, old_.get(), request_.bytes, &packed, window_.fetch_info.get(),
-                             UCD_OP__REPLACE, &fetching_);
-    if (rc != UCD_SUCCESS) {
-        fetching_ = UCD_REQUEST__NULL;
-        return refuse(verdict_of(rc), rc);
-    }
-    if (fetching_ == UCD_REQUEST__NULL) fetched(success);
+// Whether the call has started something that progress asks for.
+bool Task::await_device(int rc) {
+    if (rc != UCD_SUCCESS) moving = UCD_REQUEST__NULL;
+    if (moving == UCD_REQUEST__NULL) return false;
+    target_.rma.await(*this);
+    return true;
 }
 
-bool Task::poll() {
-    int done = 0;
-    const Status status = ucd_ok(ucd_test(&fetching_, &done));
-    if (done != 0) fetched(status);
-    return done != 0;
+void Task::fetch() {
+    // At least one byte, so that null means that there is none.
+    old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
+    if (old_ == nullptr) return refuse(Verdict::no_memory);
+    uintptr_t packed;
+    const int rc =
+        ucd_ipack(window_.at(request_.displacement), request_.count, type_->type.get(), 0,
+                  old_.get(), bytes_, &packed, window_.fetch_info.get(), UCD_OP__REPLACE, &moving);
+    if (await_device(rc)) return;
+    fetched(Status(rc));
+}
+
+void Task::moved(ucd_ucx_pipeline &, Status status) {
+    if (!unpacking_) return fetched(status);
+    received({ucx_status_of(status.code()), status.code(), bytes_, 0});
 }
 
 void Task::fetched(Status status) {
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     if (request_.op != UCD_UCX_OP__NO_OP) return receive();
-    received({UCS_OK, UCD_SUCCESS, request_.bytes, 0});
+    received({UCS_OK, UCD_SUCCESS, bytes_, 0});
 }
 
 void Task::receive() {
     const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
                      &window_.to_write};
-    bool done;
-    if (const Status status = receive_at_once(*target_.rma.pipeline, data_, to, request_.op, done);
-        done) {
-        data_ = nullptr;
-        return received({ucx_status_of(status.code()), status.code(), request_.bytes, 0});
+    if (payload_.is_here()) {
+        unpacking_ = true;
+        uintptr_t unpacked;
+        const int rc = ucd_iunpack(payload_.here().data(), payload_.bytes(),
+                                   const_cast<void *>(to.buf), to.count, to.type, 0, &unpacked,
+                                   to.hints->info.get(), request_.op, &moving);
+        if (await_device(rc)) return;
+        return received({ucx_status_of(rc), rc, bytes_, 0});
     }
     const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
     ucd_ucx_request_t request;
-    const Status status =
-        receive_active(*target_.rma.pipeline, data_, to, request_.op, &p, &request);
-    if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
-    data_ = nullptr;
+    const Status status = payload_.receive(to, request_.op, p, &request);
+    if (!status.ok()) refuse(verdict_of(status.code()), status.code());
 }
 
 void Task::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
@@ -150,31 +130,29 @@ void Task::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result
     task->received(*result);
 }
 
-void Task::received(const ucd_ucx_result_t &result) {
-    if (result.status != UCS_OK) {
-        const Verdict verdict = verdict_of(result.ucd);
-        return refuse(verdict == Verdict::done ? Verdict::failed : verdict, result.ucd);
+void Task::received(const ucd_ucx_result_t &result_of_move) {
+    if (result_of_move.status != UCS_OK) {
+        const Verdict verdict = verdict_of(result_of_move.ucd);
+        return refuse(verdict == Verdict::done ? Verdict::failed : verdict, result_of_move.ucd);
     }
+    payload_ = Payload();
     if (fetches(request_.verb)) {
         window_.leave(*this);
-        return send_data(
-            {old_.get(), request_.bytes, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
-            UCD_INFO__NULL);
+        return send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
+                         UCD_INFO__NULL);
     }
-    target_.answer(ep_, {Verdict::done, UCD_SUCCESS, request_.number});
+    target_.answer(ep_, result(Verdict::done));
     target_.end(*this);
 }
 
 void Task::send_data(const Data &data, ucd_info_t info) {
     if (ep_ == nullptr) return target_.end(*this);
     const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
-    ucd_ucx_request_t request;
+    bool waits;
     const Status status =
-        target_.rma.send(ep_, encode(Answer{Verdict::done, UCD_SUCCESS, request_.number}), data, &p,
-                         granule_, &request);
+        target_.answer(ep_, result(Verdict::done), data, bytes_, granule_, p, &waits);
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
-    if (request == UCD_UCX_REQUEST__NULL) return target_.end(*this);
-    ucd_ucx_request_free(request);
+    if (!waits) target_.end(*this);
 }
 
 // How it ended the origin sees as well as this side does.
@@ -185,7 +163,7 @@ void Task::on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *, void *argume
 }
 
 void Task::refuse(Verdict verdict, int ucd) {
-    target_.answer(ep_, {verdict, ucd, request_.number});
+    target_.answer(ep_, result(verdict, ucd));
     target_.end(*this);
 }
 

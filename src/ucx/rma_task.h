@@ -1,6 +1,7 @@
-// One operation at its target.
+// One operation at its target, from its message until it is answered.
 #pragma once
 
+#include "payload.h"
 #include "rma_message.h"
 #include "rma_operation.h"
 #include "rma_types.h"
@@ -21,27 +22,22 @@ struct FreeMemory {
 using Memory = std::unique_ptr<char, FreeMemory>;
 
 // Under the lock. A task ends itself.
-class Task {
+class Task final : public DeviceWork {
 public:
-    Task(Target &target, ucd_ucx_window &window, const Request &request, const Delivery &delivery,
-         uint64_t since);
-    ~Task();
+    Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
+         const ContentId &type_id, Delivery &&delivery);
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
     // Its type is known.
     void begin(TypePtr type);
     // Its type will be: these are the bytes.
-    void receive_type(const Delivery &delivery);
-    const Name &type_name() const { return type_name_; }
+    void receive_type(Delivery delivery);
 
     // It is the first in its window's queue.
     void take_turn();
     // Something is under way that needs it.
     bool at_work() const { return at_work_; }
-    // A device has something to do for it.
-    bool is_fetching() const { return fetching_ != UCD_REQUEST__NULL; }
-    bool poll(); // whether it is done
 
     void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
     // Its origin is gone.
@@ -49,34 +45,41 @@ public:
 
     ucd_ucx_window &window() const { return window_; }
     ucp_ep_h ep() const { return ep_; }
-    uint64_t number() const { return request_.number; }
+    uint32_t number() const { return request_.number; }
     uint64_t since() const { return since_; }
-    std::list<Task>::iterator place; // among the target's
+    uint64_t charged() const { return charged_; } // bytes of its origin's account
+    std::list<Task>::iterator place;              // among the target's
 
 private:
     static void on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
     static void on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
     static void on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *task);
-    Verdict check(uint64_t &element_bytes) const;
+    void learn(std::string_view flattened);
     void receive();
     void received(const ucd_ucx_result_t &result);
     void fetch();
     void fetched(Status status);
+    // The device's part that is under way.
+    void moved(ucd_ucx_pipeline &, Status status) override;
+    bool await_device(int rc);
     void send_data(const Data &data, ucd_info_t info);
+    Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
 
     Target &target_;
     ucd_ucx_window &window_;
     Request request_; // but for the type
-    Name type_name_ = {};
-    ucd_ucx_data_t data_; // until it is received or dropped
-    ucp_ep_h ep_;         // null: there is nobody to answer
-    const uint64_t since_;
+    const WindowHandle handle_;
+    const ContentId type_id_;
+    Payload payload_;
+    ucp_ep_h ep_; // null: there is nobody to answer
+    const uint64_t since_, charged_;
     TypePtr type_;
     Memory flattened_, old_; // a type that comes; what a window had
     uint64_t flattened_bytes_ = 0;
-    ucd_request_t fetching_ = UCD_REQUEST__NULL;
-    bool at_work_ = false;
+    uint64_t bytes_ = 0; // of the packed stream
     uint64_t granule_ = 1;
+    bool at_work_ = false;
+    bool unpacking_ = false; // that is what the device does; else it fetches
 };
 
 } // namespace ucd_ucx::rma

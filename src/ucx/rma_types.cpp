@@ -1,5 +1,6 @@
 #include "rma_types.h"
 
+#include <algorithm>
 #include <atomic>
 #include <iterator>
 
@@ -13,30 +14,69 @@ Status flatten(ucd_type_t type, std::string &flattened) {
     return ucd_ok(ucd_flatten(type, flattened.data(), bytes));
 }
 
+Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
+    layout = {};
+    layout.struct_size = sizeof layout;
+    return ucd_ok(ucd_get_layout(count, type, &layout));
+}
+
+// What libucd may take for a type that came as so many bytes, and for its layout: see the budget in
+// ucd.h. A box needs no lists.
+uint64_t most_memory(const ucd_layout_t &layout, uint64_t flattened) {
+    constexpr uint64_t fixed = 1 << 10, expanded = 64 << 10, bytes_of_segment = 16;
+    const bool plain = layout.contiguous != 0 || layout.box_dims > 0;
+    const uint64_t segments = std::min(layout.segments, expanded / bytes_of_segment);
+    return fixed + 17 * flattened + (plain ? 0 : segments * bytes_of_segment);
+}
+
 } // namespace
+
+Status KnownType::measure(uint64_t count, ucd_layout_t &found) const {
+    if (count != 1 && count != last_count_) {
+        last_count_ = 0;
+        UCD_UCX_TRY(layout_of(count, type.get(), last_));
+        last_count_ = count;
+    }
+    found = count == 1 ? one : last_;
+    return success;
+}
+
+Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {
+    found = overlap_;
+    if (count == overlap_count_ && count > 0) return success;
+    ucd_layout_t layout;
+    UCD_UCX_TRY(measure(count, layout));
+    UCD_UCX_TRY(ucd_ucx::find_overlap(count, type.get(), layout, work, found));
+    if (found == Overlap::unknown) return success;
+    overlap_count_ = count;
+    overlap_ = found;
+    return success;
+}
 
 Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     type = recent_.find(handle);
     if (type != nullptr) return success;
     auto made = std::make_shared<KnownType>();
     UCD_UCX_TRY(made->type.keep(handle));
+    UCD_UCX_TRY(layout_of(1, handle, made->one));
     UCD_UCX_TRY(flatten(handle, made->flattened));
-    made->cost = made->flattened.size();
-    made->name = name_of(made->flattened.data(), made->flattened.size());
+    made->cost = sizeof *made + made->flattened.size();
+    made->id = content_id(made->flattened.data(), made->flattened.size());
     recent_.add(handle, made);
     type = std::move(made);
     return success;
 }
 
 Status TypesOfTarget::learn(std::string_view flattened, TypePtr &type) {
-    const Name name = name_of(flattened.data(), flattened.size());
-    type = recent_.find(name);
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    type = recent_.find(id);
     if (type != nullptr) return success;
     auto made = std::make_shared<KnownType>();
     UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
-    made->cost = flattened.size();
-    made->name = name;
-    recent_.add(name, made);
+    UCD_UCX_TRY(layout_of(1, made->type.get(), made->one));
+    made->cost = most_memory(made->one, flattened.size());
+    made->id = id;
+    recent_.add(id, made);
     type = std::move(made);
     return success;
 }
@@ -50,8 +90,8 @@ Status element_signature(ucd_type_t element, uint64_t &signature) {
     if (signature != 0 || element == UCD_TYPE__NULL) return success;
     std::string flattened;
     UCD_UCX_TRY(flatten(element, flattened));
-    const Name name = name_of(flattened.data(), flattened.size());
-    for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{name[i]} << 8 * i;
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{id[i]} << 8 * i;
     if (keeps) known[handle].store(signature, std::memory_order_relaxed);
     return success;
 }

@@ -1,8 +1,9 @@
-// Types that origin and target remember, so that a name stands for them.
+// Types that origin and target remember, so that an index or a content id stands for them.
 #pragma once
 
-#include "content_name.h"
+#include "content_id.h"
 #include "operand.h"
+#include "overlap.h"
 
 #include <list>
 #include <memory>
@@ -13,10 +14,21 @@
 namespace ucd_ucx::rma {
 
 struct KnownType {
+    // Of so many of it; quick for 1, and for the count that was asked for last.
+    Status measure(uint64_t count, ucd_layout_t &found) const;
+    // Whether so many of it have bytes twice, as find_overlap says.
+    Status find_overlap(uint64_t count, uint64_t &work, Overlap &found) const;
+
     OwnedType type;
     std::string flattened; // kept by the origin only
-    Name name = {};
-    uint64_t cost = 0; // bytes flattened
+    ContentId id = {};
+    uint64_t cost = 0; // bytes of memory, at most
+    ucd_layout_t one = {};
+
+private:
+    mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none
+    mutable ucd_layout_t last_ = {};
+    mutable Overlap overlap_ = Overlap::unknown;
 };
 using TypePtr = std::shared_ptr<const KnownType>;
 
@@ -27,6 +39,7 @@ public:
     explicit Recent(uint64_t limit) : limit_(limit) {}
 
     TypePtr find(const Key &key) {
+        if (!order_.empty() && order_.front().first == key) return order_.front().second;
         const auto found = places_.find(key);
         if (found == places_.end()) return nullptr;
         order_.splice(order_.begin(), order_, found->second);
@@ -67,12 +80,12 @@ private:
 class TypesOfTarget {
 public:
     explicit TypesOfTarget(uint64_t limit) : recent_(limit) {}
-    TypePtr find(const Name &name) { return recent_.find(name); }
+    TypePtr find(const ContentId &id) { return recent_.find(id); }
     // From anyone's bytes.
     Status learn(std::string_view flattened, TypePtr &type);
 
 private:
-    Recent<Name, HashOfName> recent_;
+    Recent<ContentId, HashOfContentId> recent_;
 };
 
 // Stands for a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.

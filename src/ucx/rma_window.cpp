@@ -2,9 +2,10 @@
 
 #include "options.h"
 #include "rma_task.h"
-#include "secret_numbers.h"
+#include "tokens.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd_ucx::rma {
 namespace {
@@ -14,14 +15,14 @@ constexpr std::size_t name_at = 8;
 
 } // namespace
 
-Status read_window_key(const ucd_ucx_window_key_t &key, Name &name) {
+Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
     if (std::memcmp(key.bytes, key_begins, sizeof key_begins) != 0)
         return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
     std::copy_n(key.bytes + name_at, name.size(), name.begin());
     return success;
 }
 
-ucd_ucx_window_key_t window_key(const Name &name) {
+ucd_ucx_window_key_t window_key(const ContentId &name) {
     ucd_ucx_window_key_t key = {};
     std::copy_n(key_begins, sizeof key_begins, key.bytes);
     std::copy_n(name.begin(), name.size(), key.bytes + name_at);
@@ -66,7 +67,7 @@ void ucd_ucx_window::enqueue(Task &task) {
 }
 
 void ucd_ucx_window::leave(Task &task) {
-    std::erase(queue_, &task);
+    if (!queue_.empty()) std::erase(queue_, &task);
     advance();
 }
 

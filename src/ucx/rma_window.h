@@ -1,7 +1,7 @@
 // Memory that others may write and read, and the accumulates that wait for their turn on it.
 #pragma once
 
-#include "content_name.h"
+#include "content_id.h"
 #include "operand.h"
 
 #include <deque>
@@ -12,8 +12,8 @@ namespace ucd_ucx::rma {
 class Task;
 
 // INVALID_ARG: no window has such a key.
-Status read_window_key(const ucd_ucx_window_key_t &key, Name &name);
-ucd_ucx_window_key_t window_key(const Name &name);
+Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name);
+ucd_ucx_window_key_t window_key(const ContentId &name);
 
 } // namespace ucd_ucx::rma
 
@@ -29,12 +29,13 @@ struct ucd_ucx_window {
 
     // Accumulates are done one after the other.
     void enqueue(ucd_ucx::rma::Task &task);
-    void leave(ucd_ucx::rma::Task &task); // it is through, or is not to be done
+    void leave(ucd_ucx::rma::Task &task);           // it is through, or is not to be done
+    bool is_idle() const { return queue_.empty(); } // no accumulate waits or is at work
 
     ucd_ucx_rma &rma;
     char *const base;
     const uint64_t bytes;
-    ucd_ucx::Name name = {};
+    ucd_ucx::ContentId name = {};
     ucd_ucx::OwnedInfo info;          // keys of transfers
     ucd_ucx::Hints to_read, to_write; // its memory
     ucd_ucx::OwnedInfo fetch_info;    // as to_read, to memory of the library's

@@ -28,7 +28,7 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
         *chunk = std::max(granule, *chunk - *chunk % granule);
     UCD_UCX_TRY(operand_.set(data, info, Direction::send, pipeline.for_host));
     ep_ = ep;
-    since_ = pipeline.now();
+    since_ = pipeline.inbox.now();
     frame_.operand = &operand_;
     frame_.header.total = operand_.bytes();
     slow_ = operand_.bytes() >= 8 << 10 && is_slow(ep_);
@@ -71,8 +71,9 @@ uint64_t Sending::chunk_bytes(uint64_t offset) const {
 // Between start and finish of this, nothing concludes: it may be complete before it is all begun.
 void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
     frame_.header.kind = kind;
-    frame_.header.id = pipeline.next_id();
+    frame_.header.id = pipeline.next_id(ep_);
     starting_ = true;
+    note_progress();
 }
 
 // Packed as UCX sends it; or packed already.
@@ -140,6 +141,7 @@ bool Sending::holds_memory() const {
 }
 
 bool Sending::advance(ucd_ucx_pipeline &pipeline) {
+    check_time(pipeline);
     if (is_complete() || is_whole() || status_ != UCS_OK || next_ == operand_.bytes()) return false;
     if (way_ != Way::host) return advance_in_ring(pipeline);
     const auto slot =
@@ -213,8 +215,17 @@ void Sending::Slot::happen(ucd_ucx_pipeline &pipeline) {
 
 void Sending::sent(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
     --under_way_;
+    note_progress();
     if (status != UCS_OK) stop(pipeline, status);
     conclude(pipeline);
+}
+
+void Sending::check_time(ucd_ucx_pipeline &pipeline) {
+    if (reported_ || !has_timed_out()) return;
+    stop(pipeline, UCS_ERR_TIMED_OUT);
+    reported_ = true;
+    // UCX still reads the buffer, and takes back no message that it was given.
+    if (!is_complete()) pipeline.report_unresponsive(ep_);
 }
 
 void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {

@@ -26,6 +26,8 @@ public:
     // Gives one more chunk its turn, if there is room for it.
     bool advance(ucd_ucx_pipeline &pipeline);
     void cancel(ucd_ucx_pipeline &pipeline) override;
+    // Ends it, if nothing has gone for too long.
+    void check_time(ucd_ucx_pipeline &pipeline);
     void lose(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status, uint64_t before);
     // Why it failed to start, once it is complete.
     Status start_status() const;
@@ -42,7 +44,7 @@ private:
     };
 
     // One place in the window: packed, and given to UCX.
-    class Slot final : public Chunk, public Post {
+    class Slot final : public DeviceWork, public Post {
     public:
         explicit Slot(Sending &owner) : owner_(owner) {}
         void happen(ucd_ucx_pipeline &pipeline) override;
@@ -126,6 +128,7 @@ private:
     Block first_block_;            // of the ring
     bool exposed_ = false;         // the buffer itself is opened
     ucd_ipc_handle_t buffer_ = {}; // then
+    bool reported_ = false;        // that its endpoint does not respond
     bool starting_ = false, lost_ = false, withdrawn_ = false;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

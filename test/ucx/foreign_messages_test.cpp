@@ -30,7 +30,7 @@ public:
     void active(const Header &header, const void *bytes, std::size_t count) {
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-        p.flags = UCP_AM_SEND_FLAG_EAGER;
+        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
         wait(ucp_am_send_nbx(sides_.a.ep, am_id, &header, sizeof header, bytes, count, &p));
     }
     ~ByHand() {

@@ -1,0 +1,19 @@
+#include "payload.h"
+
+#include "active.h"
+
+namespace ucd_ucx::rma {
+
+Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
+                        ucd_ucx_request_t *request) {
+    UCD_UCX_TRY(receive_active(*pipeline_, data_, to, op, &param, request));
+    data_ = nullptr;
+    return success;
+}
+
+void Payload::drop() {
+    message_.reset();
+    if (data_ != nullptr) (void)ucd_ucx_am_drop(pipeline_, std::exchange(data_, nullptr));
+}
+
+} // namespace ucd_ucx::rma
