@@ -170,6 +170,24 @@ raw::Said Attacker::next_said() {
     return s;
 }
 
+std::string Attacker::data_of(const raw::Said &said) {
+    if (said.total == 0 || raw::wire_version == 1) return said.data();
+    std::string data(said.total, '\0');
+    std::size_t come = 0;
+    const auto collect = [&] {
+        for (; !received.empty(); received.pop_front()) {
+            if (!raw::is_pipeline(received.front().header)) continue;
+            const raw::Message m = raw::read_message(received.front().header);
+            if (m.kind != raw::chunk || m.id.number != said.transfer.number) continue;
+            data.replace(m.offset, received.front().data.size(), received.front().data);
+            come += received.front().data.size();
+        }
+        return come >= said.total;
+    };
+    if (!within(10, collect)) throw std::runtime_error("data does not come");
+    return data;
+}
+
 void Attacker::release_data() {
     for (; !held_.empty(); held_.pop_front()) ucp_am_data_release(side.worker, held_.front());
 }
@@ -181,8 +199,11 @@ void Attacker::take(Received &&message) {
     if (raw::is_pipeline(message.header)) {
         const raw::Message m = raw::read_message(message.header);
         const bool users = m.kind == raw::whole || m.kind == raw::user_offer;
-        if (users && m.user_header.size() >= raw::preamble_bytes)
+        if (users && m.user_header.size() >= raw::preamble_bytes) {
             said_.push_back(raw::read_said(m.user_header + message.data));
+            said_.back().transfer = m.id;
+            said_.back().total = m.total;
+        }
     }
     received.push_back(std::move(message));
 }

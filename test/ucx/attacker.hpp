@@ -79,6 +79,8 @@ public:
     // The next one-sided message that has come; fails if none comes.
     raw::Said next_said();
     bool has_said();
+    // Its data, also if it comes in chunks.
+    std::string data_of(const raw::Said &said);
 
     void close();        // its endpoint; it says nothing more
     void release_data(); // what has come by rendezvous, without fetching it

@@ -10,7 +10,7 @@
 
 namespace ucdtest::raw {
 
-constexpr int wire_version = 1;
+constexpr int wire_version = 2;
 
 inline void put_number(std::string &text, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> 8 * i);
@@ -108,10 +108,9 @@ constexpr std::size_t number_bytes = wire_version == 1 ? 8 : 4;
 constexpr std::size_t preamble_bytes = 4 + number_bytes;
 
 inline std::string preamble(unsigned what, std::uint64_t number, unsigned first = 0,
-                            unsigned second = 0) {
+                            unsigned second = 0, unsigned version = wire_version) {
     std::string t;
-    for (const unsigned byte : {static_cast<unsigned>(wire_version), what, first, second})
-        put_number(t, byte, 1);
+    for (const unsigned byte : {version, what, first, second}) put_number(t, byte, 1);
     put_number(t, number, number_bytes);
     return t;
 }
@@ -125,22 +124,34 @@ struct Request {
     std::uint64_t bytes = 0; // type size * count: said in version 1 only
     std::string type;        // flattened, or 16 bytes of its name
     bool by_name = false;
-    unsigned index = 0; // of the type: said in version 2 only
+    // Of version 2 only:
+    unsigned index = 0;       // of the type
+    bool is_known = false;    // by its index
+    bool shows_key = true;    // else the handle
+    std::uint64_t handle = 0; // of the window
+    int form = -1;            // instead of the one that follows from these
+    std::int64_t type_bytes = -1;
+    unsigned version = wire_version;
 
     std::string text() const {
         if (wire_version == 1) {
-            std::string t = preamble(what, number, op, by_name ? 0 : 1) + window;
+            std::string t = preamble(what, number, op, by_name ? 0 : 1, version) + window;
             for (const std::uint64_t n :
                  {static_cast<std::uint64_t>(displacement), count, bytes, std::uint64_t{0}})
                 put_number(t, n, 8);
             return t + type;
         }
-        std::string t = preamble(what, number, op, 1u | (by_name ? 1u : 2u) << 1);
+        const unsigned of_type = is_known ? 0 : by_name ? 1 : 2;
+        const unsigned said = form < 0 ? (shows_key ? 1u : 0u) | of_type << 1 : unsigned(form);
+        std::string t = preamble(what, number, op, said, version);
         put_number(t, static_cast<std::uint64_t>(displacement), 8);
         put_number(t, count, 8);
-        t += window;
+        if (shows_key)
+            t += window;
+        else
+            put_number(t, handle, 8);
         put_number(t, index, 4);
-        put_number(t, type.size(), 4);
+        put_number(t, type_bytes < 0 ? type.size() : static_cast<std::uint64_t>(type_bytes), 4);
         return t + type;
     }
 };
@@ -148,7 +159,13 @@ struct Request {
 struct Said {
     unsigned version = 0, what = 0, first = 0, second = 0;
     std::uint64_t number = 0;
-    std::string rest; // what follows the preamble, the data among it
+    std::string rest;        // what follows the preamble, the data among it
+    Id transfer;             // of a transfer in chunks, whose data comes later,
+    std::uint64_t total = 0; // of so many bytes
+    bool is_answer() const { return what == answer || what == handle; }
+    // Of an answer in one message.
+    std::string data() const { return rest.substr(what == handle ? 8 : 0); }
+    std::uint64_t window_handle() const { return what == handle ? number_at(rest, 0, 8) : 0; }
 };
 
 inline Said read_said(const std::string &message) {
