@@ -136,6 +136,10 @@ void Attacker::active(const raw::Message &message, const std::string &data) {
     send(message.text(), data, UCP_AM_SEND_FLAG_EAGER, true);
 }
 
+void Attacker::active(const std::string &header, const std::string &data) {
+    send(header, data, UCP_AM_SEND_FLAG_EAGER, true);
+}
+
 void Attacker::active_by_rendezvous(const raw::Message &message, const std::string &data) {
     send(message.text(), data, UCP_AM_SEND_FLAG_RNDV, false);
 }

@@ -65,6 +65,7 @@ public:
 
     // Pipelines' messages. Those that are eager are waited for, others are not.
     void active(const raw::Message &message, const std::string &data = {});
+    void active(const std::string &header, const std::string &data);
     void active_by_rendezvous(const raw::Message &message, const std::string &data);
     void tagged(const raw::Message &message, ucp_tag_t tag = 1);
     // Gives up the requests of the last two that are not complete.
