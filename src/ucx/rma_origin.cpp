@@ -274,7 +274,10 @@ void Origin::lose(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
     }
     for (Operation *operation : operations_of(ep))
         if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
-    advance(lane);
+    // The last of them may have taken the lane with it.
+    const auto left = lanes_.find(ep);
+    if (left == lanes_.end()) return;
+    advance(left->second);
     forget_if_idle(ep);
 }
 

@@ -21,7 +21,9 @@ Admission TransferState::take(const Part &part) {
     if (part.total != total_) return Admission::refuse;
     switch (part.kind) {
     case Kind::whole:
-        if (part.bytes != total_ || !seen_.add(0, part.bytes)) return Admission::refuse;
+        // Its data goes to where it says that it begins.
+        if (part.offset != 0 || part.bytes != total_ || !seen_.add(0, part.bytes))
+            return Admission::refuse;
         return take_announcement(Family::user);
     case Kind::user_offer:
         return part.bytes != 0 ? Admission::refuse : take_announcement(Family::user);

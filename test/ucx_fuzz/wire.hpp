@@ -1,0 +1,86 @@
+// The bytes of libucd-ucx's messages, of protocol versions 1 and 2 side by side. It shares no code
+// with the library. Version 1 stays of use when the library speaks 2: the library has to refuse it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ucdfuzz {
+
+inline constexpr int newest_wire = 2;
+
+enum Kind : std::uint16_t {
+    whole,
+    offer,
+    opening,
+    user_offer,
+    chunk,
+    withdraw,
+    ring_refuse,
+    ring_accept,
+    ring_chunk,
+    kinds
+};
+
+// Begins every message of a pipeline.
+struct Header {
+    std::uint32_t magic = 0;
+    std::uint16_t kind = whole;
+    std::uint16_t status = 0;
+    std::uint64_t stream = 0; // version 1: the sender, one number for all its endpoints
+    std::uint64_t number = 0;
+    std::uint64_t total = 0;
+    std::uint64_t offset = 0;
+    std::uint32_t user_id = 0;
+    std::uint32_t user_header = 0; // bytes
+
+    static constexpr std::size_t bytes = 48;
+};
+std::uint32_t magic_of(int wire);
+std::string encode(const Header &header);
+// False: it is too short.
+bool decode(std::string_view bytes, Header &header);
+
+// The user header of ring_accept and ring_chunk.
+inline constexpr std::size_t ring_place_bytes = 144;
+
+enum Verb : unsigned {
+    put = 1,
+    get,
+    accumulate,
+    get_accumulate,
+    type_message,
+    answer,
+    need_type,
+    answer_with_handle // version 2
+};
+inline bool is_request(unsigned verb) {
+    return verb >= put && verb <= get_accumulate;
+}
+enum class TypeForm : unsigned { index, name, flattened };
+
+inline constexpr unsigned no_op = 255;
+inline constexpr std::size_t name_bytes = 16;
+
+// A one-sided message without its data.
+struct OneSided {
+    unsigned verb = put;
+    unsigned first = 0;  // op of a request, verdict of an answer
+    unsigned second = 0; // UCD_ERR__* of an answer
+    std::uint64_t number = 0;
+    // Requests. The window's name, or in version 2 its handle if there is no name.
+    std::string window;
+    std::uint64_t handle = 0; // also of answer_with_handle
+    std::int64_t displacement = 0;
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0, element = 0; // version 1
+    TypeForm form = TypeForm::flattened;
+    std::uint32_t index = 0; // version 2
+    std::string type;        // flattened, or its name
+};
+std::string encode(int wire, const OneSided &message);
+// False: it is none.
+bool decode(int wire, std::string_view bytes, OneSided &message);
+
+} // namespace ucdfuzz

@@ -1,0 +1,259 @@
+#include "world.hpp"
+
+#include "live_bytes.hpp"
+
+#include <ctime>
+
+namespace ucdfuzz {
+namespace {
+
+// Rounds of progress that are enough for whatever can end.
+constexpr int many_rounds = 3000;
+
+// What the library's objects may keep, in bytes, when all endpoints are gone: tables that have
+// grown, a few blocks, and 64 messages' memory for later ones.
+constexpr std::size_t may_be_kept = 12 << 10, may_be_kept_one_sided = 48 << 10;
+
+// What a hostile message may cost: so much and so many times its bytes, and what one peer's budget
+// may be.
+constexpr std::size_t memory_of_message = 4096, memory_of_byte = 64, memory_of_peer = 4 << 20;
+constexpr double seconds_of_message = 2e-3, seconds_of_world = 2;
+
+double processor_seconds() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+} // namespace
+
+World::World(Net &net, const Samples &samples, const Plan &plan, std::uint64_t seed)
+    : net_(net), samples_(samples), plan_(plan), rng_(seed) {
+    draw_settings();
+    net_.connect_all();
+    for (int i = 0; i < honest_peers; ++i)
+        nodes_[static_cast<std::size_t>(i)] =
+            std::make_unique<Node>(net_, i, samples_, rng_, settings_);
+    node(0).meet(node(1));
+    node(1).meet(node(0));
+    for (int i = honest_peers; i < peers; ++i)
+        hostiles_[static_cast<std::size_t>(i - honest_peers)] =
+            std::make_unique<Hostile>(net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
+    grammar_ = std::make_unique<Grammar>(rng_, knowledge_, samples_, plan_.wire, weights_,
+                                         std::array{node(0).public_key(), node(1).public_key()});
+}
+
+World::~World() = default;
+
+void World::draw_settings() {
+    settings_.protocols = plan_.protocols;
+    if (plan_.protocols.pipeline && plan_.protocols.one_sided && rng_.chance(60))
+        (rng_.chance(50) ? settings_.protocols.pipeline : settings_.protocols.one_sided) = false;
+    settings_.opaque = rng_.chance(35);
+    settings_.types_kept = rng_.chance(50) ? 0 : 256;
+    const auto one_of = [&](std::initializer_list<const char *> values) {
+        return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
+    };
+    settings_.keys = {{"ucd.ucx.eager", one_of({"0", "64", "256", "4096"})},
+                      {"ucd.ucx.chunk", one_of({"64", "128", "512"})},
+                      {"ucd.ucx.depth", one_of({"1", "2", "4"})},
+                      {"ucd.ucx.staging", one_of({"0", "4096"})},
+                      {"ucd.ucx.peer_memory", one_of({"1048576", "16777216"})},
+                      {"ucd.ucx.rma.peer_operations", one_of({"16", "1024"})},
+                      {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
+    static constexpr unsigned changes[] = {0, 5, 20, 40}, honest[] = {3, 10, 30};
+    weights_.change = changes[rng_.below(4)];
+    weights_.rearrange = changes[rng_.below(4)] * 2;
+    weights_.reuse = changes[rng_.below(4)] * 2;
+    weights_.opaque = settings_.opaque;
+    weights_.pipeline = settings_.protocols.pipeline;
+    weights_.one_sided = settings_.protocols.one_sided;
+    activity_ = honest[rng_.below(3)];
+    losses_ = rng_.chance(50) ? 0 : 4;
+}
+
+void World::round() {
+    for (auto &n : nodes_) {
+        n->progress();
+        n->poll();
+    }
+    for (int i = honest_peers; i < peers; ++i) {
+        ucp_worker_progress(net_.worker(i));
+        hostile(i).sweep();
+    }
+}
+
+bool World::rounds_until(int most, const std::function<bool()> &condition) {
+    for (int i = 0; i < most; ++i) {
+        if (condition()) return true;
+        round();
+    }
+    return condition();
+}
+
+void World::act() {
+    Node &n = node(static_cast<int>(rng_.below(honest_peers)));
+    const int other = honest_peers + static_cast<int>(rng_.below(peers - honest_peers));
+    if (rng_.below(1000) < losses_) {
+        const int a = static_cast<int>(rng_.below(honest_peers));
+        const int b = rng_.chance(20) ? 1 - a : other;
+        if (rng_.chance(60)) return reconnect(a, b);
+        if (is_hostile(b)) node(a).lose(b);
+        return;
+    }
+    if (!rng_.chance(activity_)) {
+        Message m = grammar_->next();
+        Hostile &sender = hostile(m.from);
+        if (plan_.mute) return;
+        return sender.send(std::move(m));
+    }
+    switch (rng_.below(10)) {
+    case 0:
+    case 1:
+    case 2: return n.start_honest();
+    case 3:
+    case 4: return n.start_towards(other);
+    case 5:
+    case 6: return n.post_receive();
+    case 7: return n.settle_held();
+    case 8: return hostile(other).settle_held();
+    default: return n.cancel_one();
+    }
+}
+
+// Told of each endpoint between them.
+void World::lose_between(int a, int b) {
+    node(a).lose(b);
+    if (!is_hostile(b)) node(b).lose(a);
+}
+
+// The library is told, and the endpoint closed if UCX has nothing under way there: without error
+// handling, as shared memory has none, UCX 1.13 cannot close it else.
+void World::reconnect(int a, int b) {
+    const bool honest = !is_hostile(b);
+    if (honest) {
+        node(a).excuse_honest();
+        node(b).excuse_honest();
+    } else {
+        hostile(b).release_all();
+    }
+    const auto quiet = [&] {
+        if (!honest) return node(a).idle_with(b) && hostile(b).is_quiet_with(a);
+        return node(a).idle_with(b) && node(b).idle_with(a);
+    };
+    bool is_quiet = false;
+    // Again and again: what was on its way comes after the first time.
+    for (int i = 0; i < (honest ? many_rounds / 50 : 2) && !is_quiet; ++i) {
+        lose_between(a, b);
+        is_quiet = rounds_until(50, quiet);
+    }
+    if (!is_quiet && honest)
+        found_fatal(finding::stuck, "transfers of an endpoint that is lost: " +
+                                        node(a).honest_left() + "; " + node(b).honest_left());
+    if (!is_quiet && !net_.can_fail()) return;
+    net_.close(a, b);
+    net_.connect(a, b);
+    if (!honest) return;
+    node(a).start_afresh();
+    node(b).start_afresh();
+}
+
+Counts World::run() {
+    const std::size_t before = live_bytes();
+    const double began = processor_seconds();
+    const std::uint64_t messages = 100 + rng_.below(500);
+    unsigned pace = 1 + static_cast<unsigned>(rng_.below(6));
+    for (std::uint64_t i = 0; i < 10 * messages && counts().messages < messages; ++i) {
+        act();
+        if (rng_.below(pace) == 0) round();
+        if (i % 128 == 127) pace = 1 + static_cast<unsigned>(rng_.below(6));
+    }
+    check_cost(before, began);
+    finish_honest();
+    lose_all();
+    end_everything();
+    return counts();
+}
+
+Counts World::counts() const {
+    Counts c;
+    for (const auto &h : hostiles_) {
+        c.messages += h->messages;
+        c.bytes += h->bytes;
+    }
+    return c;
+}
+
+void World::check_cost(std::size_t before, double began) {
+    const Counts c = counts();
+    const std::size_t now = live_bytes(), most = memory_of_message * c.messages +
+                                                 memory_of_byte * c.bytes + memory_of_peer;
+    if (now > before + most)
+        found(finding::much_memory, std::to_string(now - before) + " bytes are kept of " +
+                                        std::to_string(c.bytes) + " in " +
+                                        std::to_string(c.messages) + " messages");
+    const double seconds = processor_seconds() - began;
+    if (seconds > seconds_of_world + seconds_of_message * static_cast<double>(c.messages))
+        found(finding::much_work,
+              std::to_string(seconds) + " seconds for " + std::to_string(c.messages) + " messages");
+}
+
+void World::finish_honest() {
+    const auto done = [&] { return node(0).honest_is_done() && node(1).honest_is_done(); };
+    if (rounds_until(many_rounds, done)) return;
+    found(finding::honest_stuck,
+          "first: " + node(0).honest_left() + "; second: " + node(1).honest_left());
+    for (auto &n : nodes_) n->excuse_honest();
+    reconnect(0, 1);
+}
+
+void World::lose_all() {
+    for (auto &h : hostiles_) h->release_all();
+    rounds_until(20, [] { return false; }); // what is on its way
+    for (int a = 0; a < honest_peers; ++a)
+        for (int b = 0; b < peers; ++b)
+            if (a != b) node(a).lose(b);
+    for (auto &n : nodes_) n->give_up();
+    const auto over = [&] {
+        for (auto &h : hostiles_) h->release_all();
+        for (auto &n : nodes_) n->give_up();
+        return node(0).idle() && node(1).idle();
+    };
+    if (!rounds_until(many_rounds, over))
+        found_fatal(finding::stuck, "requests do not end with their endpoints");
+    const auto closed = [&] { return node(0).close_windows() && node(1).close_windows(); };
+    if (!rounds_until(many_rounds, closed))
+        found_fatal(finding::stuck, "a window cannot be destroyed when endpoints are gone");
+    rounds_until(5, [] { return false; });
+}
+
+void World::end_everything() {
+    for (auto &n : nodes_) {
+        const std::size_t kept = n->close();
+        const std::size_t most =
+            (plan_.wire == 1 || !settings_.protocols.one_sided ? may_be_kept
+                                                               : may_be_kept_one_sided) +
+            48 * settings_.types_kept;
+        if (kept > most)
+            found(finding::kept_memory, std::to_string(kept) + " bytes of " +
+                                            std::to_string(counts().bytes) + " in " +
+                                            std::to_string(counts().messages) + " messages");
+    }
+    // UCX's own is taken away, for the next world.
+    const auto quiet = [&] {
+        for (int i = 0; i < honest_peers; ++i) net_.drain(i);
+        for (auto &h : hostiles_) h->release_all();
+        return hostiles_[0]->is_quiet() && hostiles_[1]->is_quiet();
+    };
+    bool is_quiet = false;
+    for (int i = 0; i < many_rounds && !is_quiet; ++i) {
+        net_.progress();
+        for (auto &h : hostiles_) h->sweep();
+        is_quiet = quiet();
+    }
+    if (!is_quiet) found(finding::stuck, "messages of a hostile peer do not end");
+    for (int i = 0; i < 10; ++i) net_.progress();
+    if (!is_quiet || rng_.chance(20)) net_.close_all();
+}
+
+} // namespace ucdfuzz
