@@ -13,6 +13,9 @@ import check_trace
 import numpy
 
 
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
 def children_of(parent: int) -> list[int]:
     children = []
     for entry in pathlib.Path("/proc").iterdir():
@@ -105,7 +108,7 @@ class Checks:
         """However a run ends early, there is no output, or the one that was there before."""
         out = pathlib.Path(self.out())
         for old in [None, b"old"]:
-            for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, None]:
+            for number in [*ENDING, signal.SIGKILL, None]:
                 out.unlink(missing_ok=True)
                 if old:
                     out.write_bytes(old)
@@ -202,6 +205,8 @@ class Checks:
 
 
 def main() -> int:
+    for number in ENDING:  # they may be ignored here, as under nohup, and not there
+        signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory(prefix="halo3d-test.") as folder:
         checks = Checks(sys.argv[1], pathlib.Path(folder))
         checks.run()

@@ -21,6 +21,10 @@ STEP = 32 << 20  # what a command moves between two strokes of its bar
 DOUBLES = STEP // 8 * 5 // 2  # two steps and a half
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+# Commands are to get these even if this test is run where they are ignored, as under nohup.
+for _number in ENDING:
+    signal.signal(_number, signal.SIG_DFL)
+
 
 class Stalled:
     """A command in the middle of its work. Its bar goes to a pipe that has room for one stroke: the
