@@ -71,8 +71,7 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
     good = good && flow_ok(ucd_ucx_pipeline_create(wire->worker, &params, info, &flow->pipeline));
     good = ucd_ok(ucd_info_free(&info)) && good;
     /* A message must find the pipeline there. */
-    if (good) wire_barrier(wire);
-    return good;
+    return good && wire_ready(wire);
 }
 
 static void on_done(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {

@@ -187,20 +187,35 @@ void wire_barrier(struct wire *wire) {
     team_barrier(wire->team, progress_worker, wire->worker);
 }
 
+/* Waits for what one of UCX's calls has started, if it has. */
+static bool wait_for(struct wire *wire, ucs_status_ptr_t request, const char *call) {
+    ucs_status_t status = UCS_PTR_STATUS(request);
+    if (UCS_PTR_IS_PTR(request)) {
+        while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
+            if (ucp_worker_progress(wire->worker) == 0) sched_yield();
+        ucp_request_free(request);
+    }
+    return ucx_ok(status, call);
+}
+
+bool wire_ready(struct wire *wire) {
+    const ucp_request_param_t params = {0};
+    for (int rank = 0; rank < wire->team->size; rank++)
+        if (wire->endpoints[rank] &&
+            !wait_for(wire, ucp_ep_flush_nbx(wire->endpoints[rank], &params), "ucp_ep_flush_nbx"))
+            return false;
+    wire_barrier(wire);
+    return true;
+}
+
 /* Ends the endpoints, with all that is still to be said to the other side. */
 static bool disconnect(struct wire *wire) {
     const ucp_request_param_t params = {0};
     for (int rank = 0; rank < wire->team->size; rank++) {
-        if (!wire->endpoints[rank]) continue;
-        ucs_status_ptr_t request = ucp_ep_close_nbx(wire->endpoints[rank], &params);
+        ucp_ep_h endpoint = wire->endpoints[rank];
         wire->endpoints[rank] = NULL;
-        ucs_status_t status = UCS_PTR_STATUS(request);
-        if (UCS_PTR_IS_PTR(request)) {
-            while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
-                if (ucp_worker_progress(wire->worker) == 0) sched_yield();
-            ucp_request_free(request);
-        }
-        if (!ucx_ok(status, "ucp_ep_close_nbx")) return false;
+        if (endpoint && !wait_for(wire, ucp_ep_close_nbx(endpoint, &params), "ucp_ep_close_nbx"))
+            return false;
     }
     return true;
 }

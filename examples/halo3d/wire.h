@@ -39,6 +39,10 @@ bool wire_open(struct wire *wire, struct team *team, int rank);
 /* Makes it possible to send to a process, which may be this one. */
 bool wire_connect(struct wire *wire, int rank);
 
+/* Waits until all processes have made their connections and called it: only of a process that dies
+ * later does UCX tell. */
+bool wire_ready(struct wire *wire);
+
 /* Sends bytes from buffer, or what the count entries of iov list. Buffer or list, and
  * what it lists, must stay as they are until the operation is done. */
 bool wire_send(struct wire *wire, int to, uint64_t tag, const void *buffer, size_t bytes,
