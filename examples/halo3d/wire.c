@@ -35,9 +35,11 @@ static bool open_context(struct wire *wire) {
      * them, and there would be nothing to pack at the same time. */
     bool good = configure(config, "TLS", "sm,self,tcp") && configure(config, "RNDV_THRESH", "16k");
     /* For wire_connect: UCX looks once in this time whether the others are there (20 s otherwise),
-     * and does so over shared memory only if asked. */
+     * and does so over shared memory only if asked. With the 64 entries that a queue has otherwise,
+     * that of a process that died may be full; then UCX sometimes tells nobody. */
     good = good && configure(config, "KEEPALIVE_INTERVAL", "1s") &&
-           (!uses_shared_memory() || configure(config, "MM_ERROR_HANDLING", "y"));
+           (!uses_shared_memory() || (configure(config, "MM_ERROR_HANDLING", "y") &&
+                                      configure(config, "MM_FIFO_SIZE", "4096")));
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
         .features = UCP_FEATURE_TAG | UCP_FEATURE_AM, /* the latter for libucd-ucx */

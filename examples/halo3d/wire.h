@@ -39,8 +39,8 @@ bool wire_open(struct wire *wire, struct team *team, int rank);
 /* Makes it possible to send to a process, which may be this one. */
 bool wire_connect(struct wire *wire, int rank);
 
-/* Waits until all processes have made their connections and called it: only of a process that dies
- * later does UCX tell. */
+/* Waits until all processes have made their connections and called it, so that no message has to
+ * wait for a connection, and whoever sends finds everybody there. */
 bool wire_ready(struct wire *wire);
 
 /* Sends bytes from buffer, or what the count entries of iov list. Buffer or list, and

@@ -31,6 +31,7 @@ Stream::~Stream() {
 }
 
 void Stream::write(std::string_view bytes) {
+    if (bytes.empty()) return; // without an address
     // Flushed at once, so that a failure is this one's.
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
         std::fflush(file_) != 0)
