@@ -2,27 +2,18 @@
 
 #include "commands/commands.hpp"
 #include "failure.hpp"
+#include "files/interruption.hpp"
 
 #include <ucd.hpp>
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
 #include <new>
-
-#include <unistd.h>
 
 namespace {
 
 using ucdtool::Exit;
-
-// A mapped file that shrinks under way, or a disk that is full, is a signal, not an error.
-extern "C" void on_bus_error(int) {
-    constexpr char text[] = "ucd: a mapped file shrank, or its disk is full\n";
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(static_cast<int>(Exit::failed));
-}
 
 int fail(Exit status, const std::string &message) {
     fmt::print(stderr, "ucd: {}{}", message, message.ends_with('\n') ? "" : "\n");
@@ -40,7 +31,8 @@ int run(int argc, char **argv) {
     app.set_version_flag("--version", version());
     app.footer(
         "Type expressions: vector(1024,1,1024,double); see ucd-type(7) or docs/type-language.md.\n"
-        "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type.");
+        "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type;\n"
+        "128 and its number for a signal.");
     for (const auto add : {ucdtool::add_describe, ucdtool::add_pack, ucdtool::add_unpack,
                            ucdtool::add_copy, ucdtool::add_info, ucdtool::add_flatten,
                            ucdtool::add_unflatten, ucdtool::add_completion, ucdtool::add_manual})
@@ -55,6 +47,9 @@ int run(int argc, char **argv) {
         return asked ? std::fflush(stdout) != 0 : static_cast<int>(Exit::usage);
     } catch (const ucdtool::Failure &e) {
         return fail(e.status(), e.what());
+    } catch (const ucdtool::Interrupted &e) {
+        (void)fail(Exit::failed, e.what());
+        ucdtool::end_by_signal(e.signal());
     } catch (const ucd::Error &e) {
         return fail(Exit::failed, e.what());
     } catch (const std::bad_alloc &) {
@@ -68,6 +63,6 @@ int run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
-    std::signal(SIGBUS, on_bus_error);
+    ucdtool::watch_signals();
     return run(argc, argv);
 }

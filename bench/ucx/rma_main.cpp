@@ -27,7 +27,8 @@ struct Named {
     Shape shape;
 };
 
-std::vector<Named> named_shapes() {
+// Those whose names contain `part`.
+std::vector<Named> named_shapes(const std::string &part) {
     std::vector<Named> all = {
         {"1 double", {}},
         {"vector, 64 of 128", {.rows = 64, .row_stride = 2}},
@@ -42,6 +43,8 @@ std::vector<Named> named_shapes() {
     for (std::size_t at = 0; list.shape.list.size() < 512; at += 1 + random() % 100)
         list.shape.list.push_back(at);
     all.push_back(list);
+    std::erase_if(all, [&](const Named &n) { return n.name.find(part) == std::string::npos; });
+    if (all.empty()) throw std::runtime_error("no layout's name contains " + part);
     return all;
 }
 
@@ -70,8 +73,9 @@ void check_rma(int rc) {
 // Both processes have one; the child's is the target.
 class Bench {
 public:
-    Bench(Link &link, unsigned repetitions, unsigned at_a_time)
-        : link_(link), repetitions_(repetitions), at_a_time_(at_a_time) {
+    Bench(Link &link, unsigned repetitions, unsigned at_a_time, const std::string &layouts)
+        : link_(link), repetitions_(repetitions), at_a_time_(at_a_time),
+          named_(named_shapes(layouts)) {
         for (const Named &n : named_) shapes_.push_back(n.shape);
         for (const Shape &s : shapes_) types_.push_back(type_of(s));
         buffer_ = reinterpret_cast<double *>(link.memory().allocate(doubles * sizeof(double)));
@@ -111,17 +115,20 @@ public:
     }
 
     void run() {
-        fmt::print("Bytes of headers, there and back, of a put: 48 of the pipeline and 60 of the\n"
-                   "operation; then the flattened type, or 16 for its name; 60 back. By hand: {} "
-                   "and {}.\n\n",
-                   ByHand::request_header, ByHand::answer_header);
+        fmt::print(
+            "Bytes of headers, there and back, of a put: {} and {}; first, with the window's\n"
+            "key, its handle and the flattened type, {} and {} more. By hand: {} and {}.\n\n",
+            request_header, answer_header, first_key, first_handle, ByHand::request_header,
+            ByHand::answer_header);
         fmt::print("{:<28} {:>8} {:>10} {:>10} {:>10} {:>8}\n", "layout", "data", "flattened",
                    "first use", "later use", "by hand");
         for (std::size_t i = 0; i < shapes_.size(); ++i) {
             std::uintptr_t flattened;
             check_ucd(ucd_flatten_size(types_[i].get(), &flattened));
             fmt::print("{:<28} {:>8} {:>10} {:>10} {:>10} {:>8}\n", named_[i].name,
-                       shapes_[i].size() * sizeof(double), flattened, 168 + flattened, 168 + 16,
+                       shapes_[i].size() * sizeof(double), flattened,
+                       request_header + answer_header + first_key + first_handle + flattened,
+                       request_header + answer_header,
                        ByHand::request_header + ByHand::answer_header);
         }
         for (const unsigned depth : {1u, at_a_time_}) {
@@ -142,6 +149,9 @@ public:
 
 private:
     static constexpr ucp_tag_t end_tag = 77;
+    // docs/one-sided.md. A window's key is 16 bytes there, in place of a handle of 8.
+    static constexpr std::size_t request_header = 40, answer_header = 8;
+    static constexpr std::size_t first_key = 8, first_handle = 8;
 
     void progress() {
         if (ucd_ucx_rma_progress(rma_) == 0) sched_yield(); // there may be more to run than cores
@@ -171,12 +181,14 @@ private:
                                              UCD_OP__SUM, &p, &request));
     }
 
+    // In rounds of `depth`, as by hand.
     void many(Action action, std::size_t i, std::size_t count, unsigned depth) {
-        for (std::size_t n = 0; n < count; ++n) {
-            while (outstanding_ >= depth) progress();
-            start(action, i);
+        for (std::size_t done = 0; done < count;) {
+            const std::size_t now = std::min<std::size_t>(depth, count - done);
+            for (std::size_t n = 0; n < now; ++n) start(action, i);
+            while (outstanding_ > 0) progress();
+            done += now;
         }
-        while (outstanding_ > 0) progress();
     }
 
     void many_by_hand(Action action, std::size_t i, std::size_t count, unsigned depth) {
@@ -270,7 +282,7 @@ private:
 
     Link &link_;
     const unsigned repetitions_, at_a_time_;
-    const std::vector<Named> named_ = named_shapes();
+    const std::vector<Named> named_;
     std::vector<Shape> shapes_;
     std::vector<UcdType> types_;
     double *buffer_;               // of this side's memory
@@ -286,7 +298,7 @@ private:
 
 int main(int argc, char **argv) {
     unsigned repetitions = 15, at_a_time = 16;
-    std::string memory = "host";
+    std::string memory = "host", layouts;
     CLI::App app{"One-sided operations with types, against active messages for one layout."};
     app.add_option("--repetitions", repetitions, "Times that each way has its turn")
         ->check(CLI::PositiveNumber)
@@ -294,6 +306,7 @@ int main(int argc, char **argv) {
     app.add_option("--at-a-time", at_a_time, "Operations under way in the second table")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--layout", layouts, "Only layouts whose names contain this");
     app.add_option("--memory", memory,
                    "Where data is, at origin and target: host or cuda:N, or both as A,B; by hand "
                    "only with host memory at both sides")
@@ -303,7 +316,7 @@ int main(int argc, char **argv) {
         const bench::UcdSession session;
         const std::size_t comma = memory.find(',');
         bench::Link link(memory.substr(0, comma), memory.substr(comma + 1));
-        bench::Bench bench(link, repetitions, at_a_time);
+        bench::Bench bench(link, repetitions, at_a_time, layouts);
         if (link.sends())
             bench.run();
         else

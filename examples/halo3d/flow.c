@@ -45,10 +45,18 @@ static bool set_number(ucd_info_t info, const char *key, size_t number) {
     return ucd_ok(ucd_info_set(info, key, text));
 }
 
+/* Ends what the pipeline knows to be this endpoint's. */
+static void on_lost(ucp_ep_h endpoint, ucs_status_t status, void *argument) {
+    struct flow *flow = argument;
+    if (flow->pipeline) ucd_ucx_lose_endpoint(flow->pipeline, endpoint, status);
+}
+
 bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, int rank,
                const struct options *options, struct stats *stats, struct trace *trace) {
     *flow = (struct flow){
         .wire = wire, .stats = stats, .trace = trace, .chunk_bytes = options->piece_bytes};
+    wire->lost = on_lost;
+    wire->lost_argument = flow;
     if (!faces_make(grid, rank, options, flow->faces)) return false;
     for (int face = 0; face < FACES; face++)
         if (!wire_connect(wire, flow->faces[face].neighbour)) return false;
@@ -58,12 +66,12 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
     if (!ucd_ok(ucd_info_create(&info))) return false;
     bool good = set_number(info, "ucd.ucx.chunk", options->piece_bytes) &&
                 set_number(info, "ucd.ucx.depth", (size_t)options->window) &&
-                set_number(info, "ucd.ucx.eager", options->piece_bytes / 2);
+                set_number(info, "ucd.ucx.eager", options->piece_bytes / 2) &&
+                ucd_ok(ucd_info_set(info, "ucd.ucx.timeout", options->transfer_timeout));
     good = good && flow_ok(ucd_ucx_pipeline_create(wire->worker, &params, info, &flow->pipeline));
     good = ucd_ok(ucd_info_free(&info)) && good;
     /* A message must find the pipeline there. */
-    if (good) wire_barrier(wire);
-    return good;
+    return good && wire_ready(wire);
 }
 
 static void on_done(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
@@ -106,7 +114,7 @@ bool flow_exchange(struct flow *flow, double *field, int iteration) {
         if (!start_receive(flow, field, iteration, face)) return false;
     for (int face = 0; face < FACES; face++)
         if (!start_send(flow, field, iteration, face)) return false;
-    while (flow->outstanding > 0 && flow->status == UCS_OK) {
+    while (flow->outstanding > 0 && flow->status == UCS_OK && flow->wire->status == UCS_OK) {
         if (ucd_ucx_progress(flow->pipeline) == 0) {
             if (waiting_since == 0) waiting_since = now_ns();
             sched_yield(); /* there may be more processes than cores */
@@ -118,13 +126,15 @@ bool flow_exchange(struct flow *flow, double *field, int iteration) {
     const uint64_t took = now_ns() - start;
     stats_add(flow->stats, MEASURE_EXCHANGE, 0, took);
     stats_add(flow->stats, MEASURE_BUSY, 0, took - waited);
-    return flow->status == UCS_OK ||
-           complain("a transfer failed: %s", ucs_status_string(flow->status));
+    if (flow->status != UCS_OK)
+        return complain("a transfer failed: %s", ucs_status_string(flow->status));
+    return wire_ok(flow->wire);
 }
 
 bool flow_free(struct flow *flow) {
     /* Every send of the others must have come: nobody would take the rest of it. */
     wire_barrier(flow->wire);
+    flow->wire->lost = NULL;
     faces_free(flow->faces);
     return flow_ok(ucd_ucx_pipeline_destroy(&flow->pipeline));
 }

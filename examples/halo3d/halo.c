@@ -344,10 +344,9 @@ static bool allocate(struct halo *halo, size_t piece_bytes, int window) {
 static bool connect_and_post(struct halo *halo) {
     for (int face = 0; face < FACES; face++)
         if (!wire_connect(halo->wire, halo->faces[face].neighbour)) return false;
-    if (halo->iterations == 0) return true;
-    for (int i = 0; i < halo->piece_count; i++)
+    for (int i = 0; halo->iterations > 0 && i < halo->piece_count; i++)
         if (!post_receive(&halo->incoming[i], 0)) return false;
-    return true;
+    return wire_ready(halo->wire);
 }
 
 bool halo_make(struct halo *halo, struct wire *wire, const struct grid *grid, int rank,

@@ -89,7 +89,8 @@ static bool execute(struct run *run) {
            (long long)grid->shape[1], (long long)grid->shape[2], options->processes,
            grid->processes[0], grid->processes[1], grid->processes[2], options->iterations);
     struct progress progress = progress_start(run->team, options->iterations);
-    bool good = team_run(run->team, process_main, run, watch, &progress, options->timeout_seconds);
+    bool good = team_run(run->team, process_main, run, watch, &progress, options->timeout_seconds,
+                         options->patience_seconds);
     progress_end(&progress);
     if (!good) return false;
     if (!report_print(run->team, options->iterations)) return false;
@@ -107,7 +108,8 @@ int main(int argc, char **argv) {
     bool good = different_files(&run.options) && npy_open(run.options.input, &run.input) &&
                 grid_make(run.input.shape, run.options.processes, run.options.grid, &run.grid) &&
                 npy_create(run.options.output, run.input.shape, &run.output) && open_trace(&run) &&
-                (run.team = team_make(run.options.processes)) != NULL && execute(&run);
+                (run.team = team_make(run.options.processes)) != NULL && execute(&run) &&
+                npy_complete(&run.output);
     good = close_trace(&run) && good;
     team_free(run.team);
     npy_close(&run.output);

@@ -129,18 +129,22 @@ bool npy_create(const char *path, const intptr_t shape[3], struct npy *npy) {
     memset(header + length, ' ', header_bytes - (size_t)length);
     header[header_bytes - 1] = '\n';
 
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) return complain("%s: cannot make it: %s", path, strerror(errno));
+    int file = output_make(path, &npy->output);
+    if (file < 0) return false;
     npy->mapping_bytes = header_end + data_bytes;
     if (!reserve(path, file, npy->mapping_bytes)) {
         close(file);
+        npy_close(npy);
         return false;
     }
     npy->mapping = mmap(NULL, npy->mapping_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int map_errno = errno;
     close(file);
-    if (npy->mapping == MAP_FAILED)
+    if (npy->mapping == MAP_FAILED) {
+        npy->mapping = NULL;
+        npy_close(npy);
         return complain("%s: cannot map it: %s", path, strerror(map_errno));
+    }
 
     unsigned char *bytes = npy->mapping;
     memcpy(bytes, magic, sizeof magic);
@@ -151,7 +155,12 @@ bool npy_create(const char *path, const intptr_t shape[3], struct npy *npy) {
     return true;
 }
 
+bool npy_complete(struct npy *npy) {
+    return output_put_in_place(&npy->output);
+}
+
 void npy_close(struct npy *npy) {
     if (npy->mapping) munmap(npy->mapping, npy->mapping_bytes); /* cannot fail for our own range */
+    if (npy->output.place) output_end(&npy->output);
     *npy = (struct npy){0};
 }

@@ -24,10 +24,15 @@ static const char usage[] =
     "  --iov-threshold N   auto: mean segment, in bytes, from which a face goes as iov (4096)\n"
     "  --piece N           bytes per piece (65536)\n"
     "  --window N          pieces of a process that may be on the wire at once (8)\n"
-    "  --hosts NAME,...    network namespaces (ip netns) that the processes take turns to live in:\n"
+    "  --hosts NAME,...    network namespaces (ip netns) that the processes live in by turns:\n"
     "                      hosts of their own, as far as TCP is concerned\n"
     "  --trace FILE        write every pack, post, completion and unpack; - is standard output\n"
     "  --timeout N         give up after so many seconds (300)\n"
+    "  --transfer-timeout N\n"
+    "                      pipeline: a transfer fails that makes no progress for so many seconds,\n"
+    "                      such as 2.5; 0 is never (60)\n"
+    "  --patience N        when a process has failed, let the others find out for so many seconds\n"
+    "                      before they are ended (0)\n"
     "  --no-check          leave out the comparison\n"
     "  --help              this text\n"
     "\n"
@@ -40,6 +45,14 @@ static bool parse_number(const char *name, const char *text, long low, long high
     if (end == text || *end != '\0' || errno == ERANGE || *number < low || *number > high)
         return complain("--%s is '%s'; it must be a number from %ld to %ld", name, text, low, high);
     return true;
+}
+
+/* Such as 2 or 2.5: what libucd-ucx takes. */
+static bool is_seconds(const char *name, const char *text) {
+    const size_t whole = strspn(text, "0123456789");
+    const size_t fraction = text[whole] == '.' ? 1 + strspn(text + whole + 1, "0123456789") : 0;
+    if (whole > 0 && whole <= 6 && fraction != 1 && text[whole + fraction] == '\0') return true;
+    return complain("--%s is '%s'; it must be seconds, such as 2.5", name, text);
 }
 
 static bool parse_grid(const char *text, int grid[3]) {
@@ -95,6 +108,11 @@ static bool take(int which, const char *name, const char *value, struct options 
         if (!parse_number(name, value, 1, 1000000, &number)) return false;
         options->timeout_seconds = (int)number;
         return true;
+    case 'x': options->transfer_timeout = value; return is_seconds(name, value);
+    case 'e':
+        if (!parse_number(name, value, 0, 1000000, &number)) return false;
+        options->patience_seconds = (int)number;
+        return true;
     case 'n': options->check = false; return true;
     default: return false; /* getopt_long has said why */
     }
@@ -112,6 +130,8 @@ enum parsed options_parse(int argc, char **argv, struct options *options) {
         {"hosts", required_argument, NULL, 'o'},
         {"trace", required_argument, NULL, 't'},
         {"timeout", required_argument, NULL, 's'},
+        {"transfer-timeout", required_argument, NULL, 'x'},
+        {"patience", required_argument, NULL, 'e'},
         {"no-check", no_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -124,6 +144,7 @@ enum parsed options_parse(int argc, char **argv, struct options *options) {
         .piece_bytes = 65536,
         .window = 8,
         .timeout_seconds = 300,
+        .transfer_timeout = "60",
         .check = true,
     };
 

@@ -26,6 +26,8 @@ struct options {
     const char *hosts; /* NULL: this one; else network namespaces, separated by commas */
     const char *trace; /* NULL: none; "-": standard output */
     int timeout_seconds;
+    int patience_seconds;         /* for the others, when a process has failed */
+    const char *transfer_timeout; /* seconds, as libucd-ucx takes them */
     bool check;
 };
 

@@ -99,24 +99,40 @@ static bool collect(pid_t *pids, int size, int *ended) {
     }
 }
 
-/* Waits until all have ended, one has failed, or the time is up. */
+static uint64_t after(int seconds) {
+    return now_ns() + (uint64_t)seconds * UINT64_C(1000000000);
+}
+
+static void report_unaware(const pid_t *pids, int size) {
+    for (int rank = 0; rank < size; rank++)
+        if (pids[rank] > 0) complain("process %d has noticed nothing", rank);
+}
+
+/* Waits until all have ended, one has failed and patience is over, or the time is up. */
 static bool wait_all(pid_t *pids, int size, void (*watch)(void *watched), void *watched,
-                     int timeout_seconds) {
-    const uint64_t deadline = now_ns() + (uint64_t)timeout_seconds * UINT64_C(1000000000);
+                     int timeout_seconds, int patience_seconds) {
+    uint64_t deadline = after(timeout_seconds);
     const struct timespec nap = {.tv_nsec = 20 * 1000 * 1000};
     int ended = 0;
-    while (collect(pids, size, &ended)) {
+    bool good = true;
+    for (;;) {
+        if (!collect(pids, size, &ended) && good) {
+            good = false;
+            deadline = after(patience_seconds);
+        }
         watch(watched);
-        if (ended == size) return true;
-        if (now_ns() > deadline)
-            return complain("the processes have not finished after %d s", timeout_seconds);
+        if (ended == size) return good;
+        if (now_ns() > deadline) break;
         nanosleep(&nap, NULL);
     }
+    if (good) return complain("the processes have not finished after %d s", timeout_seconds);
+    if (patience_seconds > 0) report_unaware(pids, size);
     return false;
 }
 
 bool team_run(struct team *team, int (*body)(int rank, void *argument), void *argument,
-              void (*watch)(void *watched), void *watched, int timeout_seconds) {
+              void (*watch)(void *watched), void *watched, int timeout_seconds,
+              int patience_seconds) {
     pid_t *pids = calloc((size_t)team->size, sizeof *pids);
     if (!pids) return complain("no memory for %d processes", team->size);
     bool good = fflush(NULL) == 0; /* else each process would print what is still buffered */
@@ -125,7 +141,7 @@ bool team_run(struct team *team, int (*body)(int rank, void *argument), void *ar
         pids[rank] = start(rank, body, argument);
         if (pids[rank] < 0) good = complain("cannot start process %d: %s", rank, strerror(errno));
     }
-    good = good && wait_all(pids, team->size, watch, watched, timeout_seconds);
+    good = good && wait_all(pids, team->size, watch, watched, timeout_seconds, patience_seconds);
     if (!good) end_all(pids, team->size);
     free(pids);
     return good;

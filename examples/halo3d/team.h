@@ -34,8 +34,9 @@ void team_barrier(struct team *team, void (*progress)(void *), void *argument);
 
 /* Starts size processes, each of which ends with the status that body returns, and calls watch now
  * and then until they have ended. False if one failed, was killed, or the time was up; then the
- * others have been ended as well. */
+ * others have been ended as well, once they had some patience_seconds to notice it themselves. */
 bool team_run(struct team *team, int (*body)(int rank, void *argument), void *argument,
-              void (*watch)(void *watched), void *watched, int timeout_seconds);
+              void (*watch)(void *watched), void *watched, int timeout_seconds,
+              int patience_seconds);
 
 #endif

@@ -17,6 +17,13 @@ static bool configure(ucp_config_t *config, const char *name, const char *value)
     return getenv(variable) || ucx_ok(ucp_config_modify(config, name, value), variable);
 }
 
+/* UCX warns of a setting that none of its transports takes. */
+static bool uses_shared_memory(void) {
+    const char *transports = getenv("UCX_TLS");
+    return !transports || strstr(transports, "sm") || strstr(transports, "shm") ||
+           strstr(transports, "posix") || strstr(transports, "sysv");
+}
+
 static bool open_context(struct wire *wire) {
     ucp_config_t *config;
     if (!ucx_ok(ucp_config_read(NULL, NULL, &config), "ucp_config_read")) return false;
@@ -27,6 +34,12 @@ static bool open_context(struct wire *wire) {
      * complete when that was done. Below the threshold UCX copies them within the call that posts
      * them, and there would be nothing to pack at the same time. */
     bool good = configure(config, "TLS", "sm,self,tcp") && configure(config, "RNDV_THRESH", "16k");
+    /* For wire_connect: UCX looks once in this time whether the others are there (20 s otherwise),
+     * and does so over shared memory only if asked. With the 64 entries that a queue has otherwise,
+     * that of a process that died may be full; then UCX sometimes tells nobody. */
+    good = good && configure(config, "KEEPALIVE_INTERVAL", "1s") &&
+           (!uses_shared_memory() || (configure(config, "MM_ERROR_HANDLING", "y") &&
+                                      configure(config, "MM_FIFO_SIZE", "4096")));
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
         .features = UCP_FEATURE_TAG | UCP_FEATURE_AM, /* the latter for libucd-ucx */
@@ -70,13 +83,31 @@ bool wire_open(struct wire *wire, struct team *team, int rank) {
     return true;
 }
 
+/* The process behind the endpoint is lost. Nothing that it was to send will come, and a receive
+ * would wait for it for ever: so this process has failed, too. */
+static void on_lost(void *argument, ucp_ep_h endpoint, ucs_status_t status) {
+    struct wire *wire = argument;
+    if (wire->status == UCS_OK) wire->status = status;
+    if (wire->lost) wire->lost(endpoint, status, wire->lost_argument);
+}
+
 bool wire_connect(struct wire *wire, int rank) {
     if (wire->endpoints[rank]) return true;
+    /* UCX tells of a process that died only in this mode. Otherwise those that wait for it wait for
+     * ever, and UCX ends with abort() those that read its memory at that moment. */
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = (const ucp_address_t *)wire->team->members[rank].address,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = on_lost, .arg = wire},
     };
-    return ucx_ok(ucp_ep_create(wire->worker, &params, &wire->endpoints[rank]), "ucp_ep_create");
+    ucs_status_t status = ucp_ep_create(wire->worker, &params, &wire->endpoints[rank]);
+    if (status == UCS_ERR_UNREACHABLE) { /* the transports that the user chose have no such mode */
+        params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+        status = ucp_ep_create(wire->worker, &params, &wire->endpoints[rank]);
+    }
+    return ucx_ok(status, "ucp_ep_create");
 }
 
 static void finish(struct wire_operation *operation, ucs_status_t status) {
@@ -141,9 +172,13 @@ bool wire_receive(struct wire *wire, uint64_t tag, void *buffer, size_t bytes,
     return !UCS_PTR_IS_ERR(request) || ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
 }
 
+bool wire_ok(const struct wire *wire) {
+    return ucx_ok(wire->status, "a message between processes");
+}
+
 bool wire_progress(struct wire *wire, bool *moved) {
     if (ucp_worker_progress(wire->worker) != 0) *moved = true;
-    return ucx_ok(wire->status, "a message between processes");
+    return wire_ok(wire);
 }
 
 static void progress_worker(void *worker) {
@@ -154,20 +189,35 @@ void wire_barrier(struct wire *wire) {
     team_barrier(wire->team, progress_worker, wire->worker);
 }
 
+/* Waits for what one of UCX's calls has started, if it has. */
+static bool wait_for(struct wire *wire, ucs_status_ptr_t request, const char *call) {
+    ucs_status_t status = UCS_PTR_STATUS(request);
+    if (UCS_PTR_IS_PTR(request)) {
+        while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
+            if (ucp_worker_progress(wire->worker) == 0) sched_yield();
+        ucp_request_free(request);
+    }
+    return ucx_ok(status, call);
+}
+
+bool wire_ready(struct wire *wire) {
+    const ucp_request_param_t params = {0};
+    for (int rank = 0; rank < wire->team->size; rank++)
+        if (wire->endpoints[rank] &&
+            !wait_for(wire, ucp_ep_flush_nbx(wire->endpoints[rank], &params), "ucp_ep_flush_nbx"))
+            return false;
+    wire_barrier(wire);
+    return true;
+}
+
 /* Ends the endpoints, with all that is still to be said to the other side. */
 static bool disconnect(struct wire *wire) {
     const ucp_request_param_t params = {0};
     for (int rank = 0; rank < wire->team->size; rank++) {
-        if (!wire->endpoints[rank]) continue;
-        ucs_status_ptr_t request = ucp_ep_close_nbx(wire->endpoints[rank], &params);
+        ucp_ep_h endpoint = wire->endpoints[rank];
         wire->endpoints[rank] = NULL;
-        ucs_status_t status = UCS_PTR_STATUS(request);
-        if (UCS_PTR_IS_PTR(request)) {
-            while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
-                if (ucp_worker_progress(wire->worker) == 0) sched_yield();
-            ucp_request_free(request);
-        }
-        if (!ucx_ok(status, "ucp_ep_close_nbx")) return false;
+        if (endpoint && !wait_for(wire, ucp_ep_close_nbx(endpoint, &params), "ucp_ep_close_nbx"))
+            return false;
     }
     return true;
 }

@@ -67,18 +67,25 @@ ucs_status_t Arrival::on_arrival(void *argument, const void *header, std::size_t
         const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
         arrival->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
         arrival->ep = param->reply_ep;
-        const bool keep =
-            arrival->rendezvous_ || (fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
-        if (keep && bytes > 0) {
-            arrival->data_ = data;
-            arrival->data_bytes_ = bytes;
-        }
+        const bool may_be_held =
+            arrival->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+        const bool held = fits && bytes > 0 && may_be_held;
+        if (fits && bytes > 0) arrival->keep(data, bytes, may_be_held);
         Arrival &put = *arrival.release();
         pipeline->inbox.put(put, put.since);
-        return keep && bytes > 0 ? UCS_INPROGRESS : UCS_OK;
+        return held ? UCS_INPROGRESS : UCS_OK;
     } catch (const std::bad_alloc &) {
         return UCS_ERR_NO_MEMORY; // which the sender of a chunk is told
     }
+}
+
+void Arrival::keep(void *data, std::size_t bytes, bool may_be_held) {
+    data_bytes_ = bytes;
+    data_ = data;
+    if (may_be_held) return;
+    copy_.reset(new char[bytes]);
+    std::memcpy(copy_.get(), data, bytes);
+    data_ = copy_.get();
 }
 
 RingPlace Arrival::place() const {
@@ -97,7 +104,7 @@ Arrival::~Arrival() {
 }
 
 void Arrival::drop_data() {
-    if (data_ == nullptr) return;
+    if (data_ == nullptr || copy_ != nullptr) return;
     // Of a rendezvous, ucp_am_data_release answers the sender before it locks the worker (in UCX
     // 1.13 and newer ones), in the way of a thread that makes progress. Receiving does lock.
     if (!rendezvous_ || !pipeline_->lock.is_needed() ||

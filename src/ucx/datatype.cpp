@@ -1,5 +1,7 @@
 #include "datatype.h"
 
+#include "keys.h"
+
 #include "operand.h"
 
 #include <cstring>
@@ -190,6 +192,7 @@ using namespace ucd_ucx;
 int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *ucp_dt) {
     return guard("ucd_ucx_datatype", [&]() -> Status {
         UCD_UCX_TRY(require(ucp_dt, "ucp_dt"));
+        UCD_UCX_TRY(check_keys(info));
         return create_datatype(type, info, *ucp_dt);
     });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace ucd_ucx::rma {
 namespace {
@@ -47,13 +48,35 @@ private:
 };
 
 DirectMessage::~DirectMessage() {
-    if (data != nullptr) ucp_am_data_release(owner_.worker(), data);
+    if (held_ != nullptr) ucp_am_data_release(owner_.worker(), held_);
+}
+
+std::string_view DirectMessage::text() const {
+    const void *text = lent_ != nullptr ? lent_ : held_ != nullptr ? held_ : copy_.get();
+    return {static_cast<const char *>(text), bytes_};
+}
+
+std::unique_ptr<DirectMessage> DirectMessage::take_over(bool hold) {
+    auto other = std::make_unique<DirectMessage>(owner_, ep);
+    other->since = since;
+    other->bytes_ = bytes_;
+    if (lent_ != nullptr && hold) {
+        other->held_ = lent_;
+    } else if (lent_ != nullptr) {
+        other->copy_.reset(new char[bytes_]);
+        std::memcpy(other->copy_.get(), lent_, bytes_);
+    } else {
+        other->held_ = std::exchange(held_, nullptr);
+        other->copy_ = std::move(copy_);
+    }
+    lent_ = nullptr;
+    return other;
 }
 
 void DirectMessage::happen(ucd_ucx_pipeline &) {
-    std::unique_ptr<DirectMessage> self(this);
+    const std::unique_ptr<DirectMessage> self(this);
     if (refusal.empty())
-        owner_.handler.take_message(std::move(self));
+        owner_.handler.take_message(*this);
     else
         owner_.handler.take_old_request(ep, refusal);
 }
@@ -68,14 +91,10 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
     try {
         if (header.empty()) {
             // By rendezvous, a peer would have this side fetch what it may never give.
-            const bool here = (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
-            if (!here || bytes == 0) return UCS_OK;
-            auto message = std::make_unique<DirectMessage>(*this, param.reply_ep);
-            message->data = data;
-            message->bytes = bytes;
-            DirectMessage &put = *message.release();
-            inbox.put(put, put.since);
-            return UCS_INPROGRESS;
+            if (bytes == 0 || (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_OK;
+            DirectMessage message(*this, param.reply_ep, data, bytes);
+            const bool may_be_held = (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+            return take(message, may_be_held);
         }
         std::string refusal = refusal_of_version_1(header);
         if (refusal.empty()) return std::nullopt;
@@ -87,6 +106,20 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
     } catch (const std::bad_alloc &) {
         return UCS_ERR_NO_MEMORY;
     }
+}
+
+ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
+    if (!handler.may_handle_now()) {
+        DirectMessage &put = *message.take_over(may_be_held).release();
+        inbox.put(put, put.since);
+        return may_be_held ? UCS_INPROGRESS : UCS_OK;
+    }
+    message.since = inbox.now();
+    try {
+        handler.take_message(message);
+    } catch (const std::bad_alloc &) { // as when it is handled later
+    }
+    return UCS_OK;
 }
 
 std::unique_ptr<DirectMessages::Post> DirectMessages::take_post(std::size_t bytes) {
@@ -104,12 +137,15 @@ void DirectMessages::give_back(std::unique_ptr<Post> post) {
 }
 
 Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
-                            uint64_t data_bytes, uint32_t number, std::size_t *waiting) {
+                            uint64_t data_bytes, uint32_t number, std::size_t *waiting,
+                            const char *contiguous) {
     *waiting = 0;
     const std::size_t message_bytes = message.size();
     std::unique_ptr<Post> post = take_post(message_bytes + data_bytes);
     message.write(post->memory());
-    if (data_bytes > 0) {
+    if (contiguous != nullptr) {
+        std::memcpy(post->memory() + message_bytes, contiguous, data_bytes);
+    } else if (data_bytes > 0) {
         uintptr_t packed;
         UCD_UCX_TRY(
             ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, post->memory() + message_bytes,

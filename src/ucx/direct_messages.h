@@ -22,7 +22,10 @@ inline constexpr uint32_t no_operation = UINT32_MAX;
 // Whoever handles what comes, with the lock of one-sided operations.
 class DirectHandler {
 public:
-    virtual void take_message(std::unique_ptr<DirectMessage> message) = 0;
+    // Whether UCX's callback may be handled within it: nothing that came earlier waits, and nobody
+    // is in the midst of something.
+    virtual bool may_handle_now() = 0;
+    virtual void take_message(DirectMessage &message) = 0;
     virtual void take_old_request(ucp_ep_h ep, std::string_view refusal) = 0;
     // The message that carried operation `number` of this side was not sent.
     virtual void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) = 0;
@@ -33,25 +36,34 @@ protected:
     ~DirectHandler() = default;
 };
 
-// A message in UCX's memory.
+// A message that has come: in memory that UCX gives for the length of its callback, or lets be
+// held, or in a copy.
 class DirectMessage final : public Event {
 public:
     DirectMessage(DirectMessages &owner, ucp_ep_h from) : ep(from), owner_(owner) {}
+    // In UCX's callback.
+    DirectMessage(DirectMessages &owner, ucp_ep_h from, void *data, std::size_t bytes)
+        : ep(from), owner_(owner), lent_(data), bytes_(bytes) {}
     ~DirectMessage();
     DirectMessage(const DirectMessage &) = delete;
     DirectMessage &operator=(const DirectMessage &) = delete;
-    void happen(ucd_ucx_pipeline &) override;
+    void happen(ucd_ucx_pipeline &) override; // and deletes it
 
-    std::string_view text() const { return {static_cast<const char *>(data), bytes}; }
+    std::string_view text() const;
+    // Another one that keeps the text, which this one has not any more. Memory that UCX lends is
+    // held if `hold` is set, and then not released before UCX's callback returns; else copied.
+    std::unique_ptr<DirectMessage> take_over(bool hold);
 
     const ucp_ep_h ep;
     uint64_t since = 0;
-    void *data = nullptr;
-    std::size_t bytes = 0;
     std::string refusal; // instead: what is to be sent to a peer of version 1
 
 private:
     DirectMessages &owner_;
+    void *lent_ = nullptr; // by UCX, for its callback
+    void *held_ = nullptr; // UCX's, until it is released
+    std::unique_ptr<char[]> copy_;
+    std::size_t bytes_ = 0;
 };
 
 class DirectMessages final : public DirectReceiver {
@@ -70,9 +82,10 @@ public:
 
     // Sends a message and the packed data behind it, which it copies: nothing of the caller's is
     // used after the return. `number` is the operation to be told of if UCX fails to send it.
-    // *waiting is what is kept here until it is sent.
+    // *waiting is what is kept here until it is sent. `contiguous` is the data, if it is one
+    // segment of the host's memory.
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
-                uint32_t number, std::size_t *waiting);
+                uint32_t number, std::size_t *waiting, const char *contiguous = nullptr);
 
     // Sends a message that is all header for UCX, as version 1 had them.
     Status send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting);
@@ -84,6 +97,7 @@ public:
 
 private:
     class Post;
+    ucs_status_t take(DirectMessage &message, bool may_be_held);
     std::unique_ptr<Post> take_post(std::size_t bytes);
     void give_back(std::unique_ptr<Post> post);
 

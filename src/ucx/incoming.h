@@ -48,6 +48,7 @@ private:
     void take_in(ucd_ucx_pipeline &pipeline);
     void received(ucd_ucx_pipeline &pipeline);
     void unpack(ucd_ucx_pipeline &pipeline, const void *from);
+    void keep(void *data, std::size_t bytes, bool may_be_held);
     void drop_data();
 
     // incoming_ring.cpp
@@ -60,7 +61,8 @@ private:
 
     ucd_ucx_pipeline *pipeline_ = nullptr;
     Stage stage_ = Stage::new_one;
-    void *data_ = nullptr; // UCX's, until it is received or released
+    void *data_ = nullptr;         // UCX's, until it is received or released; or the copy
+    std::unique_ptr<char[]> copy_; // of what UCX does not let be held
     std::size_t data_bytes_ = 0;
     bool rendezvous_ = false;
     ucs_status_t status_ = UCS_OK;

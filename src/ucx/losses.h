@@ -28,9 +28,10 @@ public:
         noted_.back().before = inbox_.tick();
     }
 
+    bool are_noted() const { return taken_ != inbox_.now(); }
     // The losses since this was last called.
     std::vector<Loss> take() {
-        if (taken_ == inbox_.now()) return {};
+        if (!are_noted()) return {};
         const std::lock_guard held(lock_);
         taken_ = inbox_.now();
         for (const Loss &loss : noted_) recent_[loss.ep] = loss;

@@ -1,5 +1,7 @@
 #include "operand.h"
 
+#include <cstring>
+
 namespace ucd_ucx {
 
 OwnedType::~OwnedType() {
@@ -85,10 +87,14 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints) {
+    hints = &for_host;
+    if (info == UCD_INFO__NULL) { // as mostly: without a string
+        char found[32];
+        UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+        if (std::strcmp(found, "host") == 0) return success;
+    }
     std::string memory;
     UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
-    hints = &for_host;
-    if (info == UCD_INFO__NULL && memory == "host") return success;
     auto found = std::make_unique<Hints>();
     UCD_UCX_TRY(found->set(memory, info, direction));
     made = std::move(found);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "keys.h"
 #include "operand.h"
 
 #include <charconv>
@@ -53,6 +54,7 @@ Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &
 
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     if (info == UCD_INFO__NULL) return success;
+    UCD_UCX_TRY(check_keys(info));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, max_chunk, options.eager));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, max_chunk, options.chunk));
     UCD_UCX_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
@@ -65,6 +67,7 @@ Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
 }
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
+    UCD_UCX_TRY(check_keys(info));
     std::string form;
     UCD_UCX_TRY(read_key(info, "ucd.ucx.form", form));
     if (form == "contiguous")

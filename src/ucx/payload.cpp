@@ -11,7 +11,16 @@ Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &para
     return success;
 }
 
+void Payload::keep() {
+    if (lent_ == nullptr || here_.empty()) return;
+    const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->text().data());
+    message_ = lent_->take_over(false);
+    here_ = message_->text().substr(at, here_.size());
+    lent_ = nullptr;
+}
+
 void Payload::drop() {
+    lent_ = nullptr;
     message_.reset();
     if (data_ != nullptr) (void)ucd_ucx_am_drop(pipeline_, std::exchange(data_, nullptr));
 }

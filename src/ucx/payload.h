@@ -11,14 +11,14 @@ namespace ucd_ucx::rma {
 class Payload {
 public:
     Payload() = default;
-    // A part of the message, which is kept with it.
-    Payload(std::unique_ptr<DirectMessage> message, std::string_view data)
-        : message_(std::move(message)), here_(data) {}
+    // A part of the message, as long as that lives; or longer, after `keep`.
+    explicit Payload(DirectMessage &message) : lent_(&message) {}
     Payload(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, uint64_t bytes)
         : pipeline_(pipeline), data_(data), bytes_(bytes) {}
     Payload(Payload &&other) noexcept { *this = std::move(other); }
     Payload &operator=(Payload &&other) noexcept {
         drop();
+        lent_ = std::exchange(other.lent_, nullptr);
         message_ = std::move(other.message_);
         here_ = std::exchange(other.here_, {});
         pipeline_ = other.pipeline_;
@@ -32,6 +32,7 @@ public:
     bool is_here() const { return data_ == nullptr; }
     std::string_view here() const { return here_; }
     void set_here(std::string_view data) { here_ = data; }
+    void keep();
 
     // By the pipeline, if it is not here. It is ended unless that fails.
     Status receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
@@ -39,6 +40,7 @@ public:
 
 private:
     void drop();
+    DirectMessage *lent_ = nullptr;
     std::unique_ptr<DirectMessage> message_;
     std::string_view here_;
     ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;

@@ -24,6 +24,7 @@ Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
     for (WorkerLock *l : {&lock, &inbox.lock})
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
+    UCD_UCX_TRY(claim.take(worker, params.am_id));
     max_user_header = worker_attributes.max_am_header - 64;
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
@@ -31,7 +32,7 @@ Status ucd_ucx_pipeline::open() {
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                                 UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
     handler_params.id = params.am_id;
-    handler_params.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+    handler_params.flags = UCP_AM_FLAG_WHOLE_MSG;
     handler_params.cb = Arrival::on_arrival;
     handler_params.arg = this;
     return ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
@@ -44,10 +45,12 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
     handler_params.id = params.am_id;
     (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if open did
+    Queue<Event> late = inbox.take_all();
     // What has come and nobody took. No transfer is left, so these are arrivals that nothing else
     // knows of.
-    Queue<Event> events = inbox.take_all();
-    while (!events.empty()) delete static_cast<Arrival *>(&events.pop());
+    for (Queue<Event> *events : {&events_, &late}) {
+        while (!events->empty()) delete static_cast<Arrival *>(&events->pop());
+    }
     messages.clear();
     while (!finished_.empty()) finished_.pop().let_go();
     ucp_dt_destroy(framed);
@@ -129,9 +132,10 @@ void ucd_ucx_pipeline::handle_losses() {
 }
 
 bool ucd_ucx_pipeline::handle_events() {
-    Queue<Event> events = inbox.take_all();
-    const bool any = !events.empty();
-    while (!events.empty()) events.pop().happen(*this);
+    // One that ends in bad_alloc must not take the others with it.
+    if (events_.empty()) events_ = inbox.take_all();
+    const bool any = !events_.empty();
+    while (!events_.empty()) events_.pop().happen(*this);
     losses.forget();
     return any;
 }
@@ -144,11 +148,15 @@ bool ucd_ucx_pipeline::advance() {
     return any;
 }
 
+bool ucd_ucx_pipeline::has_to_tell() const {
+    return !finished_.empty() || !deliveries_.empty() || !unresponsive_.empty() ||
+           !sendings_.empty() || !receivings_.empty();
+}
+
 bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
     std::erase_if(sendings_, complete);
     std::erase_if(receivings_, complete);
-    messages.delete_forgotten();
     Queue<ucd_ucx_request> finished = std::move(finished_);
     Queue<Incoming> deliveries = std::move(deliveries_);
     const std::vector<ucp_ep_h> unresponsive = std::exchange(unresponsive_, {});
@@ -168,13 +176,16 @@ bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
 }
 
 unsigned ucd_ucx_pipeline::progress() {
+    if (!lock.is_needed()) in_ucx_progress = true;
     const unsigned moved = ucp_worker_progress(worker);
+    if (!lock.is_needed()) in_ucx_progress = false;
     std::unique_lock held(lock, std::try_to_lock);
     if (!held.owns_lock()) return moved + 1; // another thread is at it
     handle_losses();
     bool more = handle_events();
     more |= moving_.poll(*this);
     more |= advance();
-    more |= call_users(held);
+    messages.delete_forgotten();
+    if (has_to_tell()) more |= call_users(held);
     return moved + more;
 }

@@ -1,6 +1,7 @@
 // A pipeline: the transfers of one worker.
 #pragma once
 
+#include "am_claim.h"
 #include "device_chunks.h"
 #include "device_work.h"
 #include "event.h"
@@ -94,6 +95,7 @@ struct ucd_ucx_pipeline {
     void handle_losses();
 
     const ucp_worker_h worker;
+    ucd_ucx::AmClaim claim;
     const ucd_ucx_pipeline_params_t params;
     const ucd_ucx::TransferOptions options;
     ucd_ucx::Inbox inbox;
@@ -102,6 +104,7 @@ struct ucd_ucx_pipeline {
     ucd_ucx::Mappings mappings;
     ucd_ucx::MessageTable messages;
     ucd_ucx::DirectReceiver *direct = nullptr; // set before the first message
+    bool in_ucx_progress = false;              // of workers of one thread
     ucp_datatype_t framed = 0;                 // see framed.h
     ucd_ucx::Hints for_host;                   // of which nothing more is known
     std::size_t max_user_header = 0;
@@ -119,7 +122,9 @@ private:
     std::unordered_map<std::string, std::unique_ptr<ucd_ucx::DeviceChunks>> device_chunks_;
 
     bool handle_events();
+    ucd_ucx::Queue<ucd_ucx::Event> events_; // taken, and not handled yet
     bool advance();
+    bool has_to_tell() const;
     bool call_users(std::unique_lock<ucd_ucx::WorkerLock> &held);
 
     uint64_t number_ = 0;

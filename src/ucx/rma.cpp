@@ -7,13 +7,29 @@
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
+namespace {
+
+class Handling {
+public:
+    explicit Handling(bool &flag) : flag_(flag) { flag_ = true; }
+    ~Handling() { flag_ = false; }
+    Handling(const Handling &) = delete;
+    Handling &operator=(const Handling &) = delete;
+
+private:
+    bool &flag_;
+};
+
+} // namespace
+
 ucd_ucx_rma::ucd_ucx_rma(const TargetLimits &limits)
     : origin(*this, limits.types), target(*this, limits) {}
 
 ucd_ucx_rma::~ucd_ucx_rma() {
     // Messages that nobody took; no post is left.
-    Queue<Event> events = inbox.take_all();
-    while (!events.empty()) delete static_cast<DirectMessage *>(&events.pop());
+    Queue<Event> late = inbox.take_all();
+    for (Queue<Event> *events : {&events_, &late})
+        while (!events->empty()) delete static_cast<DirectMessage *>(&events->pop());
 }
 
 Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params, ucd_info_t info) {
@@ -66,12 +82,16 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
     if (reply_ep != nullptr) self->take(delivery); // else there is nobody to answer
 }
 
-void ucd_ucx_rma::take_message(std::unique_ptr<DirectMessage> message) {
-    const ucp_ep_h ep = message->ep;
-    if (losses_.since(ep, message->since) != UCS_OK) return;
-    const std::string_view text = message->text();
-    const uint64_t since = message->since;
-    Delivery delivery = {text, ep, since, Payload(std::move(message), {})};
+// Only workers of one thread: the lock is taken before UCX's else. And not within a call of UCX
+// that a handler makes, where UCX may call back for a worker that sends to itself.
+bool ucd_ucx_rma::may_handle_now() {
+    return pipeline->in_ucx_progress && !handling_ && !lock.is_needed() && !losses_.are_noted();
+}
+
+void ucd_ucx_rma::take_message(DirectMessage &message) {
+    if (losses_.since(message.ep, message.since) != UCS_OK) return;
+    const Handling handling(handling_);
+    Delivery delivery = {message.text(), message.ep, message.since, Payload(message)};
     take(delivery);
 }
 
@@ -123,9 +143,10 @@ void ucd_ucx_rma::handle_losses() {
 }
 
 bool ucd_ucx_rma::handle_events() {
-    Queue<Event> events = inbox.take_all();
-    const bool any = !events.empty();
-    while (!events.empty()) events.pop().happen(*pipeline);
+    // One that ends in bad_alloc must not take the others with it.
+    if (events_.empty()) events_ = inbox.take_all();
+    const bool any = !events_.empty();
+    while (!events_.empty()) events_.pop().happen(*pipeline);
     losses_.forget();
     return any;
 }

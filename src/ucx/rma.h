@@ -45,7 +45,8 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
 private:
     static void on_message(void *rma, unsigned, const void *header, size_t header_length,
                            ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep);
-    void take_message(std::unique_ptr<ucd_ucx::rma::DirectMessage> message) override;
+    bool may_handle_now() override;
+    void take_message(ucd_ucx::rma::DirectMessage &message) override;
     void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
     void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
     void note_sent(ucp_ep_h ep, std::size_t bytes) override;
@@ -55,4 +56,6 @@ private:
     ucd_ucx::Queue<ucd_ucx_request> finished_;
     ucd_ucx::DeviceQueue awaited_;
     ucd_ucx::Losses losses_{inbox};
+    ucd_ucx::Queue<ucd_ucx::Event> events_; // taken, and not handled yet
+    bool handling_ = false;
 };

@@ -15,22 +15,11 @@ Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     return success;
 }
 
-Status packed_bytes(const Data &data, uint64_t &bytes) {
-    uintptr_t one;
-    UCD_UCX_TRY(ucd_ok(ucd_get_size(data.type, &one)));
-    if (__builtin_mul_overflow(one, data.count, &bytes) || bytes > INTPTR_MAX)
+Status packed_bytes(uint64_t count, uint64_t one, uint64_t &bytes) {
+    if (__builtin_mul_overflow(one, count, &bytes) || bytes > INTPTR_MAX)
         return fail(UCD_ERR__OVERFLOW, "count is %ju; that many of the type exceed INTPTR_MAX",
-                    static_cast<uintmax_t>(data.count));
+                    static_cast<uintmax_t>(count));
     return success;
-}
-
-// Of one of these, if there is one that all of it is made of.
-Status find_element(const Data &data, ucd_type_t &element, uint64_t &signature) {
-    ucd_layout_t layout = {};
-    layout.struct_size = sizeof layout;
-    UCD_UCX_TRY(ucd_ok(ucd_get_layout(1, data.type, &layout)));
-    element = layout.element;
-    return element_signature(element, signature);
 }
 
 const char *function_of(Verb verb) {
@@ -70,59 +59,66 @@ Status Operation::set(const Arguments &arguments) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.pipeline->options, arguments.param, info));
     UCD_UCX_TRY(copy_keys(info, info_));
-    UCD_UCX_TRY(packed_bytes(arguments.target, bytes_));
-    const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
-    if (sends) UCD_UCX_TRY(set_sent(info));
-    if (fetches(arguments.verb)) UCD_UCX_TRY(set_received(info));
-    if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_elements());
-    UCD_UCX_TRY(read_window_key(*arguments.key, window_));
     UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
+    UCD_UCX_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
+    if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_element());
+    const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
+    if (sends) {
+        UCD_UCX_TRY(check_data(arguments_.sent));
+        sent_bytes_ = bytes_;
+        UCD_UCX_TRY(find_hints_of(arguments_.sent, info, Direction::send, sent_hints_));
+    }
+    if (fetches(arguments.verb)) {
+        Data &to = arguments_.received;
+        UCD_UCX_TRY(check_data(to));
+        UCD_UCX_TRY(received_type_.keep(to.type));
+        to.type = received_type_.get();
+        UCD_UCX_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
+    }
+    if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_UCX_TRY(check_op());
+    UCD_UCX_TRY(read_window_key(*arguments.key, window_));
     since_ = origin_.rma.inbox.now();
     note_progress();
     return success;
 }
 
-Status Operation::set_sent(ucd_info_t info) {
-    Data &data = arguments_.sent;
-    UCD_UCX_TRY(packed_bytes(data, sent_bytes_));
-    UCD_UCX_TRY(check_bytes(sent_bytes_, bytes_));
-    return find_hints(data.buf, data.count, data.type, info, Direction::send,
-                      origin_.rma.pipeline->for_host, sent_hints_, data.hints);
-}
-
-Status Operation::set_received(ucd_info_t info) {
-    Data &data = arguments_.received;
-    uint64_t bytes;
-    UCD_UCX_TRY(packed_bytes(data, bytes));
-    UCD_UCX_TRY(check_bytes(bytes, bytes_));
-    UCD_UCX_TRY(received_type_.keep(data.type));
-    data.type = received_type_.get();
-    return find_hints(data.buf, data.count, data.type, info, Direction::receive,
-                      origin_.rma.pipeline->for_host, received_hints_, data.hints);
-}
-
-// Both sides have one element, the same, which takes the op.
-Status Operation::check_elements() {
-    ucd_type_t element = UCD_TYPE__NULL, other;
-    uint64_t there, here;
-    UCD_UCX_TRY(find_element(arguments_.target, element, there));
-    if (there == 0)
-        return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
-                             "target_type is not made of one predefined type");
-    for (const Data *data : {&arguments_.sent, &arguments_.received}) {
-        if (data == &arguments_.sent ? sent_bytes_ == 0 : !fetches(arguments_.verb)) continue;
-        UCD_UCX_TRY(find_element(*data, other, here));
-        if (here != there)
-            return ucd_ucx::fail(
-                UCD_ERR__INVALID_ARG,
-                "the types of origin and target are not made of the same predefined type");
+// The origin's data has as many bytes as the target's; and, to be accumulated, the same element.
+Status Operation::check_data(const Data &data) {
+    const bool accumulates_it = accumulates(arguments_.verb) && bytes_ > 0;
+    uint64_t one = type_->one.bytes, element = type_->element;
+    if (data.type != arguments_.target.type && accumulates_it) {
+        TypePtr type;
+        UCD_UCX_TRY(origin_.types.find(data.type, type));
+        one = type->one.bytes;
+        element = type->element;
+    } else if (data.type != arguments_.target.type) {
+        uintptr_t size;
+        UCD_UCX_TRY(ucd_ok(ucd_get_size(data.type, &size)));
+        one = size;
     }
-    uintptr_t bytes;
-    UCD_UCX_TRY(ucd_ok(ucd_get_size(element, &bytes)));
-    granule_ = bytes;
-    if (arguments_.op == UCD_UCX_OP__NO_OP) return success;
-    int takes = 0;
-    UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(arguments_.op, element, "seq", &takes)));
+    uint64_t bytes;
+    UCD_UCX_TRY(packed_bytes(data.count, one, bytes));
+    UCD_UCX_TRY(check_bytes(bytes, bytes_));
+    if (!accumulates_it || element == type_->element) return success;
+    return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
+                         "the types of origin and target are not made of the same predefined type");
+}
+
+Status Operation::find_hints_of(Data &data, ucd_info_t info, Direction direction,
+                                std::unique_ptr<const Hints> &made) {
+    return find_hints(data.buf, data.count, data.type, info, direction,
+                      origin_.rma.pipeline->for_host, made, data.hints);
+}
+
+Status Operation::check_element() {
+    granule_ = type_->element_bytes;
+    if (type_->element != 0) return success;
+    return ucd_ucx::fail(UCD_ERR__INVALID_ARG, "target_type is not made of one predefined type");
+}
+
+Status Operation::check_op() {
+    bool takes = false;
+    UCD_UCX_TRY(type_->takes(arguments_.op, takes));
     if (takes) return success;
     return ucd_ucx::fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take",
                          arguments_.op);
@@ -156,7 +152,8 @@ Status Operation::start(Lane &lane) {
 Status Operation::send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule) {
     if (bytes <= options_.eager_or(default_eager)) {
         std::size_t waiting;
-        return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting);
+        return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting,
+                                       contiguous_of(data));
     }
     const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
@@ -164,6 +161,14 @@ Status Operation::send(const Encoded &message, const Data &data, uint64_t bytes,
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(sending);
     return success;
+}
+
+// The data, if it is one segment of the host's memory and that is known without asking.
+const char *Operation::contiguous_of(const Data &data) const {
+    if (data.type != arguments_.target.type || data.count != 1 || !type_->one.contiguous ||
+        !data.hints->on_host)
+        return nullptr;
+    return static_cast<const char *>(data.buf) + type_->one.low;
 }
 
 void Operation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
@@ -224,6 +229,7 @@ void Operation::answered(const Answer &answer, Payload payload) {
 
 void Operation::receive_here(Payload payload) {
     const Data &to = arguments_.received;
+    if (!to.hints->on_host) payload.keep();
     uintptr_t unpacked;
     const Status status = ucd_ok(
         ucd_iunpack(payload.here().data(), payload.bytes(), const_cast<void *>(to.buf), to.count,

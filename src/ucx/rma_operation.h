@@ -71,10 +71,13 @@ public:
 private:
     static void on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
     static void on_received(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
-    Status set_sent(ucd_info_t info);
-    Status set_received(ucd_info_t info);
-    Status check_elements();
+    Status check_data(const Data &data);
+    Status find_hints_of(Data &data, ucd_info_t info, Direction direction,
+                         std::unique_ptr<const Hints> &made);
+    Status check_element();
+    Status check_op();
     Status send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule);
+    const char *contiguous_of(const Data &data) const;
     void receive_here(Payload payload);
     void moved(ucd_ucx_pipeline &, Status status) override;
     void transferred(const ucd_ucx_result_t &result);

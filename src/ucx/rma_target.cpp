@@ -4,6 +4,7 @@
 #include "rma.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd_ucx::rma {
 namespace {
@@ -152,6 +153,10 @@ void Target::do_at_once(const Request &request, const Found &found, Delivery &de
                  .code();
         if (rc == UCD_SUCCESS) return;
     } else {
+        if (checked.contiguous && request.op == UCD_OP__REPLACE) {
+            std::memcpy(at + checked.low, delivery.payload.here().data(), checked.bytes);
+            return answer(delivery.ep, result);
+        }
         uintptr_t unpacked;
         rc = ucd_unpack(delivery.payload.here().data(), checked.bytes, at, request.count, type, 0,
                         &unpacked, window.to_write.info.get(), request.op);
@@ -168,16 +173,15 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
     if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
     if (rc != UCD_SUCCESS) return verdict_of(rc);
     checked.bytes = layout.bytes;
+    checked.contiguous = layout.contiguous != 0;
+    checked.low = layout.low;
     const bool sends = request.verb != Verb::get && request.op >= 0;
     if (sends && data_bytes != layout.bytes) return Verdict::invalid;
     if (layout.bytes == 0) return Verdict::done;
     if (!window.has(request.displacement, layout.low, layout.high)) return Verdict::out_of_range;
     if (accumulates(request.verb)) {
-        if (layout.element == UCD_TYPE__NULL) return Verdict::invalid;
-        uintptr_t bytes;
-        if (const int sized = ucd_get_size(layout.element, &bytes); sized != UCD_SUCCESS)
-            return verdict_of(sized);
-        checked.element_bytes = bytes;
+        if (type.element == 0) return Verdict::invalid;
+        checked.element_bytes = type.element_bytes;
     }
     if (!sends) return Verdict::done;
     Peer *from = peer(ep);

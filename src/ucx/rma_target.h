@@ -42,7 +42,9 @@ public:
 
     // What the target's bytes are.
     struct Checked {
-        uint64_t bytes = 0;         // of the packed stream
+        uint64_t bytes = 0;      // of the packed stream
+        bool contiguous = false; // in the window, from `low` on
+        int64_t low = 0;
         uint64_t element_bytes = 1; // of accumulates
     };
 

@@ -11,6 +11,7 @@ Task::Task(Target &target, ucd_ucx_window &window, const Request &request, Windo
       payload_(std::move(delivery.payload)), ep_(delivery.ep), since_(delivery.since),
       charged_(payload_.is_here() ? payload_.bytes() : 0) {
     request_.type = {};
+    payload_.keep();
 }
 
 Answer Task::result(Verdict verdict, int ucd) const {

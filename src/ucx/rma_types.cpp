@@ -20,6 +20,32 @@ Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
     return ucd_ok(ucd_get_layout(count, type, &layout));
 }
 
+// Stands for a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
+Status element_signature(ucd_type_t element, uint64_t &signature) {
+    // By handle: predefined types are small numbers. Each is worked out once, or once by a thread.
+    static std::atomic<uint64_t> known[64];
+    const auto handle = reinterpret_cast<uintptr_t>(element);
+    const bool keeps = handle < std::size(known);
+    signature = keeps ? known[handle].load(std::memory_order_relaxed) : 0;
+    if (signature != 0 || element == UCD_TYPE__NULL) return success;
+    std::string flattened;
+    UCD_UCX_TRY(flatten(element, flattened));
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{id[i]} << 8 * i;
+    if (keeps) known[handle].store(signature, std::memory_order_relaxed);
+    return success;
+}
+
+Status look_at(KnownType &type) {
+    UCD_UCX_TRY(layout_of(1, type.type.get(), type.one));
+    if (type.one.element == UCD_TYPE__NULL) return success;
+    UCD_UCX_TRY(element_signature(type.one.element, type.element));
+    uintptr_t bytes;
+    UCD_UCX_TRY(ucd_ok(ucd_get_size(type.one.element, &bytes)));
+    type.element_bytes = bytes;
+    return success;
+}
+
 // What libucd may take for a type that came as so many bytes, and for its layout: see the budget in
 // ucd.h. A box needs no lists.
 uint64_t most_memory(const ucd_layout_t &layout, uint64_t flattened) {
@@ -41,6 +67,18 @@ Status KnownType::measure(uint64_t count, ucd_layout_t &found) const {
     return success;
 }
 
+Status KnownType::takes(ucd_op_t op, bool &it_does) const {
+    const uint32_t bit = uint32_t{1} << op;
+    if ((asked_ops_ & bit) == 0) {
+        int supported = 0;
+        UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, one.element, "seq", &supported)));
+        asked_ops_ |= bit;
+        if (supported != 0) known_ops_ |= bit;
+    }
+    it_does = (known_ops_ & bit) != 0;
+    return success;
+}
+
 Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {
     found = overlap_;
     if (count == overlap_count_ && count > 0) return success;
@@ -58,7 +96,7 @@ Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     if (type != nullptr) return success;
     auto made = std::make_shared<KnownType>();
     UCD_UCX_TRY(made->type.keep(handle));
-    UCD_UCX_TRY(layout_of(1, handle, made->one));
+    UCD_UCX_TRY(look_at(*made));
     UCD_UCX_TRY(flatten(handle, made->flattened));
     made->cost = sizeof *made + made->flattened.size();
     made->id = content_id(made->flattened.data(), made->flattened.size());
@@ -73,26 +111,11 @@ Status TypesOfTarget::learn(std::string_view flattened, TypePtr &type) {
     if (type != nullptr) return success;
     auto made = std::make_shared<KnownType>();
     UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
-    UCD_UCX_TRY(layout_of(1, made->type.get(), made->one));
+    UCD_UCX_TRY(look_at(*made));
     made->cost = most_memory(made->one, flattened.size());
     made->id = id;
     recent_.add(id, made);
     type = std::move(made);
-    return success;
-}
-
-Status element_signature(ucd_type_t element, uint64_t &signature) {
-    // By handle: predefined types are small numbers. Each is worked out once, or once by a thread.
-    static std::atomic<uint64_t> known[64];
-    const auto handle = reinterpret_cast<uintptr_t>(element);
-    const bool keeps = handle < std::size(known);
-    signature = keeps ? known[handle].load(std::memory_order_relaxed) : 0;
-    if (signature != 0 || element == UCD_TYPE__NULL) return success;
-    std::string flattened;
-    UCD_UCX_TRY(flatten(element, flattened));
-    const ContentId id = content_id(flattened.data(), flattened.size());
-    for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{id[i]} << 8 * i;
-    if (keeps) known[handle].store(signature, std::memory_order_relaxed);
     return success;
 }
 

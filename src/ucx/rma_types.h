@@ -16,6 +16,8 @@ namespace ucd_ucx::rma {
 struct KnownType {
     // Of so many of it; quick for 1, and for the count that was asked for last.
     Status measure(uint64_t count, ucd_layout_t &found) const;
+    // Whether its element takes an op on the host.
+    Status takes(ucd_op_t op, bool &it_does) const;
     // Whether so many of it have bytes twice, as find_overlap says.
     Status find_overlap(uint64_t count, uint64_t &work, Overlap &found) const;
 
@@ -24,8 +26,12 @@ struct KnownType {
     ContentId id = {};
     uint64_t cost = 0; // bytes of memory, at most
     ucd_layout_t one = {};
+    // Of the one predefined type that it is made of: what stands for it, or 0 if there is none; and
+    // its size.
+    uint64_t element = 0, element_bytes = 0;
 
 private:
+    mutable uint32_t asked_ops_ = 0, known_ops_ = 0;      // bits
     mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none
     mutable ucd_layout_t last_ = {};
     mutable Overlap overlap_ = Overlap::unknown;
@@ -87,8 +93,5 @@ public:
 private:
     Recent<ContentId, HashOfContentId> recent_;
 };
-
-// Stands for a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
-Status element_signature(ucd_type_t element, uint64_t &signature);
 
 } // namespace ucd_ucx::rma

@@ -18,6 +18,8 @@ using ucd_ucx::Mappings;
 namespace {
 
 struct Ranges {
+    // It only names the sender.
+    const ucp_ep_h sender = reinterpret_cast<ucp_ep_h>(std::uintptr_t{8});
     std::string device = std::string(mock::backend.name) + ":0";
     std::vector<void *> memory;
     std::vector<ucd_ipc_handle_t> handles;
@@ -37,7 +39,7 @@ struct Ranges {
 
     std::shared_ptr<const Mapping> open(Mappings &mappings, std::size_t i) {
         std::shared_ptr<const Mapping> mapping;
-        REQUIRE(mappings.open(1, handles[i], device, mapping).ok());
+        REQUIRE(mappings.open(sender, handles[i], device, mapping).ok());
         CHECK(mapping->address() == memory[i]);
         return mapping;
     }

@@ -1,15 +1,15 @@
 // Damaged and random messages to a target, and to an origin that waits for an answer. A quick run
 // has some thousands; UCD_TEST_CASES=250 makes a million of them.
 
-#include "content_name.h"
-#include "message.h"
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
-#include "ucx/rma_by_hand.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <sodium.h>
 
 using namespace ucdtest;
 
@@ -17,9 +17,18 @@ namespace {
 
 constexpr std::size_t exposed = 256, guard = 1024;
 
+std::string flattened(ucd_type_t type) {
+    std::uintptr_t size;
+    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
+    std::string bytes(size, '\0');
+    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
+    return bytes;
+}
+
 std::string name_of(const std::string &flat) {
-    const auto name = ucd_ucx::name_of(flat.data(), flat.size());
-    return {name.begin(), name.end()};
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());
+    return {reinterpret_cast<const char *>(digest), 16};
 }
 
 // A layout that is good before it is damaged.
@@ -77,13 +86,23 @@ void damage(Rng &rng, std::string &text) {
 __extension__ using Wide = __int128;
 using Range = std::pair<std::int64_t, std::int64_t>;
 std::optional<Range> may_write(const std::string &text, const std::string &window,
+                               std::uint64_t handle,
                                const std::map<std::string, std::string> &known) {
-    if (text.size() < wire::fixed_bytes || text[0] != 1) return std::nullopt;
-    if (text[1] != wire::put && text[1] != wire::accumulate && text[1] != wire::get_accumulate)
+    if (text.size() < 40 || text[0] != 2) return std::nullopt;
+    if (text[1] != raw::put && text[1] != raw::accumulate && text[1] != raw::get_accumulate)
         return std::nullopt;
-    if (text.substr(12, 16) != window) return std::nullopt;
-    std::string flat = text.substr(wire::fixed_bytes);
-    if (text[3] == 0) {
+    const bool shows_key = (text[3] & 1) != 0;
+    const std::size_t after_window = shows_key ? 40 : 32, before_type = after_window + 8;
+    if (text.size() < before_type) return std::nullopt;
+    if (shows_key ? text.substr(24, 16) != window : raw::number_at(text, 24, 8) != handle)
+        return std::nullopt;
+    const std::uint64_t type_bytes = raw::number_at(text, after_window + 4, 4);
+    if (type_bytes > text.size() - before_type) return std::nullopt;
+    std::string flat = text.substr(before_type, type_bytes);
+    const unsigned form = static_cast<unsigned char>(text[3]) >> 1;
+    // What an index stands for depends on the messages before.
+    if (form == 0 && type_bytes == 0) return Range(0, exposed);
+    if (form == 1) {
         const auto found = known.find(flat);
         if (found == known.end()) return std::nullopt;
         flat = found->second;
@@ -94,9 +113,9 @@ std::optional<Range> may_write(const std::string &text, const std::string &windo
     ok(ucd_get_extent(type, &lb, &extent), "extent");
     ok(ucd_get_true_extent(type, &true_lb, &true_extent), "true extent");
     ok(ucd_free(&type), "free");
-    const auto count = static_cast<Wide>(number_in(text, 36, 8));
+    const auto count = static_cast<Wide>(raw::number_at(text, 16, 8));
     if (count == 0 || true_extent == 0) return std::nullopt;
-    const Wide displacement = static_cast<std::int64_t>(number_in(text, 28, 8));
+    const Wide displacement = static_cast<std::int64_t>(raw::number_at(text, 8, 8));
     const Wide last = (count - 1) * extent;
     const Wide low = displacement + true_lb + std::min<Wide>(last, 0);
     const Wide high = displacement + true_lb + true_extent + std::max<Wide>(last, 0);
@@ -107,24 +126,26 @@ std::optional<Range> may_write(const std::string &text, const std::string &windo
 class FuzzedTarget {
 public:
     FuzzedTarget() : window_(b_, memory_.data() + guard, exposed) {
-        name_ = wire::window_name(*window_.key());
+        b_.side.connect(hand_.side.address());
+        name_ = raw::window_name(*window_.key());
         for (const Sample &s : samples_) known_[s.name] = s.flat;
     }
     ~FuzzedTarget() {
         // What was begun and will never be ended must not keep anything.
         ok(ucd_ucx_rma_lose_endpoint(b_.rma, b_.ep(), UCS_ERR_CONNECTION_RESET), "lose");
-        for (int i = 0; i < 20; ++i) hand_.progress();
+        hand_.progress(20);
+        b_.close_endpoint();
     }
 
-    // One message, whose header is damaged; what it changes must be what it may.
+    // One message that is damaged; what it changes must be what it may.
     void one_request(Case &one) {
         Rng &rng = one.rng();
         std::string text = random_text(rng);
+        text.append(rng.chance(90) ? data_bytes_ : rng.below(400), static_cast<char>(rng.bits()));
         if (rng.chance(95)) damage(rng, text);
-        std::string data(rng.chance(90) ? data_bytes_ : rng.below(400),
-                         static_cast<char>(rng.bits()));
+        if (text.empty()) return;
         const std::vector<char> before = memory_;
-        hand_.send(text, data);
+        hand_.say(text);
         bool done = false;
         await_everything(text, done);
         // Transports with several lanes may bring the answer later than one to what was sent
@@ -132,9 +153,9 @@ public:
         if (memory_ != before)
             for (int i = 0; i < 5000 && !done; ++i) {
                 hand_.progress();
-                if (!hand_.messages.empty()) look_at(hand_.next(), text, done);
+                while (hand_.has_said()) look_at(hand_.next_said(), text, done);
             }
-        const std::optional<Range> range = may_write(text, name_, known_);
+        const std::optional<Range> range = may_write(text, name_, handle_, known_);
         for (std::size_t i = 0; i < memory_.size(); ++i) {
             const auto at = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(guard);
             const bool allowed = done && range && at >= range->first && at < range->second;
@@ -144,40 +165,28 @@ public:
         }
     }
 
-    // The same with the pipeline's own header damaged as well.
+    // The same as the header of a pipeline's message, which is damaged as well.
     void one_message(Case &one) {
         Rng &rng = one.rng();
-        std::string text = random_text(rng);
-        ucd_ucx::Header header;
-        header.kind = static_cast<ucd_ucx::Kind>(rng.below(10));
-        if (header.kind >= ucd_ucx::Kind::ring_accept && rng.chance(90))
-            text.resize(sizeof(ucd_ucx::RingPlace));
-        header.id = {rng.bits() % 16, rng.bits() % 16};
-        header.total = data_bytes_;
-        header.user_header = static_cast<std::uint32_t>(text.size());
-        std::string both(reinterpret_cast<const char *>(&header), sizeof header);
-        both += text;
+        raw::Message m;
+        m.kind = static_cast<raw::Kind>(rng.below(10));
+        m.user_header = random_text(rng);
+        if (m.kind >= raw::ring_accept && rng.chance(90)) m.user_header.resize(144);
+        m.id = {rng.bits() % 16, rng.bits() % 16};
+        m.total = data_bytes_;
+        std::string both = m.text();
         if (rng.chance(80)) {
             damage(rng, both);
             // Or it would be dropped at once.
-            const auto rest = static_cast<std::uint32_t>(both.size() - sizeof header);
-            if (both.size() > sizeof header && rng.chance(80))
-                std::memcpy(both.data() + offsetof(ucd_ucx::Header, user_header), &rest, 4);
+            std::string rest;
+            raw::put_number(rest, both.size() - raw::Message::fixed_bytes, 4);
+            if (both.size() > raw::Message::fixed_bytes && rng.chance(80))
+                both.replace(raw::Message::fixed_bytes - 4, 4, rest);
         }
-        const std::string data(data_bytes_, 'd');
-        ucp_request_param_t p = {};
-        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
-        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-        p.datatype = ucp_dt_make_iov(); // see Post::send_am
-        const ucp_dt_iov_t segment = {const_cast<char *>(data.data()), data.size()};
-        const ucs_status_ptr_t request =
-            ucp_am_send_nbx(hand_.side.ep, am_id, both.data(), both.size(), &segment, 1, &p);
-        if (UCS_PTR_IS_PTR(request)) {
-            hand_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
-            ucp_request_free(request);
-        }
+        if (both.empty()) return;
+        hand_.active(both, std::string(data_bytes_, 'd'));
         bool done = false;
-        await_everything(text, done);
+        await_everything(both, done);
         for (std::size_t i = 0; i < memory_.size(); ++i)
             if ((i < guard || i >= guard + exposed) && memory_[i] != 'g')
                 one.fail("byte ", i, " was written by ", to_hex(both));
@@ -187,24 +196,31 @@ public:
 
 private:
     std::string random_text(Rng &rng) {
-        const Sample &s = rng.pick(samples_);
-        wire::Request r;
+        const std::size_t sample = rng.below(samples_.size());
+        const Sample &s = samples_[sample];
+        raw::Request r;
         r.what = 1 + static_cast<unsigned>(rng.below(4));
         r.number = ++number_;
         r.window = name_;
+        r.shows_key = handle_ == 0 || rng.chance(50);
+        r.handle = handle_;
         r.displacement = s.displacement + rng.between(-8, 8);
         r.count = s.count;
-        r.bytes = s.bytes;
-        data_bytes_ = r.what == wire::get ? 0 : s.bytes;
-        if (r.what == wire::accumulate || r.what == wire::get_accumulate) {
-            r.op = rng.chance(70) ? static_cast<unsigned>(UCD_OP__SUM) : rng.below(13);
-            r.element = number_in(known_element_, 0, 8);
+        data_bytes_ = r.what == raw::get ? 0 : s.bytes;
+        if (r.what == raw::accumulate || r.what == raw::get_accumulate)
+            r.op = rng.chance(70) ? static_cast<unsigned>(UCD_OP__SUM)
+                                  : static_cast<unsigned>(rng.below(13));
+        r.index = static_cast<unsigned>(sample);
+        r.by_name = rng.chance(30);
+        r.is_known = rng.chance(30);
+        r.type = r.is_known ? std::string() : r.by_name ? s.name : s.flat;
+        if (rng.chance(10)) {
+            data_bytes_ = 0;
+            return raw::preamble(5 + static_cast<unsigned>(rng.below(4)), number_ - rng.below(3)) +
+                   (rng.chance(50) ? s.flat : std::string());
         }
-        r.form = rng.chance(70);
-        r.type = r.form == 1 ? s.flat : s.name;
-        if (rng.chance(10)) return wire::short_message(5 + rng.below(3), number_ - rng.below(3));
         if (rng.chance(5)) {
-            std::string noise(rng.below(200), '\0');
+            std::string noise(1 + rng.below(200), '\0');
             for (char &c : noise) c = static_cast<char>(rng.bits());
             return noise;
         }
@@ -212,41 +228,42 @@ private:
     }
 
     // Whether it says that what was sent as `text` is done.
-    void look_at(const HandSide::Message &m, const std::string &text, bool &done) {
-        if (m.what() == wire::answer && text.size() >= 12 && m.number() == number_in(text, 4, 8)) {
-            done = m.header.at(2) == wire::done;
+    void look_at(const raw::Said &m, const std::string &text, bool &done) {
+        if (m.is_answer() && text.size() >= raw::preamble_bytes &&
+            m.number == raw::number_at(text, 4, raw::number_bytes)) {
+            done = m.first == raw::done;
             ++answers;
         }
-        hand_.drop(m);
+        if (m.window_handle() != 0) handle_ = m.window_handle();
     }
 
     // Until a message that is sent behind has been answered.
     void await_everything(const std::string &text, bool &done) {
-        wire::Request last;
-        last.what = wire::get;
-        last.number = std::uint64_t{1} << 60 | ++number_;
+        raw::Request last;
+        last.what = raw::get;
+        last.number = std::uint64_t{1} << 30 | ++number_;
         last.window = name_;
         last.count = 0;
         last.type = samples_[0].flat;
-        hand_.send(last.text());
+        hand_.request(last);
         for (;;) {
-            const HandSide::Message m = hand_.next();
-            const bool is_last = m.number() == last.number;
+            const raw::Said m = hand_.next_said();
+            const bool is_last = m.number == last.number;
             look_at(m, text, done);
+            hand_.received.clear();
             if (is_last) return;
         }
     }
 
     const std::vector<Sample> samples_ = make_samples();
     std::map<std::string, std::string> known_;
-    const std::string known_element_ = samples_[0].name;
     const Keys no_keys_;
     std::vector<char> memory_ = std::vector<char>(exposed + 2 * guard, 'g');
     RmaSide b_{no_keys_.get(), UCS_THREAD_MODE_SINGLE};
     Window window_;
-    HandSide hand_{b_};
+    Attacker hand_{b_.side.address(), [this] { b_.progress(); }};
     std::string name_;
-    std::uint64_t number_ = 0, data_bytes_ = 0;
+    std::uint64_t number_ = 0, data_bytes_ = 0, handle_ = 0;
 };
 
 // A new target now and then, so that what half-said messages leave behind is taken away, too.
@@ -292,7 +309,8 @@ TEST_CASE("damaged answers do no harm to an origin") {
     const MockSession session;
     const Keys no_keys;
     RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
-    HandSide hand(a);
+    Attacker hand(a.side.address(), [&] { a.progress(); });
+    a.side.connect(hand.side.address());
     const ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
     run_cases("rma fuzz answers", 500, [&](Case &one) {
         Rng &rng = one.rng();
@@ -302,18 +320,22 @@ TEST_CASE("damaged answers do no harm to an origin") {
         ok(ucd_ucx_get_nbx(a.rma, a.ep(), to.data() + 64, 64, UCD_TYPE__CHAR, &key, 0, 64,
                            UCD_TYPE__CHAR, &p, &o.request),
            "get");
-        const HandSide::Message m = hand.next();
-        hand.drop(m);
-        std::string text =
-            wire::short_message(rng.chance(70) ? wire::answer : wire::need_type, m.number(),
-                                rng.chance(50) ? 0 : static_cast<unsigned>(rng.below(256)),
-                                static_cast<unsigned>(rng.below(256)));
+        const raw::Said m = hand.next_said();
+        const unsigned what = rng.chance(50)   ? raw::answer
+                              : rng.chance(50) ? raw::handle
+                                               : raw::need_type;
+        std::string text = raw::preamble(what, m.number,
+                                         rng.chance(50) ? 0 : static_cast<unsigned>(rng.below(256)),
+                                         static_cast<unsigned>(rng.below(256)));
+        if (what == raw::handle) raw::put_number(text, rng.bits(), 8);
         damage(rng, text);
-        hand.send(text, std::string(rng.chance(60) ? 64 : rng.below(200), 'd'));
-        hand.send(wire::short_message(wire::answer, m.number()), std::string(64, 'e'));
-        hand.until([&] { return o.done(); });
-        for (int i = 0; i < 5; ++i) hand.progress();
-        while (!hand.messages.empty()) hand.drop(hand.next());
+        text.append(rng.chance(60) ? 64 : rng.below(200), 'd');
+        if (!text.empty()) hand.say(text);
+        hand.say(raw::preamble(raw::answer, m.number), std::string(64, 'e'));
+        if (!hand.within(10, [&] { return o.done(); })) one.fail("it does not end");
+        hand.progress(5);
+        while (hand.has_said()) (void)hand.next_said();
+        hand.received.clear();
         const auto same = [&](char c) {
             return std::count(to.begin() + 64, to.end() - 64, c) == 64;
         };
@@ -323,4 +345,5 @@ TEST_CASE("damaged answers do no harm to an origin") {
         if (o.result.status == UCS_OK ? !(same('d') || same('e')) : !same('x'))
             one.fail("the buffer and the status disagree: ", to_hex(text));
     });
+    a.close_endpoint();
 }

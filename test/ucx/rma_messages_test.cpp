@@ -1,13 +1,14 @@
 // What goes over the wire, said and read by hand: how much of it there is, when types travel, and
 // what a target does with messages that no origin sends.
 
-#include "content_name.h"
-#include "secret_numbers.h"
+#include "content_id.h"
 #include "support/catch.hpp"
 #include "support/mock_buffer.hpp"
-#include "ucx/rma_by_hand.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
 
 #include <numeric>
+#include <sodium.h>
 
 using namespace ucdtest;
 
@@ -33,9 +34,19 @@ ucd_type_t list(std::size_t entries) {
     return type;
 }
 
+std::string flattened(ucd_type_t type) {
+    std::uintptr_t size;
+    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
+    std::string bytes(size, '\0');
+    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
+    return bytes;
+}
+
+// The first half of SHA-256.
 std::string name_of(const std::string &flat) {
-    const auto name = ucd_ucx::name_of(flat.data(), flat.size());
-    return {name.begin(), name.end()};
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());
+    return {reinterpret_cast<const char *>(digest), 16};
 }
 
 ucd_ucx_window_key_t made_up_key() {
@@ -44,7 +55,19 @@ ucd_ucx_window_key_t made_up_key() {
     return key;
 }
 
-// A put of whatever is at hand, to a target that is played by hand.
+// A target that is played by hand, and an origin of the library's.
+struct HandTarget {
+    RmaSide a{no_keys.get(), UCS_THREAD_MODE_SINGLE};
+    Attacker hand{a.side.address(), [this] { a.progress(); }};
+    HandTarget() { a.side.connect(hand.side.address()); }
+    ~HandTarget() { a.close_endpoint(); }
+    void answer(std::uint64_t number, unsigned verdict = 0, const std::string &data = {},
+                unsigned ucd = 0) {
+        hand.say(raw::preamble(raw::answer, number, verdict, ucd), data);
+    }
+};
+
+// A put of whatever is at hand.
 struct PutByLibrary {
     std::vector<int> from = std::vector<int>(100000, 3);
     Outcome o;
@@ -57,98 +80,91 @@ struct PutByLibrary {
     }
 };
 
+std::string text_of(const raw::Said &said) {
+    return raw::preamble(said.what, said.number, said.first, said.second) + said.rest;
+}
+
 } // namespace
 
-TEST_CASE("names of contents are SHA-256's") {
-    // FIPS 180-4's examples, and lengths about the edge of a block.
+TEST_CASE("names of contents are SHA-256's first half") {
+    // FIPS 180-4's examples.
     const auto digest = [](const std::string &text) {
-        const auto d = ucd_ucx::sha256(text.data(), text.size());
-        return to_hex({d.begin(), d.end()});
+        const auto id = ucd_ucx::content_id(text.data(), text.size());
+        return to_hex({id.begin(), id.end()});
     };
-    CHECK(digest("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    CHECK(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
-          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    CHECK(digest(std::string(1000000, 'a')) ==
-          "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    CHECK(digest("") == "e3b0c44298fc1c149afbf4c8996fb924");
+    CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223");
+    CHECK(digest(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67");
+    CHECK(to_hex(name_of("abc")) == digest("abc"));
 }
 
-TEST_CASE("numbers of operations are SipHash-2-4's") {
-    // Of 0, 1, ... 7 with the key 0, 1, ... 15: an example of the authors'.
-    CHECK(ucd_ucx::siphash({0x0706050403020100, 0x0f0e0d0c0b0a0908}, 0x0706050403020100) ==
-          0x93f5f5799a932462);
-    ucd_ucx::SecretNumbers some, others;
-    const uint64_t first = some.next();
-    CHECK(first != some.next());
-    CHECK(first != others.next());
-}
-
-TEST_CASE("a type travels once, in the header if it fits") {
+TEST_CASE("a type travels once, a key until there is a handle for it") {
     const MockSession session;
-    RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
-    HandSide hand(a);
+    HandTarget target;
+    Attacker &hand = target.hand;
     ucd_type_t type = every_other(10);
-    const std::string flat = flattened(type);
-    std::uint64_t last = 0;
-    for (int use = 0; use < 3; ++use) {
-        PutByLibrary put(a, 10, type);
-        const HandSide::Message m = hand.next();
-        wire::Request expected;
-        expected.number = m.number();
-        expected.window = wire::window_name(made_up_key());
+    for (int use = 0; use < 4; ++use) {
+        PutByLibrary put(target.a, 10, type);
+        const raw::Said m = hand.next_said();
+        raw::Request expected;
+        expected.number = m.number;
+        expected.window = raw::window_name(made_up_key());
         expected.displacement = -5;
-        expected.bytes = 40;
-        expected.form = use == 0;
-        expected.type = use == 0 ? flat : name_of(flat);
-        CHECK(to_hex(m.header) == to_hex(expected.text()));
-        CHECK(m.header.size() == (use == 0 ? wire::fixed_bytes + flat.size() : 76));
-        CHECK(hand.receive(m) == std::string(reinterpret_cast<const char *>(put.from.data()), 40));
-        CHECK(m.number() != last + 1); // nor any that could be guessed
-        last = m.number();
-        // An answer to no operation changes nothing, nor does one that brings data.
-        hand.send(wire::short_message(wire::answer, m.number() + 1));
-        for (int i = 0; i < 20; ++i) hand.progress();
+        expected.type = flattened(type);
+        expected.shows_key = use < 2; // the first answer brings no handle
+        expected.handle = 0x1234567890abcdef;
+        expected.is_known = use > 0;
+        if (use > 0) expected.type.clear();
+        const std::string data(reinterpret_cast<const char *>(put.from.data()), 40);
+        CHECK(to_hex(text_of(m)) == to_hex(expected.text() + data));
+        if (use > 1) CHECK(expected.text().size() == 40);
+        // An answer to no operation changes nothing.
+        target.answer(m.number + 1);
+        hand.progress(20);
         CHECK(!put.o.done());
-        if (use == 2) {
-            hand.send(wire::short_message(wire::answer, m.number(), wire::failed, 8));
-            hand.until([&] { return put.o.done(); });
-            CHECK(put.o.result.status == UCS_ERR_IO_ERROR);
-            CHECK(put.o.result.ucd == UCD_ERR__DEVICE);
-            continue;
-        }
-        hand.send(wire::short_message(wire::answer, m.number()));
-        hand.until([&] { return put.o.done(); });
-        CHECK(put.o.result.status == UCS_OK);
-        CHECK(put.o.result.bytes == 40);
+        if (use == 3)
+            target.answer(m.number, raw::failed, {}, 8);
+        else if (use == 1)
+            hand.say(raw::preamble(raw::handle, m.number) +
+                     std::string("\xef\xcd\xab\x90\x78\x56\x34\x12"));
+        else
+            target.answer(m.number);
+        REQUIRE(hand.within(5, [&] { return put.o.done(); }));
+        CHECK(put.o.result.status == (use == 3 ? UCS_ERR_IO_ERROR : UCS_OK));
+        if (use == 3) CHECK(put.o.result.ucd == UCD_ERR__DEVICE);
+        if (use < 3) CHECK(put.o.result.bytes == 40);
     }
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 
 TEST_CASE("a target that does not know a name is told the type, once for an operation") {
     const MockSession session;
-    RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
-    HandSide hand(a);
-    // The last is too long for a header, and goes by its name at once.
+    HandTarget target;
+    Attacker &hand = target.hand;
+    // The last is too long for a request, and goes by its name at once; so does its data in chunks.
     for (const std::size_t entries : {std::size_t{10}, std::size_t{100000}}) {
         ucd_type_t type = list(entries);
         const std::string flat = flattened(type);
         for (int use = 0; use < 2; ++use) {
-            PutByLibrary put(a, entries, type);
-            HandSide::Message m = hand.next();
-            hand.drop(m);
-            CHECK(m.header.size() ==
-                  (use == 0 && entries == 10 ? wire::fixed_bytes + flat.size() : 76));
-            hand.send(wire::short_message(wire::need_type, m.number() ^ 1)); // not this one's
+            PutByLibrary put(target.a, entries, type);
+            const raw::Said m = hand.next_said();
+            const bool told_at_once = use == 0 && entries == 10;
+            CHECK(m.second >> 1 == (told_at_once ? 2 : 1));
+            CHECK(m.rest.find(told_at_once ? flat : name_of(flat)) != std::string::npos);
+            if (entries > 10) CHECK(hand.data_of(m).size() == 4 * entries);
+            hand.say(raw::preamble(raw::need_type, m.number ^ 1)); // not this one's
             for (int again = 0; again < 2; ++again)
-                hand.send(wire::short_message(wire::need_type, m.number()));
-            const HandSide::Message told = hand.next();
-            CHECK(told.header == wire::short_message(wire::type, m.number()));
-            CHECK(hand.receive(told) == flat);
-            for (int i = 0; i < 100; ++i) hand.progress();
-            CHECK(hand.messages.empty());
-            hand.send(wire::short_message(wire::answer, m.number()));
-            hand.until([&] { return put.o.done(); });
-            CHECK(put.o.result.status == UCS_OK);
+                hand.say(raw::preamble(raw::need_type, m.number));
+            const raw::Said told = hand.next_said();
+            CHECK(told.what == raw::type);
+            CHECK(told.number == m.number);
+            const bool is_same = hand.data_of(told) == flat;
+            CHECK(is_same);
+            hand.progress(100);
+            CHECK(!hand.has_said());
+            target.answer(m.number, use == 0 ? raw::no_memory : raw::done); // then it knows it not
+            REQUIRE(hand.within(5, [&] { return put.o.done(); }));
+            CHECK(put.o.result.status == (use == 0 ? UCS_ERR_NO_MEMORY : UCS_OK));
         }
         REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     }
@@ -156,8 +172,8 @@ TEST_CASE("a target that does not know a name is told the type, once for an oper
 
 TEST_CASE("the answers of a target are not trusted") {
     const MockSession session;
-    RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
-    HandSide hand(a);
+    HandTarget target;
+    Attacker &hand = target.hand;
     const ucd_ucx_window_key_t key = made_up_key();
     std::vector<char> to(100, 'x');
     // Bytes that were not asked for, too few, too many, and an answer that no version knows.
@@ -173,18 +189,21 @@ TEST_CASE("the answers of a target are not trusted") {
         std::fill(to.begin(), to.end(), 'x');
         Outcome o;
         const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_get_nbx(a.rma, a.ep(), to.data(), 100, UCD_TYPE__CHAR, &key, 0, 100,
-                           UCD_TYPE__CHAR, &p, &o.request),
+        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to.data(), 100, UCD_TYPE__CHAR, &key, 0,
+                           100, UCD_TYPE__CHAR, &p, &o.request),
            "get");
-        const HandSide::Message m = hand.next();
-        hand.drop(m);
-        hand.send(wire::short_message(wire::answer, m.number(), answer.verdict),
-                  std::string(answer.bytes, 'a'));
-        hand.until([&] { return o.done(); });
+        const raw::Said m = hand.next_said();
+        // Another peer's answer is none.
+        Attacker other(target.a.side.address(), [&] { target.a.progress(); });
+        other.say(raw::preamble(raw::answer, m.number), std::string(100, 'o'));
+        other.progress(20);
+        CHECK(!o.done());
+        target.answer(m.number, answer.verdict, std::string(answer.bytes, 'a'));
+        REQUIRE(hand.within(5, [&] { return o.done(); }));
         CHECK(o.result.status == answer.status);
         const char expected = answer.status == UCS_OK ? 'a' : 'x';
         CHECK(std::count(to.begin(), to.end(), expected) == 100);
-        hand.send(wire::short_message(wire::answer, m.number()), std::string(100, 'b')); // late
+        target.answer(m.number, 0, std::string(100, 'b')); // late
     }
     CHECK(std::count(to.begin(), to.end(), 'a') == 100);
 }
@@ -194,30 +213,31 @@ namespace {
 // A window of a target of the library's, and requests by hand.
 struct HandOrigin {
     RmaSide b{no_keys.get(), UCS_THREAD_MODE_SINGLE};
-    HandSide hand{b};
+    Attacker hand{b.side.address(), [this] { b.progress(); }};
     std::vector<char> memory = std::vector<char>(1000, 'm');
     Window window{b, memory.data() + 100, 800};
-    wire::Request request;
+    raw::Request request;
     std::string data;
 
     HandOrigin() {
-        request.window = wire::window_name(*window.key());
+        b.side.connect(hand.side.address());
+        request.window = raw::window_name(*window.key());
         request.type = flattened(UCD_TYPE__CHAR);
         request.count = request.bytes = 50;
         data.assign(50, 'd');
     }
+    ~HandOrigin() { b.close_endpoint(); }
     // Sends it, and returns what the target's answer says.
     unsigned verdict() {
         ++request.number;
-        return verdict_of(request.text());
+        return verdict_of(request.text() + data);
     }
     unsigned verdict_of(const std::string &text) {
-        hand.send(text, data);
-        const HandSide::Message m = hand.next();
-        hand.drop(m);
-        CHECK(m.what() == wire::answer);
-        CHECK(m.number() == request.number);
-        return static_cast<unsigned char>(m.header.at(2));
+        hand.say(text);
+        const raw::Said m = hand.next_said();
+        CHECK(m.is_answer());
+        CHECK(m.number == request.number);
+        return m.first;
     }
     bool is_untouched() const { return std::count(memory.begin(), memory.end(), 'm') == 1000; }
 };
@@ -227,7 +247,7 @@ struct HandOrigin {
 TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     const MockSession session;
     HandOrigin origin;
-    const wire::Request good = origin.request;
+    const raw::Request good = origin.request;
     const auto refused = [&](unsigned verdict, auto &&change) {
         const std::uint64_t number = origin.request.number;
         origin.request = good;
@@ -236,50 +256,60 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
         CHECK(origin.verdict() == verdict);
         CHECK(origin.is_untouched());
     };
-    using R = wire::Request;
-    refused(wire::not_supported, [](R &r) { r.version = 2; });
-    refused(wire::invalid, [](R &r) { r.op = 3; }); // of a put
-    refused(wire::invalid, [](R &r) { r.what = wire::accumulate, r.op = 13; });
-    refused(wire::invalid, [](R &r) { r.what = wire::accumulate, r.op = 255; });
-    refused(wire::invalid, [](R &r) { r.form = 2; });
-    refused(wire::invalid, [](R &r) { r.form = 0; }); // the name has another length
-    refused(wire::no_window, [](R &r) { r.window[3] ^= 1; });
-    refused(wire::no_window, [](R &r) { r.window.assign(16, '\0'); });
-    refused(wire::invalid, [](R &r) { r.bytes = 49; }); // than there are
-    refused(wire::invalid, [](R &r) { r.count = 49; });
-    refused(wire::invalid, [](R &r) { r.count = 51; });
-    refused(wire::invalid, [](R &r) { r.count = INT64_MAX; });
-    refused(wire::invalid, [](R &r) { r.what = wire::get; }); // brings data
-    refused(wire::invalid, [](R &r) { r.type.back() ^= 1; }); // the checksum says so
-    refused(wire::invalid, [](R &r) { r.type += 'x'; });
-    refused(wire::invalid, [](R &r) { r.type.clear(); });
-    // Accumulates say what the elements are.
-    refused(wire::invalid, [](R &r) { r.what = wire::accumulate; });
-    refused(wire::invalid, [](R &r) { r.what = wire::accumulate, r.element = 12345; });
+    using R = raw::Request;
+    refused(raw::invalid, [](R &r) { r.op = 3; }); // of a put
+    refused(raw::invalid, [](R &r) { r.what = raw::accumulate, r.op = 13; });
+    refused(raw::invalid, [](R &r) { r.what = raw::accumulate, r.op = 255; });
+    for (const int form : {7, 8, 13, 255}) // 7: the type in a form that there is not
+        refused(raw::invalid, [form](R &r) { r.form = form; });
+    refused(raw::invalid, [](R &r) { r.form = 1 | 1 << 1; }); // the name has another length
+    refused(raw::invalid, [](R &r) { r.form = 1; });          // the index says all
+    refused(raw::invalid, [](R &r) { r.is_known = true, r.type.clear(), r.index = 5; });
+    refused(raw::invalid, [](R &r) { r.index = 4096; });
+    refused(raw::no_window, [](R &r) { r.window[3] ^= 1; });
+    refused(raw::no_window, [](R &r) { r.window.assign(16, '\0'); });
+    refused(raw::no_window, [](R &r) { r.shows_key = false, r.handle = 1; });
+    refused(raw::no_window, [](R &r) { r.shows_key = false; });
+    for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{UINT32_MAX}})
+        refused(raw::invalid, [bytes](R &r) { r.type_bytes = bytes; });
+    refused(raw::invalid, [](R &r) { r.count = 49; });
+    refused(raw::invalid, [](R &r) { r.count = 51; });
+    refused(raw::invalid, [](R &r) { r.count = INT64_MAX; });
+    refused(raw::invalid, [](R &r) { r.what = raw::get; });  // brings data
+    refused(raw::invalid, [](R &r) { r.type.back() ^= 1; }); // the checksum says so
+    refused(raw::invalid, [](R &r) { r.type += 'x'; });
+    refused(raw::invalid, [](R &r) { r.type.clear(); });
+    // Accumulates of what takes no op.
+    refused(raw::not_supported, [](R &r) { r.what = raw::accumulate, r.op = UCD_OP__SUM; });
     // Anywhere but in the window.
     for (const std::int64_t d : {std::int64_t{-1}, std::int64_t{751}, std::int64_t{800},
                                  INT64_MAX - 49, INT64_MAX - 50, INT64_MAX, INT64_MIN})
-        refused(wire::out_of_range, [d](R &r) { r.displacement = d; });
+        refused(raw::out_of_range, [d](R &r) { r.displacement = d; });
     // So many that the bytes overflow.
     for (const std::uint64_t n : {std::uint64_t{1} << 63, UINT64_MAX})
-        refused(wire::out_of_range, [n](R &r) { r.count = n; });
-    // Fields that are cut short. What is too short to have a number is not answered.
+        refused(raw::out_of_range, [n](R &r) { r.count = n; });
+    // Messages that are cut short. What is too short to have a number is not answered.
     const std::string whole = good.text();
-    for (std::size_t n = 12; n < whole.size(); ++n) {
+    for (std::size_t n = raw::preamble_bytes; n < whole.size(); ++n) {
         origin.request.number = good.number;
-        CHECK(origin.verdict_of(whole.substr(0, n)) == wire::invalid);
+        CHECK(origin.verdict_of(whole.substr(0, n)) == raw::invalid);
     }
-    for (std::size_t n = 0; n < 12; ++n) origin.hand.send(whole.substr(0, n), origin.data);
-    for (const unsigned what : {0u, 5u, 6u, 7u, 8u, 255u})
-        origin.hand.send(wire::short_message(what, 99), origin.data);
-    for (int i = 0; i < 200; ++i) origin.hand.progress();
-    CHECK(origin.hand.messages.empty());
+    for (std::size_t n = 1; n < raw::preamble_bytes; ++n) origin.hand.say(whole.substr(0, n));
+    for (const unsigned what : {0u, 5u, 6u, 7u, 8u, 9u, 255u})
+        origin.hand.say(raw::preamble(what, 99), origin.data);
+    for (const unsigned version : {0u, 1u, 3u, 255u}) {
+        origin.request = good;
+        origin.request.version = version;
+        origin.hand.say(origin.request.text(), origin.data);
+    }
+    origin.hand.progress(200);
+    CHECK(!origin.hand.has_said());
     CHECK(origin.is_untouched());
     // The message that all of them were made of is a good one.
     origin.request = good;
     origin.request.number = 1000;
     origin.request.displacement = 750;
-    CHECK(origin.verdict() == wire::done);
+    CHECK(origin.verdict() == raw::done);
     CHECK(std::string(origin.memory.data() + 849, 52) == "m" + std::string(50, 'd') + "m");
 }
 
@@ -309,24 +339,24 @@ TEST_CASE("types whose bounds overflow or overlap are refused") {
         ok(ucd_create_hvector(2, 1, stride, UCD_TYPE__CHAR, UCD_INFO__NULL, &type), "hvector");
         return type;
     };
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, 2) == wire::out_of_range);
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, INT64_MAX) == wire::out_of_range);
-    CHECK(verdict(shifted(-INT64_MAX), 1, -2) == wire::out_of_range);
-    CHECK(verdict(spread(INT64_MAX - 1), 1, 0) == wire::out_of_range);
-    CHECK(verdict(spread(-101), 1, 100) == wire::out_of_range);
-    CHECK(verdict(spread(1000), 1, 0) == wire::out_of_range);
-    CHECK(verdict(spread(0), 1, 10) == wire::invalid); // one byte, twice
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, 2) == raw::out_of_range);
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, INT64_MAX) == raw::out_of_range);
+    CHECK(verdict(shifted(-INT64_MAX), 1, -2) == raw::out_of_range);
+    CHECK(verdict(spread(INT64_MAX - 1), 1, 0) == raw::out_of_range);
+    CHECK(verdict(spread(-101), 1, 100) == raw::out_of_range);
+    CHECK(verdict(spread(1000), 1, 0) == raw::out_of_range);
+    CHECK(verdict(spread(0), 1, 10) == raw::invalid); // one byte, twice
     CHECK(origin.is_untouched());
-    CHECK(verdict(spread(-100), 1, 100) == wire::done);
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, -(INT64_MAX - 1)) == wire::done);
-    CHECK(verdict(shifted(1000000), 1, -1000000 + 799) == wire::done);
+    CHECK(verdict(spread(-100), 1, 100) == raw::done);
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, -(INT64_MAX - 1)) == raw::done);
+    CHECK(verdict(shifted(1000000), 1, -1000000 + 799) == raw::done);
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 3);
 }
 
 TEST_CASE("a name is worth nothing without the bytes that it is made of") {
     const MockSession session;
     HandOrigin origin;
-    HandSide &hand = origin.hand;
+    Attacker &hand = origin.hand;
     const std::string chars = origin.request.type;
     // Of the same size: only the name tells that it is another.
     const std::intptr_t shift = 5;
@@ -336,44 +366,53 @@ TEST_CASE("a name is worth nothing without the bytes that it is made of") {
     ok(ucd_free(&shifted), "free");
     const auto ask = [&](std::uint64_t number) {
         origin.request.number = number;
-        origin.request.form = 0;
+        origin.request.by_name = true;
         origin.request.type = name_of(chars);
-        hand.send(origin.request.text(), origin.data);
-        const HandSide::Message m = hand.next();
-        hand.drop(m);
-        CHECK(m.header == wire::short_message(wire::need_type, number));
+        hand.say(origin.request.text(), origin.data);
+        const raw::Said m = hand.next_said();
+        CHECK(m.what == raw::need_type);
+        CHECK(m.number == number);
     };
     const auto told = [&](std::uint64_t number, const std::string &bytes) {
-        hand.send(wire::short_message(wire::type, number), bytes);
-        const HandSide::Message m = hand.next();
-        hand.drop(m);
-        CHECK(m.number() == number);
-        return static_cast<unsigned char>(m.header.at(2));
+        hand.say(raw::preamble(raw::type, number), bytes);
+        const raw::Said m = hand.next_said();
+        CHECK(m.number == number);
+        return m.first;
     };
     ask(1);
-    CHECK(told(1, other) == wire::invalid); // bytes of another type
+    CHECK(told(1, other) == raw::invalid); // bytes of another type
     ask(2);
-    CHECK(told(2, chars.substr(1)) == wire::invalid);
+    CHECK(told(2, chars.substr(1)) == raw::invalid);
     ask(3);
-    CHECK(told(3, std::string()) == wire::invalid);
+    CHECK(told(3, std::string()) == raw::invalid);
     ask(4);
     // A number twice: the second operation is refused, and the first goes on.
-    CHECK(origin.verdict_of(origin.request.text()) == wire::invalid);
-    hand.send(wire::short_message(wire::type, 5), chars); // nobody asked
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::invalid);
+    hand.say(raw::preamble(raw::type, 5), chars); // nobody asked
+    // Another peer's type is none for it.
+    Attacker third(origin.b.side.address(), [&] { origin.b.progress(); });
+    third.say(raw::preamble(raw::type, 4), chars);
+    third.progress(50);
     CHECK(origin.is_untouched());
-    CHECK(told(4, chars) == wire::done);
+    CHECK(told(4, chars) == raw::done);
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
-    // From now on it is known.
+    // From now on it is known, by its name and by its index.
     origin.request.number = 6;
-    CHECK(origin.verdict_of(origin.request.text()) == wire::done);
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::done);
+    origin.request.number = 7;
+    origin.request.is_known = true;
+    origin.request.type.clear();
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::done);
     // A type that nobody will tell any more does not keep the window.
+    origin.request.is_known = false;
     origin.request.type = name_of("no type");
-    hand.send(origin.request.text(), origin.data);
-    hand.drop(hand.next());
+    hand.say(origin.request.text(), origin.data);
+    CHECK(hand.next_said().what == raw::need_type);
     REQUIRE(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
-    const HandSide::Message m = hand.next();
-    CHECK(m.header == wire::short_message(wire::answer, 6, wire::no_window));
-    hand.drop(m);
+    const raw::Said m = hand.next_said();
+    CHECK(m.is_answer());
+    CHECK(m.first == raw::no_window);
+    CHECK(m.number == 7);
 }
 
 TEST_CASE("how long flattened types are") {

@@ -4,11 +4,13 @@
 #include "commands/move_options.hpp"
 #include "commands/progress.hpp"
 #include "failure.hpp"
+#include "files/interruption.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace ucdtool {
@@ -23,6 +25,8 @@ struct Options {
 // In pieces, so that neither side need be in memory, by way of a packed buffer.
 void copy_in_pieces(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::Info &hints,
                     Progress &progress) {
+    std::optional<InPlaceChange> change;
+    if (!out.is_new()) change.emplace(out.path(), in.layout().bytes);
     const uint64_t bytes = in.layout().bytes;
     std::vector<std::byte> chunk(std::min(bytes, chunk_bytes));
     for (uint64_t done = 0; done < bytes;) {
@@ -33,8 +37,18 @@ void copy_in_pieces(const LaidOut &in, const LaidOut &out, ucd_op_t op, const uc
         const auto piece = std::span(chunk).first(most - most % element);
         ucd::pack(in.buffer(), in.count(), in.type(), piece, done, UCD_OP__REPLACE, hints);
         done += ucd::unpack(piece, out.buffer(), out.count(), out.type(), done, op, hints);
+        if (change) change->advance(piece.size());
         progress.advance(piece.size());
     }
+}
+
+// At once: only the whole shows whether both sides are the same sequence of elements.
+void copy_whole(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::Info &hints,
+                Progress &progress) {
+    std::optional<InPlaceChange> change;
+    if (!out.is_new()) change.emplace(out.path(), in.layout().bytes, InPlaceChange::Steps::one);
+    progress.advance(ucd::copy(in.buffer(), in.count(), in.type(), out.buffer(), out.count(),
+                               out.type(), op, hints));
 }
 
 void copy(Options o) {
@@ -62,13 +76,9 @@ void copy(Options o) {
     Progress progress(in.layout().bytes, o.move.progress);
     const bool one_element =
         in.layout().element != UCD_TYPE__NULL && in.layout().element == out.layout().element;
-    if (op == UCD_OP__REPLACE || one_element) {
-        copy_in_pieces(in, out, op, hints, progress);
-    } else {
-        // Only the whole shows whether both sides are the same sequence of elements.
-        progress.advance(ucd::copy(in.buffer(), in.count(), in.type(), out.buffer(), out.count(),
-                                   out.type(), op, hints));
-    }
+    (op == UCD_OP__REPLACE || one_element ? copy_in_pieces : copy_whole)(in, out, op, hints,
+                                                                         progress);
+    out.finish(o.move.sync);
     if (o.move.verbose) fmt::print(stderr, "copied {}\n", progress.summary());
 }
 
@@ -80,7 +90,8 @@ void add_copy(CLI::App &app) {
         app.add_subcommand("copy", "Copy from one layout to another, without a packed file");
     c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
     c->add_option("OUTPUT", o->out.path,
-                  "raw or .npy file, changed in place; a raw one that is missing is made")
+                  "raw or .npy file, changed in place, so that an interruption leaves it changed "
+                  "in part; a raw one that is missing is made, and is there when it is complete")
         ->required();
     add_layout_options(*c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
     add_layout_options(*c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");

@@ -58,19 +58,32 @@ std::string manual(const CLI::App &app) {
         UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
     for (const CLI::App *c : app.get_subcommands([](const CLI::App *) { return true; }))
         text += command(*c);
-    text += ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nA file, memory or the library failed.\n"
-            ".TP\n2\nBad arguments, or a type or slice that is none.\n"
-            ".TP\n3\nThe file is no flattened type.\n"
-            ".SH ENVIRONMENT\n.TP\nUCD_LOG_LEVEL\noff, error or plan: what the library says on "
-            "standard error.\n.TP\nUCD_THREADS, UCD_BACKENDS, ...\nDefaults of hints; "
-            "\\fBucd info\\fR lists them all.\n.TP\nNO_COLOR\nNo colour unless \\-\\-color asks.\n"
-            ".SH EXAMPLES\n.nf\n"
-            "ucd describe 'vector(8,1,8,double)'\n"
-            "ucd describe 'subarray([4,4,6],[4,1,6],[0,1,0],C,double)' \\-\\-svg face.svg\n"
-            "ucd pack field.npy face.npy \\-\\-slice '0:512:2,:,7'\n"
-            "ucd unpack face.npy field.npy \\-\\-slice '0:512:2,:,7' \\-\\-op sum\n"
-            "ucd flatten 'indexed(@lengths.npy,@displs.npy,double)' \\-o type.ucdt\n"
-            ".fi\n.SH SEE ALSO\n.BR ucd\\-type (7)\n";
+    text +=
+        ".SH OUTPUT FILES\n"
+        "A file that a command makes is written beside its place, in the same directory, and "
+        "takes its name when it is complete. A failure or a signal before that leaves what was "
+        "there. A symbolic link is followed; pipes, devices and \\fI/dev/stdout\\fR are "
+        "written directly.\n.PP\n"
+        ".B Files that exist are changed in place\n"
+        "by \\fBunpack\\fR, by \\fBcopy\\fR and by \\fBpack \\-\\-op\\fR. Then an "
+        "interruption leaves them changed in part. The first SIGINT, SIGTERM or SIGHUP lets the "
+        "step under way finish, and a message says which bytes were written; a second one ends "
+        "the command at once.\n.PP\n"
+        "Data is on the disk when the system writes it there, unless \\-\\-sync is given.\n"
+        ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nA file, memory or the library failed.\n"
+        ".TP\n2\nBad arguments, or a type or slice that is none.\n"
+        ".TP\n3\nThe file is no flattened type.\n"
+        ".TP\n128 + number\nA signal ended it.\n"
+        ".SH ENVIRONMENT\n.TP\nUCD_LOG_LEVEL\noff, error or plan: what the library says on "
+        "standard error.\n.TP\nUCD_THREADS, UCD_BACKENDS, ...\nDefaults of hints; "
+        "\\fBucd info\\fR lists them all.\n.TP\nNO_COLOR\nNo colour unless \\-\\-color asks.\n"
+        ".SH EXAMPLES\n.nf\n"
+        "ucd describe 'vector(8,1,8,double)'\n"
+        "ucd describe 'subarray([4,4,6],[4,1,6],[0,1,0],C,double)' \\-\\-svg face.svg\n"
+        "ucd pack field.npy face.npy \\-\\-slice '0:512:2,:,7'\n"
+        "ucd unpack face.npy field.npy \\-\\-slice '0:512:2,:,7' \\-\\-op sum\n"
+        "ucd flatten 'indexed(@lengths.npy,@displs.npy,double)' \\-o type.ucdt\n"
+        ".fi\n.SH SEE ALSO\n.BR ucd\\-type (7)\n";
     return text;
 }
 

@@ -25,6 +25,7 @@ void MoveOptions::add_to(CLI::App &command) {
         ->check(CLI::Range(1u, 1024u));
     command.add_option("--progress", progress, "show a bar: auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}));
+    command.add_flag("--sync", sync, "succeed only once the output is on the disk");
     command.add_flag("-v,--verbose", verbose, "say how much was moved, and how fast");
 }
 

@@ -15,7 +15,7 @@ namespace ucdtool {
 struct MoveOptions {
     std::string op = "replace", progress = "auto";
     unsigned threads = 1;
-    bool verbose = false;
+    bool verbose = false, sync = false;
 
     void add_to(CLI::App &command);
     ucd_op_t operation() const;

@@ -1,6 +1,7 @@
 #include "commands/output.hpp"
 
 #include "failure.hpp"
+#include "files/new_file.hpp"
 
 #include <fmt/format.h>
 
@@ -13,23 +14,50 @@
 
 namespace ucdtool {
 
-void print(std::string_view text) {
+Stream::Stream(const std::string &path) : path_(path) {
+    if (path == "-") {
+        file_ = stdout;
+        path_ = "standard output";
+        return;
+    }
+    file_ = std::fopen(path.c_str(), "wb");
+    if (file_ == nullptr)
+        throw Failure(Exit::failed,
+                      fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
+}
+
+Stream::~Stream() {
+    if (file_ != stdout) (void)std::fclose(file_);
+}
+
+void Stream::write(std::string_view bytes) {
+    if (bytes.empty()) return; // without an address
     // Flushed at once, so that a failure is this one's.
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw Failure(Exit::failed, fmt::format("standard output: {}", std::strerror(errno)));
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
+        std::fflush(file_) != 0)
+        throw Failure(Exit::failed, fmt::format("{}: {}", path_, std::strerror(errno)));
+}
+
+bool is_stream(const std::string &path) {
+    return path == "-" || is_written_directly(path);
+}
+
+void print(std::string_view text) {
+    Stream("-").write(text);
 }
 
 void write_output(const std::string &path, std::string_view bytes) {
-    if (path == "-") return print(bytes);
-    std::FILE *file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr)
-        throw Failure(Exit::failed,
-                      fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    const int error = errno;
-    if (std::fclose(file) != 0 || !written)
-        throw Failure(Exit::failed, fmt::format("{}: cannot write it: {}", path,
-                                                std::strerror(written ? errno : error)));
+    if (is_stream(path)) return Stream(path).write(bytes);
+    NewFile file(path);
+    for (std::string_view rest = bytes; !rest.empty();) {
+        const ssize_t n = ::write(file.descriptor(), rest.data(), rest.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0)
+            throw Failure(Exit::failed,
+                          fmt::format("{}: cannot write it: {}", path, std::strerror(errno)));
+        rest.remove_prefix(static_cast<std::size_t>(n));
+    }
+    file.put_in_place(false);
 }
 
 bool wants_color(const std::string &choice) {

@@ -5,6 +5,8 @@
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
 #include "failure.hpp"
+#include "files/interruption.hpp"
+#include "files/new_file.hpp"
 
 #include <fmt/format.h>
 
@@ -37,34 +39,62 @@ PackedArray array_of(const LaidOut &in, uint64_t bytes) {
     return {in.dtype(), {static_cast<intptr_t>(bytes / item)}};
 }
 
-void pack_to_stdout(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+std::vector<std::byte> header_of(const Options &o, const LaidOut &in, uint64_t bytes) {
+    if (!is_npy_name(o.out)) return {};
+    const PackedArray array = array_of(in, bytes);
+    return npy_header(array.dtype, array.shape);
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+void pack_to_stream(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
     if (o.move.operation() != UCD_OP__REPLACE)
         throw Failure(Exit::usage, "--op needs an output file: there is nothing to combine with");
+    Stream out(o.out);
+    out.write(text_of(header_of(o, in, bytes)));
     std::vector<std::byte> chunk(std::min(bytes, chunk_bytes));
     const ucd::Info hints = o.move.hints();
     for (uint64_t done = 0; done < bytes;) {
-        const uintptr_t n =
-            ucd::pack(in.buffer(), in.count(), in.type(),
-                      std::span(chunk).first(std::min<uint64_t>(chunk.size(), bytes - done)),
-                      o.part.offset + done, UCD_OP__REPLACE, hints);
-        print({reinterpret_cast<const char *>(chunk.data()), n});
+        const std::span piece =
+            std::span(chunk).first(std::min<uint64_t>(chunk.size(), bytes - done));
+        const uintptr_t n = ucd::pack(in.buffer(), in.count(), in.type(), piece,
+                                      o.part.offset + done, UCD_OP__REPLACE, hints);
+        out.write(text_of(piece.first(n)));
         done += n;
         progress.advance(n);
     }
 }
 
-// The file's data, made anew or, for an operation, as it is.
-std::span<std::byte> output_data(const Options &o, const LaidOut &in, uint64_t bytes,
-                                 MappedFile &file) {
-    const PackedArray array = array_of(in, bytes);
-    if (o.move.operation() == UCD_OP__REPLACE) {
-        const std::vector<std::byte> header =
-            is_npy_name(o.out) ? npy_header(array.dtype, array.shape) : std::vector<std::byte>();
-        file = MappedFile::create(o.out, header.size() + bytes, true);
-        std::ranges::copy(header, file.data());
-        return file.bytes().subspan(header.size());
+// Packs into a file's data; `after_step` is told how many bytes each step wrote.
+template <typename AfterStep>
+void pack_to_memory(const Options &o, const LaidOut &in, std::span<std::byte> data,
+                    Progress &progress, const AfterStep &after_step) {
+    const ucd::Info hints = o.move.hints();
+    for (uint64_t done = 0; done < data.size();) {
+        const uintptr_t n =
+            ucd::pack(in.buffer(), in.count(), in.type(),
+                      data.subspan(done, std::min<uint64_t>(chunk_bytes, data.size() - done)),
+                      o.part.offset + done, o.move.operation(), hints);
+        done += n;
+        after_step(n);
+        progress.advance(n);
     }
-    file = MappedFile(o.out, MappedFile::Access::write);
+}
+
+void pack_to_new_file(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+    const std::vector<std::byte> header = header_of(o, in, bytes);
+    NewFile file(o.out);
+    const MappedFile mapped(file, header.size() + bytes, true);
+    std::ranges::copy(header, mapped.data());
+    pack_to_memory(o, in, mapped.bytes().subspan(header.size()), progress, [](uint64_t) {});
+    file.put_in_place(o.move.sync);
+}
+
+// With an operation, the file's data is combined where it is.
+void pack_in_place(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+    const MappedFile file(o.out, MappedFile::Access::write);
     std::span<std::byte> data = file.bytes();
     if (is_npy(data)) {
         const Npy npy = read_npy(data, o.out);
@@ -75,7 +105,9 @@ std::span<std::byte> output_data(const Options &o, const LaidOut &in, uint64_t b
         throw Failure(Exit::failed, fmt::format("{}: it has {} bytes of data; {} are to be "
                                                 "combined with it",
                                                 o.out, data.size(), bytes));
-    return data;
+    InPlaceChange change(o.out, bytes);
+    pack_to_memory(o, in, data, progress, [&](uint64_t n) { change.advance(n); });
+    if (o.move.sync) file.sync();
 }
 
 void pack(const Options &o) {
@@ -88,21 +120,10 @@ void pack(const Options &o) {
                                                 o.part.offset, total));
     const uint64_t bytes = std::min(o.part.bytes.value_or(total), total - o.part.offset);
     Progress progress(bytes, o.move.progress);
-    if (o.out == "-") {
-        pack_to_stdout(o, in, bytes, progress);
-    } else {
-        MappedFile file;
-        const std::span<std::byte> data = output_data(o, in, bytes, file);
-        const ucd::Info hints = o.move.hints();
-        for (uint64_t done = 0; done < bytes;) {
-            const uintptr_t n =
-                ucd::pack(in.buffer(), in.count(), in.type(),
-                          data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)),
-                          o.part.offset + done, o.move.operation(), hints);
-            done += n;
-            progress.advance(n);
-        }
-    }
+    const auto pack_to = is_stream(o.out)                        ? pack_to_stream
+                         : o.move.operation() == UCD_OP__REPLACE ? pack_to_new_file
+                                                                 : pack_in_place;
+    pack_to(o, in, bytes, progress);
     if (o.move.verbose) fmt::print(stderr, "packed {}\n", progress.summary());
 }
 
@@ -112,7 +133,11 @@ void add_pack(CLI::App &app) {
     const auto o = std::make_shared<Options>();
     CLI::App *c = app.add_subcommand("pack", "Gather what a type or slice selects of a file");
     c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
-    c->add_option("OUTPUT", o->out, "packed file, .npy by its name; - for standard output")
+    c->add_option(
+         "OUTPUT", o->out,
+         "packed file, .npy by its name, which is there when it is complete; - for standard "
+         "output. With --op it must be there and is changed in place: an interruption "
+         "leaves it changed in part")
         ->required();
     add_layout_options(*c, o->in, "", "INPUT");
     c->add_flag("--as-is", o->in.as_is, "take a .npy file's bytes whatever its dtype and order");

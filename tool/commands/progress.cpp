@@ -34,8 +34,7 @@ void Progress::advance(uint64_t bytes) {
     done_ += bytes;
     if (!wanted_) return;
     const auto now = Clock::now();
-    const bool over = done_ >= total_ && at_once_;
-    if (!over && (now - last_ < between || (!at_once_ && now - start_ < patience))) return;
+    if (!at_once_ && (now - last_ < between || now - start_ < patience)) return;
     last_ = now;
     draw();
 }

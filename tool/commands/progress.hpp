@@ -9,7 +9,7 @@ namespace ucdtool {
 
 class Progress {
 public:
-    // auto: on a terminal, once the work has taken a while; always; never.
+    // auto: on a terminal, once the work has taken a while; always: with each step; never.
     Progress(uint64_t total_bytes, const std::string &choice);
     ~Progress(); // takes the bar away
     Progress(const Progress &) = delete;

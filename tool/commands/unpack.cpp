@@ -4,11 +4,13 @@
 #include "commands/move_options.hpp"
 #include "commands/progress.hpp"
 #include "failure.hpp"
+#include "files/interruption.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace ucdtool {
 namespace {
@@ -48,13 +50,18 @@ void unpack(const Options &o) {
     out.make_missing();
     Progress progress(bytes, o.move.progress);
     const ucd::Info hints = o.move.hints();
+    std::optional<InPlaceChange> change;
+    if (!out.is_new()) change.emplace(o.out.path, bytes);
     for (uint64_t done = 0; done < bytes;) {
         const uintptr_t n = ucd::unpack(
             data.subspan(done, std::min<uint64_t>(chunk_bytes, bytes - done)), out.buffer(),
             out.count(), out.type(), o.part.offset + done, o.move.operation(), hints);
         done += n;
+        if (change) change->advance(n);
         progress.advance(n);
     }
+    change.reset();
+    out.finish(o.move.sync);
     if (o.move.verbose) fmt::print(stderr, "unpacked {}\n", progress.summary());
 }
 
@@ -66,7 +73,8 @@ void add_unpack(CLI::App &app) {
         app.add_subcommand("unpack", "Scatter packed data to what a type or slice selects");
     c->add_option("INPUT", o->in, "packed file, raw or .npy")->required();
     c->add_option("OUTPUT", o->out.path,
-                  "raw or .npy file, changed in place; a raw one that is missing is made")
+                  "raw or .npy file, changed in place, so that an interruption leaves it changed "
+                  "in part; a raw one that is missing is made, and is there when it is complete")
         ->required();
     add_layout_options(*c, o->out, "", "OUTPUT");
     c->add_flag("--as-is", o->out.as_is, "take .npy files' bytes whatever their dtype and order");

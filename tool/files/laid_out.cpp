@@ -140,8 +140,17 @@ void LaidOut::check_against(const Npy &npy) const {
 
 void LaidOut::make_missing() {
     // Sparse: gaps take no disk space.
-    if (missing_) file_ = MappedFile::create(options_.path, std::max(last(), least_bytes_), false);
+    if (!missing_) return;
+    new_file_.emplace(options_.path);
+    file_ = MappedFile(*new_file_, std::max(last(), least_bytes_), false);
     missing_ = false;
+}
+
+void LaidOut::finish(bool sync) {
+    if (new_file_)
+        new_file_->put_in_place(sync);
+    else if (sync)
+        file_.sync();
 }
 
 void LaidOut::place(uint64_t data_at, uint64_t data_bytes) {

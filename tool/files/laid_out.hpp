@@ -2,6 +2,7 @@
 #pragma once
 
 #include "files/mapped_file.hpp"
+#include "files/new_file.hpp"
 #include "files/npy.hpp"
 
 #include <ucd.hpp>
@@ -34,8 +35,10 @@ public:
     LaidOut(const LayoutOptions &options, Access access);
 
     // Makes the file, as long as the type needs, if it is missing: to be called before buffer(),
-    // and once nothing else can be wrong.
+    // and once nothing else can be wrong. It has no name before finish(), which ends the writing.
     void make_missing();
+    void finish(bool sync);
+    bool is_new() const { return new_file_.has_value(); }
 
     // Where displacements count from; it need not lie in the file.
     void *buffer() const {
@@ -60,6 +63,7 @@ private:
     void place(uint64_t data_at, uint64_t data_bytes);
 
     LayoutOptions options_;
+    std::optional<NewFile> new_file_;
     MappedFile file_;
     ucd::Type type_;
     ucd_layout_t layout_{};

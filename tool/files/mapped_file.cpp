@@ -1,6 +1,7 @@
 #include "files/mapped_file.hpp"
 
 #include "failure.hpp"
+#include "files/new_file.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +23,8 @@ namespace {
 
 class Descriptor {
 public:
-    Descriptor(const std::string &path, int flags)
-        : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-        if (fd_ < 0)
-            fail(path, (flags & O_CREAT) != 0 ? "cannot create it" : "cannot open it", errno);
+    Descriptor(const std::string &path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC)) {
+        if (fd_ < 0) fail(path, "cannot open it", errno);
     }
     ~Descriptor() { (void)close(fd_); }
     Descriptor(const Descriptor &) = delete;
@@ -53,25 +52,22 @@ MappedFile::MappedFile(const std::string &path, Access access) : path_(path) {
     map(file.get(), writable);
 }
 
-MappedFile MappedFile::create(const std::string &path, uint64_t bytes, bool reserve) {
-    const Descriptor file(path, O_RDWR | O_CREAT);
-    status_of(file.get(), path);
-    MappedFile made;
-    made.path_ = path;
-    made.size_ = bytes;
-    if (bytes > INT64_MAX) fail(path, "cannot give it its size", EFBIG);
-    // Old bytes must not show through where nothing is written.
-    if (ftruncate(file.get(), 0) != 0 || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-        fail(path, "cannot give it its size", errno);
+MappedFile::MappedFile(const NewFile &file, uint64_t bytes, bool reserve)
+    : path_(file.path()), size_(bytes) {
+    if (bytes > INT64_MAX) fail(path_, "cannot give it its size", EFBIG);
+    if (ftruncate(file.descriptor(), static_cast<off_t>(bytes)) != 0)
+        fail(path_, "cannot give it its size", errno);
     if (reserve && bytes > 0) {
-        const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
-        if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
-            (void)ftruncate(file.get(), 0);
-            fail(path, "cannot reserve its space", error);
-        }
+        const int error = posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+        if (error != 0 && error != EOPNOTSUPP && error != EINVAL)
+            fail(path_, "cannot reserve its space", error);
     }
-    made.map(file.get(), true);
-    return made;
+    map(file.descriptor(), true);
+}
+
+void MappedFile::sync() const {
+    if (size_ > 0 && msync(data_, size_, MS_SYNC) != 0)
+        fail(path_, "cannot write it to the disk", errno);
 }
 
 void MappedFile::map(int descriptor, bool writable) {

@@ -8,6 +8,8 @@
 
 namespace ucdtool {
 
+class NewFile;
+
 class MappedFile {
 public:
     enum class Access { read, write };
@@ -15,9 +17,9 @@ public:
     MappedFile() = default;
     // Throws Failure if there is no such regular file or it cannot be mapped.
     MappedFile(const std::string &path, Access access);
-    // A new file of `bytes` zeros in place of any that is there. With `reserve`, disk space is
-    // taken now, so that a full disk is an error here; without, the file is sparse.
-    static MappedFile create(const std::string &path, uint64_t bytes, bool reserve);
+    // Gives a new file its size, in zeros. With `reserve`, disk space is taken now, so that a full
+    // disk is an error here; without, the file is sparse.
+    MappedFile(const NewFile &file, uint64_t bytes, bool reserve);
 
     ~MappedFile();
     MappedFile(MappedFile &&other) noexcept;
@@ -27,6 +29,9 @@ public:
     uint64_t size() const { return size_; }
     std::span<std::byte> bytes() const { return {data_, size_}; }
     const std::string &path() const { return path_; }
+
+    // Waits until what was written is on the disk. Throws Failure.
+    void sync() const;
 
 private:
     void map(int descriptor, bool writable);

@@ -1,0 +1,113 @@
+// A peer that says what it likes: a worker without libucd-ucx, which speaks through UCP's public
+// calls; and means to count what its messages cost.
+#pragma once
+
+#include "ucx/pair.hpp"
+#include "ucx/wire.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <deque>
+#include <memory>
+
+namespace ucdtest {
+
+// Bytes that this process has allocated and not given back.
+std::size_t heap_bytes();
+
+// So many messages, times UCD_TEST_CASES (random_cases.hpp).
+int messages(int default_count);
+
+// CPU time of this thread.
+double cpu_seconds();
+template <class Work>
+double cpu_seconds_of(Work &&work) {
+    const double before = cpu_seconds();
+    work();
+    return cpu_seconds() - before;
+}
+
+// Makes progress until it is true, for at most so many seconds; whether it came true.
+template <class Condition, class Progress>
+bool within(double seconds, Progress &&progress, Condition &&condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!condition()) {
+        progress();
+        if (std::chrono::steady_clock::now() > limit) return condition();
+    }
+    return true;
+}
+
+class Attacker {
+public:
+    // What has come by active message. Data that UCX sends by rendezvous is fetched if `fetches`;
+    // else it stays with the sender until release_data().
+    struct Received {
+        std::string header, data;
+        ucp_ep_h reply_ep = nullptr;
+    };
+
+    // Of the worker with that address; `others` makes progress of all but the attacker.
+    Attacker(const std::string &victim, std::function<void()> others);
+    ~Attacker();
+    Attacker(const Attacker &) = delete;
+    Attacker &operator=(const Attacker &) = delete;
+
+    void progress();
+    void progress(int times) {
+        for (int i = 0; i < times; ++i) progress();
+    }
+    template <class Condition>
+    bool within(double seconds, Condition &&condition) {
+        return ucdtest::within(
+            seconds, [this] { progress(); }, condition);
+    }
+
+    // Pipelines' messages. Those that are eager are waited for, others are not.
+    void active(const raw::Message &message, const std::string &data = {});
+    void active(const std::string &header, const std::string &data);
+    void active_by_rendezvous(const raw::Message &message, const std::string &data);
+    void tagged(const raw::Message &message, ucp_tag_t tag = 1);
+    // Gives up the requests of the last two that are not complete.
+    std::size_t unfinished() const;
+
+    // One-sided messages, one UCP call each.
+    void say(const std::string &message, const std::string &data = {});
+    // A request as a pipeline's message; in version 1 they all are.
+    void request(const raw::Request &request, const std::string &data = {}) {
+        say(request.text(), data);
+    }
+    // The next one-sided message that has come; fails if none comes.
+    raw::Said next_said();
+    bool has_said();
+    // Its data, also if it comes in chunks.
+    std::string data_of(const raw::Said &said);
+
+    void close();        // its endpoint; it says nothing more
+    void release_data(); // what has come by rendezvous, without fetching it
+
+    // An id that it has not used.
+    raw::Id new_id() { return {stream_, ++number_}; }
+
+    Side side; // without a pipeline
+    std::deque<Received> received;
+    bool fetches = true;
+
+private:
+    struct Post;
+    struct Fetch;
+    static ucs_status_t on_message(void *self, const void *header, std::size_t header_bytes,
+                                   void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
+    void post(std::unique_ptr<Post> post, ucs_status_ptr_t request, bool waits);
+    void send(const std::string &header, const std::string &data, unsigned flags, bool waits);
+    void take(Received &&message);
+
+    std::function<void()> others_;
+    std::uint64_t stream_, number_ = 0;
+    std::deque<std::unique_ptr<Post>> posts_;
+    std::deque<std::unique_ptr<Fetch>> fetching_;
+    std::deque<void *> held_;
+    std::deque<raw::Said> said_;
+};
+
+} // namespace ucdtest

@@ -1,0 +1,161 @@
+// Messages whose lengths disagree with each other: none may make a receiver read more than came.
+
+#include "support/catch.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t claimed = 4096, sent = 8; // bytes
+
+std::string flattened(ucd_type_t type) {
+    std::uintptr_t size;
+    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
+    std::string bytes(size, '\0');
+    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
+    return bytes;
+}
+
+// What says first how long the transfer is.
+const struct {
+    const char *name;
+    raw::Kind kind;
+    std::size_t bytes; // that come with it
+} firsts[] = {{"an offer", raw::offer, 0},
+              {"a user's offer", raw::user_offer, 0},
+              {"a chunk", raw::chunk, 1},
+              {"an opening", raw::opening, 0},
+              {"a message", raw::whole, 8}};
+
+// A message that says it has `claimed` bytes, then one that has fewer, both of one transfer.
+void disagree(Attacker &attacker, raw::Kind kind, std::size_t bytes, const std::string &header) {
+    raw::Message m;
+    m.id = attacker.new_id();
+    m.kind = kind;
+    m.total = claimed;
+    if (kind == raw::opening)
+        attacker.tagged(m);
+    else
+        attacker.active(m, std::string(bytes, 'f'));
+    m.kind = raw::whole;
+    m.total = sent;
+    m.user_header = header;
+    attacker.active(m, std::string(sent, 's'));
+    attacker.progress(50);
+}
+
+} // namespace
+
+TEST_CASE("a put whose bytes did not come writes nothing of the target's own memory") {
+    RmaSide target(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
+    std::vector<char> memory(claimed, 'm');
+    const Window window(target, memory.data(), memory.size());
+    Attacker attacker(target.side.address(), [&] { target.progress(); });
+    target.side.connect(attacker.side.address());
+    for (const auto &first : firsts) {
+        INFO(first.name);
+        raw::Request request;
+        request.window = raw::window_name(*window.key());
+        request.type = flattened(UCD_TYPE__CHAR);
+        request.count = request.bytes = claimed;
+        disagree(attacker, first.kind, first.bytes, request.text());
+        const auto kept = std::count(memory.begin() + sent, memory.end(), 'm');
+        CHECK(kept == static_cast<std::ptrdiff_t>(claimed - sent));
+        std::fill(memory.begin(), memory.end(), 'm');
+    }
+    // Of one message whose data is short.
+    attacker.progress(50);
+    while (attacker.has_said()) (void)attacker.next_said();
+    for (const std::size_t short_by : {std::size_t{1}, claimed - sent, claimed}) {
+        raw::Request request;
+        request.window = raw::window_name(*window.key());
+        request.type = flattened(UCD_TYPE__CHAR);
+        request.count = request.bytes = claimed;
+        request.number = 77 + short_by;
+        attacker.request(request, std::string(claimed - short_by, 's'));
+        CHECK(attacker.next_said().first == raw::invalid);
+        CHECK(std::count(memory.begin(), memory.end(), 'm') == claimed);
+    }
+    target.close_endpoint();
+}
+
+TEST_CASE("a get does not succeed with bytes that never came") {
+    RmaSide origin(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
+    for (const auto &first : firsts) {
+        INFO(first.name);
+        Attacker attacker(origin.side.address(), [&] { origin.progress(); });
+        origin.side.connect(attacker.side.address());
+        ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
+        key.bytes[8] = 1;
+        std::vector<char> to(claimed, 'x');
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        ok(ucd_ucx_get_nbx(origin.rma, origin.ep(), to.data(), claimed, UCD_TYPE__CHAR, &key, 0,
+                           claimed, UCD_TYPE__CHAR, &p, &o.request),
+           "ucd_ucx_get_nbx");
+        const raw::Said asked = attacker.next_said();
+        REQUIRE(asked.what == raw::get);
+        const std::string answer = raw::preamble(raw::answer, asked.number, raw::done);
+        disagree(attacker, first.kind, first.bytes, answer);
+        const bool succeeded = o.done() && o.result.status == UCS_OK;
+        CHECK_FALSE(succeeded);
+        CHECK(std::count(to.begin() + sent, to.end(), 'x') ==
+              static_cast<std::ptrdiff_t>(claimed - sent));
+        // One message, with fewer bytes and with more.
+        attacker.say(answer, std::string(sent, 's'));
+        attacker.progress(50);
+        CHECK_FALSE((o.done() && o.result.status == UCS_OK));
+        origin.close_endpoint();
+        CHECK(attacker.within(2, [&] { return o.done(); }));
+        CHECK(std::count(to.begin() + sent, to.end(), 'x') ==
+              static_cast<std::ptrdiff_t>(claimed - sent));
+    }
+}
+
+TEST_CASE("an active message of a user is received as long as it is") {
+    Side victim;
+    victim.open_pipeline(UCD_INFO__NULL);
+    struct Told {
+        ucd_ucx_data_t data = nullptr;
+        std::uint64_t bytes = 0;
+        int times = 0;
+    } told;
+    ok(ucd_ucx_am_set_handler(
+           victim.pipeline,
+           [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t bytes,
+              ucp_ep_h) {
+               auto &t = *static_cast<Told *>(arg);
+               t.data = data;
+               t.bytes = bytes;
+               ++t.times;
+           },
+           &told),
+       "ucd_ucx_am_set_handler");
+    Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
+    victim.connect(attacker.side.address());
+    for (const auto &first : firsts) {
+        INFO(first.name);
+        told = {};
+        disagree(attacker, first.kind, first.bytes, "header");
+        if (told.times == 0) continue; // refused before anybody was told
+        CHECK(told.times == 1);
+        std::vector<char> to(claimed, 'x');
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        ok(ucd_ucx_am_recv_nbx(victim.pipeline, told.data, to.data(), claimed, UCD_TYPE__CHAR, &p,
+                               &o.request),
+           "ucd_ucx_am_recv_nbx");
+        attacker.progress(50);
+        if (!o.done()) // it waits for the rest of what was announced
+            ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        CHECK(attacker.within(2, [&] { return o.done(); }));
+        CHECK_FALSE((o.result.status == UCS_OK && o.result.bytes > sent));
+        CHECK(std::count(to.begin() + sent, to.end(), 'x') ==
+              static_cast<std::ptrdiff_t>(claimed - sent));
+    }
+    victim.close_endpoint();
+}

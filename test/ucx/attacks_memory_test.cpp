@@ -1,0 +1,169 @@
+// What a peer's messages make this process keep: in proportion to what the peer sends, and no
+// longer than the peer is there.
+
+#include "support/catch.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
+
+#include <deque>
+#include <random>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
+
+// How many bytes there are more than there were.
+std::size_t growth_since(std::size_t before) {
+    const std::size_t now = heap_bytes();
+    return now > before ? now - before : 0;
+}
+
+std::string flattened_and_freed(ucd_type_t type) {
+    std::uintptr_t size;
+    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
+    std::string bytes(size, '\0');
+    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
+    ok(ucd_free(&type), "ucd_free");
+    return bytes;
+}
+
+constexpr int entries = 800;
+
+// A list of `entries` places for one of two vectors of 64 elements, chosen at random: some bytes
+// for each place, and 64 segments if they are written out. No two seeds give the same.
+std::string short_description(unsigned seed, std::uint64_t &size) {
+    std::mt19937 random(seed);
+    ucd_type_t vectors[2];
+    ok(ucd_create_hvector(64, 1, 3, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[0]), "hvector");
+    ok(ucd_create_hvector(64, 1, 2, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[1]), "hvector");
+    std::vector<std::intptr_t> lengths(entries, 1), displacements;
+    std::vector<ucd_type_t> types;
+    std::intptr_t at = 0;
+    for (int i = 0; i < entries; ++i) {
+        types.push_back(vectors[random() % 2]);
+        displacements.push_back(at += 200 + static_cast<std::intptr_t>(random() % 50));
+    }
+    ucd_type_t type;
+    ok(ucd_create_struct(entries, lengths.data(), displacements.data(), types.data(),
+                         UCD_INFO__NULL, &type),
+       "ucd_create_struct");
+    size = entries * std::uint64_t{64};
+    for (ucd_type_t &t : vectors) ok(ucd_free(&t), "ucd_free");
+    return flattened_and_freed(type);
+}
+
+} // namespace
+
+TEST_CASE("small hostile types take no more than their allowance at a target") {
+    RmaSide target(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
+    std::vector<char> memory(1000, 'm');
+    const Window window(target, memory.data(), memory.size());
+    Attacker attacker(target.side.address(), [&] { target.progress(); });
+    target.side.connect(attacker.side.address());
+    const auto types = static_cast<unsigned>(messages(200));
+    std::vector<std::string> flat;
+    std::size_t bytes_sent = 0;
+    std::uint64_t type_size = 0;
+    for (unsigned i = 0; i < types; ++i) flat.push_back(short_description(i, type_size));
+    const auto get = [&](unsigned i) {
+        raw::Request request;
+        request.what = raw::get;
+        request.number = i + 1;
+        request.window = raw::window_name(*window.key());
+        request.type = flat[i];
+        request.index = i % 4096;
+        request.bytes = type_size;
+        bytes_sent += request.text().size();
+        attacker.request(request);
+        const raw::Said said = attacker.next_said();
+        return said.is_answer() ? said.first : 1000u;
+    };
+    CHECK(get(0) == raw::out_of_range); // and what is kept for good has come
+    attacker.received.clear();
+    const std::size_t before = heap_bytes();
+    std::size_t most = 0;
+    const double seconds = cpu_seconds_of([&] {
+        for (unsigned i = 1; i < types; ++i) {
+            CHECK(get(i) == raw::out_of_range);
+            attacker.received.clear();
+            most = std::max(most, growth_since(before));
+        }
+    });
+    WARN(types << " types, " << bytes_sent << " bytes sent: at most " << most << " bytes kept, "
+               << seconds << " s");
+    CHECK(most <= types * 64 * KiB + 16 * bytes_sent + MiB);
+    ok(ucd_ucx_rma_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    attacker.progress(20);
+    target.close_endpoint();
+}
+
+namespace {
+
+// Keeps what it is told of, as a user may who receives it later.
+struct Keeper {
+    explicit Keeper(Side &of) : side(of) {
+        ok(ucd_ucx_am_set_handler(
+               side.pipeline,
+               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
+                  ucp_ep_h ep) {
+                   static_cast<Keeper *>(arg)->reply_ep = ep;
+                   static_cast<Keeper *>(arg)->kept.push_back(data);
+               },
+               this),
+           "ucd_ucx_am_set_handler");
+    }
+    void drop() {
+        for (ucd_ucx_data_t data : kept) ok(ucd_ucx_am_drop(side.pipeline, data), "drop");
+        kept = {};
+    }
+    Side &side;
+    ucp_ep_h reply_ep = nullptr;
+    std::deque<ucd_ucx_data_t> kept;
+};
+
+} // namespace
+
+TEST_CASE("messages that nobody receives end with their endpoint") {
+    Side victim;
+    victim.open_pipeline(UCD_INFO__NULL);
+    Keeper keeper(victim);
+    Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
+    victim.connect(attacker.side.address());
+    const auto send = [&](raw::Kind kind, int times) {
+        for (int i = 0; i < times; ++i) {
+            raw::Message m;
+            m.kind = kind;
+            m.id = attacker.new_id();
+            m.total = kind == raw::whole ? 1 : 1000000;
+            attacker.active(m, std::string(kind == raw::chunk || kind == raw::whole, 'c'));
+            attacker.progress();
+        }
+        attacker.progress(20);
+    };
+    const auto lose = [&] {
+        ok(ucd_ucx_lose_endpoint(victim.pipeline, keeper.reply_ep, UCS_ERR_CONNECTION_RESET),
+           "lose");
+        attacker.progress(20);
+        keeper.drop();
+        attacker.progress(20);
+    };
+    send(raw::user_offer, 1);
+    REQUIRE(attacker.within(5, [&] { return keeper.reply_ep != nullptr; }));
+    for (const raw::Kind kind : {raw::offer, raw::chunk, raw::user_offer, raw::whole}) {
+        INFO("kind " << kind);
+        const int times = messages(10000);
+        send(kind, times); // what UCX keeps for good has come by then
+        lose();
+        const std::size_t before = heap_bytes();
+        send(kind, times);
+        const std::size_t most = growth_since(before);
+        lose();
+        const std::size_t left = growth_since(before);
+        WARN("kind " << kind << ", " << times << " messages: " << most << " bytes kept, " << left
+                     << " when their endpoint was lost");
+        CHECK(left < 256 * KiB);
+    }
+    victim.close_endpoint();
+}

@@ -1,0 +1,178 @@
+// Peers that stop in the midst of a transfer: it ends when the time is over that the program gave
+// it, its memory is the program's again, and other transfers go on.
+
+#include "support/mock_buffer.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/strided.hpp"
+
+using namespace ucdtest;
+
+namespace {
+
+// So long that a loaded machine does not reach it, after a time-out of one second.
+constexpr double patience = 8;
+
+const std::pair<std::string, std::string> one_second = {"ucd.ucx.timeout", "1"};
+
+// Where the time is said: for all transfers of a pipeline, or for one.
+std::initializer_list<std::pair<std::string, std::string>> pipeline_keys(bool for_all) {
+    static const std::initializer_list<std::pair<std::string, std::string>> with = {
+        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, one_second};
+    static const std::initializer_list<std::pair<std::string, std::string>> without = {
+        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}};
+    return for_all ? with : without;
+}
+
+std::string said(ucs_status_t status) {
+    return ucs_status_string(status);
+}
+
+} // namespace
+
+TEST_CASE("a receive whose sender stops is ended in time") {
+    const MockSession session;
+    for (const bool for_all : {true, false}) {
+        TwoSides sides(pipeline_keys(for_all));
+        Attacker attacker(sides.b.address(), [&] { sides.progress(); });
+        const Keys keys({one_second});
+        const ucd_info_t info = for_all ? UCD_INFO__NULL : keys.get();
+        struct Told {
+            ucd_ucx_data_t data = nullptr;
+        } told;
+        ok(ucd_ucx_am_set_handler(
+               sides.b.pipeline,
+               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
+                  ucp_ep_h) { static_cast<Told *>(arg)->data = data; },
+               &told),
+           "ucd_ucx_am_set_handler");
+        Strided tagged(1000), active(1000);
+        tagged.clear();
+        active.clear();
+        Outcome of_tagged, of_active;
+        const ucd_ucx_param_t p = of_tagged.param(info), q = of_active.param(info);
+        REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, tagged.data(), 1, tagged.type(), 1, UINT64_MAX,
+                                 &p, &of_tagged.request) == UCD_SUCCESS);
+        raw::Message m, users;
+        m.id = attacker.new_id();
+        users.id = attacker.new_id();
+        m.total = users.total = tagged.bytes();
+        m.kind = raw::offer;
+        attacker.active(m);
+        m.kind = raw::opening;
+        attacker.tagged(m);
+        users.kind = raw::user_offer;
+        attacker.active(users);
+        m.kind = users.kind = raw::chunk;
+        attacker.active(m, std::string(1000, 'd'));
+        attacker.active(users, std::string(1000, 'd'));
+        REQUIRE(attacker.within(5, [&] { return told.data != nullptr; }));
+        REQUIRE(ucd_ucx_am_recv_nbx(sides.b.pipeline, told.data, active.data(), 1, active.type(),
+                                    &q, &of_active.request) == UCD_SUCCESS);
+        (void)attacker.within(patience, [&] {
+            Strided in(2000), out(2000); // another's transfer
+            Outcome sent, received;
+            REQUIRE(start_receive(sides.b, out, received, 99) == UCD_SUCCESS);
+            REQUIRE(start_send(sides.a, in, sent, 99) == UCD_SUCCESS);
+            sides.until([&] { return sent.done() && received.done(); });
+            if (received.result.status != UCS_OK || !out.received_from(in))
+                throw std::runtime_error("another's transfer failed");
+            return of_tagged.done() && of_active.done();
+        });
+        for (Outcome *o : {&of_tagged, &of_active}) {
+            CHECK(o->done());
+            CHECK(said(o->result.status) == said(UCS_ERR_TIMED_OUT));
+            CHECK(o->result.bytes == 0);
+        }
+        // What comes too late is dropped.
+        tagged.clear();
+        active.clear();
+        m.offset = users.offset = 1000;
+        attacker.active(m, std::string(3000, 'l'));
+        attacker.active(users, std::string(3000, 'l'));
+        attacker.progress(50);
+        CHECK(tagged.is_clear());
+        CHECK(active.is_clear());
+        for (Outcome *o : {&of_tagged, &of_active})
+            if (!o->done()) (void)ucd_ucx_cancel(sides.b.pipeline, o->request);
+        (void)attacker.within(2, [&] { return of_tagged.done() && of_active.done(); });
+        check_usable(sides);
+    }
+}
+
+TEST_CASE("a send whose receiver fetches nothing is ended in time") {
+    const MockSession session;
+    for (const bool for_all : {true, false}) {
+        Side side;
+        const Keys pipeline_info(pipeline_keys(for_all));
+        side.open_pipeline(pipeline_info.get());
+        Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
+        side.connect(attacker.side.address());
+        attacker.fetches = false;
+        const Keys keys({one_second});
+        Strided in(5000);
+        Outcome sent;
+        const ucd_ucx_param_t p = sent.param(for_all ? UCD_INFO__NULL : keys.get());
+        REQUIRE(ucd_ucx_send_nbx(side.pipeline, side.ep, in.data(), 1, in.type(), 1, &p,
+                                 &sent.request) == UCD_SUCCESS);
+        sent.started();
+        // Until UCX has let go of the memory, which it may do only when the receiver is there
+        // again.
+        (void)attacker.within(3, [&] { return sent.done(); });
+        (void)attacker.within(patience, [&] {
+            attacker.release_data();
+            return sent.done();
+        });
+        CHECK(sent.done());
+        CHECK(said(sent.result.status) == said(UCS_ERR_TIMED_OUT));
+        if (!sent.done()) (void)ucd_ucx_cancel(side.pipeline, sent.request);
+        (void)attacker.within(2, [&] {
+            attacker.release_data();
+            return sent.done();
+        });
+        side.close_endpoint();
+    }
+}
+
+TEST_CASE("transfers that move do not time out") {
+    const MockSession session;
+    TwoSides sides(pipeline_keys(true));
+    Attacker attacker(sides.b.address(), [&] { sides.progress(); });
+    Strided out(1000);
+    Outcome received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    raw::Message m;
+    m.id = attacker.new_id();
+    m.total = out.bytes();
+    m.kind = raw::offer;
+    attacker.active(m);
+    m.kind = raw::opening;
+    attacker.tagged(m);
+    m.kind = raw::chunk;
+    // Less often than the time-out in all, more often for each chunk.
+    for (m.offset = 0; m.offset < m.total; m.offset += 1000) {
+        (void)attacker.within(0.4, [] { return false; });
+        CHECK_FALSE(received.done());
+        attacker.active(m, std::string(1000, 'd'));
+    }
+    CHECK(attacker.within(2, [&] { return received.done(); }));
+    CHECK(received.result.status == UCS_OK);
+}
+
+TEST_CASE("a time-out is a number of seconds") {
+    Side side;
+    for (const char *bad : {"-1", "soon", "", "1 s", "nan", "99999999999999999999999"}) {
+        const Keys keys({{"ucd.ucx.timeout", bad}});
+        ucd_ucx_pipeline_params_t params = {};
+        params.struct_size = sizeof params;
+        params.am_id = am_id;
+        ucd_ucx_pipeline_t pipeline = nullptr;
+        const int rc = ucd_ucx_pipeline_create(side.worker, &params, keys.get(), &pipeline);
+        INFO("\"" << bad << "\"");
+        if (*bad != '\0') { // which is as if there were no key
+            CHECK(rc == UCD_ERR__INVALID_ARG);
+            CHECK(std::string(ucd_ucx_last_error()).find("ucd.ucx.timeout is \"") !=
+                  std::string::npos);
+        }
+        if (pipeline != nullptr) CHECK(ucd_ucx_pipeline_destroy(&pipeline) == UCD_SUCCESS);
+    }
+}
