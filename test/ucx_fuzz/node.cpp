@@ -172,7 +172,10 @@ void Node::cancel_one() {
 }
 
 void Node::lose(int peer) {
-    const ucp_ep_h lost = ep(peer);
+    lose(ep(peer));
+}
+
+void Node::lose(ucp_ep_h lost) {
     if (lost == nullptr) return;
     const ucs_status_t status =
         rng_.chance(50) ? UCS_ERR_CONNECTION_RESET : UCS_ERR_ENDPOINT_TIMEOUT;

@@ -64,6 +64,7 @@ public:
     void settle_held();
     void cancel_one();
     void lose(int peer);
+    void lose(ucp_ep_h lost);
 
     bool idle_with(int peer) const;
     bool idle() const { return items_.empty(); }

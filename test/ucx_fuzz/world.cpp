@@ -151,7 +151,12 @@ void World::reconnect(int a, int b) {
         found_fatal(finding::stuck, "transfers of an endpoint that is lost: " +
                                         node(a).honest_left() + "; " + node(b).honest_left());
     if (!is_quiet && !net_.can_fail()) return;
+    // What comes while UCX closes it is of an endpoint that is gone, too.
+    const ucp_ep_h of_a = net_.ep(a, b), of_b = net_.ep(b, a);
+    lose_between(a, b);
     net_.close(a, b);
+    node(a).lose(of_a);
+    if (honest) node(b).lose(of_b);
     net_.connect(a, b);
     if (!honest) return;
     node(a).start_afresh();
