@@ -30,8 +30,7 @@ void Incoming::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival
     if (!pipeline.charge(*this, arrival->cost() + arrival->user_header.size())) return;
     switch (h.kind) {
     case Kind::offer: return;
-    case Kind::withdraw:
-        return end(pipeline, status_of_withdrawal(h.status));
+    case Kind::withdraw: return end(pipeline, status_of_withdrawal(h.status));
     case Kind::ring_refuse:
     case Kind::ring_accept: return take_ticket(pipeline, std::move(arrival));
     case Kind::whole:
