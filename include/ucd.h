@@ -298,6 +298,16 @@ UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 UCD_API int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
                          uintptr_t *needed);
 
+/* Copies the name of set key number n to key, which has key_size bytes; so libraries on top of UCD
+ * can find misspelt keys of their own. Keys are in ascending order of their names' bytes, from 0 on.
+ * *needed is set, also when the result is TRUNCATED, to the key_size that suffices, NUL included, or
+ * to 0 if no more than n keys are set or info is UCD_INFO__NULL. key may be NULL if key_size is 0.
+ * MPI 10 (MPI_Info_get_nthkey).
+ * Returns: INVALID_ARG (needed is NULL; key is NULL though key_size is not 0); TRUNCATED (key_size <
+ * *needed; key is not written). */
+UCD_API int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
+                                uintptr_t *needed);
+
 /* Ends *info and sets it to UCD_INFO__NULL; calls that used it and have returned no longer need it,
  * whatever they started. Returns: INVALID_ARG (info or *info is NULL). */
 UCD_API int ucd_info_free(ucd_info_t *info);

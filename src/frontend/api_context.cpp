@@ -26,6 +26,17 @@ void copy_text(char *to, std::size_t room, std::string_view text) {
     to[n] = '\0';
 }
 
+// Hands out a text of an info, or that there is none. `what` names the caller's buffer.
+Status copy_out(const std::string *text, const char *what, char *to, uintptr_t room,
+                uintptr_t &needed) {
+    needed = text == nullptr ? 0 : text->size() + 1;
+    if (room < needed)
+        return fail(UCD_ERR__TRUNCATED, "%s_size is %ju; the %s needs %ju bytes", what,
+                    static_cast<uintmax_t>(room), what, static_cast<uintmax_t>(needed));
+    if (text != nullptr) std::memcpy(to, text->c_str(), needed);
+    return success;
+}
+
 } // namespace
 
 int ucd_init(ucd_info_t info) {
@@ -116,12 +127,18 @@ int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_
         const std::string *text = info == UCD_INFO__NULL
                                       ? nullptr
                                       : find_text(*reinterpret_cast<const Info *>(info), key);
-        *needed = text == nullptr ? 0 : text->size() + 1;
-        if (value_size < *needed)
-            return fail(UCD_ERR__TRUNCATED, "value_size is %ju; the value needs %ju bytes",
-                        static_cast<uintmax_t>(value_size), static_cast<uintmax_t>(*needed));
-        if (text != nullptr) std::memcpy(value, text->c_str(), *needed);
-        return success;
+        return copy_out(text, "value", value, value_size, *needed);
+    });
+}
+
+int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
+                        uintptr_t *needed) {
+    return guard("ucd_info_get_nthkey", [&]() -> Status {
+        UCD_TRY(require(needed, "needed"));
+        if (key_size > 0) UCD_TRY(require(key, "key"));
+        const auto *set = reinterpret_cast<const Info *>(info);
+        const bool exists = set != nullptr && n < set->texts.size();
+        return copy_out(exists ? &set->texts[n].first : nullptr, "key", key, key_size, *needed);
     });
 }
 

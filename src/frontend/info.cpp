@@ -119,10 +119,19 @@ Status set_hint(Info &info, std::string_view name, std::string_view value) {
     return success;
 }
 
+namespace {
+
+// Where a key's text is, or would be inserted.
+auto place_of(const Info &info, std::string_view key) {
+    return std::lower_bound(info.texts.begin(), info.texts.end(), key,
+                            [](const auto &text, std::string_view k) { return text.first < k; });
+}
+
+} // namespace
+
 const std::string *find_text(const Info &info, std::string_view key) {
-    for (const auto &[name, text] : info.texts)
-        if (name == key) return &text;
-    return nullptr;
+    const auto place = place_of(info, key);
+    return place != info.texts.end() && place->first == key ? &place->second : nullptr;
 }
 
 Status set_text(Info &info, std::string_view key, std::string_view value) {
@@ -133,7 +142,7 @@ Status set_text(Info &info, std::string_view key, std::string_view value) {
         std::string name(key);
         info.texts.reserve(info.texts.size() + 1);
         UCD_TRY(set_hint(info, key, value));
-        info.texts.emplace_back(std::move(name), std::move(text));
+        info.texts.emplace(place_of(info, key), std::move(name), std::move(text));
         return success;
     }
     UCD_TRY(set_hint(info, key, value));

@@ -31,7 +31,8 @@ struct Info {
     std::optional<Engine> engine;
     std::optional<uint32_t> max_blocks, threads;
     std::optional<uint64_t> ze_context;
-    std::vector<std::pair<std::string, std::string>> texts; // every key as it was set, known or not
+    // Every key as it was set, known or not, in ascending order.
+    std::vector<std::pair<std::string, std::string>> texts;
 };
 
 // Sets one hint. Keys that are not known are ignored; a bad value of a known one is INVALID_ARG.

@@ -58,6 +58,39 @@ TEST_CASE("ucd_info_get gives back what was set last, known or not") {
     REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
+TEST_CASE("ucd_info_get_nthkey lists the keys that are set in ascending order") {
+    ucd_info_t info;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    char key[8] = "before";
+    uintptr_t needed = 7;
+    CHECK(ucd_info_get_nthkey(info, 0, key, sizeof key, &needed) == UCD_SUCCESS);
+    CHECK(needed == 0);
+    needed = 7;
+    CHECK(ucd_info_get_nthkey(UCD_INFO__NULL, 0, key, sizeof key, &needed) == UCD_SUCCESS);
+    CHECK(needed == 0);
+    CHECK(std::string(key) == "before");
+    for (const char *name : {"bb", "ucd.gpu", "b", "", "c\xff", "ba", "bb"})
+        REQUIRE(ucd_info_set(info, name, "none") == UCD_SUCCESS);
+    CHECK(ucd_info_set(info, "ucd.threads", "no") == UCD_ERR__INVALID_ARG);
+    std::vector<std::string> names;
+    for (uintptr_t n = 0;; ++n) {
+        CHECK(ucd_info_get_nthkey(info, n, key, sizeof key, &needed) == UCD_SUCCESS);
+        if (needed == 0) break;
+        CHECK(needed == std::strlen(key) + 1);
+        names.push_back(key);
+    }
+    CHECK(names == std::vector<std::string>{"", "b", "ba", "bb", "c\xff", "ucd.gpu"});
+    CHECK(ucd_info_get_nthkey(info, UINTPTR_MAX, nullptr, 0, &needed) == UCD_SUCCESS);
+    CHECK(needed == 0);
+    CHECK(ucd_info_get_nthkey(info, 5, key, 7, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(needed == 8);
+    CHECK(ucd_info_get_nthkey(info, 5, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(std::string(ucd_last_error()) ==
+          "ucd_info_get_nthkey: key_size is 0; the key needs 8 bytes");
+    CHECK(std::string(key) == "ucd.gpu");
+    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
+}
+
 TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     Refusals r;
     r.invalid("ucd_info_create", "info is NULL", [&] { return ucd_info_create(nullptr); });
@@ -94,6 +127,11 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     r.invalid(g, "key is NULL", [&] { return ucd_info_get(info, nullptr, o.text, 9, &o.size); });
     r.invalid(g, "needed is NULL", [&] { return ucd_info_get(info, "a", o.text, 9, nullptr); });
     r.invalid(g, "value is NULL", [&] { return ucd_info_get(info, "a", nullptr, 9, &o.size); });
+
+    const char *const h = "ucd_info_get_nthkey";
+    r.invalid(h, "needed is NULL",
+              [&] { return ucd_info_get_nthkey(info, 0, o.text, 9, nullptr); });
+    r.invalid(h, "key is NULL", [&] { return ucd_info_get_nthkey(info, 0, nullptr, 9, &o.size); });
 
     r.invalid("ucd_info_free", "info is NULL", [&] { return ucd_info_free(nullptr); });
     ucd_info_t none = UCD_INFO__NULL;
