@@ -212,8 +212,8 @@ private:
     bool shared_ = false;
     std::vector<Frame> stack_;
     Placed result_;
-    // By address. Who sends types may choose their contents, but addresses come from the allocator: n
-    // of them in one bucket take memory in proportion to n * n.
+    // By address. Who sends types may choose their contents, but addresses come from the allocator:
+    // n of them in one bucket take memory in proportion to n * n.
     std::unordered_map<const Type *, Placed> memo_;
     std::unordered_map<const Type *, uint32_t> uses_;
 };
