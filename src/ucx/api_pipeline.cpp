@@ -129,6 +129,7 @@ int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline) {
 }
 
 unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline) {
+    if (pipeline == nullptr) return 0;
     try {
         return pipeline->progress();
     } catch (const std::bad_alloc &) {

@@ -65,6 +65,7 @@ int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
 }
 
 unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
+    if (rma == nullptr) return 0;
     try {
         return rma->progress();
     } catch (const std::bad_alloc &) {
