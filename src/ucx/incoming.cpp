@@ -10,6 +10,13 @@ void Incoming::bind(ucp_ep_h ep, uint64_t since) {
     if (receiving_ != nullptr) state_.receive();
 }
 
+// No pipeline withdraws what is well; and what is no error of UCX's is no ucs_status_t, which has
+// 8 bits.
+static ucs_status_t status_of_withdrawal(int status) {
+    return status > 0 && status < -int{UCS_ERR_LAST} ? static_cast<ucs_status_t>(-status)
+                                                     : UCS_ERR_INVALID_PARAM;
+}
+
 void Incoming::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival) {
     const Header &h = arrival->header;
     const Admission admission =
@@ -24,9 +31,7 @@ void Incoming::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<Arrival> arrival
     switch (h.kind) {
     case Kind::offer: return;
     case Kind::withdraw:
-        // No pipeline withdraws what is well.
-        return end(pipeline, h.status == 0 ? UCS_ERR_INVALID_PARAM
-                                           : static_cast<ucs_status_t>(-int{h.status}));
+        return end(pipeline, status_of_withdrawal(h.status));
     case Kind::ring_refuse:
     case Kind::ring_accept: return take_ticket(pipeline, std::move(arrival));
     case Kind::whole:

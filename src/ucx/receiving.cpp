@@ -66,7 +66,9 @@ void Receiving::happen(ucd_ucx_pipeline &pipeline) {
         message_ = pipeline.messages.open(h, &refused);
         if (message_ == nullptr) return fail(pipeline, refused, UCD_SUCCESS);
         note_progress();
-        return message_->match(pipeline, *this);
+        message_->match(pipeline, *this);
+        if (cancelled_) fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+        return;
     }
     if (frame_.failure != UCD_SUCCESS)
         return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
@@ -103,7 +105,8 @@ void Receiving::check_time(ucd_ucx_pipeline &pipeline) {
 
 void Receiving::cancel(ucd_ucx_pipeline &pipeline) {
     if (is_complete()) return;
-    // If it is matched meanwhile, UCX lets it complete.
+    // If it is matched meanwhile, UCX lets it complete, and `happen` stops what it opens.
+    cancelled_ = true;
     if (posted_ != nullptr) return ucp_request_cancel(pipeline.worker, posted_);
     fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
 }

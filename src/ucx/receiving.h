@@ -42,6 +42,7 @@ private:
     Frame frame_;
     ucd_ucx_pipeline *pipeline_ = nullptr;
     void *posted_ = nullptr; // UCX's request
+    bool cancelled_ = false;
     ucs_status_t posted_status_ = UCS_OK;
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message

@@ -130,6 +130,8 @@ void Grammar::change(Message &m) {
     case 7: m.rendezvous = !m.rendezvous; break;
     case 8: m.reply = !m.reply; break;
     case 9:
+        // Who sends it has to be seen from it.
+        if (!m.of_alphabet && !weights_.opaque) break;
         m.from = honest_peers + static_cast<int>(rng_.below(peers - honest_peers));
         if (m.of_alphabet) m.data = contents(m.from, m.data.size());
         break;

@@ -172,7 +172,10 @@ void Node::cancel_one() {
 }
 
 void Node::lose(int peer) {
-    const ucp_ep_h lost = ep(peer);
+    lose(ep(peer));
+}
+
+void Node::lose(ucp_ep_h lost) {
     if (lost == nullptr) return;
     const ucs_status_t status =
         rng_.chance(50) ? UCS_ERR_CONNECTION_RESET : UCS_ERR_ENDPOINT_TIMEOUT;
@@ -187,6 +190,14 @@ bool Node::idle_with(int peer) const {
 
 bool Node::honest_is_done() const {
     return awaited_.empty() && idle_with(1 - self_);
+}
+
+std::string Node::left() const {
+    std::string text;
+    for (const auto &item : items_)
+        text += std::string(text.empty() ? "" : ", ") + item->what + " " +
+                std::to_string(item->peer) + (item->cancelled ? " (cancelled)" : "");
+    return text;
 }
 
 std::string Node::honest_left() const {

@@ -64,10 +64,12 @@ public:
     void settle_held();
     void cancel_one();
     void lose(int peer);
+    void lose(ucp_ep_h lost);
 
     bool idle_with(int peer) const;
     bool idle() const { return items_.empty(); }
     bool honest_is_done() const;
+    std::string left() const; // what is under way
     std::string honest_left() const;
     void excuse_honest(); // its endpoint is lost
     void no_more_honest() { honest_possible_ = false; }

@@ -151,7 +151,12 @@ void World::reconnect(int a, int b) {
         found_fatal(finding::stuck, "transfers of an endpoint that is lost: " +
                                         node(a).honest_left() + "; " + node(b).honest_left());
     if (!is_quiet && !net_.can_fail()) return;
+    // What comes while UCX closes it is of an endpoint that is gone, too.
+    const ucp_ep_h of_a = net_.ep(a, b), of_b = net_.ep(b, a);
+    lose_between(a, b);
     net_.close(a, b);
+    node(a).lose(of_a);
+    if (honest) node(b).lose(of_b);
     net_.connect(a, b);
     if (!honest) return;
     node(a).start_afresh();
@@ -220,8 +225,12 @@ void World::lose_all() {
         return node(0).idle() && node(1).idle();
     };
     if (!rounds_until(many_rounds, over))
-        found_fatal(finding::stuck, "requests do not end with their endpoints");
-    const auto closed = [&] { return node(0).close_windows() && node(1).close_windows(); };
+        found_fatal(finding::stuck, "requests do not end with their endpoints: " + node(0).left() +
+                                        "; " + node(1).left());
+    const auto closed = [&] {
+        for (auto &h : hostiles_) h->release_all();
+        return node(0).close_windows() && node(1).close_windows();
+    };
     if (!rounds_until(many_rounds, closed))
         found_fatal(finding::stuck, "a window cannot be destroyed when endpoints are gone");
     rounds_until(5, [] { return false; });
