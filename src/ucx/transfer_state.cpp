@@ -47,7 +47,7 @@ Admission TransferState::take(const Part &part) {
         return Admission::accept;
     }
     case Kind::withdraw: return Admission::accept; // also of what was dropped: then that is all
-    case Kind::opening: break; // it is no active message
+    case Kind::opening: break;                     // it is no active message
     }
     return Admission::refuse;
 }
