@@ -239,7 +239,8 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * UCD_OUTBUF, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a call wins.
  * UCD_LOG_LEVEL: what UCD prints to stderr: off (as when unset), error (every failure) or plan (also
  * which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH: folders, with colons between
- * them, where backend plugins are looked for; in place of the one that libucd is in.
+ * them, where backend plugins are looked for; in place of the one that libucd is in. A program
+ * that runs with more rights than who started it (set-user-id and the like) reads none of these.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -520,7 +521,8 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   flattened        bytes that ucd_flatten writes
  *   memory           bytes that the type holds by now: tree, lists, layout and plans
  *
- * Long lists, deep trees and many steps are cut short by "...".
+ * Long lists, deep trees, many nodes and many steps are cut short by "...". A part of a layout that
+ * comes again is written once, behind a number, and named by it then: [@0 #1: ..., @900 #1].
  * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (text_size < *needed, 0 included; text is not
  * written); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed);
@@ -771,8 +773,10 @@ UCD_API int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_si
 /* Makes a type from exactly the bytes that ucd_flatten wrote. The result is a new handle, to be
  * freed, with the size, bounds, packed stream and speed of the original, and so is what is built on
  * it. The bytes may come from anyone: each input gives a valid type or a status, in time and memory
- * linear in flattened_size. A data representation that this machine does not have moves under
- * REPLACE, and is NOT_SUPPORTED in reductions.
+ * linear in flattened_size. So layout and plans of such a type, and of one built on it, expand to at
+ * most 64 KiB + 16 times its flattened size; what would take more stays as it was described: correct,
+ * perhaps slower than the original. A data representation that this machine does not have moves
+ * under REPLACE, and is NOT_SUPPORTED in reductions.
  * Returns: NOT_INITIALIZED; INVALID_ARG (newtype is NULL; flattened is NULL though flattened_size
  * is not 0); CORRUPT (not such bytes, too few or too many included); NOT_SUPPORTED (a newer version
  * of the format); OUT_OF_MEM; INTERNAL. */

@@ -152,6 +152,20 @@ typedef struct {
  *                    of each device once more. A transfer is always given one chunk, so that none
  *                    waits for another.
  *
+ *   ucd.ucx.timeout  seconds, also with a fraction, for which nothing of a transfer may move before it
+ *                    ends with UCS_ERR_TIMED_OUT; 0, the default: for ever. A receive counts from
+ *                    the message that it matched. The transfer is complete when UCX has given the
+ *                    buffer back: see unresponsive above.
+ *   ucd.ucx.peer_memory, ucd.ucx.peers_memory
+ *                    bytes that messages of one endpoint, and of all, may take here before a receive
+ *                    takes them (only here; 256 MiB and 1 GiB, at least 1 MiB). Beyond them the
+ *                    endpoint that keeps most is barred: its transfers end with
+ *                    UCS_ERR_EXCEEDS_LIMIT, and what it sends is dropped until
+ *                    ucd_ucx_lose_endpoint. See docs/security.md.
+ *
+ * A key that begins with ucd.ucx. and is not in this header or ucd_ucx_rma.h is INVALID_ARG, in every
+ * function that takes an info.
+ *
  * From device memory to device memory of the same machine, chunks stay in device memory, which the
  * receiver opens, if drivers and devices can do that (see docs/gpu-ring.md):
  *
@@ -168,8 +182,9 @@ typedef struct {
  * The defaults, and how they were measured, are in docs/ucx.md. params and info are read during the
  * call. The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last
  * ucd_finalize.
- * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release),
- * NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM, INTERNAL. */
+ * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release; another
+ * pipeline of this worker has am_id), NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM,
+ * INTERNAL. */
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
 
@@ -182,14 +197,18 @@ UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
  * calls the callbacks of those that are complete. To be called in place of ucp_worker_progress, and
  * not from a callback of UCX. Returns, unlike the others, nonzero if something moved. A pipeline
  * whose last call returned 0 has nothing to do until the worker has (ucp_worker_arm), unless device
- * memory is being packed or unpacked, whose end no event tells. */
+ * memory is being packed or unpacked, whose end no event tells, or a transfer has a time limit. Of
+ * NULL, 0. */
 UCD_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
 
 /* How a transfer ended. */
 typedef struct {
     ucs_status_t status; /* UCS_OK; UCS_ERR_CANCELED (by either side); UCS_ERR_MESSAGE_TRUNCATED;
                           * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: ucd says more;
-                          * UCS_ERR_INVALID_PARAM: the message is no pipeline's; or as UCX said */
+                          * UCS_ERR_INVALID_PARAM: the message is no pipeline's, or its sender does
+                          * not keep to the protocol; UCS_ERR_UNSUPPORTED: an earlier version's;
+                          * UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: its endpoint is barred; or
+                          * as UCX said */
     int ucd;             /* the UCD_ERR__* that packing or unpacking failed with, or UCD_SUCCESS */
     uint64_t bytes;      /* of the message; 0 if it failed */
     ucp_tag_t tag;       /* of a received tagged message */
@@ -273,8 +292,9 @@ UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
  * complete stays so. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 
-/* UCS_INPROGRESS, or how the transfer ended, with *result filled in unless result is NULL. Makes no
- * progress. */
+/* UCS_INPROGRESS, or how the transfer ended, with *result filled in unless result is NULL. If it
+ * failed, ucd_ucx_last_error says more, as it does in the transfer's callback. NULL was complete when
+ * it was started: UCS_OK, and a result without bytes. Makes no progress. */
 UCD_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
 
 /* Ends a request; if it is not complete, the transfer goes on and is completed as if it had not

@@ -48,9 +48,18 @@ typedef struct {
  * UCP_FEATURE_AM. Keys of info, besides those of ucd_ucx_pipeline_create, which also are keys of an
  * operation's info:
  *
- *   ucd.ucx.rma.types  bytes of flattened types that are kept as target, and as many as origin
+ *   ucd.ucx.rma.types  bytes of memory for types that are kept as target, and as many as origin
  *                      (default 16 MiB; 0: none). Those that were used last are kept. A type
  *                      that is not kept is sent again when it is used; nothing else differs.
+ *   ucd.ucx.rma.peer_operations
+ *                      operations of one endpoint that wait at this target (default 65,536): for
+ *                      their types, for their turn, for a device. More are answered with
+ *                      UCS_ERR_NO_MEMORY.
+ *   ucd.ucx.peer_memory
+ *                      bytes of their data, and of answers that the endpoint does not take. An
+ *                      endpoint that goes beyond it by not taking answers is not answered any more.
+ *   ucd.ucx.timeout    of an operation: until its answer has come. What it does at the target may
+ *                      still be done.
  *
  * params and info are read during the call. It ends with ucd_ucx_rma_destroy, before its worker and
  * before the last ucd_finalize.
@@ -145,10 +154,12 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *   UCS_ERR_OUT_OF_RANGE    the target's bytes are not all in the window
  *   UCS_ERR_INVALID_PARAM   the target found a message to be none of this library's, or sizes or
  *                           elements that disagree, or overlap where something is written
- *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, or a
- *                           later version's message
+ *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, a layout
+ *                           of millions of segments that it would have to check for overlap, or
+ *                           another version's message
  *   UCS_ERR_NO_MEMORY       there was none, here or there
  *   UCS_ERR_IO_ERROR        moving the data failed; ucd says how, here or there
+ *   UCS_ERR_TIMED_OUT       nothing has moved for ucd.ucx.timeout
  *   UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint
  *   any other               as UCX said
  *

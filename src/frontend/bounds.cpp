@@ -17,6 +17,7 @@ void Bounds::add(int128 displacement, int64_t blocklength, const Type &child) {
 void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                       const Type &child) {
     nested_ = std::max(nested_, child.nested_fields);
+    unflattened_ = unflattened_ || child.unflattened;
     if (count == 0 || blocklength == 0) return;
     // The last child of a block lies before the first if the extent is negative.
     const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
@@ -28,8 +29,7 @@ void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t bloc
     }
     if (child.size == 0) return;
     data_.include(lowest + child.true_lb, highest + child.true_ub);
-    const uint128 blocks =
-        static_cast<uint128>(count) * static_cast<uint128>(blocklength);
+    const uint128 blocks = static_cast<uint128>(count) * static_cast<uint128>(blocklength);
     too_large_ = too_large_ || blocks > static_cast<uint128>(INT64_MAX);
     if (!too_large_) size_ += blocks * child.size;
     too_large_ = too_large_ || size_ > static_cast<uint128>(INT64_MAX);
@@ -46,6 +46,16 @@ void Bounds::set(int128 lb, int128 ub) {
 
 Status Bounds::settle(Type &type) const {
     const auto fits = [](int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };
+    const auto too_far = [] {
+        return fail(UCD_ERR__OVERFLOW, "the bounds of the type do not fit %jd bytes",
+                    static_cast<intmax_t>(INT64_MAX));
+    };
+    if (too_large_)
+        return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
+                    static_cast<intmax_t>(INT64_MAX));
+    // Before any two of them are subtracted: that need not fit 128 bits.
+    for (const int128 v : {data_.low, data_.high, marked_.low, marked_.high})
+        if (!fits(v)) return too_far();
     int128 lb = data_.low, ub = data_.high;
     if (marked_.any) {
         lb = marked_.low;
@@ -55,13 +65,8 @@ Status Bounds::settle(Type &type) const {
         const int128 mask = alignment_ - 1;
         ub = lb + ((ub - lb + mask) & ~mask);
     }
-    if (too_large_)
-        return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
-                    static_cast<intmax_t>(INT64_MAX));
-    for (const int128 v : {lb, ub, ub - lb, data_.low, data_.high, data_.high - data_.low})
-        if (!fits(v))
-            return fail(UCD_ERR__OVERFLOW, "the bounds of the type do not fit %jd bytes",
-                        static_cast<intmax_t>(INT64_MAX));
+    for (const int128 v : {ub, ub - lb, data_.high - data_.low})
+        if (!fits(v)) return too_far();
     type.size = static_cast<uint64_t>(size_);
     type.lb = static_cast<int64_t>(lb);
     type.ub = static_cast<int64_t>(ub);
@@ -73,6 +78,7 @@ Status Bounds::settle(Type &type) const {
     type.element = element_;
     type.predefined = predefined_;
     type.nested_fields = nested_ + (type.form == Form::fields);
+    type.unflattened = unflattened_;
     return success;
 }
 

@@ -73,6 +73,7 @@ Status create_dup(const Type &child, TypeOwner &type) {
     t->alignment = child.alignment;
     t->ops = child.ops;
     t->nested_fields = child.nested_fields;
+    t->unflattened = child.unflattened;
     t->size = child.size;
     t->lb = child.lb;
     t->ub = child.ub;
@@ -104,8 +105,8 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     Bounds bounds;
     if (count > 0) {
         const int128 last = static_cast<int128>(count - 1) * t->stride;
-        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count,
-                        blocklength, child);
+        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
+                        child);
     }
     return finish(bounds, std::move(t), type);
 }

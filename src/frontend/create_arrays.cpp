@@ -3,6 +3,7 @@
 #include "create.h"
 
 #include "bounds.h"
+#include "layout.h"
 
 #include <algorithm>
 #include <vector>
@@ -176,8 +177,8 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
 
 // Puts one dimension around the nest; `bytes` is the distance of neighbours in that dimension.
 Status distribute(TypeOwner &nest, const Type &child, const Share &s, int64_t bytes) {
-    const int64_t period =
-        static_cast<int64_t>(static_cast<uint64_t>(s.period) * static_cast<uint64_t>(bytes));
+    // What does not fit wraps: it lies beyond the array, whose extent is OVERFLOW then.
+    const int64_t period = displace(0, static_cast<uint64_t>(s.period), bytes);
     if (s.rest == 0) {
         UCD_TRY(around(nest, child, s.block, bytes));
         return around(nest, child, s.full_blocks, period);
@@ -188,7 +189,7 @@ Status distribute(TypeOwner &nest, const Type &child, const Share &s, int64_t by
     UCD_TRY(create_vector(s.full_blocks, 1, period, Unit::bytes, *block, full));
     UCD_TRY(create_vector(s.rest, 1, bytes, Unit::bytes, inner, rest));
     const int64_t lengths[2] = {1, 1};
-    const int64_t displs[2] = {0, s.full_blocks * period};
+    const int64_t displs[2] = {0, displace(0, static_cast<uint64_t>(s.full_blocks), period)};
     const Type *parts[2] = {full.get(), rest.get()};
     UCD_TRY(create_struct(2, lengths, displs, parts, both));
     nest = std::move(both);

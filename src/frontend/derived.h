@@ -4,6 +4,8 @@
 #include "backend.h"
 #include "type.h"
 
+#include <mutex>
+
 namespace ucd {
 
 inline constexpr unsigned max_backends = 8;
@@ -13,6 +15,10 @@ struct Derived {
     // Per backend and for a count of one or more; see Backend::plan().
     std::atomic<const Plan *> plans[max_backends][2] = {};
     std::atomic<const Elements *> elements{nullptr};
+    // What plans and elements may still take, if the type was made from flattened bytes. Then they
+    // are made under the mutex.
+    uint64_t bytes_left = UINT64_MAX;
+    std::mutex making;
 
     Derived() = default;
     ~Derived();
@@ -25,6 +31,11 @@ inline const Derived &derived(const Type &type) {
     const Derived *d = type.derived.load(std::memory_order_acquire);
     return d != nullptr ? *d : make_derived(type);
 }
+
+// What the layout of the type may be expanded to. Descriptions of few bytes may imply much: what
+// comes out of ucd_unflatten, and what is built on it, has half of its budget for the layout, and
+// what that leaves for all else. Types that the program built are not limited in bytes.
+uint64_t most_layout_bytes(const Type &type);
 
 // The type's layout.
 inline const Layout &layout_of(const Type &type) {

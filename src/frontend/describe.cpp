@@ -90,7 +90,7 @@ std::string arguments_of(const Type &t) {
 const Type *user_child(const Type &t) {
     const bool array = t.combiner == Combiner::subarray || t.combiner == Combiner::darray ||
                        t.combiner == Combiner::ndarray;
-    if (!array) return t.child;
+    if (!array || t.form == Form::nest) return t.child;
     int64_t dims = t.combiner == Combiner::darray ? t.arguments[2] : t.arguments[0];
     const Type *c = t.child;
     if (t.combiner != Combiner::darray) {
@@ -144,7 +144,7 @@ void write_tree(const Type &root, std::string &text) {
 
 void write_steps(const Type &type, std::string &text) {
     LoweringTrace trace;
-    (void)lower_to_layout(type, &trace);
+    (void)lower_to_layout(type, most_layout_bytes(type), &trace);
     for (const LoweringStep &step : trace.steps) {
         text += "step: " + std::string(name_of(step.combiner)) + " -> " + step.result;
         for (std::size_t i = 0; i < step.rewrites.size(); ++i)

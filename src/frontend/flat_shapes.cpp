@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <new>
 #include <numeric>
-#include <string_view>
+#include <tuple>
 
 namespace ucd::flat {
 namespace {
@@ -30,9 +31,11 @@ std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, in
     return std::gcd(divisor, length);
 }
 
-template <class T> uint64_t hash_bytes(std::span<const T> values) {
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char *>(values.data()), values.size_bytes()});
+// Some order of lists, as cheap as can be.
+template <class T>
+int order_of(std::span<const T> a, std::span<const T> b) {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size_bytes());
 }
 
 } // namespace
@@ -52,8 +55,7 @@ Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
     }
     if (steps.progression) return steps;
     steps.unit = static_cast<int64_t>(divisor);
-    steps.width =
-        std::max(width_of_signed(least / steps.unit), width_of_signed(most / steps.unit));
+    steps.width = std::max(width_of_signed(least / steps.unit), width_of_signed(most / steps.unit));
     return steps;
 }
 
@@ -130,8 +132,8 @@ PlacedShape Shapes::runs(const std::vector<int64_t> &displs, const std::vector<i
     Shape s = list(Kind::runs, displs, steps);
     s.child = child;
     s.stride = stride;
-    s.lengths_width = width_of_unsigned(
-        static_cast<uint64_t>(*std::max_element(lengths.begin(), lengths.end())));
+    s.lengths_width =
+        width_of_unsigned(static_cast<uint64_t>(*std::max_element(lengths.begin(), lengths.end())));
     if (one_length) s.flags |= one_length_flag;
     const std::size_t written = one_length ? 1 : lengths.size();
     uint8_t *to = extend(s, written << s.lengths_width);
@@ -184,44 +186,28 @@ std::span<const ShapeId> Shapes::children_of(const Shape &s) const {
     return std::span(children_).subspan(s.children_at, static_cast<std::size_t>(s.count));
 }
 
-uint64_t Shapes::hash_of(const Shape &s) const {
-    const uint64_t bytes[] = {static_cast<uint64_t>(s.kind), s.flags, s.element_class,
-                              s.element_bytes, s.alignment_log};
-    uint64_t head = 0;
-    for (const uint64_t b : bytes) head = head << 8 | b;
-    const uint64_t numbers[] = {head,
-                                static_cast<uint64_t>(s.count),
-                                static_cast<uint64_t>(s.stride),
-                                static_cast<uint64_t>(s.unit),
-                                hash_bytes(list_of(s)),
-                                hash_bytes(children_of(s))};
-    return hash_bytes(std::span<const uint64_t>(numbers));
-}
-
-bool Shapes::equal(const Shape &a, const Shape &b) const {
-    return a.kind == b.kind && a.flags == b.flags && a.element_class == b.element_class &&
-           a.element_bytes == b.element_bytes && a.alignment_log == b.alignment_log &&
-           a.steps_width == b.steps_width && a.lengths_width == b.lengths_width &&
-           a.count == b.count && a.stride == b.stride && a.unit == b.unit &&
-           std::ranges::equal(list_of(a), list_of(b)) &&
-           std::ranges::equal(children_of(a), children_of(b));
+bool Shapes::Less::operator()(ShapeId a, ShapeId b) const {
+    const Shape &s = (*shapes)[a], &t = (*shapes)[b];
+    const auto key = [](const Shape &u) {
+        return std::tie(u.kind, u.count, u.stride, u.unit, u.flags, u.element_class,
+                        u.element_bytes, u.alignment_log, u.steps_width, u.lengths_width);
+    };
+    if (key(s) != key(t)) return key(s) < key(t);
+    const int order = order_of(shapes->children_of(s), shapes->children_of(t));
+    return order != 0 ? order < 0 : order_of(shapes->list_of(s), shapes->list_of(t)) < 0;
 }
 
 // The id of the shape under construction: that of an equal one, if there is one.
 ShapeId Shapes::intern(const Shape &s) {
-    const uint64_t hash = hash_of(s);
-    const auto [begin, end] = index_.equal_range(hash);
-    for (auto it = begin; it != end; ++it) {
-        if (!equal(shapes_[it->second], s)) continue;
-        lists_.resize(lists_.size() - s.list_bytes);
-        if (s.kind == Kind::fields) children_.resize(s.children_at);
-        return it->second;
-    }
     if (shapes_.size() == no_shape) throw std::bad_alloc();
     const auto id = static_cast<ShapeId>(shapes_.size());
-    index_.emplace(hash, id);
     shapes_.push_back(s);
-    return id;
+    const auto [equal, is_new] = index_.insert(id);
+    if (is_new) return id;
+    lists_.resize(lists_.size() - s.list_bytes);
+    if (s.kind == Kind::fields) children_.resize(s.children_at);
+    shapes_.pop_back();
+    return *equal;
 }
 
 // A nest is written as one node, down to the first shape that is none.

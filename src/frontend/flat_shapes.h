@@ -9,8 +9,8 @@
 #include "flat_format.h"
 #include "type.h"
 
+#include <set>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace ucd::flat {
@@ -36,9 +36,9 @@ struct Shape {
     uint8_t element_class = 0, element_bytes = 0, alignment_log = 0; // element
     uint8_t steps_width = 0, lengths_width = 0;                      // lists
     ShapeId child = no_shape;                                        // nest, blocks, runs
-    int64_t count = 0;  // nest: of its one level; lists: entries
-    int64_t stride = 0; // nest: of its one level; runs: within a run
-    int64_t unit = 0;   // lists: what the steps count
+    int64_t count = 0;                       // nest: of its one level; lists: entries
+    int64_t stride = 0;                      // nest: of its one level; runs: within a run
+    int64_t unit = 0;                        // lists: what the steps count
     std::size_t list_at = 0, list_bytes = 0; // steps, then lengths, as written
     std::size_t children_at = 0;             // fields
 
@@ -56,6 +56,10 @@ struct PlacedShape {
 
 class Shapes {
 public:
+    Shapes() = default;
+    Shapes(const Shapes &) = delete; // the index refers to it
+    Shapes &operator=(const Shapes &) = delete;
+
     ShapeId element(const Type &type);
     ShapeId strided(int64_t count, int64_t stride, ShapeId child);
     // Equal children at displs[i].
@@ -82,8 +86,6 @@ private:
     Shape list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps);
     uint8_t *extend(Shape &shape, std::size_t bytes);
     ShapeId intern(const Shape &shape);
-    bool equal(const Shape &a, const Shape &b) const;
-    uint64_t hash_of(const Shape &shape) const;
     std::span<const uint8_t> list_of(const Shape &shape) const;
     // One child, or those of fields.
     std::span<const ShapeId> children_of(const Shape &shape) const;
@@ -96,7 +98,13 @@ private:
     std::vector<Shape> shapes_; // children before parents
     std::vector<uint8_t> lists_;
     std::vector<ShapeId> children_; // of fields
-    std::unordered_multimap<uint64_t, ShapeId> index_;
+    // Equal shapes are found by comparing, in order: types may have been made from bytes that are
+    // chosen to do harm, and equal hashes can be chosen.
+    struct Less {
+        const Shapes *shapes;
+        bool operator()(ShapeId a, ShapeId b) const;
+    };
+    std::set<ShapeId, Less> index_{Less{this}};
 };
 
 } // namespace ucd::flat

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 
 namespace ucd {
 namespace {
@@ -72,6 +73,13 @@ private:
         switch (t.form) {
         case Form::element: return {0, shapes_.element(t)};
         case Form::wrap: return {wrapping_add(c.at, t.stride), c.id};
+        case Form::nest: {
+            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
+            ShapeId id = c.id;
+            for (int64_t level = levels; level-- > 0;)
+                id = shapes_.strided(shape[level], shape[levels + level], id);
+            return {c.at, id};
+        }
         case Form::strided: {
             const ShapeId run = shapes_.strided(t.blocklength, t.child->extent(), c.id);
             return {c.at, shapes_.strided(t.count, t.stride, run)};
@@ -80,8 +88,7 @@ private:
             std::vector<int64_t> displs(static_cast<std::size_t>(t.count));
             for (std::size_t i = 0; i < displs.size(); ++i)
                 displs[i] = wrapping_add(c.at, wrapping_mul(t.displs[i], t.unit));
-            return shapes_.blocks(displs,
-                                  shapes_.strided(t.blocklength, t.child->extent(), c.id));
+            return shapes_.blocks(displs, shapes_.strided(t.blocklength, t.child->extent(), c.id));
         }
         case Form::runs: {
             std::vector<int64_t> displs, lengths;

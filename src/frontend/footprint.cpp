@@ -13,6 +13,8 @@ uint64_t bytes_of(const std::vector<T> &list) {
     return list.capacity() * sizeof(T);
 }
 
+} // namespace
+
 uint64_t bytes_of(const Layout &layout) {
     uint64_t bytes = bytes_of(layout.nodes) + bytes_of(layout.tables);
     for (const Table &t : layout.tables)
@@ -20,6 +22,8 @@ uint64_t bytes_of(const Layout &layout) {
                  bytes_of(t.segments_first);
     return bytes;
 }
+
+namespace {
 
 uint64_t bytes_of(const Derived &derived) {
     uint64_t bytes = sizeof derived + bytes_of(derived.layout);

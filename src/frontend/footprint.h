@@ -1,6 +1,7 @@
 // What a type costs in memory.
 #pragma once
 
+#include "layout.h"
 #include "type.h"
 
 namespace ucd {
@@ -8,5 +9,8 @@ namespace ucd {
 // Bytes that the type holds by now, with all types below it, each once: tree, lists, layout and
 // plans. Predefined types cost nothing.
 uint64_t footprint_of(const Type &type);
+
+// Bytes that a layout holds.
+uint64_t bytes_of(const Layout &layout);
 
 } // namespace ucd

@@ -1,10 +1,10 @@
 #include "info.h"
 
+#include "environment.h"
 #include "registry.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 namespace ucd {
 namespace {
@@ -152,7 +152,7 @@ Status set_text(Info &info, std::string_view key, std::string_view value) {
 
 Status hints_from_environment(Info &info) {
     for (const Key &key : keys)
-        if (const char *value = std::getenv(key.variable))
+        if (const char *value = environment_variable(key.variable))
             UCD_TRY(set(info, key, key.variable, value));
     return success;
 }

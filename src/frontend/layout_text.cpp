@@ -1,27 +1,33 @@
 #include "layout_text.h"
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 namespace ucd {
 namespace {
 
+// Shared nodes are written once and referred to by a number afterwards, or else text would double
+// with each level: "[@0 #1: indexed(...) block(4), @900 #1]".
 class Writer {
 public:
     Writer(const Layout &layout, uint64_t most) : layout_(layout), most_(most) {}
 
     std::string write(NodeId root, int64_t start) {
-        text_ = "@" + std::to_string(start);
-        pending_.push_back({root, "", 0});
-        while (!pending_.empty()) {
-            const Item item = pending_.back();
-            pending_.pop_back();
-            text_ += item.before;
-            if (item.node == none) continue;
-            if (item.depth > most_ + 8) {
-                text_ += " ...";
-                continue;
+        // Only what is written twice has a number. Which that is, a first time shows.
+        for (const bool numbered : {false, true}) {
+            if (numbered && std::none_of(seen_.begin(), seen_.end(),
+                                         [](const auto &s) { return s.second.times > 1; }))
+                break;
+            text_ = "@" + std::to_string(start);
+            nodes_ = 0;
+            pending_.push_back({root, "", 0});
+            while (!pending_.empty()) {
+                const Item item = pending_.back();
+                pending_.pop_back();
+                text_ += item.before;
+                if (item.node != none) write(item, numbered);
             }
-            node(layout_.nodes[item.node], item.depth);
         }
         return text_;
     }
@@ -33,6 +39,32 @@ private:
         std::string before; // what goes before it
         uint64_t depth;
     };
+    struct Seen {
+        uint64_t times = 0, number = 0;
+    };
+
+    void write(const Item &item, bool numbered) {
+        const Node &n = layout_.nodes[item.node];
+        if ((item.depth > 8 && item.depth - 8 > most_) || nodes_ / 4 >= most_) {
+            text_ += " ...";
+            return;
+        }
+        // Short texts are repeated.
+        if (n.kind != NodeKind::block &&
+            !(n.kind == NodeKind::strided && layout_.nodes[n.child].kind == NodeKind::block)) {
+            Seen &seen = seen_[item.node];
+            if (numbered ? seen.number > 0 : seen.times++ > 0) {
+                text_ += " #" + std::to_string(seen.number);
+                return;
+            }
+            if (numbered && seen.times > 1) {
+                seen.number = ++numbers_;
+                text_ += " #" + std::to_string(seen.number) + ":";
+            }
+        }
+        ++nodes_;
+        node(n, item.depth);
+    }
 
     // `write_entry(i)` for the entries, as many as are to be shown.
     template <class WriteEntry>
@@ -94,6 +126,8 @@ private:
     uint64_t most_;
     std::string text_;
     std::vector<Item> pending_; // what is still to be written, the next last
+    std::map<NodeId, Seen> seen_;
+    uint64_t nodes_ = 0, numbers_ = 0;
 };
 
 } // namespace

@@ -1,8 +1,9 @@
 #include "log.h"
 
+#include "environment.h"
+
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,7 @@ namespace ucd {
 
 Status read_log_level() {
     constexpr std::string_view names[] = {"off", "error", "plan"};
-    const char *value = std::getenv("UCD_LOG_LEVEL");
+    const char *value = environment_variable("UCD_LOG_LEVEL");
     uint8_t level = 0;
     if (value != nullptr) {
         while (level < std::size(names) && names[level] != value) ++level;

@@ -132,7 +132,7 @@ Status Pipeline::plan_packed_reduction(const StagedMove &move, End &end) {
     const uint64_t size = move.element_type->size;
     packed->layout = packed_layout(size);
     UCD_TRY(to_.backend->plan(packed->layout, static_cast<int64_t>(size), move.element_count > 1,
-                              packed->plan));
+                              UINT64_MAX, packed->plan));
     end.plan = packed->plan.get();
     end.count = move.element_count;
     packed_plans_.push_back(std::move(packed));

@@ -42,6 +42,7 @@ enum class Form : uint8_t {
     runs,    // the same, each block with its own length
     fields,  // the same, each block with its own type as well
     wrap,    // the child, displaced by `stride` bytes
+    nest,    // strides around strides: `arguments` as those of ndarray
 };
 
 // A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
@@ -54,8 +55,10 @@ struct Type {
     Element element = Element::none; // the one representation of all elements, if there is one
     uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
     uint32_t alignment = 1;
-    uint32_t ops = ~uint32_t{0}; // op_bit()s that every element supports
-    uint32_t nested_fields = 0;  // struct constructors on the deepest path
+    uint32_t ops = ~uint32_t{0};  // op_bit()s that every element supports
+    uint32_t nested_fields = 0;   // struct constructors on the deepest path
+    bool unflattened = false;     // made from flattened bytes, or built on what is
+    uint64_t flattened_bytes = 0; // that it was made from, if it was
 
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;

@@ -139,8 +139,7 @@ Status Reader::node(TypeOwner &type) {
     if (kind == Kind::element && flags == 0) return element(type);
     // Each entry of a list takes up bytes somewhere, so one of its columns is written out.
     const bool progression = (flags & progression_flag) != 0;
-    const uint8_t defined = kind == Kind::runs     ? progression ? progression_flag
-                                                                 : one_length_flag
+    const uint8_t defined = kind == Kind::runs ? progression ? progression_flag : one_length_flag
                             : kind == Kind::fields ? progression_flag
                                                    : 0;
     const Widths w = Widths::of(cursor_.byte());
@@ -189,6 +188,38 @@ Status Reader::refer(const uint8_t *id, unsigned width, Type *&type) {
     return success;
 }
 
+// Many levels, two bytes each, are one type.
+Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, Type *child,
+                 TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::ndarray, Form::nest, child);
+    t->argument_count = 1 + 2 * dims;
+    t->arguments = std::make_unique<int64_t[]>(t->argument_count);
+    t->arguments[0] = dims;
+    int128 lowest = 0, highest = 0;
+    int64_t times = 1;
+    for (unsigned level = 0; level < dims; ++level) {
+        const int64_t count = load_signed(levels + (std::size_t{2 * level} << width), width),
+                      stride = load_signed(levels + (std::size_t{2 * level + 1} << width), width);
+        if (count < 2) return corrupt("a nest with a level of fewer than two");
+        if (__builtin_mul_overflow(times, count, &times))
+            return corrupt("a size or displacements that do not fit");
+        const int128 last = static_cast<int128>(count - 1) * stride;
+        // Levels that lead too far are found out before so many of them add up to more than 128
+        // bits.
+        if (last > INT64_MAX || last < -INT64_MAX)
+            return corrupt("a size or displacements that do not fit");
+        lowest += std::min<int128>(last, 0);
+        highest += std::max<int128>(last, 0);
+        t->arguments[1 + level] = count;
+        t->arguments[1 + dims + level] = stride;
+    }
+    Bounds bounds;
+    bounds.add_many(lowest, highest, times, 1, *child);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
+    return success;
+}
+
 Status Reader::nest(Widths w, TypeOwner &type) {
     const unsigned dims = cursor_.byte();
     if (dims == 0 || dims > max_dims) return corrupt("a nest of a depth that is not defined");
@@ -199,6 +230,7 @@ Status Reader::nest(Widths w, TypeOwner &type) {
     const auto number = [&](unsigned i) {
         return load_signed(levels + (std::size_t{i} << w.scalars), w.scalars);
     };
+    if (dims > 2) return deep_nest(dims, levels, w.scalars, child, type);
     TypeOwner inner;
     for (unsigned level = dims; level-- > 0;) {
         int64_t count = number(2 * level), stride = number(2 * level + 1), blocklength = 1;
@@ -221,10 +253,10 @@ Status Reader::nest(Widths w, TypeOwner &type) {
         t->count = count;
         t->blocklength = blocklength;
         t->stride = stride;
-        const __int128 last = static_cast<__int128>(count - 1) * stride;
+        const int128 last = static_cast<int128>(count - 1) * stride;
         Bounds bounds;
-        bounds.add_many(std::min<__int128>(last, 0), std::max<__int128>(last, 0), count,
-                        blocklength, *child);
+        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
+                        *child);
         UCD_TRY(settle(bounds, *t));
         inner = std::move(t);
         child = inner.get();
@@ -252,10 +284,9 @@ Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
     int64_t step = unit;
     for (uint64_t i = 1; i < l.count; ++i) {
         const uint64_t at = (i - 1) << w.steps;
-        const bool far =
-            (!progression &&
-             __builtin_mul_overflow(unit, load_signed(steps + at, w.steps), &step)) ||
-            __builtin_add_overflow(l.displs[i - 1], step, &l.displs[i]);
+        const bool far = (!progression &&
+                          __builtin_mul_overflow(unit, load_signed(steps + at, w.steps), &step)) ||
+                         __builtin_add_overflow(l.displs[i - 1], step, &l.displs[i]);
         if (far) return corrupt("displacements that do not fit");
     }
     if (kind == Kind::blocks) return blocks(std::move(l), type);
@@ -358,7 +389,7 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
     TypeOwner t = new_type(Combiner::resized, Form::wrap, placed.get());
     Bounds bounds;
     bounds.add(0, 1, *placed);
-    bounds.set(lb, static_cast<__int128>(lb) + extent);
+    bounds.set(lb, static_cast<int128>(lb) + extent);
     if (!bounds.settle(*t).ok()) return corrupt("bounds that do not fit");
     type = std::move(t);
     return success;
@@ -382,7 +413,10 @@ Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type) {
                     "flattened is of version %u of the format; this library reads version %u",
                     written_by, unsigned{version});
     if (written_by != version) return corrupt("its version is 0");
-    return Reader(bytes, count).run(type);
+    UCD_TRY(Reader(bytes, count).run(type));
+    type->unflattened = true;
+    type->flattened_bytes = count;
+    return success;
 }
 
 } // namespace ucd

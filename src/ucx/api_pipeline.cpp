@@ -31,8 +31,7 @@ Status start_sending(ucd_ucx_pipeline &p, std::unique_ptr<Sending> sending, Star
 
 Status require_libucd() {
     int backends;
-    const int rc = ucd_backend_count(&backends);
-    return rc == UCD_ERR__NOT_INITIALIZED ? fail(rc, "ucd_init was not called") : ucd_ok(rc);
+    return ucd_ok(ucd_backend_count(&backends));
 }
 
 Status read_memory_limits(ucd_info_t info, MemoryLimits &limits) {
@@ -129,6 +128,7 @@ int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline) {
 }
 
 unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline) {
+    if (pipeline == UCD_UCX_PIPELINE__NULL) return 0;
     try {
         return pipeline->progress();
     } catch (const std::bad_alloc &) {

@@ -65,6 +65,7 @@ int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
 }
 
 unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
+    if (rma == UCD_UCX_RMA__NULL) return 0;
     try {
         return rma->progress();
     } catch (const std::bad_alloc &) {
@@ -90,9 +91,7 @@ int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_in
         UCD_UCX_TRY(require(window, "window"));
         if (bytes > 0) UCD_UCX_TRY(require(static_cast<char *>(base), "base"));
         auto made = std::make_unique<ucd_ucx_window>(*rma, base, bytes);
-        UCD_UCX_TRY(made->set(info));
-        TransferOptions options;
-        UCD_UCX_TRY(read_transfer_options(info, options));
+        UCD_UCX_TRY(made->set(info, rma->pipeline->options));
         ucd_ucx_window_t handle = made.get();
         const std::lock_guard held(rma->lock);
         rma->target.add(std::move(made));

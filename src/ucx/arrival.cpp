@@ -130,7 +130,7 @@ void Arrival::take_in(ucd_ucx_pipeline &pipeline) {
     const ucs_status_t lost = pipeline.losses.since(ep, since);
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
     if (lost != UCS_OK) {
-        pipeline.messages.end_stream(header.id.stream, lost);
+        pipeline.end_stream(header.id.stream, lost);
         if (!users) return;
         ep = nullptr;
     }

@@ -23,6 +23,8 @@ Status fail(int code, const char *format, ...) {
 Status ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return success;
+    // Which of libucd's functions it was is not the caller's concern.
+    if (code == UCD_ERR__NOT_INITIALIZED) return fail(code, "ucd_init was not called");
     return fail(code, "%s", ucd_last_error());
 }
 

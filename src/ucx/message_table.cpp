@@ -128,10 +128,10 @@ ucp_ep_h MessageTable::most_charged(ucp_ep_h ep) const {
     return most == peers_.end() ? ep : most->first;
 }
 
-void MessageTable::bar(ucp_ep_h ep, ucs_status_t status) {
+std::vector<uint64_t> MessageTable::bar(ucp_ep_h ep) {
     Peer &peer = peers_[ep];
     peer.barred = true;
-    for (const uint64_t stream : peer.streams) end_stream(stream, status);
+    return peer.streams;
 }
 
 std::vector<Incoming *> MessageTable::of_endpoint(ucp_ep_h ep) const {
@@ -142,21 +142,29 @@ std::vector<Incoming *> MessageTable::of_endpoint(ucp_ep_h ep) const {
     return found;
 }
 
-void MessageTable::remove_endpoint(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+std::vector<uint64_t> MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
     const auto found = peers_.find(ep);
-    if (found == peers_.end() || found->second.since >= before) return;
-    for (const uint64_t stream : found->second.streams) end_stream(stream, status);
+    if (found == peers_.end() || found->second.since >= before) return {};
     // What the user still has to end keeps nothing of the peer's.
     for (Incoming *message : of_endpoint(ep)) discharge(*message, message->charged);
+    std::vector<uint64_t> streams = std::move(found->second.streams);
     peers_.erase(found);
+    return streams;
 }
 
-void MessageTable::end_stream(uint64_t stream, ucs_status_t status) {
-    if (!ended_streams_.try_emplace(stream, status).second) return;
-    ended_order_.push_back(stream);
-    if (ended_order_.size() <= max_ended_streams) return;
-    ended_streams_.erase(ended_order_.front());
-    ended_order_.pop_front();
+std::vector<Incoming *> MessageTable::end_stream(uint64_t stream, ucs_status_t status) {
+    if (ended_streams_.try_emplace(stream, status).second) {
+        ended_order_.push_back(stream);
+        if (ended_order_.size() > max_ended_streams) {
+            ended_streams_.erase(ended_order_.front());
+            ended_order_.pop_front();
+        }
+    }
+    std::vector<Incoming *> opened;
+    for (auto at = messages_.lower_bound({nullptr, {stream, 0}});
+         at != messages_.end() && at->first.ep == nullptr && at->first.id.stream == stream; ++at)
+        opened.push_back(at->second.get());
+    return opened;
 }
 
 } // namespace ucd_ucx

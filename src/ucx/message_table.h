@@ -44,17 +44,17 @@ public:
     bool charge(Incoming &message, uint64_t bytes);
     void discharge(Incoming &message, uint64_t bytes);
     ucp_ep_h most_charged(ucp_ep_h ep) const;
-    // What comes from it is dropped from now on.
-    void bar(ucp_ep_h ep, ucs_status_t status);
+    // What comes from it is dropped from now on. Its streams, which are to be ended.
+    std::vector<uint64_t> bar(ucp_ep_h ep);
 
     // What opens a transfer of this stream later, of which nothing else has come, ends with this.
-    void end_stream(uint64_t stream, ucs_status_t status);
+    // The transfers of it of which nothing but the opening has come.
+    std::vector<Incoming *> end_stream(uint64_t stream, ucs_status_t status);
 
     // The transfers of an endpoint.
     std::vector<Incoming *> of_endpoint(ucp_ep_h ep) const;
-    // The endpoint is gone, unless it was made after that time: what opens one of its transfers
-    // later is told so.
-    void remove_endpoint(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    // The endpoint is gone, unless it was made after that time. Its streams, which are to be ended.
+    std::vector<uint64_t> remove_endpoint(ucp_ep_h ep, uint64_t before);
 
 private:
     struct Key {

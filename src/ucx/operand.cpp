@@ -84,6 +84,10 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
     return near.set("ucd.outbuf", memory.c_str());
 }
 
+uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
+    return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
+}
+
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints) {

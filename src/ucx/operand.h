@@ -2,6 +2,7 @@
 #pragma once
 
 #include "failure.h"
+#include "options.h"
 
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,9 @@ struct Hints {
     std::string device;  // whose memory it is in, if the processor does not reach it; else ""
 };
 
+// Up to that many bytes, data is one message. The ring is not worth its question for less.
+uint64_t direct_limit(const TransferOptions &options, const Hints &hints);
+
 // Of a buffer: `made`, or for host memory of which `info` says nothing, `for_host`.
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
@@ -89,6 +93,7 @@ public:
     // The first byte, if all of them are one segment of memory that UCX may read and write.
     char *in_place() const { return in_place_; }
     bool on_host() const { return hints_->on_host; }
+    const Hints &hints() const { return *hints_; }
     // Whose memory it is in, if the processor does not reach it; else "".
     const std::string &device() const { return hints_->device; }
     // As in_place(), of a device's memory.

@@ -103,9 +103,13 @@ void ucd_ucx_pipeline::remove(Receiving &receiving) {
 bool ucd_ucx_pipeline::charge(Incoming &message, uint64_t bytes) {
     if (messages.charge(message, bytes)) return true;
     const ucp_ep_h barred = messages.most_charged(message.ep());
-    messages.bar(barred, UCS_ERR_EXCEEDS_LIMIT);
+    for (const uint64_t stream : messages.bar(barred)) end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
     for (Incoming *m : messages.of_endpoint(barred)) m->lose(*this, UCS_ERR_EXCEEDS_LIMIT);
     return barred != message.ep();
+}
+
+void ucd_ucx_pipeline::end_stream(uint64_t stream, ucs_status_t status) {
+    for (Incoming *message : messages.end_stream(stream, status)) message->lose(*this, status);
 }
 
 void ucd_ucx_pipeline::deliver(Incoming &message) {
@@ -125,7 +129,8 @@ void ucd_ucx_pipeline::handle_losses() {
         streams_.erase(l.ep);
         std::erase(unresponsive_, l.ep);
         for (Sending *s : sendings_) s->lose(*this, l.ep, l.status, l.before);
-        messages.remove_endpoint(l.ep, l.status, l.before);
+        for (const uint64_t stream : messages.remove_endpoint(l.ep, l.before))
+            end_stream(stream, l.status);
         for (Incoming *m : messages.of_endpoint(l.ep))
             if (m->since() < l.before) m->lose(*this, l.status);
     }

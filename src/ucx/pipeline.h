@@ -89,6 +89,8 @@ struct ucd_ucx_pipeline {
 
     // False: the message's endpoint keeps too much here. It is barred then, and the message ended.
     bool charge(ucd_ucx::Incoming &message, uint64_t bytes);
+    // The endpoint whose stream that is was lost, or is barred.
+    void end_stream(uint64_t stream, ucs_status_t status);
     // The user's handler will be told of it.
     void deliver(ucd_ucx::Incoming &message);
 

@@ -150,7 +150,7 @@ Status Operation::start(Lane &lane) {
 
 // As one message, or as a transfer of chunks.
 Status Operation::send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule) {
-    if (bytes <= options_.eager_or(default_eager)) {
+    if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
         std::size_t waiting;
         return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting,
                                        contiguous_of(data));

@@ -10,10 +10,6 @@
 
 namespace ucd_ucx::rma {
 
-// Up to that many bytes, an operation's data is behind its message, unless ucd.ucx.eager says
-// otherwise.
-inline constexpr uint64_t default_eager = 64 << 10;
-
 // An endpoint at its origin: what the target is known to know, and operations that wait. Behind a
 // fence, which is a null pointer, operations are held.
 struct Lane {

@@ -133,7 +133,7 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
     ucd_layout_t layout;
     return request.verb == Verb::get && window.to_read.on_host && from != nullptr &&
            from->bytes <= max_unsent && found.type->measure(request.count, layout).ok() &&
-           layout.bytes <= default_eager;
+           layout.bytes <= window.eager;
 }
 
 void Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
@@ -149,7 +149,7 @@ void Target::do_at_once(const Request &request, const Found &found, Delivery &de
     if (request.verb == Verb::get) {
         bool waits;
         rc = answer(delivery.ep, result, {at, request.count, type, &window.to_read}, checked.bytes,
-                    1, {}, &waits)
+                    window.eager, 1, {}, &waits)
                  .code();
         if (rc == UCD_SUCCESS) return;
     } else {
@@ -231,11 +231,11 @@ void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
 }
 
 Status Target::answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint64_t bytes,
-                      uint64_t granule, const ucd_ucx_param_t &param, bool *waits) {
+                      uint64_t eager, uint64_t granule, const ucd_ucx_param_t &param, bool *waits) {
     *waits = false;
     const Peer *to = peer(ep);
     if (to == nullptr) return success;
-    if (bytes <= default_eager && (bytes == 0 || to->bytes <= max_unsent)) {
+    if (bytes <= eager && (bytes == 0 || to->bytes <= max_unsent)) {
         std::size_t waiting;
         UCD_UCX_TRY(rma.direct.send(ep, Encoded(answer), data, bytes, no_operation, &waiting));
         charge(ep, waiting);
@@ -246,6 +246,14 @@ Status Target::answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint6
     *waits = request != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(request);
     return success;
+}
+
+bool Target::charge_task(ucp_ep_h ep, uint64_t bytes) {
+    Peer *from = ep != nullptr ? peer(ep) : nullptr;
+    if (from == nullptr || bytes > limits_.peer_memory || from->bytes > limits_.peer_memory - bytes)
+        return false;
+    from->bytes += bytes;
+    return true;
 }
 
 void Target::charge(ucp_ep_h ep, std::size_t bytes) {

@@ -53,11 +53,14 @@ public:
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
     // With data. *waits: a transfer reads it, and calls `param` when it is complete.
+    // Up to `eager` bytes go as one message.
     Status answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint64_t bytes,
-                  uint64_t granule, const ucd_ucx_param_t &param, bool *waits);
+                  uint64_t eager, uint64_t granule, const ucd_ucx_param_t &param, bool *waits);
     // Whether the request may be done: all of it, before anything is moved.
     Verdict check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
                   ucp_ep_h ep, uint64_t data_bytes, Checked &checked);
+    // For memory of a task. False: its origin would keep too much here.
+    bool charge_task(ucp_ep_h ep, uint64_t bytes);
     void end(Task &task);
     Peer *peer(ucp_ep_h ep); // null: it is barred
 

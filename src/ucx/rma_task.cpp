@@ -32,12 +32,13 @@ void Task::begin(TypePtr type) {
     if (request_.verb == Verb::put) return receive();
     send_data(
         {window_.at(request_.displacement), request_.count, type_->type.get(), &window_.to_read},
-        window_.info.get());
+        window_.eager, window_.info.get());
 }
 
 void Task::receive_type(Delivery delivery) {
     if (delivery.payload.is_here()) return learn(delivery.payload.here());
     flattened_bytes_ = delivery.payload.bytes();
+    if (!charge(flattened_bytes_)) return refuse(Verdict::no_memory);
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
     if (flattened_ == nullptr) return refuse(Verdict::no_memory);
     const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
@@ -82,7 +83,14 @@ bool Task::await_device(int rc) {
     return true;
 }
 
+bool Task::charge(uint64_t bytes) {
+    if (!target_.charge_task(ep_, bytes)) return false;
+    charged_ += bytes;
+    return true;
+}
+
 void Task::fetch() {
+    if (!charge(bytes_)) return refuse(Verdict::no_memory);
     // At least one byte, so that null means that there is none.
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
@@ -139,19 +147,20 @@ void Task::received(const ucd_ucx_result_t &result_of_move) {
     payload_ = Payload();
     if (fetches(request_.verb)) {
         window_.leave(*this);
-        return send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
-                         UCD_INFO__NULL);
+        const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
+        return send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &pipeline.for_host},
+                         direct_limit(pipeline.options, pipeline.for_host), UCD_INFO__NULL);
     }
     target_.answer(ep_, result(Verdict::done));
     target_.end(*this);
 }
 
-void Task::send_data(const Data &data, ucd_info_t info) {
+void Task::send_data(const Data &data, uint64_t eager, ucd_info_t info) {
     if (ep_ == nullptr) return target_.end(*this);
     const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
     bool waits;
     const Status status =
-        target_.answer(ep_, result(Verdict::done), data, bytes_, granule_, p, &waits);
+        target_.answer(ep_, result(Verdict::done), data, bytes_, eager, granule_, p, &waits);
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     if (!waits) target_.end(*this);
 }

@@ -62,7 +62,8 @@ private:
     // The device's part that is under way.
     void moved(ucd_ucx_pipeline &, Status status) override;
     bool await_device(int rc);
-    void send_data(const Data &data, ucd_info_t info);
+    bool charge(uint64_t bytes); // false: its origin keeps too much here
+    void send_data(const Data &data, uint64_t eager, ucd_info_t info);
     Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
 
     Target &target_;
@@ -72,7 +73,8 @@ private:
     const ContentId type_id_;
     Payload payload_;
     ucp_ep_h ep_; // null: there is nobody to answer
-    const uint64_t since_, charged_;
+    const uint64_t since_;
+    uint64_t charged_;
     TypePtr type_;
     Memory flattened_, old_; // a type that comes; what a window had
     uint64_t flattened_bytes_ = 0;

@@ -34,12 +34,15 @@ ucd_ucx_window_key_t window_key(const ContentId &name) {
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
-Status ucd_ucx_window::set(ucd_info_t from) {
+Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
+    TransferOptions options = defaults;
+    UCD_UCX_TRY(read_transfer_options(from, options));
     fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
     UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
     UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
+    eager = direct_limit(options, to_read);
     UCD_UCX_TRY(copy_hints(from, fetch_info));
     UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));

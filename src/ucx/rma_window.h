@@ -21,7 +21,7 @@ ucd_ucx_window_key_t window_key(const ContentId &name);
 struct ucd_ucx_window {
     ucd_ucx_window(ucd_ucx_rma &owner, void *memory, uint64_t size)
         : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
-    ucd_ucx::Status set(ucd_info_t from);
+    ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
     // Whether displacement + [low, high) is all within it.
     bool has(int64_t displacement, int64_t low, int64_t high) const;
@@ -37,6 +37,7 @@ struct ucd_ucx_window {
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
     ucd_ucx::OwnedInfo info;          // keys of transfers
+    uint64_t eager = 0;               // bytes that are read and sent as one message
     ucd_ucx::Hints to_read, to_write; // its memory
     ucd_ucx::OwnedInfo fetch_info;    // as to_read, to memory of the library's
 

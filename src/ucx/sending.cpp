@@ -34,9 +34,7 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     slow_ = operand_.bytes() >= 8 << 10 && is_slow(ep_);
     // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
     const bool longer = slow_ && operand_.on_host() && matching == Matching::tag;
-    // The ring is not worth its question for less.
-    const bool ring = options_.ring && !operand_.device().empty();
-    eager_ = options_.eager_or(longer ? 512 << 10 : ring ? 32 << 10 : 64 << 10);
+    eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, operand_.hints());
     if (is_whole()) return set_whole(pipeline);
     const uint64_t chunks = (operand_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) slots_.emplace_back(*this);

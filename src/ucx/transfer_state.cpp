@@ -46,8 +46,8 @@ Admission TransferState::take(const Part &part) {
             return Admission::ignore;
         return Admission::accept;
     }
-    case Kind::withdraw: return stage_ == Stage::done ? Admission::ignore : Admission::accept;
-    case Kind::opening: break; // it is no active message
+    case Kind::withdraw: return Admission::accept; // also of what was dropped: then that is all
+    case Kind::opening: break;                     // it is no active message
     }
     return Admission::refuse;
 }

@@ -2,6 +2,8 @@
 
 #include "support/spared_allocations.hpp"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -9,7 +11,7 @@
 
 namespace {
 
-std::atomic<std::ptrdiff_t> live{0};
+std::atomic<std::ptrdiff_t> live{0}, bytes_live{0}, bytes_peak{0};
 thread_local std::size_t until_failure = 0; // 0: no failure is due
 
 bool is_failing_one() {
@@ -24,7 +26,13 @@ void *allocate(std::size_t bytes, std::size_t alignment) noexcept {
         alignment <= alignof(std::max_align_t)
             ? std::malloc(bytes)
             : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (memory != nullptr) live.fetch_add(1);
+    if (memory != nullptr) {
+        live.fetch_add(1);
+        const auto size = static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
+        const std::ptrdiff_t now = bytes_live.fetch_add(size) + size;
+        for (std::ptrdiff_t peak = bytes_peak.load(); now > peak;)
+            if (bytes_peak.compare_exchange_weak(peak, now)) break;
+    }
     return memory;
 }
 
@@ -35,7 +43,10 @@ void *allocate_or_throw(std::size_t bytes, std::size_t alignment) {
 }
 
 void give_back(void *memory) noexcept {
-    if (memory != nullptr) live.fetch_sub(1);
+    if (memory != nullptr) {
+        live.fetch_sub(1);
+        bytes_live.fetch_sub(static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
+    }
     std::free(memory);
 }
 
@@ -45,6 +56,18 @@ namespace ucdtest {
 
 std::ptrdiff_t live_allocations() {
     return live.load();
+}
+
+std::ptrdiff_t live_bytes() {
+    return bytes_live.load();
+}
+
+std::ptrdiff_t peak_bytes() {
+    return bytes_peak.load();
+}
+
+void reset_peak() {
+    bytes_peak.store(bytes_live.load());
 }
 
 void fail_allocation(std::size_t n) {

@@ -8,6 +8,10 @@ namespace ucdtest {
 
 // Allocations that were made and not given back.
 std::ptrdiff_t live_allocations();
+// Their bytes, and the most that lived at once since the last call of reset_peak().
+std::ptrdiff_t live_bytes();
+std::ptrdiff_t peak_bytes();
+void reset_peak();
 
 // Lets this thread's n-th allocation from now on, counted from 1, throw std::bad_alloc; once.
 void fail_allocation(std::size_t n);

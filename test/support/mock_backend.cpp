@@ -239,7 +239,7 @@ public:
                (public_type(element) != UCD_TYPE__NULL && (defined_ops(element) & op_bit(op)) != 0);
     }
 
-    Status plan(const Layout &layout, int64_t extent, bool repeated,
+    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t,
                 std::unique_ptr<Plan> &plan) const override {
         plan = std::make_unique<MockPlan>(layout, extent, repeated);
         return success;

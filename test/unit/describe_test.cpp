@@ -95,6 +95,31 @@ TEST_CASE("descriptions of deep types are cut short") {
     CHECK(held(UCD_TYPE__DOUBLE) == 0);
 }
 
+// A description is linear in the number of different parts, however often they come again.
+TEST_CASE("descriptions of shared parts do not expand") {
+    const auto tower = [](int levels) {
+        std::vector<ucd::Type> parts;
+        parts.push_back(ucd::Type::hindexed({1, 2, 3}, {0, 1 << 20, 1 << 22}, UCD_TYPE__INT));
+        for (int level = 0; level < levels; ++level) {
+            // Different enough to stay as they are.
+            std::vector<intptr_t> displs;
+            std::vector<ucd_type_t> members;
+            for (int i = 0; i < 8; ++i) {
+                displs.push_back(intptr_t{1} << (23 + level * 4) | (i * i * 7919 % 4096) << 4);
+                members.push_back(parts[parts.size() - 1 - (level > 1 && i % 3 == 0)].get());
+            }
+            const std::vector<intptr_t> ones(8, 1);
+            parts.push_back(ucd::Type::structure(ones, displs, members));
+        }
+        return ucd::Type::dup(parts.back());
+    };
+    for (const int levels : {4, 6, 8}) {
+        const std::string text = tower(levels).describe();
+        CHECK(text.size() < 20000);
+        CHECK(text.find(" #1:") != std::string::npos);
+    }
+}
+
 TEST_CASE("kernels for several are described where there can be several") {
     const auto kernels = [](ucd::TypeRef type) {
         const Lines lines = lines_of(type);

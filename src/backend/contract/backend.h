@@ -17,8 +17,8 @@
 namespace ucd {
 
 // A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by
-// threads. The layout that it was made from lives longer. The backend may not: types, and plans with
-// them, may be freed after the last ucd_finalize, or be used again after another ucd_init.
+// threads. The layout that it was made from lives longer. The backend may not: types, and plans
+// with them, may be freed after the last ucd_finalize, or be used again after another ucd_init.
 class Plan {
 public:
     virtual ~Plan() = default;
@@ -63,8 +63,8 @@ public:
     // cannot be known that way, such as the number of devices, may be left open.
     virtual BackendState probe() = 0;
 
-    // The same in full; may initialise the driver. Asked for when somebody wants to know, or names a
-    // device. The state stays as it is.
+    // The same in full; may initialise the driver. Asked for when somebody wants to know, or names
+    // a device. The state stays as it is.
     virtual const BackendState &inspect() = 0;
 
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
@@ -78,8 +78,9 @@ public:
     virtual bool supports(Op op, Element element) const = 0;
 
     // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count
-    // above one (their layout is then one level deeper).
-    virtual Status plan(const Layout &layout, int64_t extent, bool repeated,
+    // above one (their layout is then one level deeper). A plan that needs more than `most_bytes`
+    // of memory is left for one that needs as little as can be, and may be slower.
+    virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes,
                         std::unique_ptr<Plan> &plan) const = 0;
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
@@ -99,8 +100,8 @@ public:
     // job's buffers and range are not looked at.
     virtual Status prepare(const NativeStream &stream, const Job &job) = 0;
 
-    // Moves from layout to layout, without reduction. Otherwise like launch(). Not every backend can:
-    // then such copies take two steps.
+    // Moves from layout to layout, without reduction. Otherwise like launch(). Not every backend
+    // can: then such copies take two steps.
     virtual bool copies_layouts() const { return false; }
     virtual Status copy_layouts(int, const CopyJob &, std::unique_ptr<Event> &) {
         return fail(UCD_ERR__NOT_SUPPORTED, "backend %s copies no layouts", name());

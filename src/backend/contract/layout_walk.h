@@ -1,5 +1,5 @@
 // Walking a layout from any byte of its packed stream, without starting at its beginning and
-// without recursion: finding a byte costs O(depth * log entries).
+// without recursion: finding a byte costs O(levels down to it * log entries).
 #pragma once
 
 #include "layout.h"
@@ -30,12 +30,7 @@ class Walk {
 public:
     // `top` may stand outside `layout` (see repeat()); `origin` is its displacement.
     Walk(const Layout &layout, const Node &top, int64_t origin, IsLeaf is_leaf)
-        : layout_(layout), top_(top), origin_(origin), is_leaf_(is_leaf) {
-        if (layout.depth + 2 > inline_frames) {
-            heap_ = std::make_unique<Frame[]>(layout.depth + 2);
-            frames_ = heap_.get();
-        }
-    }
+        : layout_(layout), top_(top), origin_(origin), is_leaf_(is_leaf) {}
     Walk(const Walk &) = delete;
     Walk &operator=(const Walk &) = delete;
 
@@ -94,9 +89,20 @@ private:
         origin = displace(f.origin, t.displs[f.index]);
     }
 
+    // A walk takes as much memory as it is deep, not as the layout is.
+    void grow() {
+        auto larger = std::make_unique_for_overwrite<Frame[]>(2 * std::size_t{room_});
+        std::copy_n(frames_, used_, larger.get());
+        heap_ = std::move(larger);
+        frames_ = heap_.get();
+        room_ *= 2;
+    }
+
     // From `node`, placed at `origin`, down to the leaf that holds its packed byte `offset`.
     void descend(const Node *node, int64_t origin, uint64_t offset) {
         while (!is_leaf_(*node)) {
+            if (used_ == room_) [[unlikely]]
+                grow();
             Frame &f = frames_[used_++];
             f = {node, origin, 0, 0};
             if (offset > 0) {
@@ -170,7 +176,7 @@ private:
     Frame inline_[inline_frames];
     std::unique_ptr<Frame[]> heap_;
     Frame *frames_ = inline_;
-    uint32_t used_ = 0;
+    uint32_t room_ = inline_frames, used_ = 0;
     uint64_t remaining_ = 0;
     const Node *leaf_ = nullptr;
     int64_t leaf_origin_ = 0;

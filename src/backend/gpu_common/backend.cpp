@@ -182,9 +182,9 @@ public:
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 
-    Status plan(const Layout &layout, int64_t extent, bool repeated,
+    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes,
                 std::unique_ptr<Plan> &plan) const override {
-        plan = std::make_unique<GpuPlan>(layout, extent, repeated);
+        plan = std::make_unique<GpuPlan>(layout, extent, repeated, most_bytes);
         return success;
     }
 

@@ -46,7 +46,7 @@ Matrix matrix_in(const Shape &shape, bool repeated) {
 
 } // namespace
 
-GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r)
+GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r, uint64_t most_bytes)
     : id(next_id()), layout(l), extent(e), repeated(r) {
     if (layout.empty()) return;
     size = layout.top().bytes;
@@ -57,19 +57,20 @@ GpuPlan::GpuPlan(const Layout &l, int64_t e, bool r)
     if (contiguous) return;
     Image image;
     shape = shape_of(layout, top_, image);
+    if (image.bytes().size() > most_bytes) shape = {};
     if (shape.levels == 0) return;
     outermost = repeated ? shape.level[0].count / 2 : shape.level[0].count;
     matrix = matrix_in(shape, repeated);
-    if (!image.bytes().empty())
-        tables = std::make_unique<Tables>(std::vector<char>(image.bytes()));
-    list_pieces();
+    if (!image.bytes().empty()) tables = std::make_unique<Tables>(std::vector<char>(image.bytes()));
+    list_pieces(most_bytes - image.bytes().size());
 }
 
-void GpuPlan::list_pieces() {
+void GpuPlan::list_pieces(uint64_t most_bytes) {
     constexpr uint64_t worth_it = 2; // times as wide as the words, on average
     if (word >= piece_bytes / worth_it) return;
     const PieceList list = pieces_of(layout, top_, shape);
     if (list.period == 0 || list.pieces.size() * word * worth_it > list.period) return;
+    if (list.pieces.size() * sizeof list.pieces[0] > most_bytes) return;
     levels_around_pieces = list.levels;
     period = list.period;
     pieces = static_cast<uint32_t>(list.pieces.size());
@@ -122,8 +123,8 @@ std::string GpuPlan::describe() const {
 
 std::size_t GpuPlan::memory() const {
     return sizeof *this + (tables != nullptr ? tables->bytes() : 0) +
-           (piece_list != nullptr ? piece_list->bytes() : 0) +
-           program_.memory() + elements_program_.memory();
+           (piece_list != nullptr ? piece_list->bytes() : 0) + program_.memory() +
+           elements_program_.memory();
 }
 
 } // namespace ucd::UCD_GPU

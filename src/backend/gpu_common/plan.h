@@ -39,7 +39,8 @@ private:
 
 class GpuPlan final : public Plan {
 public:
-    GpuPlan(const Layout &layout, int64_t extent, bool repeated);
+    // Lists that take more than `most_bytes` are not made: the interpreter then walks the layout.
+    GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes);
 
     std::string describe() const override;
     std::size_t memory() const override;
@@ -78,11 +79,12 @@ public:
     uint32_t pieces = 0;
     std::unique_ptr<Tables> piece_list; // null: none
 
-    // For whoever makes the table of a batch: which of its shapes is this plan's, by the word's width.
+    // For whoever makes the table of a batch: which of its shapes is this plan's, by the word's
+    // width.
     mutable std::array<std::atomic<uint64_t>, 5> batch_shape{};
 
 private:
-    void list_pieces();
+    void list_pieces(uint64_t most_bytes);
 
     Node top_;
     // By op, a bit per device.

@@ -1,11 +1,11 @@
 #include "plugin_loader.h"
 
+#include "environment.h"
 #include "plugin.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::string> folders() {
     std::vector<std::string> all;
-    if (const char *path = std::getenv("UCD_PLUGIN_PATH")) {
+    if (const char *path = environment_variable("UCD_PLUGIN_PATH")) {
         for (std::string_view rest = path; !rest.empty();) {
             const std::size_t end = std::min(rest.find(':'), rest.size());
             if (end > 0) all.emplace_back(rest.substr(0, end));
@@ -45,7 +45,7 @@ std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason)
     if (plugin == nullptr) {
         reason = file + " is no plugin of UCD";
     } else if (std::strcmp(plugin->version, UCD_PLUGIN_VERSION) != 0) {
-        reason = file + " is of UCD " + plugin->version + ", and this is " + UCD_PLUGIN_VERSION;
+        reason = file + " is for UCD " + plugin->version + "; this is UCD " + UCD_PLUGIN_VERSION;
     } else {
         return std::unique_ptr<Backend>(plugin->create());
     }

@@ -24,9 +24,9 @@ public:
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 
-    Status plan(const Layout &layout, int64_t extent, bool repeated,
+    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes,
                 std::unique_ptr<Plan> &plan) const override {
-        plan = std::make_unique<SeqPlan>(layout, extent, repeated);
+        plan = std::make_unique<SeqPlan>(layout, extent, repeated, most_bytes);
         return success;
     }
 
@@ -35,8 +35,7 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &, const JobList &,
-                     std::shared_ptr<const void>) override {
+    Status launch_in(const NativeStream &, const JobList &, std::shared_ptr<const void>) override {
         return no_streams();
     }
 

@@ -24,6 +24,24 @@ void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
     }
 }
 
+void move_blocks(const SeqPlan &plan, const Job &job, Range range, char *packed,
+                 Direction direction) {
+    const Layout &layout = plan.layout;
+    const Node top = repeat(layout.top(), layout.root, job.count, plan.extent);
+    Walk walk(layout, top, layout.start, is_block);
+    walk.start(range.offset, range.length);
+    for (Piece piece; walk.next(piece);) {
+        char *const laid_out =
+            at(job.laid_out, displace(piece.origin, static_cast<int64_t>(piece.begin)));
+        const uint64_t bytes = piece.end - piece.begin;
+        if (direction == Direction::pack)
+            std::memcpy(packed, laid_out, bytes);
+        else
+            std::memcpy(laid_out, packed, bytes);
+        packed += bytes;
+    }
+}
+
 } // namespace
 
 void move_range(const Job &job, Range range, char *packed, Direction direction) {
@@ -42,6 +60,7 @@ void move_range(const Job &job, Range range, char *packed, Direction direction) 
         return run_nest(plan.top, plan.iterations * job.count, plan.size * job.count, origin,
                         range.offset, range.offset + range.length, packed, direction);
     case SeqPlan::Form::tree: return move_tree(plan, job, range, packed, direction);
+    case SeqPlan::Form::blocks: return move_blocks(plan, job, range, packed, direction);
     }
 }
 

@@ -158,12 +158,14 @@ void merge(std::vector<NodeLevel> &levels, std::size_t k,
     levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(k) + 1);
 }
 
+// `entries`, if given, receives how many entries the lists have, or would have.
 bool merge_levels(std::vector<NodeLevel> &levels, uint64_t block, bool open_ended,
-                  std::vector<std::vector<int64_t>> *lists) {
+                  std::vector<std::vector<int64_t>> *lists, uint64_t *entries = nullptr) {
     while (levels.size() > max_levels) {
         const std::size_t k = pair_to_merge(levels, block, open_ended);
         if (k == no_nest) return false;
         merge(levels, k, lists);
+        if (entries != nullptr) *entries += levels[k].level.count;
     }
     return true;
 }
@@ -194,6 +196,20 @@ unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
 bool is_nest(const Layout &layout, const Node &top, bool open_ended) {
     std::vector<NodeLevel> levels = levels_of(layout, top);
     return merge_levels(levels, block_below(layout, top).bytes, open_ended, nullptr);
+}
+
+uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
+    std::vector<NodeLevel> levels = levels_of(layout, top);
+    const uint64_t block = block_below(layout, top).bytes;
+    uint64_t entries = 0;
+    merge_levels(levels, block, open_ended, nullptr, &entries);
+    // Merging leaves the innermost level as it is if that varies.
+    if (!levels.empty())
+        if (const uint64_t piece = common_piece(levels.back(), block); piece > 0)
+            entries += levels.back().level.first[levels.back().level.count] / piece;
+    // One list for each two levels merged, and one of pieces.
+    constexpr uint64_t lists = most_levels * sizeof(std::vector<int64_t>);
+    return entries == 0 ? 0 : entries * sizeof(int64_t) + lists;
 }
 
 std::size_t NestPlan::list_bytes() const {

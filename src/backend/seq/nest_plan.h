@@ -42,6 +42,9 @@ unsigned count_levels(const Layout &layout, const Node &node, unsigned below);
 // `open_ended`: the count of the outermost depends on the call.
 bool is_nest(const Layout &layout, const Node &top, bool open_ended);
 
+// The bytes of the lists that make_nest() would make, at most.
+uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended);
+
 // Of a node that is one.
 NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended);
 

@@ -33,13 +33,14 @@ bool rows_are_long(const Layout &layout) {
 
 } // namespace
 
-SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated)
+SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t most_bytes)
     : form(Form::contiguous), layout(l), extent(e), size(l.empty() ? 0 : l.top().bytes) {
     if (layout.empty()) return;
     // Two stand for any number above one: only the outermost count differs.
     const Node whole = repeat(layout.top(), layout.root, repeated ? 2 : 1, extent);
     if (whole.kind == NodeKind::block) return;
     has_long_rows = rows_are_long(layout);
+    const uint64_t most = most_bytes - std::min<uint64_t>(most_bytes, sizeof *this);
 
     std::vector<unsigned> levels(layout.nodes.size());
     for (NodeId id = 0; id < layout.nodes.size(); ++id) {
@@ -49,32 +50,48 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated)
     }
     const unsigned whole_levels =
         count_levels(layout, whole, whole.kind == NodeKind::sequence ? 0 : levels[whole.child]);
-    if (is_one_nest(layout, whole, whole_levels, repeated)) {
+    if (is_one_nest(layout, whole, whole_levels, repeated) &&
+        (most_bytes == UINT64_MAX || list_bytes_of(layout, whole, repeated) <= most)) {
         form = Form::nest;
         top = make_nest(layout, whole, repeated);
         iterations = repeated ? whole.count / 2 : top.nest.level[0].count;
         return;
     }
-    form = Form::tree;
+    form = cut(whole, levels, no_nest - 1, most) || cut(whole, levels, max_levels, most)
+               ? Form::tree
+               : Form::blocks;
+}
+
+// Makes nests of the largest parts below `whole` that can be one, of up to `most_levels` levels.
+// False, and nothing is made, if that takes more than `most_bytes`.
+bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsigned most_levels,
+                  uint64_t most_bytes) {
     std::vector<bool> one_nest(layout.nodes.size());
     for (NodeId id = 0; id < layout.nodes.size(); ++id)
-        one_nest[id] = is_one_nest(layout, layout.nodes[id], levels[id], false);
-    part_.assign(layout.nodes.size(), no_part);
-    const auto cut = [&](NodeId child) {
-        if (!one_nest[child] || part_[child] != no_part) return;
-        part_[child] = static_cast<uint32_t>(parts_.size());
-        parts_.push_back(make_nest(layout, layout.nodes[child], false));
+        one_nest[id] =
+            levels[id] <= most_levels && is_one_nest(layout, layout.nodes[id], levels[id], false);
+    std::vector<uint32_t> part(layout.nodes.size(), no_part);
+    std::vector<NodeId> cuts;
+    uint64_t bytes = part.size() * sizeof part[0];
+    const auto add = [&](NodeId child) {
+        if (!one_nest[child] || part[child] != no_part) return;
+        part[child] = static_cast<uint32_t>(cuts.size());
+        cuts.push_back(child);
+        bytes += sizeof(NestPlan);
+        if (most_bytes < UINT64_MAX / 2) bytes += list_bytes_of(layout, layout.nodes[child], false);
     };
-    for (NodeId id = 0; id < layout.nodes.size(); ++id) {
-        const Node &n = layout.nodes[id];
-        if (one_nest[id]) continue;
-        if (n.kind != NodeKind::sequence) {
-            cut(n.child);
-            continue;
-        }
-        for (NodeId c : layout.tables[n.table].children) cut(c);
-    }
-    if (whole.kind == NodeKind::strided) cut(whole.child);
+    const auto add_below = [&](const Node &n) {
+        if (n.kind != NodeKind::sequence) return add(n.child);
+        for (NodeId c : layout.tables[n.table].children) add(c);
+    };
+    for (NodeId id = 0; id < layout.nodes.size() && bytes <= most_bytes; ++id)
+        if (!one_nest[id]) add_below(layout.nodes[id]);
+    add_below(whole);
+    if (bytes > most_bytes) return false;
+    parts_.reserve(cuts.size());
+    for (const NodeId id : cuts) parts_.push_back(make_nest(layout, layout.nodes[id], false));
+    part_ = std::move(part);
+    return true;
 }
 
 std::string SeqPlan::describe() const {
@@ -87,6 +104,9 @@ std::string SeqPlan::describe() const {
                                        static_cast<char>('0' + top.row_level) + " by " +
                                        transpose_kernel_name(Direction::pack, top.leaf)
                                  : std::string());
+    if (form == Form::blocks)
+        return "a walk down to every block: kernels for its parts would take more memory than the "
+               "type may";
     char text[96];
     std::snprintf(text, sizeof text,
                   "a walk over the upper levels, %zu nests below it:", parts_.size());

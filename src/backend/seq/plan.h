@@ -16,7 +16,8 @@ inline bool is_row(const Layout &layout, const Node &node) {
 
 class SeqPlan final : public Plan {
 public:
-    SeqPlan(const Layout &layout, int64_t extent, bool repeated);
+    // What takes more than `most_bytes` is done with less, more slowly.
+    SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes);
 
     std::string describe() const override;
     std::size_t memory() const override;
@@ -25,6 +26,7 @@ public:
         contiguous, // one block, however often it is repeated
         nest,       // one kernel moves all
         tree,       // kernels for parts, and a walk over what is above them
+        blocks,     // a walk over all
     };
     Form form;
     const Layout &layout;
@@ -39,6 +41,9 @@ public:
     const NestPlan &part(NodeId id) const { return parts_[part_[id]]; }
 
 private:
+    bool cut(const Node &whole, const std::vector<unsigned> &levels, unsigned most_levels,
+             uint64_t most_bytes);
+
     static constexpr uint32_t no_part = UINT32_MAX;
     std::vector<uint32_t> part_; // per node
     std::vector<NestPlan> parts_;

@@ -4,40 +4,42 @@
 #include "layout_walk.h"
 
 #include <algorithm>
-#include <functional>
+#include <cstring>
+#include <tuple>
 
 namespace ucd {
 namespace {
 
-uint64_t mix(uint64_t hash, uint64_t value) {
-    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-    return hash * 0xff51afd7ed558ccdu;
+// What tells nodes apart; all else follows from it.
+auto key_of(const Node &n) {
+    return std::tie(n.bytes, n.count, n.stride, n.child, n.table, n.kind, n.element);
 }
 
-bool equal(const Node &a, const Node &b) {
-    return a.kind == b.kind && a.element == b.element && a.child == b.child && a.table == b.table &&
-           a.count == b.count && a.stride == b.stride && a.bytes == b.bytes;
+// Some order of lists, as cheap as can be.
+template <class T>
+int order_of(const std::vector<T> &a, const std::vector<T> &b) {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
 }
 
-uint64_t hash_of(const Node &n) {
-    uint64_t h = mix(static_cast<uint64_t>(n.kind), static_cast<uint64_t>(n.element));
-    h = mix(mix(h, n.child), n.table);
-    return mix(mix(mix(h, n.count), static_cast<uint64_t>(n.stride)), n.bytes);
-}
-
-uint64_t hash_of(const Table &t) {
-    uint64_t h = t.displs.size();
-    for (int64_t d : t.displs) h = mix(h, static_cast<uint64_t>(d));
-    for (uint64_t f : t.first) h = mix(h, f);
-    for (NodeId c : t.children) h = mix(h, c);
-    return h;
-}
-
-bool equal(const Table &a, const Table &b) {
-    return a.displs == b.displs && a.first == b.first && a.children == b.children;
+uint64_t bytes_of(const Table &t) {
+    return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
+           t.children.size() * sizeof(NodeId);
 }
 
 } // namespace
+
+bool Builder::NodeLess::operator()(NodeId a, NodeId b) const {
+    return key_of(builder->out_.nodes[a]) < key_of(builder->out_.nodes[b]);
+}
+
+bool Builder::TableLess::operator()(uint32_t a, uint32_t b) const {
+    const Table &t = builder->out_.tables[a], &u = builder->out_.tables[b];
+    int order = order_of(t.displs, u.displs);
+    if (order == 0) order = order_of(t.first, u.first);
+    if (order == 0) order = order_of(t.children, u.children);
+    return order < 0;
+}
 
 Builder::Extra Builder::extra_of(const Node &n) const {
     if (n.kind == NodeKind::block) return {true, 1, false, n.element};
@@ -60,32 +62,38 @@ Builder::Extra Builder::extra_of(const Node &n) const {
 }
 
 NodeId Builder::intern(const Node &n) {
-    // A few nodes are searched faster than hashed; most layouts have no more.
+    // A few nodes are searched faster one by one; most layouts have no more.
     constexpr std::size_t few = 16;
     const std::size_t size = out_.nodes.size();
-    const uint64_t hash = size < few ? 0 : hash_of(n);
     for (std::size_t i = 0; i < std::min(size, few); ++i)
-        if (equal(out_.nodes[i], n)) return static_cast<NodeId>(i);
-    if (size >= few) {
-        const auto [begin, end] = node_index_.equal_range(hash);
-        for (auto it = begin; it != end; ++it)
-            if (equal(out_.nodes[it->second], n)) return it->second;
-        node_index_.emplace(hash, static_cast<NodeId>(size));
-    }
+        if (key_of(out_.nodes[i]) == key_of(n)) return static_cast<NodeId>(i);
+    const auto id = static_cast<NodeId>(size);
     extra_.push_back(extra_of(n));
     out_.nodes.push_back(n);
-    return static_cast<NodeId>(size);
+    if (size >= few) {
+        const auto [equal, is_new] = node_index_.insert(id);
+        if (!is_new) {
+            extra_.pop_back();
+            out_.nodes.pop_back();
+            return *equal;
+        }
+    }
+    bytes_ += sizeof n;
+    return id;
 }
 
 uint32_t Builder::intern(Table t) {
-    const uint64_t hash = hash_of(t);
-    const auto [begin, end] = table_index_.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-        if (equal(out_.tables[it->second], t)) return it->second;
     const auto id = static_cast<uint32_t>(out_.tables.size());
-    table_index_.emplace(hash, id);
+    // A list that grew entry by entry has room for more.
+    if (t.displs.capacity() - t.displs.size() > t.displs.size() / 8) t.displs.shrink_to_fit();
+    const uint64_t bytes = bytes_of(t);
     out_.tables.push_back(std::move(t));
-    return id;
+    const auto [equal, is_new] = table_index_.insert(id);
+    if (is_new)
+        bytes_ += bytes;
+    else
+        out_.tables.pop_back();
+    return *equal;
 }
 
 Placed Builder::block(int64_t at, uint64_t bytes, Element element) {
@@ -192,6 +200,9 @@ Placed Builder::make_sequence(const std::vector<Placed> &entries) {
     Table t;
     n.kind = NodeKind::sequence;
     uint64_t bytes = 0;
+    t.displs.reserve(entries.size());
+    t.children.reserve(entries.size());
+    t.first.reserve(entries.size() + 1);
     for (const Placed &e : entries) {
         t.displs.push_back(e.at);
         t.children.push_back(e.id);
@@ -248,6 +259,7 @@ Layout Builder::finish(Placed root) {
         n.table = table;
         if (n.kind != NodeKind::sequence) n.child = renamed[n.child];
     }
+    finished.tables.shrink_to_fit();
     finished.root = renamed[root.id];
     finished.start = root.at;
     finished.depth = extra_[root.id].depth;

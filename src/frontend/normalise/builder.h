@@ -5,8 +5,9 @@
 
 #include "layout.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <unordered_map>
+#include <set>
 #include <vector>
 
 namespace ucd {
@@ -35,8 +36,15 @@ struct BlockList {
 
 class Builder {
 public:
-    // `trace`, if given, receives the name of every rewrite that was applied, in order.
-    explicit Builder(std::vector<const char *> *trace = nullptr) : trace_(trace) {}
+    // Rewrites stop writing out what a description only implies before all that was built takes
+    // more than `most_bytes`; what a description itself lists is built in any case. `trace`, if
+    // given, receives the name of every rewrite that was applied, in order.
+    explicit Builder(std::vector<const char *> *trace = nullptr, uint64_t most_bytes = UINT64_MAX)
+        : trace_(trace), most_bytes_(most_bytes),
+          allowance_(most_bytes == UINT64_MAX ? first_allowance
+                                              : limited_allowance + most_bytes / bytes_per_entry) {}
+    Builder(const Builder &) = delete; // the indices refer to it
+    Builder &operator=(const Builder &) = delete;
 
     Placed block(int64_t at, uint64_t bytes, Element element);
     // `count` children, `stride` bytes apart.
@@ -51,7 +59,9 @@ public:
 
     // Says that the description holds a list of `entries`: the rewrites that write out what a
     // description only implies may write so much more.
-    void described(uint64_t entries) { allowance_ += per_described_entry * entries; }
+    void described(uint64_t entries) {
+        allowance_ += (most_bytes_ == UINT64_MAX ? per_described_entry : 2) * entries;
+    }
 
     const Node &node(NodeId id) const { return out_.nodes[id]; }
     const Layout &so_far() const { return out_; }
@@ -79,14 +89,20 @@ private:
     static constexpr uint64_t min_run_for_runs = 4;
 
     // What rewrites may write out in one layout, in list entries, so that a description of a few
-    // bytes, shared parts of it included, costs time and memory linear in its own size. Descriptions
-    // that use this up get a layout that is right but not in normal form.
+    // bytes, shared parts of it included, costs time linear in its own size. Descriptions that use
+    // this up, or the bytes that the layout may take, get a layout that is right but not in normal
+    // form.
     static constexpr uint64_t first_allowance = uint64_t{1} << 20;
     static constexpr uint64_t per_described_entry = 16;
+    // Where bytes are limited, time is, too; each entry takes so many bytes of a table at most.
+    static constexpr uint64_t limited_allowance = 8192;
+    static constexpr uint64_t bytes_per_entry = 24;
 
     // True if `entries` more may be written out, and counts them.
     bool pay(uint64_t entries) {
         if (entries > allowance_) return false;
+        if (bytes_ > most_bytes_ || entries > (most_bytes_ - bytes_) / bytes_per_entry)
+            return false;
         allowance_ -= entries;
         return true;
     }
@@ -134,12 +150,25 @@ private:
     bool group_neighbours(std::vector<Placed> &entries);
     Placed fold_sequence(std::vector<Placed> entries);
 
+    // Equal nodes and tables are found by comparing, in order: whoever chooses their contents
+    // cannot make that slow, as he could make equal hashes.
+    struct NodeLess {
+        const Builder *builder;
+        bool operator()(NodeId a, NodeId b) const;
+    };
+    struct TableLess {
+        const Builder *builder;
+        bool operator()(uint32_t a, uint32_t b) const;
+    };
+
     Layout out_;
     std::vector<Extra> extra_; // per node
-    std::unordered_multimap<uint64_t, NodeId> node_index_;
-    std::unordered_multimap<uint64_t, uint32_t> table_index_;
+    std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
+    std::set<uint32_t, TableLess> table_index_{TableLess{this}};
     std::vector<const char *> *trace_;
-    uint64_t allowance_ = first_allowance;
+    uint64_t bytes_ = 0; // of all nodes and tables
+    uint64_t most_bytes_;
+    uint64_t allowance_;
 };
 
 } // namespace ucd

@@ -1,6 +1,7 @@
 #include "lower.h"
 
 #include "builder.h"
+#include "footprint.h"
 #include "layout_text.h"
 #include "layout_walk.h"
 #include "predefined.h"
@@ -106,6 +107,13 @@ private:
 
     Placed combine(const Type &t, Placed child) {
         if (t.form == Form::wrap) return {displace(child.at, t.stride), child.id};
+        if (t.form == Form::nest) {
+            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
+            for (int64_t level = levels; level-- > 0;)
+                child = builder_.strided(static_cast<uint64_t>(shape[level]), shape[levels + level],
+                                         child);
+            return child;
+        }
         const auto count = static_cast<uint64_t>(t.count);
         const int64_t extent = t.child->extent();
         if (t.form != Form::strided) builder_.described(count);
@@ -204,23 +212,47 @@ private:
     bool shared_ = false;
     std::vector<Frame> stack_;
     Placed result_;
+    // By address. Who sends types may choose their contents, but addresses come from the allocator:
+    // n of them in one bucket take memory in proportion to n * n.
     std::unordered_map<const Type *, Placed> memo_;
     std::unordered_map<const Type *, uint32_t> uses_;
 };
 
 } // namespace
 
-Layout lower_to_layout(const Type &type, LoweringTrace *trace) {
-    std::vector<const char *> rewrites;
-    Builder builder(trace != nullptr ? &rewrites : nullptr);
-    Lowering lowering(builder, false);
-    if (trace != nullptr) lowering.record(*trace, rewrites);
-    return builder.finish(lowering.run(type));
+namespace {
+
+// Lists that are written out and folded into others take memory only for a while: several times
+// what the layout may take. If it turns out to be larger, it is made again from what fits for
+// certain.
+template <class Lower>
+Layout lower_within(uint64_t most_bytes, Lower lower) {
+    constexpr uint64_t for_a_while = 2;
+    if (most_bytes > UINT64_MAX / for_a_while) return lower(UINT64_MAX);
+    Layout layout = lower(for_a_while * most_bytes);
+    return bytes_of(layout) <= most_bytes ? layout : lower(most_bytes);
 }
 
-Layout lower_to_elements(const Type &type) {
-    Builder builder;
-    return builder.finish(Lowering(builder, true).run(type));
+} // namespace
+
+Layout lower_to_layout(const Type &type, uint64_t most_bytes, LoweringTrace *trace) {
+    return lower_within(most_bytes, [&](uint64_t most) {
+        std::vector<const char *> rewrites;
+        Builder builder(trace != nullptr ? &rewrites : nullptr, most);
+        Lowering lowering(builder, false);
+        if (trace != nullptr) {
+            *trace = {};
+            lowering.record(*trace, rewrites);
+        }
+        return builder.finish(lowering.run(type));
+    });
+}
+
+Layout lower_to_elements(const Type &type, uint64_t most_bytes) {
+    return lower_within(most_bytes, [&](uint64_t most) {
+        Builder builder(nullptr, most);
+        return builder.finish(Lowering(builder, true).run(type));
+    });
 }
 
 } // namespace ucd

@@ -21,12 +21,13 @@ struct LoweringTrace {
     std::size_t count = 0;           // of all
 };
 
-// Where the type's bytes lie in memory, whatever they are. `trace`, if given, receives the steps that
-// led there.
-Layout lower_to_layout(const Type &type, LoweringTrace *trace = nullptr);
+// Where the type's bytes lie in memory, whatever they are. What the type only implies is written
+// out as long as the layout takes no more than `most_bytes`. `trace`, if given, receives the steps
+// that led there.
+Layout lower_to_layout(const Type &type, uint64_t most_bytes, LoweringTrace *trace = nullptr);
 
 // What the type's packed stream is made of: the layout of that stream over itself, its blocks
 // marked with their element.
-Layout lower_to_elements(const Type &type);
+Layout lower_to_elements(const Type &type, uint64_t most_bytes);
 
 } // namespace ucd

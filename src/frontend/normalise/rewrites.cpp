@@ -232,10 +232,14 @@ bool Builder::as_period(const std::vector<Placed> &entries, Placed &result) {
 // Neighbours of one shape become one entry, and so do neighbours of few segments.
 bool Builder::group_neighbours(std::vector<Placed> &entries) {
     std::vector<Placed> grouped;
+    std::size_t looked_at = 0; // up to here, no two entries can be joined
     for (std::size_t i = 0; i < entries.size();) {
         std::size_t j = i;
         uint64_t segments = 0;
-        while (j < entries.size() && node(entries[j].id).segments.count <= tiny &&
+        const Extra &first = extra_[entries[i].id];
+        while (i >= looked_at && j < entries.size() && !extra_[entries[j].id].mixed &&
+               extra_[entries[j].id].element == first.element &&
+               node(entries[j].id).segments.count <= tiny &&
                segments + node(entries[j].id).segments.count <= small) {
             segments += node(entries[j].id).segments.count;
             ++j;
@@ -246,6 +250,7 @@ bool Builder::group_neighbours(std::vector<Placed> &entries) {
             i = j;
             continue;
         }
+        looked_at = std::max(looked_at, j);
         std::vector<int64_t> displs;
         for (j = i; j < entries.size() && entries[j].id == entries[i].id; ++j)
             displs.push_back(entries[j].at);

@@ -1,0 +1,46 @@
+// A plugin for the tests: a backend that is there, and has nothing. FAKE_VERSION: what it says that
+// it was built for; by default what it is built for.
+#include "plugin.h"
+
+namespace {
+
+class FakeBackend final : public ucd::Backend {
+public:
+    const char *name() const override { return "cuda"; }
+    ucd::BackendState probe() override { return state_; }
+    const ucd::BackendState &inspect() override { return state_; }
+    bool find(const void *, ucd::Place &) const override { return false; }
+    bool reaches(int, const ucd::Place &) const override { return false; }
+    bool supports(ucd::Op, ucd::Element) const override { return false; }
+    ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,
+                     std::unique_ptr<ucd::Plan> &) const override {
+        return nothing();
+    }
+    ucd::Status launch(int, const ucd::JobList &, std::unique_ptr<ucd::Event> &) override {
+        return nothing();
+    }
+    ucd::Status launch_in(const ucd::NativeStream &, const ucd::JobList &,
+                          std::shared_ptr<const void>) override {
+        return nothing();
+    }
+    ucd::Status prepare(const ucd::NativeStream &, const ucd::Job &) override { return nothing(); }
+    ucd::Status copy(int, void *, const void *, std::size_t,
+                     std::unique_ptr<ucd::Event> &) override {
+        return nothing();
+    }
+    ucd::Status allocate(int, ucd::MemoryKind, std::size_t, void *&) override { return nothing(); }
+    void release(int, ucd::MemoryKind, void *) override {}
+
+private:
+    static ucd::Status nothing() { return ucd::fail(UCD_ERR__NOT_SUPPORTED, "a fake"); }
+    const ucd::BackendState state_{
+        .available = true, .devices = 7, .version = "fake", .reason = {}};
+};
+
+} // namespace
+
+#ifdef FAKE_VERSION
+#undef UCD_PLUGIN_VERSION
+#define UCD_PLUGIN_VERSION FAKE_VERSION
+#endif
+UCD_PLUGIN(new FakeBackend)

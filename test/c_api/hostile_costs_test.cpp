@@ -1,0 +1,143 @@
+// What flattened bytes from anyone cost at most: memory by a count of what goes through operator
+// new, processor time by comparison with harmless types of the same size, with room for noise.
+#include "c_api/hostile_types.hpp"
+#include "c_api/refusal.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+// For a type of so many flattened bytes, whose layout takes `as_described` without any expansion.
+std::ptrdiff_t budget(std::size_t flattened, std::size_t as_described) {
+    // Beside it: the objects that hold layout and plans, and what an allocator rounds up.
+    constexpr std::size_t objects = 8192;
+    return static_cast<std::ptrdiff_t>(std::max(64 * 1024 + 16 * flattened, as_described) +
+                                       objects);
+}
+
+ucd_type_t made_from(const FlatBytes &bytes) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    const int rc = ucd_unflatten(&type, bytes.data(), bytes.size());
+    INFO(ucd_last_error());
+    REQUIRE(rc == UCD_SUCCESS);
+    return type;
+}
+
+// Makes all that is kept for later: the layout, plans for one and for several, elements.
+void use(ucd_type_t type) {
+    ucd_layout_t layout{};
+    layout.struct_size = sizeof layout;
+    REQUIRE(ucd_get_layout(1, type, &layout) == UCD_SUCCESS);
+    std::uintptr_t segments = 0, listed = 0, needed = 0;
+    struct iovec iov[8];
+    REQUIRE(ucd_iov_len(1, type, &segments) == UCD_SUCCESS);
+    REQUIRE(ucd_iov(nullptr, 1, type, segments / 2, iov, 8, &listed) == UCD_SUCCESS);
+    REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(needed < 1000000);
+    char data[8] = {};
+    std::uintptr_t moved = 0;
+    for (const std::uintptr_t count : {1, 2})
+        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
+            const int rc = ucd_pack(nullptr, count, type, 0, data, 0, &moved, nullptr, op);
+            const bool expected = rc == UCD_SUCCESS || rc == UCD_ERR__NOT_SUPPORTED ||
+                                  rc == UCD_ERR__TRUNCATED || rc == UCD_ERR__OVERFLOW;
+            CHECK(expected);
+        }
+}
+
+void make_layout(ucd_type_t type) {
+    ucd_layout_t layout{};
+    layout.struct_size = sizeof layout;
+    CHECK(ucd_get_layout(1, type, &layout) == UCD_SUCCESS);
+}
+
+// To make the layout of such a type; and to flatten it again, if `all` says so.
+double seconds(const FlatBytes &bytes, bool all = true) {
+    ucd_type_t type = made_from(bytes);
+    const std::clock_t begin = std::clock();
+    make_layout(type);
+    std::uintptr_t flat = 0;
+    if (all) CHECK(ucd_flatten_size(type, &flat) == UCD_SUCCESS);
+    const std::clock_t end = std::clock();
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+    return static_cast<double>(end - begin) / CLOCKS_PER_SEC;
+}
+
+} // namespace
+
+TEST_CASE("Layouts and plans of hostile types stay within their budget") {
+    for (const HostileType &hostile : expanding_types()) {
+        INFO(hostile.name << ", " << hostile.bytes.size() << " bytes");
+        std::vector<ucd_type_t> types;
+        const std::size_t copies = 10;
+        for (std::size_t i = 0; i < copies; ++i) types.push_back(made_from(hostile.bytes));
+        const std::ptrdiff_t before = live_bytes();
+        reset_peak();
+        for (ucd_type_t type : types) use(type);
+        const std::ptrdiff_t held = live_bytes() - before,
+                             most = budget(hostile.bytes.size(), hostile.as_described);
+        INFO(held / static_cast<std::ptrdiff_t>(copies) << " bytes held of " << most);
+        CHECK(held <= static_cast<std::ptrdiff_t>(copies) * most);
+        // While one is prepared, what is soon folded takes more, but as little as many of them.
+        CHECK(peak_bytes() - before - held <= 8 * most);
+        for (ucd_type_t &type : types) CHECK(ucd_free(&type) == UCD_SUCCESS);
+    }
+}
+
+TEST_CASE("What is built on hostile types stays within its budget") {
+    for (const HostileType &hostile : expanding_types()) {
+        INFO(hostile.name << ", " << hostile.bytes.size() << " bytes");
+        ucd_type_t type = made_from(hostile.bytes), built = UCD_TYPE__NULL;
+        const std::intptr_t displs[] = {0, 7, 1 << 20}, lengths[] = {1, 1, 1};
+        const ucd_type_t members[] = {type, UCD_TYPE__BYTE, type};
+        REQUIRE(ucd_create_struct(3, lengths, displs, members, nullptr, &built) == UCD_SUCCESS);
+        std::uintptr_t flat = 0;
+        REQUIRE(ucd_flatten_size(built, &flat) == UCD_SUCCESS);
+        const std::ptrdiff_t before = live_bytes();
+        use(built);
+        CHECK(live_bytes() - before <= budget(flat, hostile.as_described));
+        CHECK(ucd_free(&built) == UCD_SUCCESS);
+        CHECK(ucd_free(&type) == UCD_SUCCESS);
+    }
+}
+
+TEST_CASE("Nobody can choose what is slow to tell apart") {
+    // Nodes whose hashes were equal took 60 s where others took 0.2 s.
+    const double others = seconds(nested_pairs(20000, false)),
+                 chosen = seconds(nested_pairs(20000, true));
+    INFO(chosen << " s, others " << others << " s");
+    CHECK(chosen < 10 * others + 1);
+}
+
+TEST_CASE("Lists that differ at their ends only are told apart in the time of their bytes") {
+    // As many bytes in few long lists as in many short ones.
+    const double brief = seconds(equal_but_for_the_end(4000, 16)),
+                 lengthy = seconds(equal_but_for_the_end(400, 160));
+    INFO(lengthy << " s, in short lists " << brief << " s");
+    CHECK(lengthy < 10 * brief + 1);
+}
+
+TEST_CASE("A sequence is grouped in one pass, whatever the budget leaves") {
+    // To look ahead from every member for a group that cannot be afforded took six times as long.
+    const double others = seconds(two_shapes(400000, false), false),
+                 chosen = seconds(two_shapes(400000, true), false);
+    INFO(chosen << " s, others " << others << " s");
+    CHECK(chosen < 4 * others + 0.05);
+}
+
+TEST_CASE("A fragment of a deep type takes memory for the levels above it, not for all") {
+    ucd_type_t type = made_from(deep_type(20000));
+    make_layout(type);
+    // The first byte lies one level down.
+    std::uintptr_t listed = 0, bytes = 0;
+    struct iovec entry;
+    reset_peak();
+    const std::ptrdiff_t before = live_bytes();
+    REQUIRE(ucd_iov_bytes(nullptr, 1, type, 0, 1, &entry, 1, &listed, &bytes) == UCD_SUCCESS);
+    CHECK(peak_bytes() - before < 4096);
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+}

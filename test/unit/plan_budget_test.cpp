@@ -1,0 +1,84 @@
+// Plans of the CPU backend that may hold little memory, or none: they move what all others move.
+#include "support/catch.hpp"
+
+#include "derived.h"
+#include "registry.h"
+#include "support/byte_map.hpp"
+#include "support/random_cases.hpp"
+#include "support/random_recipe.hpp"
+#include "support/recipe_build.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+class Mover {
+public:
+    Mover() : backend_(ucd::registry()[0].open(reason_)) {}
+
+    // The packed bytes [offset, offset + length) of `count` of the type at `buffer`.
+    std::vector<char> packed(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
+                             uint64_t length, uint64_t most_bytes, std::size_t &held) {
+        std::unique_ptr<ucd::Plan> plan;
+        REQUIRE(
+            backend_->plan(ucd::layout_of(type), type.extent(), count > 1, most_bytes, plan).ok());
+        held = plan->memory();
+        ucd::Job job{.plan = plan.get(),
+                     .laid_out = buffer,
+                     .count = count,
+                     .offset = offset,
+                     .length = length};
+        std::vector<char> bytes(length);
+        job.packed = bytes.data();
+        std::unique_ptr<ucd::Event> done;
+        REQUIRE(backend_->launch(0, std::vector<ucd::Job>{job}, done).ok());
+        return bytes;
+    }
+
+private:
+    std::string reason_;
+    std::unique_ptr<ucd::Backend> backend_;
+};
+
+} // namespace
+
+TEST_CASE("Plans within any budget move the same bytes") {
+    Mover mover;
+    std::size_t frugal = 0;
+    run_cases("plan budgets", 3000, [&](Case &one) {
+        RecipeOptions options;
+        options.max_span = 1 << 20;
+        const RandomType random = random_type(one.rng(), options);
+        one.about("type", random.recipe);
+        const BuiltType built(random.recipe);
+        const ucd::Type *type = nullptr;
+        REQUIRE(ucd::resolve(built.get(), "type", type).ok());
+        const auto count = static_cast<uint64_t>(random_count(one.rng(), random, options));
+        const uint64_t total = type->size * count;
+        if (total == 0) return;
+        // All memory that it touches.
+        const int64_t reach = static_cast<int64_t>(count - 1) * type->extent();
+        const int64_t low = type->true_lb + std::min<int64_t>(reach, 0),
+                      high = type->true_ub + std::max<int64_t>(reach, 0);
+        std::vector<char> memory(static_cast<std::size_t>(high - low));
+        for (char &c : memory) c = static_cast<char>(one.rng().bits());
+        char *const buffer = reinterpret_cast<char *>(
+            reinterpret_cast<std::uintptr_t>(memory.data()) - static_cast<std::uintptr_t>(low));
+        const uint64_t offset = one.rng().below(total),
+                       length = 1 + one.rng().below(total - offset);
+        std::size_t wanted_memory = 0, held = 0;
+        const std::vector<char> wanted =
+            mover.packed(*type, count, buffer, offset, length, UINT64_MAX, wanted_memory);
+        for (const uint64_t most : {uint64_t{0}, uint64_t{1000}, uint64_t{wanted_memory - 1}}) {
+            if (mover.packed(*type, count, buffer, offset, length, most, held) != wanted)
+                one.fail("other bytes within ", most, " bytes");
+            if (held > std::max<std::size_t>(most, 700)) one.fail("a plan of ", held, " bytes");
+            frugal += held < wanted_memory;
+        }
+    });
+    CHECK(frugal > 100);
+}
