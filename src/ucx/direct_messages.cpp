@@ -40,6 +40,7 @@ public:
     ucp_ep_h ep = nullptr;
     uint32_t number = 0;
     ucs_status_t status = UCS_OK;
+    ucp_dt_iov_t segment = {};
 
 private:
     DirectMessages &owner_;
@@ -173,8 +174,16 @@ Status DirectMessages::post(std::unique_ptr<Post> post, ucp_ep_h ep, std::size_t
     p.cb.send = Post::on_sent;
     p.user_data = post.get();
     p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-    const ucs_status_ptr_t request = ucp_am_send_nbx(
-        ep, am_id_, header > 0 ? post->memory() : nullptr, header, post->memory(), data, &p);
+    const void *const first = header > 0 ? post->memory() : nullptr;
+    ucs_status_ptr_t request = ucp_am_send_nbx(ep, am_id_, first, header, post->memory(), data, &p);
+    if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
+        // UCX 1.13 with UCX_PROTO_ENABLE=y forgets the reply header where it compares lengths with
+        // a transport's shortest messages. A list of one segment goes another way.
+        post->segment = {post->memory(), data};
+        p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        p.datatype = ucp_dt_make_iov();
+        request = ucp_am_send_nbx(ep, am_id_, first, header, &post->segment, 1, &p);
+    }
     if (UCS_PTR_IS_PTR(request)) {
         ++unsent_;
         *waiting = post.release()->room();

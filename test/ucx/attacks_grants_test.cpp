@@ -200,6 +200,7 @@ TEST_CASE("a type that was only announced takes no memory") {
         m.user_header.clear();
         attacker.active(m, "type");
         attacker.progress(20);
+        CHECK(attacker.next_said().first == raw::no_memory);
         const std::size_t now = heap_bytes();
         most = std::max(most, now > before ? now - before : 0);
     }
