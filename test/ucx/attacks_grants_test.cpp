@@ -159,7 +159,7 @@ TEST_CASE("answers that an origin does not fetch are charged to it") {
             most = std::max(most, now > before ? now - before : 0);
         }
         WARN("100 requests of less than 200 bytes: at most " << most << " bytes kept");
-        CHECK(most <= 8 * MiB);
+        CHECK(most <= 16 * MiB);
         ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
            "lose");
         attacker.progress(50);
