@@ -35,6 +35,7 @@ double cpu_seconds() {
 // A message that UCX is sending.
 struct Attacker::Post {
     std::string header, data;
+    ucp_dt_iov_t segment = {};
     ucs_status_ptr_t request = nullptr;
     bool is_done() const {
         return request == nullptr || ucp_request_check_status(request) != UCS_INPROGRESS;
@@ -124,11 +125,17 @@ void Attacker::send(const std::string &header, const std::string &data, unsigned
     made->header = header;
     made->data = data;
     ucp_request_param_t p = {};
-    p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
     p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
-    const ucs_status_ptr_t request =
-        ucp_am_send_nbx(side.ep, am_id, made->header.empty() ? nullptr : made->header.data(),
-                        made->header.size(), made->data.data(), made->data.size(), &p);
+    // Short messages with contiguous data, a header and the reply flag smash the stack in UCX 1.13
+    // with UCX_PROTO_ENABLE=y.
+    made->segment = {made->data.data(), made->data.size()};
+    const bool in_segments = !made->header.empty();
+    p.datatype = in_segments ? ucp_dt_make_iov() : ucp_dt_make_contig(1);
+    const ucs_status_ptr_t request = ucp_am_send_nbx(
+        side.ep, am_id, in_segments ? made->header.data() : nullptr, made->header.size(),
+        in_segments ? static_cast<const void *>(&made->segment) : made->data.data(),
+        in_segments ? 1 : made->data.size(), &p);
     post(std::move(made), request, waits);
 }
 

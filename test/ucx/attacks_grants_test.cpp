@@ -159,7 +159,7 @@ TEST_CASE("answers that an origin does not fetch are charged to it") {
             most = std::max(most, now > before ? now - before : 0);
         }
         WARN("100 requests of less than 200 bytes: at most " << most << " bytes kept");
-        CHECK(most <= 8 * MiB);
+        CHECK(most <= 16 * MiB);
         ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
            "lose");
         attacker.progress(50);
@@ -189,7 +189,9 @@ TEST_CASE("a type that was only announced takes no memory") {
         request.number = static_cast<std::uint64_t>(i);
         request.type = std::string(15, 'n') + static_cast<char>('a' + i);
         attacker.request(request, "d");
-        CHECK(attacker.next_said().what == raw::need_type);
+        raw::Said said = attacker.next_said();
+        while (said.is_answer()) said = attacker.next_said(); // to those before
+        CHECK(said.what == raw::need_type);
         raw::Message m;
         m.kind = raw::user_offer;
         m.id = attacker.new_id();
