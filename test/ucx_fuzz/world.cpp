@@ -14,9 +14,9 @@ constexpr int many_rounds = 3000;
 // grown, a few blocks, and 64 messages' memory for later ones.
 constexpr std::size_t may_be_kept = 12 << 10, may_be_kept_one_sided = 48 << 10;
 
-// What a hostile message may cost: so much and so many times its bytes, and what one peer's budget
-// may be.
-constexpr std::size_t memory_of_message = 4096, memory_of_byte = 64, memory_of_peer = 4 << 20;
+// What a hostile message may cost: so much and so many times its bytes, and what UCX takes for
+// endpoints and a peer's budget may be.
+constexpr std::size_t memory_of_message = 4096, memory_of_byte = 64, memory_of_peer = 16 << 20;
 constexpr double seconds_of_message = 2e-3, seconds_of_world = 2;
 
 double processor_seconds() {
