@@ -152,19 +152,20 @@ typedef struct {
  *                    of each device once more. A transfer is always given one chunk, so that none
  *                    waits for another.
  *
- *   ucd.ucx.timeout  seconds, also with a fraction, for which nothing of a transfer may move before it
- *                    ends with UCS_ERR_TIMED_OUT; 0, the default: for ever. A receive counts from
- *                    the message that it matched. The transfer is complete when UCX has given the
- *                    buffer back: see unresponsive above.
+ *   ucd.ucx.timeout  seconds, also with a fraction, for which nothing of a transfer may move
+ *                    before it ends with UCS_ERR_TIMED_OUT; 0, the default: for ever. A receive
+ *                    counts from the message that it matched. The transfer is complete when UCX
+ *                    has given the buffer back: see unresponsive above.
+ *
  *   ucd.ucx.peer_memory, ucd.ucx.peers_memory
- *                    bytes that messages of one endpoint, and of all, may take here before a receive
- *                    takes them (only here; 256 MiB and 1 GiB, at least 1 MiB). Beyond them the
- *                    endpoint that keeps most is barred: its transfers end with
+ *                    bytes that messages of one endpoint, and of all, may take here before a
+ *                    receive takes them (only here; 256 MiB and 1 GiB, at least 1 MiB). Beyond
+ *                    them the endpoint that keeps most is barred: its transfers end with
  *                    UCS_ERR_EXCEEDS_LIMIT, and what it sends is dropped until
  *                    ucd_ucx_lose_endpoint. See docs/security.md.
  *
- * A key that begins with ucd.ucx. and is not in this header or ucd_ucx_rma.h is INVALID_ARG, in every
- * function that takes an info.
+ * A key that begins with ucd.ucx. and is not in this header or ucd_ucx_rma.h is INVALID_ARG, in
+ * every function that takes an info.
  *
  * From device memory to device memory of the same machine, chunks stay in device memory, which the
  * receiver opens, if drivers and devices can do that (see docs/gpu-ring.md):
@@ -182,8 +183,8 @@ typedef struct {
  * The defaults, and how they were measured, are in docs/ucx.md. params and info are read during the
  * call. The pipeline ends with ucd_ucx_pipeline_destroy, before its worker and before the last
  * ucd_finalize.
- * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release; another
- * pipeline of this worker has am_id), NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM,
+ * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release;
+ * another pipeline of this worker has am_id), NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM,
  * INTERNAL. */
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
@@ -293,8 +294,8 @@ UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
 UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 
 /* UCS_INPROGRESS, or how the transfer ended, with *result filled in unless result is NULL. If it
- * failed, ucd_ucx_last_error says more, as it does in the transfer's callback. NULL was complete when
- * it was started: UCS_OK, and a result without bytes. Makes no progress. */
+ * failed, ucd_ucx_last_error says more, as it does in the transfer's callback. NULL was complete
+ * when it was started: UCS_OK, and a result without bytes. Makes no progress. */
 UCD_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
 
 /* Ends a request; if it is not complete, the transfer goes on and is completed as if it had not
@@ -303,7 +304,9 @@ UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
 
 /* Ends with status, which is an error, the transfers with the worker behind ep, and makes the
  * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: a receive has
- * no endpoint that would fail, so nobody else can tell it that its sender is gone. It may be called
+ * no endpoint that would fail, so nobody else can tell it that its sender is gone. What comes from
+ * ep between this call and the close is ep's too: call it again when ep is closed, before another
+ * endpoint is made. It may be called
  * where UCX calls back. Receives that no message has come for are not concerned. Returns:
  * INVALID_ARG, OUT_OF_MEM. */
 UCD_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status);

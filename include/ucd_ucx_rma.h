@@ -83,10 +83,11 @@ UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
 /* Ends with status, which is an error, the operations on windows behind ep, and what has come from
  * there and is not complete; and makes rma stop using ep. Call it before ep is closed, and from
  * ep's error handler, at origin and target: an origin that is gone would otherwise hold up
- * accumulates on the target's window. Operations become complete in ucd_ucx_rma_progress, when UCX
- * no longer uses their memory. It may be called where UCX calls back. With several threads, close
- * ep when the calls that were under way in others have returned. Returns: INVALID_ARG,
- * OUT_OF_MEM. */
+ * accumulates on the target's window. What comes from ep between this call and the close is ep's
+ * too: call it again when ep is closed, before another endpoint is made. Operations become complete
+ * in ucd_ucx_rma_progress, when UCX no longer uses their memory. It may be called where UCX calls
+ * back. With several threads, close ep when the calls that were under way in others have returned.
+ * Returns: INVALID_ARG, OUT_OF_MEM. */
 UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -154,14 +155,12 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *   UCS_ERR_OUT_OF_RANGE    the target's bytes are not all in the window
  *   UCS_ERR_INVALID_PARAM   the target found a message to be none of this library's, or sizes or
  *                           elements that disagree, or overlap where something is written
- *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, a layout
- *                           of millions of segments that it would have to check for overlap, or
- *                           another version's message
- *   UCS_ERR_NO_MEMORY       there was none, here or there
- *   UCS_ERR_IO_ERROR        moving the data failed; ucd says how, here or there
- *   UCS_ERR_TIMED_OUT       nothing has moved for ucd.ucx.timeout
- *   UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint
- *   any other               as UCX said
+ *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, a
+ * layout of millions of segments that it would have to check for overlap, or another version's
+ * message UCS_ERR_NO_MEMORY       there was none, here or there UCS_ERR_IO_ERROR        moving the
+ * data failed; ucd says how, here or there UCS_ERR_TIMED_OUT       nothing has moved for
+ * ucd.ucx.timeout UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint any other as
+ * UCX said
  *
  * With the four after UCS_OK nothing was written at the target. With the others any part of the
  * target's bytes may have been written, and of the buffer here that is received into.

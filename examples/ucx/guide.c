@@ -88,11 +88,23 @@ static void on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *outco
     ucd_ucx_request_free(request);
 }
 
+/* UCX holds a buffer for longer than ucd.ucx.timeout: only an endpoint that is closed gives it
+ * back. */
+static void on_unresponsive(ucp_ep_h slow, void *arg) {
+    (void)arg;
+    ucd_ucx_lose_endpoint(pipeline, slow, UCS_ERR_TIMED_OUT);
+    ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                             .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    ucs_status_ptr_t closing = ucp_ep_close_nbx(slow, &p);
+    if (UCS_PTR_IS_PTR(closing)) ucp_request_free(closing);
+}
+
 static void make_pipeline(void) {
     ucd_info_t info;
     ucd(ucd_info_create(&info));
     ucd(ucd_info_set(info, "ucd.ucx.chunk", "65536"));
-    ucd_ucx_pipeline_params_t params = {.struct_size = sizeof params, .am_id = 3};
+    ucd_ucx_pipeline_params_t params = {
+        .struct_size = sizeof params, .am_id = 3, .unresponsive = on_unresponsive};
     ucd_ucx(ucd_ucx_pipeline_create(worker, &params, info, &pipeline));
     ucd(ucd_info_free(&info));
 }

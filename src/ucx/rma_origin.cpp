@@ -26,23 +26,32 @@ Lane &Origin::lane_of(ucp_ep_h ep) {
 
 // Numbers -----------------------------------------------------------------
 
-// A number comes again only after the place was used 255 times more, so that a late answer is none.
+// Places are used in turn, so that a number comes again only after a quarter of a million others:
+// UCX may deliver an answer late, and for another endpoint that has the address of an old one.
 Status Origin::enter(Operation &operation) {
     if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
-    if (free_places_.empty()) {
-        if (places_.size() >> places_bits != 0)
-            return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
-                        places_.size());
-        free_places_.reserve(places_.size() + 1);
-        places_.push_back({nullptr, static_cast<uint32_t>(places_.size())});
-        free_places_.push_back(static_cast<uint32_t>(places_.size() - 1));
-    }
-    Place &place = places_[free_places_.back()];
-    free_places_.pop_back();
+    if (free_places_.empty()) UCD_UCX_TRY(add_places());
+    Place &place = places_[free_places_.front()];
+    free_places_.pop_front();
     place.operation = &operation;
     operation.number = place.number;
     ++outstanding_;
     if (operation.has_time_limit()) timed_.push_back(&operation);
+    return success;
+}
+
+Status Origin::add_places() {
+    constexpr std::size_t more = 1024;
+    if (places_.size() + more > std::size_t{1} << places_bits)
+        return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
+                    places_.size());
+    free_places_.reserve(places_.size() + more);
+    places_.reserve(places_.size() + more);
+    for (std::size_t i = 0; i < more; ++i) {
+        const auto index = static_cast<uint32_t>(places_.size());
+        places_.push_back({nullptr, index});
+        free_places_.push_back(index);
+    }
     return success;
 }
 

@@ -36,6 +36,30 @@ struct Lane {
     void forget();
 };
 
+// Numbers, first in, first out.
+class Ring {
+public:
+    bool empty() const { return count_ == 0; }
+    uint32_t front() const { return numbers_[first_]; }
+    void pop_front() {
+        first_ = first_ + 1 < numbers_.size() ? first_ + 1 : 0;
+        --count_;
+    }
+    // For so many in all. Only of an empty one.
+    void reserve(std::size_t numbers) {
+        numbers_.resize(numbers);
+        first_ = 0;
+    }
+    void push_back(uint32_t number) {
+        const std::size_t end = first_ + count_++;
+        numbers_[end < numbers_.size() ? end : end - numbers_.size()] = number;
+    }
+
+private:
+    std::vector<uint32_t> numbers_;
+    std::size_t first_ = 0, count_ = 0;
+};
+
 // Under the lock.
 class Origin {
 public:
@@ -75,6 +99,7 @@ private:
     };
     static constexpr uint32_t places_bits = 24;
     Status enter(Operation &operation);
+    Status add_places();
     void leave(const Operation &operation);
     Operation *find(uint32_t number, ucp_ep_h ep) const;
     std::vector<Operation *> operations_of(ucp_ep_h ep) const; // null: of all
@@ -86,7 +111,7 @@ private:
     void complete(Operation &operation, const ucd_ucx_result_t &result);
 
     std::vector<Place> places_;
-    std::vector<uint32_t> free_places_; // has the capacity for all
+    Ring free_places_; // has room for all
     uint64_t outstanding_ = 0;
     std::vector<Operation *> timed_; // those that have a limit, and were sent
     std::unordered_map<ucp_ep_h, Lane> lanes_;
