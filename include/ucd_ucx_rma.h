@@ -156,11 +156,13 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *   UCS_ERR_INVALID_PARAM   the target found a message to be none of this library's, or sizes or
  *                           elements that disagree, or overlap where something is written
  *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, a
- * layout of millions of segments that it would have to check for overlap, or another version's
- * message UCS_ERR_NO_MEMORY       there was none, here or there UCS_ERR_IO_ERROR        moving the
- * data failed; ucd says how, here or there UCS_ERR_TIMED_OUT       nothing has moved for
- * ucd.ucx.timeout UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint any other as
- * UCX said
+ *                           layout of millions of segments that it would have to check for
+ *                           overlap, or another version's message
+ *   UCS_ERR_NO_MEMORY       there was none, here or there
+ *   UCS_ERR_IO_ERROR        moving the data failed; ucd says how, here or there
+ *   UCS_ERR_TIMED_OUT       nothing has moved for ucd.ucx.timeout
+ *   UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint
+ *   any other               as UCX said
  *
  * With the four after UCS_OK nothing was written at the target. With the others any part of the
  * target's bytes may have been written, and of the buffer here that is received into.

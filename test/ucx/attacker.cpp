@@ -127,15 +127,13 @@ void Attacker::send(const std::string &header, const std::string &data, unsigned
     ucp_request_param_t p = {};
     p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
     p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
-    // Short messages with contiguous data, a header and the reply flag smash the stack in UCX 1.13
-    // with UCX_PROTO_ENABLE=y.
+    // As a list: UCX 1.13 with UCX_PROTO_ENABLE=y refuses some short messages with contiguous data
+    // and the reply flag, and smashes the stack if they have a header.
     made->segment = {made->data.data(), made->data.size()};
-    const bool in_segments = !made->header.empty();
-    p.datatype = in_segments ? ucp_dt_make_iov() : ucp_dt_make_contig(1);
-    const ucs_status_ptr_t request = ucp_am_send_nbx(
-        side.ep, am_id, in_segments ? made->header.data() : nullptr, made->header.size(),
-        in_segments ? static_cast<const void *>(&made->segment) : made->data.data(),
-        in_segments ? 1 : made->data.size(), &p);
+    p.datatype = ucp_dt_make_iov();
+    const ucs_status_ptr_t request =
+        ucp_am_send_nbx(side.ep, am_id, made->header.empty() ? nullptr : made->header.data(),
+                        made->header.size(), &made->segment, 1, &p);
     post(std::move(made), request, waits);
 }
 
