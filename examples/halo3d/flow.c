@@ -51,6 +51,14 @@ static void on_lost(ucp_ep_h endpoint, ucs_status_t status, void *argument) {
     if (flow->pipeline) ucd_ucx_lose_endpoint(flow->pipeline, endpoint, status);
 }
 
+/* A transfer has moved nothing for --transfer-timeout, and UCX keeps its buffer. A process that
+ * went on would close the endpoint by force, to have the buffer back; this one gives up. */
+static void on_unresponsive(ucp_ep_h endpoint, void *argument) {
+    (void)endpoint;
+    struct flow *flow = argument;
+    if (flow->status == UCS_OK) flow->status = UCS_ERR_TIMED_OUT;
+}
+
 bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, int rank,
                const struct options *options, struct stats *stats, struct trace *trace) {
     *flow = (struct flow){
@@ -60,8 +68,12 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
     if (!faces_make(grid, rank, options, flow->faces)) return false;
     for (int face = 0; face < FACES; face++)
         if (!wire_connect(wire, flow->faces[face].neighbour)) return false;
-    const ucd_ucx_pipeline_params_t params = {
-        .struct_size = sizeof params, .am_id = 1, .trace = on_event, .trace_arg = flow};
+    const ucd_ucx_pipeline_params_t params = {.struct_size = sizeof params,
+                                              .am_id = 1,
+                                              .trace = on_event,
+                                              .trace_arg = flow,
+                                              .unresponsive = on_unresponsive,
+                                              .unresponsive_arg = flow};
     ucd_info_t info;
     if (!ucd_ok(ucd_info_create(&info))) return false;
     bool good = set_number(info, "ucd.ucx.chunk", options->piece_bytes) &&

@@ -93,9 +93,12 @@ class Checks:
         )
 
     def is_noticed(self, field: str, method: str, transports: str) -> None:
-        """One process is killed: the others find that out themselves, and end by no signal."""
+        """One process is killed: the others find that out themselves, and end by no signal. Over
+        shared memory UCX may find nothing in a few runs of a hundred: then the time limit of
+        transfers does."""
         run = self.start(
-            field, "--processes", "8", "--method", method, "--patience", "40", UCX_TLS=transports
+            field, "--processes", "8", "--method", method, "--patience", "40",
+            "--transfer-timeout", "4", UCX_TLS=transports
         )
         os.kill(children_of(run.pid)[3], signal.SIGKILL)
         message = self.end(run, 60)

@@ -14,14 +14,11 @@ constexpr double patience = 8;
 
 const std::pair<std::string, std::string> one_second = {"ucd.ucx.timeout", "1"};
 
-// Where the time is said: for all transfers of a pipeline, or for one.
-std::initializer_list<std::pair<std::string, std::string>> pipeline_keys(bool for_all) {
-    static const std::initializer_list<std::pair<std::string, std::string>> with = {
-        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, one_second};
-    static const std::initializer_list<std::pair<std::string, std::string>> without = {
-        {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}};
-    return for_all ? with : without;
-}
+// Where the time is said: for all transfers of a pipeline, or for one. 0 is no limit.
+#define PIPELINE_KEYS(for_all)                                                                     \
+    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {                                          \
+        "ucd.ucx.timeout", (for_all) ? "1" : "0"                                                   \
+    }
 
 std::string said(ucs_status_t status) {
     return ucs_status_string(status);
@@ -32,7 +29,7 @@ std::string said(ucs_status_t status) {
 TEST_CASE("a receive whose sender stops is ended in time") {
     const MockSession session;
     for (const bool for_all : {true, false}) {
-        TwoSides sides(pipeline_keys(for_all));
+        TwoSides sides({PIPELINE_KEYS(for_all)});
         Attacker attacker(sides.b.address(), [&] { sides.progress(); });
         const Keys keys({one_second});
         const ucd_info_t info = for_all ? UCD_INFO__NULL : keys.get();
@@ -103,7 +100,7 @@ TEST_CASE("a send whose receiver fetches nothing is ended in time") {
     const MockSession session;
     for (const bool for_all : {true, false}) {
         Side side;
-        const Keys pipeline_info(pipeline_keys(for_all));
+        const Keys pipeline_info({PIPELINE_KEYS(for_all)});
         side.open_pipeline(pipeline_info.get());
         Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
         side.connect(attacker.side.address());
@@ -135,7 +132,7 @@ TEST_CASE("a send whose receiver fetches nothing is ended in time") {
 
 TEST_CASE("transfers that move do not time out") {
     const MockSession session;
-    TwoSides sides(pipeline_keys(true));
+    TwoSides sides({PIPELINE_KEYS(true)});
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
     Strided out(1000);
     Outcome received;
