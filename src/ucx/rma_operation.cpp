@@ -168,7 +168,9 @@ const char *Operation::contiguous_of(const Data &data) const {
     if (data.type != arguments_.target.type || data.count != 1 || !type_->one.contiguous ||
         !data.hints->on_host)
         return nullptr;
-    return static_cast<const char *>(data.buf) + type_->one.low;
+    // As a number: the buffer may be far from what is in it.
+    return reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(data.buf) +
+                                          static_cast<uintptr_t>(type_->one.low));
 }
 
 void Operation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {

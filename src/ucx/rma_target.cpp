@@ -154,7 +154,9 @@ void Target::do_at_once(const Request &request, const Found &found, Delivery &de
         if (rc == UCD_SUCCESS) return;
     } else {
         if (checked.contiguous && request.op == UCD_OP__REPLACE) {
-            std::memcpy(at + checked.low, delivery.payload.here().data(), checked.bytes);
+            // Both together are in the window; each alone may be far from it.
+            std::memcpy(window.at(request.displacement + checked.low),
+                        delivery.payload.here().data(), checked.bytes);
             return answer(delivery.ep, result);
         }
         uintptr_t unpacked;

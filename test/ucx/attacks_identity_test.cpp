@@ -172,8 +172,9 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         });
         victim.side.connect(attacker.side.address());
         honest = std::make_unique<Honest>(victim, attacker);
+        const std::string hello = "hello"; // until it is sent
         Outcome told;
-        honest->send(honest->ep_to_attacker, "hello", told);
+        honest->send(honest->ep_to_attacker, hello, told);
         REQUIRE(attacker.within(5, [&] { return told.done() && !attacker.received.empty(); }));
         raw::Message m = raw::read_message(attacker.received.front().header);
         // Its next transfers' names.
