@@ -2,6 +2,8 @@
 
 #include "receiving.h"
 
+#include <utility>
+
 namespace ucd_ucx {
 
 void Incoming::bind(ucp_ep_h ep, uint64_t since) {
@@ -161,6 +163,8 @@ void Incoming::conclude(ucd_ucx_pipeline &pipeline) {
     const bool unclaimable = lost_ && state_.stage() == Stage::announced;
     if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
         pipeline.messages.forget(*this);
+    else if (is_over() && ep_ == nullptr && !std::exchange(kept_for_late_, true))
+        pipeline.messages.keep_for_late(*this);
 }
 
 } // namespace ucd_ucx

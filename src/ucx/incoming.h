@@ -96,6 +96,8 @@ public:
 
     // For the message table.
     void bind(ucp_ep_h ep, uint64_t since);
+    // A receive had it, and has ended.
+    bool is_over() const { return claimed_ && receiving_ == nullptr; }
     bool open(uint64_t total) { return state_.open(total) == Admission::accept; }
 
     // An active message of it has come.
@@ -146,6 +148,7 @@ private:
     unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory
     bool claimed_ = false;             // a receive, or the user, has decided what becomes of it
     bool ended_ = false, lost_ = false;
+    bool kept_for_late_ = false;
     ucs_status_t status_ = UCS_OK; // with which it ended
     Receiving *receiving_ = nullptr;
 };

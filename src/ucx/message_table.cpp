@@ -102,6 +102,14 @@ void MessageTable::forget(Incoming &message) {
     discharge(message, message.charged);
 }
 
+void MessageTable::keep_for_late(const Incoming &message) {
+    kept_for_late_.push_back(message.id());
+    if (kept_for_late_.size() <= max_kept_for_late) return;
+    Incoming *oldest = find(nullptr, kept_for_late_.front());
+    kept_for_late_.pop_front();
+    if (oldest != nullptr && oldest->is_over()) forget(*oldest);
+}
+
 bool MessageTable::charge(Incoming &message, uint64_t bytes) {
     if (message.ep() == nullptr) return true; // it costs its receiver a receive each
     Peer &peer = peers_[message.ep()];

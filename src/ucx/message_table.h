@@ -36,6 +36,9 @@ public:
     void close_to_openings(const Incoming &message);
     // It is no longer to be found, and is deleted by the next delete_forgotten.
     void forget(Incoming &message);
+    // Nothing but an opening has come of it, and its receive has ended: it is kept, so that what
+    // comes late is dropped; the oldest of too many of them is forgotten.
+    void keep_for_late(const Incoming &message);
     void delete_forgotten();
     void clear();
 
@@ -71,6 +74,7 @@ private:
     // An honest pipeline has one stream for each endpoint, another one after it was made anew.
     static constexpr std::size_t max_streams_of_peer = 8;
     static constexpr std::size_t max_ended_streams = 1024;
+    static constexpr std::size_t max_kept_for_late = 1024;
     bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
 
     const uint64_t peer_limit_, limit_;
@@ -82,6 +86,7 @@ private:
     // Streams of endpoints that are gone or barred; the oldest are forgotten first.
     std::map<uint64_t, ucs_status_t> ended_streams_;
     std::deque<uint64_t> ended_order_;
+    std::deque<MessageId> kept_for_late_;
     std::vector<std::unique_ptr<Incoming>> forgotten_;
 };
 

@@ -167,3 +167,31 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
     }
     victim.close_endpoint();
 }
+
+TEST_CASE("openings that nothing follows leave little behind") {
+    Side victim;
+    victim.open_pipeline(UCD_INFO__NULL);
+    Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
+    victim.connect(attacker.side.address());
+    char small[8];
+    const auto open = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            Outcome received;
+            const ucd_ucx_param_t p = received.param();
+            REQUIRE(ucd_ucx_recv_nbx(victim.pipeline, small, sizeof small, UCD_TYPE__BYTE, 1,
+                                     UINT64_MAX, &p, &received.request) == UCD_SUCCESS);
+            raw::Message m;
+            m.kind = raw::opening;
+            m.id = attacker.new_id();
+            m.total = 1000000; // longer than the receive, which ends
+            attacker.tagged(m, 1);
+            REQUIRE(attacker.within(5, [&] { return received.done(); }));
+            CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
+        }
+    };
+    open(messages(2000)); // as many as are kept
+    const std::size_t before = heap_bytes();
+    open(messages(5000));
+    CHECK(growth_since(before) < 256 * KiB);
+    victim.close_endpoint();
+}
