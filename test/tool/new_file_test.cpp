@@ -24,7 +24,8 @@ using ucdtool::NewFile;
 class Folder {
 public:
     Folder() {
-        std::string name = (fs::temp_directory_path() / "new-file-XXXXXX").string();
+        std::string name = (fs::temp_directory_path() / "new-file-").string();
+        name.append(6, 'X'); // which mkdtemp replaces
         REQUIRE(mkdtemp(name.data()) != nullptr);
         path_ = name;
     }

@@ -12,6 +12,15 @@
 
 namespace ucdtest {
 
+// As a peer sends it.
+inline std::string flattened(ucd_type_t type) {
+    std::uintptr_t size;
+    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
+    std::string bytes(size, '\0');
+    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
+    return bytes;
+}
+
 // Bytes that this process has allocated and not given back.
 std::size_t heap_bytes();
 

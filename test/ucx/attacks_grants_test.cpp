@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t MiB = 1 << 20;
 
-std::string flattened(ucd_type_t type) {
-    std::uintptr_t size;
-    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
-    std::string bytes(size, '\0');
-    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
-    return bytes;
-}
-
 struct Target {
     explicit Target(std::size_t bytes, ucd_info_t info = UCD_INFO__NULL)
         : side(info, UCS_THREAD_MODE_SINGLE), memory(bytes, 'm') {

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t claimed = 4096, sent = 8; // bytes
 
-std::string flattened(ucd_type_t type) {
-    std::uintptr_t size;
-    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
-    std::string bytes(size, '\0');
-    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
-    return bytes;
-}
-
 // What says first how long the transfer is.
 const struct {
     const char *name;

@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::size_t exposed = 256, guard = 1024;
 
-std::string flattened(ucd_type_t type) {
-    std::uintptr_t size;
-    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
-    std::string bytes(size, '\0');
-    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
-    return bytes;
-}
-
 std::string name_of(const std::string &flat) {
     unsigned char digest[crypto_hash_sha256_BYTES];
     crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());

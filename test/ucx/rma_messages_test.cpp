@@ -34,14 +34,6 @@ ucd_type_t list(std::size_t entries) {
     return type;
 }
 
-std::string flattened(ucd_type_t type) {
-    std::uintptr_t size;
-    ok(ucd_flatten_size(type, &size), "ucd_flatten_size");
-    std::string bytes(size, '\0');
-    ok(ucd_flatten(type, bytes.data(), size), "ucd_flatten");
-    return bytes;
-}
-
 // The first half of SHA-256.
 std::string name_of(const std::string &flat) {
     unsigned char digest[crypto_hash_sha256_BYTES];
