@@ -48,8 +48,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     done = run('--type', 'vector(100,3,5,double)', '--count', '2')
     assert done.returncode == 0 and 'UCD/roof' in done.stdout, done.stderr
-    done = run('--kernels', '--filter', 'pack_sus_w8')
-    assert done.returncode == 0 and 'unpack_sus_w8' in done.stdout, done.stderr
+    done = run('--kernels', '--filter', 'pack_sbs_w8')
+    assert done.returncode == 0 and 'unpack_sbs_w8' in done.stdout, done.stderr
     picture = Path(folder) / 'rates.svg'
     done = run('--apps', '--filter', 'NAS MG', '--plot', str(picture))
     assert done.returncode == 0, done.stderr

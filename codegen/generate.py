@@ -50,7 +50,7 @@ def _leaf_type(kernel):
 
 
 def _device_type(element):
-    """The type in src/backend/gpu_common/combine.h."""
+    """The type in src/backend/gpu_common/kernels/combine.h."""
     if element.form == "complex":
         return f"Complex<{element.ctype}>"
     if element.form == "pair":

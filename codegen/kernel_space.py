@@ -6,7 +6,7 @@ from dataclasses import dataclass
 DIRECTIONS = ("pack", "unpack")
 
 # Level kinds by their letter, with the name that the C++ code has for them.
-KINDS = {"s": "strided", "u": "uniform", "v": "varying"}
+KINDS = {"s": "strided", "b": "indexed_block", "i": "indexed"}
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ class Backend:
     name: str
     max_levels: int
     directions: tuple
-    block_leaves: tuple  # around an innermost s or u
-    run_leaves: tuple  # around an innermost v
+    block_leaves: tuple  # around an innermost s or b
+    run_leaves: tuple  # around an innermost i
     elements: tuple
     row_ops: tuple  # the reductions that also work on rows, where they are: of these ops,
     row_elements: tuple  # and of these elements
@@ -181,7 +181,7 @@ class Backend:
             yield from map("".join, itertools.product(KINDS, repeat=levels))
 
     def leaves(self, shape):
-        return self.run_leaves if shape.endswith("v") else self.block_leaves
+        return self.run_leaves if shape.endswith("i") else self.block_leaves
 
     def moves(self):
         for shape in self.shapes():

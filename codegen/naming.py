@@ -1,6 +1,6 @@
-"""The one grammar of kernel names, formatting and parsing; see docs/kernel-naming.md.
+"""The one grammar of kernel names, formatting and parsing; see docs/internals/kernel-naming.md.
 
-    move      = direction "_" kind{1,} "_" leaf        pack_su_w8, unpack_v_r4
+    move      = direction "_" kind{1,} "_" leaf        pack_sb_w8, unpack_i_r4
     transpose = direction "_t_" leaf                   pack_t_w8
     reduce    = "reduce_" op "_" element               reduce_sum_float32
     rows      = direction "_s_" op "_" element         unpack_s_sum_float32

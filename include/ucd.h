@@ -1,57 +1,62 @@
 /*
- * ucd.h - UCD: noncontiguous data described by types, and moved.
+ * ucd.h - UCD: describes noncontiguous data by types, and moves it.
  *
- * A type describes where bytes lie in memory and in which order they are packed (the MPI datatype
- * model). UCD packs, unpacks, copies and reduces data so described, lists it as I/O vectors, and
- * carries types between processes as bytes. Where a rule is not written here, chapter 5 of MPI-4.1
- * decides; "MPI 5.1.2" below names a section of that standard.
+ * A type says where bytes lie in memory and in which order they are packed (the MPI datatype
+ * model). UCD packs, unpacks, copies and reduces data of any type, lists it as I/O vectors, and
+ * turns types into bytes for other processes. Where this header gives no rule, chapter 5 of MPI-4.1
+ * decides. "MPI 5.1.2" below means a section of that standard.
+ *
+ * Guides and reference pages are installed in share/doc/ucd. Start with
+ * share/doc/ucd/guide/first-program.md.
  *
  * ================================================================================================
- * Conventions. They hold for every function; a function's comment tells only what it adds.
+ * Conventions. They hold for every function. A function's comment says only what it adds.
  * ================================================================================================
  *
- * Statuses    A function returns UCD_SUCCESS or a positive UCD_ERR__* code, unless it says that it
- *             returns something else. No C++ exception and no abort crosses this interface.
+ * Statuses    A function returns UCD_SUCCESS or a positive UCD_ERR__* code, unless its comment says
+ *             otherwise. No C++ exception crosses this interface, and UCD never aborts.
  *             "Returns:" lists the failures. These mean the same everywhere:
- *               NOT_INITIALIZED  ucd_init has not succeeded, or the last ucd_finalize has been
- *                                made. Checked first. Never from ucd_strerror, ucd_last_error,
- *                                ucd_version and ucd_info_*. ucd_free, ucd_test and ucd_wait stay
- *                                valid after the last ucd_finalize.
- *               INVALID_ARG      an argument breaks a rule: NULL where the null rules forbid it; a
- *                                handle that is NULL or a small integer that names no predefined
- *                                type; a negative count or block length; a value that is no such
- *                                op, order or distribution.
- *               OUT_OF_MEM       host or device memory could not be had.
- *               OVERFLOW         a size, a bound or an address offset does not fit (see Units).
- *               INTERNAL         a defect of UCD, reported instead of an abort.
- * Failure     A call that fails to start something changes nothing: no output is written, nothing
- *             leaks, every earlier handle stays valid. When the failure came after data began to
- *             move (blocking calls, ucd_test, ucd_wait, ucd_waitall) the content of the destination
- *             range is unspecified, and the request, if there is one, is over.
- * Units       Counts, block lengths, displacements and strides are intptr_t, in elements (extents
- *             of oldtype) or in bytes where the name has an h. Sizes and buffer positions are
- *             uintptr_t bytes. Size, bounds and true bounds of a type fit INTPTR_MAX, or creating
- *             it is OVERFLOW; so is a call whose count times the type does not fit. There is no
- *             32-bit limit.
+ *               NOT_INITIALIZED  UCD is not initialised: no ucd_init has succeeded, or the last
+ *                                ucd_finalize was called. This is checked first. ucd_strerror,
+ *                                ucd_last_error, ucd_version and ucd_info_* work at any time;
+ *                                ucd_free, ucd_test and ucd_wait also after the last ucd_finalize.
+ *               INVALID_ARG      an argument breaks a rule: it is NULL and may not be (see Null
+ *                                rules); a type handle is UCD_TYPE__NULL or a small integer that is
+ *                                no predefined type; a count or block length is negative; an op,
+ *                                order or distribution is not one of the constants.
+ *               OUT_OF_MEM       an allocation of host or device memory failed.
+ *               OVERFLOW         a size, a bound or a displacement does not fit (see Units).
+ *               INTERNAL         a defect in UCD, reported instead of an abort.
+ * Failure     If a call fails before work began, it changes nothing: no output is written, nothing
+ *             leaks, all existing handles stay valid. If the work itself fails (reported by a
+ *             blocking call, ucd_test, ucd_wait or ucd_waitall), the content of the destination
+ *             range is unspecified, and the request, if there is one, is freed.
+ * Units       Counts, block lengths, displacements and strides are intptr_t. They count elements
+ *             (extents of oldtype), or bytes in functions with an h in the name. Sizes and buffer
+ *             positions are uintptr_t, in bytes. A type's size, bounds and true bounds must fit
+ *             INTPTR_MAX; if not, creating it returns OVERFLOW. A call whose count times the type
+ *             does not fit returns OVERFLOW too. There is no 32-bit limit.
  * Null rules  A noncontiguous buffer may be NULL: displacements may be absolute addresses (MPI
  *             5.1.12, MPI_BOTTOM). A packed buffer may be NULL only if 0 bytes move. An input array
- *             may be NULL only if it has 0 entries. A ucd_info_t may be UCD_INFO__NULL. An output
- *             argument is never NULL.
- * Ownership   A ucd_type_t that a function creates is the caller's, who ends it with ucd_free; a
- *             request ends in ucd_test, ucd_wait or ucd_waitall; an info in ucd_info_free. Types
- *             are immutable and reference counted: one may be freed while requests and derived
- *             types still use it. Arrays, strings and infos are copied or read during the call, and
- *             the caller may change or free them once it returned. Handles that UCD never gave out,
- *             or that were ended, are undefined behaviour.
- * Threads     Every function may be called by any thread at any time, but: one request handle, an
- *             info that is being modified and a native stream belong to one thread at a time; no
- *             handle is ended while another thread is in a call that uses it; the last ucd_finalize
- *             runs alone. Infos that nobody modifies may be shared.
- * Blocking    A function works in the calling thread and is complete when it returns, unless it
- *             says otherwise. Only functions that move data touch user buffers.
- * struct_size The caller sets it to the sizeof that it was compiled with (at least 4, else
- *             INVALID_ARG). UCD writes no byte beyond it, and not the field itself; what this
- *             version does not know is left as it was, so zero the struct first.
+ *             may be NULL only if it has 0 entries. A ucd_info_t may be UCD_INFO__NULL. A pointer
+ *             to an output may never be NULL.
+ * Ownership   The caller owns what a function creates: it frees a ucd_type_t with ucd_free and a
+ *             ucd_info_t with ucd_info_free, and completes a ucd_request_t with ucd_test, ucd_wait
+ *             or ucd_waitall. Types are immutable and reference counted: a type may be freed while
+ *             requests and derived types still use it. Arrays, strings and infos are read or copied
+ *             during the call; the caller may change or free them when it returns. Using a handle
+ *             that UCD did not create, or that was freed, is undefined behaviour.
+ * Threads     Any thread may call any function at any time, with these exceptions. A request, an
+ *             info that is being modified, and a native stream are used by one thread at a time. No
+ *             handle is freed while another thread is in a call that uses it. No other thread is in
+ *             UCD during the last ucd_finalize. Infos that nobody modifies may be shared.
+ *             share/doc/ucd/reference/thread-safety.md has this as a table.
+ * Blocking    A function works in the calling thread, and its work is complete when it returns,
+ *             unless its comment says otherwise. Only functions that move data access user buffers.
+ * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
+ *             UCD writes no byte beyond that size, and does not change struct_size. A newer program
+ *             may have members that this version does not know; these are left alone, so set the
+ *             whole struct to zero first.
  */
 #ifndef UCD_H_INCLUDED
 #define UCD_H_INCLUDED
@@ -85,20 +90,20 @@ enum {
     UCD_ERR__NOT_SUPPORTED, /* legal, but this library, backend or machine cannot do it */
     UCD_ERR__NOT_INITIALIZED,
     UCD_ERR__OVERFLOW,
-    UCD_ERR__CORRUPT,   /* flattened bytes that no ucd_flatten wrote */
-    UCD_ERR__TRUNCATED, /* the room given is too small */
+    UCD_ERR__CORRUPT,   /* the bytes are not a flattened type */
+    UCD_ERR__TRUNCATED, /* the output buffer is too small */
     UCD_ERR__DEVICE,    /* a GPU driver or runtime call failed */
     UCD_ERR__INTERNAL
 };
 
-/* The name of a status ("UCD_ERR__OVERFLOW"), or a fixed text for a number that is none. The string
- * is static and never NULL. Valid at any time. */
+/* The name of a status ("UCD_ERR__OVERFLOW"); for any other number, a fixed text. Never NULL. The
+ * string is static. Valid at any time. */
 UCD_API const char *ucd_strerror(int rc);
 
 /* The calling thread's last failure as a sentence that names function, argument, value and rule:
  * "ucd_create_vector: blocklength is -3; it must be >= 0". "" if nothing has failed in this thread;
- * a success does not clear it. Never NULL; the string is UCD's and holds until the next UCD call of
- * this thread that fails. Valid at any time. */
+ * a success does not clear it. Never NULL. The string belongs to UCD and is valid until the next
+ * failure in this thread. Valid at any time. */
 UCD_API const char *ucd_last_error(void);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -109,19 +114,19 @@ typedef struct ucd_type *ucd_type_t;
 typedef struct ucd_request *ucd_request_t;
 typedef struct ucd_info *ucd_info_t;
 
-#define UCD_REQUEST__NULL ((ucd_request_t)(uintptr_t)0) /* a request that is complete */
+#define UCD_REQUEST__NULL ((ucd_request_t)(uintptr_t)0) /* the work is complete */
 #define UCD_INFO__NULL ((ucd_info_t)(uintptr_t)0)       /* no hints */
 
 /*
- * Predefined types: compile-time constants that work in static initialisers, before ucd_init. The
- * values are part of the ABI. They are never freed. Names and meaning: MPI 3.2.2, 6.9.2, 6.9.4.
+ * Predefined types: compile-time constants, valid in static initialisers and before ucd_init. The
+ * values are part of the ABI. They cannot be freed. Names and meaning: MPI 3.2.2, 6.9.2, 6.9.4.
  *
- * A pair type has the extent and alignment of its C struct, and is packed without the padding
- * between and after the members: DOUBLE_INT has size 12 and extent 16. FLOAT16 is IEEE 754
- * binary16, BFLOAT16 the upper half of a binary32; both are 2 bytes, aligned to 2.
+ * A pair type has the extent and alignment of its C struct. It is packed without padding between or
+ * after the members: DOUBLE_INT has size 12 and extent 16. FLOAT16 is IEEE 754 binary16, BFLOAT16
+ * the upper half of a binary32; both have 2 bytes and alignment 2.
  */
 /* clang-format off */
-#define UCD_TYPE__NULL                  ((ucd_type_t)(uintptr_t)0)  /* no type: not an empty one */
+#define UCD_TYPE__NULL                  ((ucd_type_t)(uintptr_t)0)  /* no type; not an empty type */
 /*                                                            value    C type */
 #define UCD_TYPE___BOOL                 ((ucd_type_t)(uintptr_t)1)  /* _Bool */
 #define UCD_TYPE__CHAR                  ((ucd_type_t)(uintptr_t)2)  /* char (text) */
@@ -186,22 +191,28 @@ typedef struct ucd_info *ucd_info_t;
 /* clang-format on */
 
 /*
- * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; the values are
- * part of the ABI. What a type takes (anything else is NOT_SUPPORTED):
+ * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element. The values are
+ * part of the ABI. Which operations a type supports (any other is NOT_SUPPORTED):
  *
  *   every type                          REPLACE
- *   integers, SIGNED_CHAR and           MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR; SUM and PROD
- *     UNSIGNED_CHAR included              wrap modulo 2^N, signed ones too
+ *   integers, including SIGNED_CHAR     MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR; SUM and PROD
+ *     and UNSIGNED_CHAR                   wrap modulo 2^N, also for signed types
  *   _BOOL                               LAND LOR LXOR
  *   BYTE                                BAND BOR BXOR
  *   FLOAT16 BFLOAT16 FLOAT DOUBLE       MAX MIN SUM PROD; the 16-bit types are computed in
  *     LONG_DOUBLE                         float and rounded to nearest, ties to even
- *   C_COMPLEX and its wider kin         SUM PROD (the plain formula)
+ *   C_COMPLEX C_DOUBLE_COMPLEX          SUM PROD; the product of (a, b) and (c, d) is
+ *     C_LONG_DOUBLE_COMPLEX               (ac - bd, ad + bc)
  *   pair types                          MAXLOC MINLOC; of equal values the lowest index wins
- *   CHAR WCHAR_T                        nothing else
- *   a derived type                      what each predefined type in it takes
+ *   CHAR WCHAR_T                        only REPLACE
+ *   a derived type                      those that all predefined types in it support
  *
- * On devices, types with long double take REPLACE only.
+ * On devices, types that contain long double support REPLACE only.
+ *
+ * NaN and zero in MAX and MIN: out changes only if in compares greater (MAX) or less (MIN). So a
+ * NaN in in is ignored, a NaN in out stays, its bits unchanged, and of +0.0 and -0.0 out keeps its
+ * own. (C's fmax, which returns the number, differs when out is a NaN.) MAXLOC and MINLOC compare
+ * values in the same way: with a NaN on either side, out stays.
  */
 typedef int ucd_op_t;
 enum {
@@ -220,7 +231,7 @@ enum {
     UCD_OP__MINLOC
 };
 
-/* Array storage order: the last (C) or the first (FORTRAN) index is adjacent in memory. */
+/* Array storage order: consecutive values of the last (C) or first (FORTRAN) index are adjacent. */
 enum { UCD_ORDER__C = 0, UCD_ORDER__FORTRAN = 1 };
 
 /* How ucd_create_darray distributes one dimension, and its default distribution argument. */
@@ -231,26 +242,28 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 /* Life cycle                                                                                     */
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Starts the library, and finds the backends. Calls are counted: each library in a process may make
- * its own, and each success is matched by one ucd_finalize. Only the first reads the environment
- * and the info's ucd.backends. Initialises no GPU driver. A backend that is missing is no
- * failure: ucd_backend_get tells why.
+/* Initialises the library and finds the backends. Calls are counted: each library in a process may
+ * call it, and calls ucd_finalize once for each success. Only the first call reads the environment
+ * and the info's ucd.backends. It initialises no GPU driver. It does not fail if a backend is
+ * missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
- * UCD_OUTBUF, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a call wins.
- * UCD_LOG_LEVEL: what UCD prints to stderr: off (as when unset), error (every failure) or plan (also
- * which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH: folders, with colons between
- * them, where backend plugins are looked for; in place of the one that libucd is in. A program
- * that runs with more rights than who started it (set-user-id and the like) reads none of these.
+ * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a
+ * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
+ * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
+ * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
+ * own folder. A program that runs with more rights than the user who started it (set-user-id and
+ * the like) ignores all of these.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
-/* Takes back one ucd_init. The last one waits for all outstanding work and releases everything; no
- * other thread may be in UCD then. Afterwards ucd_free, and ucd_test and ucd_wait of what is now
- * complete, stay valid, and ucd_init may start again. Types that were not freed do no harm.
+/* Undoes one ucd_init. The last call waits for all outstanding work and releases everything; no
+ * other thread may be in UCD then. Afterwards ucd_free, ucd_test and ucd_wait may still be called
+ * (all requests are complete), and ucd_init may start the library again. Types need not have been
+ * freed.
  * Returns: NOT_INITIALIZED, INTERNAL. */
 UCD_API int ucd_finalize(void);
 
-/* The version of the library that runs; UCD_VERSION_* is the one compiled against. Valid at any
+/* The version of the loaded library. UCD_VERSION_* is the version compiled against. Valid at any
  * time. Returns: INVALID_ARG. */
 UCD_API int ucd_version(int *major, int *minor, int *patch);
 
@@ -259,58 +272,61 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * An info is a set of (key, value) strings, usable before ucd_init and after ucd_finalize. Values
- * are checked when set. A hint that is not true of the buffer is undefined behaviour.
+ * An info is a set of (key, value) strings. It can be used before ucd_init and after ucd_finalize.
+ * Values are checked when set. If a hint is not true of the buffer, behaviour is undefined.
  *
- *   ucd.backends    first ucd_init only: comma list of backend names; default: all that are found;
- *                   seq is used in any case
- *   ucd.gpu         none: the call touches host memory only, so no pointer is looked up
- *   ucd.inbuf       host | pinned | managed | cuda:N | hip:N | ze:N : where the input buffer is, so
- *   ucd.outbuf        it is not looked up; the output buffer. N is the device that executes; memory
- *                     mapped from a peer counts as its own
- *   ucd.peers       auto | none ; with none, no device uses the memory of another: data between
- *                     them goes through the host's
- *   ucd.engine      auto | kernel | dma ; dma uses copy engines only, NOT_SUPPORTED for a layout
- *                     that they cannot do
+ *   ucd.backends    first ucd_init only: comma-separated backend names; default: all that are
+ *                     found; seq (the CPU) is always used
+ *   ucd.gpu         none: all buffers of the call are host memory, so no pointer is looked up
+ *   ucd.inbuf       host | pinned | managed | cuda:N | hip:N | ze:N : the memory that the input
+ *                     buffer is in, so it is not looked up; N is the device that does the work,
+ *                     and memory mapped from a peer device counts as its own
+ *   ucd.outbuf      the same for the output buffer
+ *   ucd.peers       auto | none ; with none, no device accesses another device's memory: data
+ *                     between them goes through host memory
+ *   ucd.engine      auto | kernel | dma ; with dma, a device uses copy engines only:
+ *                     NOT_SUPPORTED if they cannot do the layout
  *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use;
- *                     default: what there is work for, but for a move to or from host memory only
- *                     what its bus needs
- *   ucd.threads     integer >= 1: host threads for one call of the CPU backend; default 1
- *   ucd.ze.context  a ze_context_handle_t as an integer, whose allocations UCD is to recognise
+ *                     default: what the work needs, and to and from host memory what saturates
+ *                     the bus
+ *   ucd.threads     integer >= 1: host threads that one call may use on the CPU; default 1
+ *   ucd.ze.context  a ze_context_handle_t as an integer: UCD recognises its allocations
  *
- * Unknown keys are ignored.
+ * Unknown keys are ignored. All keys and variables, those of libucd-ucx included, are in
+ * share/doc/ucd/reference/keys-and-environment.md.
  */
 
-/* Makes an empty info; the caller ends it with ucd_info_free. Returns: INVALID_ARG, OUT_OF_MEM,
+/* Creates an empty info; the caller frees it with ucd_info_free. Returns: INVALID_ARG, OUT_OF_MEM,
  * INTERNAL. */
 UCD_API int ucd_info_create(ucd_info_t *info);
 
-/* Sets a key, in place of an earlier value. key and value are copied; neither may be NULL. After a
- * failure the earlier value stands. Returns: INVALID_ARG (NULL; a bad value of a known key),
- * OUT_OF_MEM, INTERNAL. */
+/* Sets a key, or replaces its value. key and value are copied; neither may be NULL. After a failure
+ * the old value stays. Returns: INVALID_ARG (NULL; a bad value of a known key), OUT_OF_MEM,
+ * INTERNAL. */
 UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 
-/* Copies what key was last set to, also a key that UCD does not know, to value, which has value_size
- * bytes; so libraries on top of UCD can have keys of their own. *needed is set, also when the result
- * is TRUNCATED, to the value_size that suffices, NUL included, or to 0 if key is not set or info is
+/* Copies the value of key to value, which has value_size bytes. This works for unknown keys too, so
+ * libraries on top of UCD can have their own. *needed is set to the value_size that suffices,
+ * including the NUL, also if the result is TRUNCATED; to 0 if key is not set or info is
  * UCD_INFO__NULL. value may be NULL if value_size is 0. MPI 10 (MPI_Info_get_string).
  * Returns: INVALID_ARG (key or needed is NULL; value is NULL though value_size is not 0); TRUNCATED
  * (value_size < *needed; value is not written). */
 UCD_API int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
                          uintptr_t *needed);
 
-/* Copies the name of set key number n to key, which has key_size bytes; so libraries on top of UCD
- * can find misspelt keys of their own. Keys are in ascending order of their names' bytes, from 0 on.
- * *needed is set, also when the result is TRUNCATED, to the key_size that suffices, NUL included, or
- * to 0 if no more than n keys are set or info is UCD_INFO__NULL. key may be NULL if key_size is 0.
- * MPI 10 (MPI_Info_get_nthkey).
- * Returns: INVALID_ARG (needed is NULL; key is NULL though key_size is not 0); TRUNCATED (key_size <
- * *needed; key is not written). */
+/* Copies the name of the nth key that is set to key, which has key_size bytes, so libraries on top
+ * of UCD can find misspelt keys of their own. n counts from 0, in ascending order of the names'
+ * bytes. *needed is set to the key_size that suffices, including the NUL, also if the result is
+ * TRUNCATED; to 0 if at most n keys are set or info is UCD_INFO__NULL. key may be NULL if key_size
+ * is 0. MPI 10 (MPI_Info_get_nthkey).
+ * Returns: INVALID_ARG (needed is NULL; key is NULL though key_size is not 0); TRUNCATED (key_size
+ * < *needed; key is not written). */
 UCD_API int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
                                 uintptr_t *needed);
 
-/* Ends *info and sets it to UCD_INFO__NULL; calls that used it and have returned no longer need it,
- * whatever they started. Returns: INVALID_ARG (info or *info is NULL). */
+/* Frees *info and sets it to UCD_INFO__NULL. Work that was started with the info and is not
+ * complete does not need it.
+ * Returns: INVALID_ARG (info or *info is NULL). */
 UCD_API int ucd_info_free(ucd_info_t *info);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -319,24 +335,24 @@ UCD_API int ucd_info_free(ucd_info_t *info);
 
 typedef struct {
     uint32_t struct_size; /* see Conventions */
-    uint32_t available;   /* 1: usable; 0: not, and reason says why */
-    uint32_t devices;     /* devices found; 1 for the CPU */
+    uint32_t available;   /* 1: usable; 0: not usable, reason says why */
+    uint32_t devices;     /* number of devices; 1 for the CPU */
     char name[16];        /* "seq" (the CPU), "cuda", "hip", "ze" */
     char version[32];     /* of the driver or runtime in use; "" if unknown */
-    char reason[256];     /* why it is not available, a sentence; "" if it is */
+    char reason[256];     /* why it is not available, as a sentence; "" if it is available */
 } ucd_backend_desc_t;
 
-/* The number of backends that this library knows of, found or not; it is constant until the last
+/* The number of backends that this library knows, available or not. Constant until the last
  * ucd_finalize. Returns: NOT_INITIALIZED, INVALID_ARG, INTERNAL. */
 UCD_API int ucd_backend_count(int *count);
 
-/* Describes backend number index, 0 to count - 1, in *desc, whose struct_size the caller has set.
+/* Describes backend number index (0 to count - 1) in *desc, whose struct_size the caller has set.
  * May initialise GPU drivers.
  * Returns: NOT_INITIALIZED, INVALID_ARG (index; desc; struct_size), INTERNAL. */
 UCD_API int ucd_backend_get(int index, ucd_backend_desc_t *desc);
 
-/* Sets *supported to 1 if the named backend can move this type, predefined or derived, with this
- * op, else to 0; 0 too for a backend that is not available. May initialise that backend's driver.
+/* Sets *supported to 1 if the named backend supports this op for this type, predefined or derived;
+ * else, or if the backend is not available, to 0. May initialise that backend's driver.
  * Returns: NOT_INITIALIZED, INVALID_ARG (no such op or type; backend is NULL or no known name),
  * INTERNAL. */
 UCD_API int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported);
@@ -348,29 +364,30 @@ UCD_API int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backen
 /*
  * Rules for every constructor.
  *
- * The new type is written to *newtype; there is nothing to commit. The result is a new handle, also
- * of an unchanged or predefined type, and is to be freed. newtype may point to the variable that
- * held oldtype (whose old value then needs another copy to be freed by) or into an input array.
- * Legal are: counts and block lengths of 0, empty types, negative strides, displacements that are
- * negative, overlap or repeat, negative extents, and any depth of nesting. An empty type is a type,
- * never UCD_TYPE__NULL. info holds hints; no key affects a constructor in this version.
+ * The new type is written to *newtype. It need not be committed, as in MPI. It is always a new
+ * handle, which the caller frees, even if it equals oldtype. newtype may point to the variable that
+ * holds oldtype, or into an input array; to free oldtype later, keep a copy of its handle.
+ * These are legal: counts and block lengths of 0; empty types; negative strides; displacements that
+ * are negative, overlap or repeat; negative extents; any depth of nesting. An empty type is a type,
+ * never UCD_TYPE__NULL. info holds hints; in this version no key affects a constructor.
  *
- * Bounds (MPI 5.1.6, 5.1.7): resized, subarray and darray set explicit bounds, and where there are
- * any in what a type is built on, only these count; blocks of 0 elements contribute none. Without
- * explicit bounds, a non-empty type's extent is rounded up to the largest alignment (_Alignof) in
- * its type map, whichever constructor made it, and an empty one has lb and extent 0.
+ * Bounds (MPI 5.1.6, 5.1.7): resized, subarray and darray set explicit bounds. If any type inside a
+ * new type has explicit bounds, only the explicit ones determine the new bounds; blocks of 0
+ * elements contribute none. Without explicit bounds, the extent of a non-empty type is rounded up
+ * to the largest alignment (_Alignof) in its type map, whichever constructor made it; an empty type
+ * has lb 0 and extent 0.
  *
  * Returns, every constructor: NOT_INITIALIZED; INVALID_ARG (Conventions, and what the function
  * names); OVERFLOW (size, bounds or true bounds do not fit INTPTR_MAX); OUT_OF_MEM; INTERNAL.
  */
 
-/* count elements, each one extent after the last. MPI 5.1.2. */
+/* count elements, one extent apart. MPI 5.1.2. */
 UCD_API int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t info,
                               ucd_type_t *newtype);
 
-/* The same type map and bounds under a new handle. MPI 5.1.10. As long as it exists, no other type
- * gets the handle value of oldtype, even if that is freed: who keeps a duplicate may take the
- * original's handle for the key of a cache. */
+/* The same type map and bounds under a new handle. MPI 5.1.10. While the duplicate exists, no other
+ * type gets the handle value of oldtype, even if oldtype is freed. So a cache that is keyed by type
+ * handles keeps a duplicate with each entry. */
 UCD_API int ucd_create_dup(ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
 /* count blocks of blocklength elements; block starts are stride extents apart. MPI 5.1.2. */
@@ -399,13 +416,13 @@ UCD_API int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths,
                                 ucd_type_t *newtype);
 
 /* count blocks; block i has blocklengths[i] elements of types[i] and starts at byte displs[i]. Each
- * types[i] must be a type, also where the block length is 0. MPI 5.1.2. */
+ * types[i] must be a type, even if its block length is 0. MPI 5.1.2. */
 UCD_API int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                               const ucd_type_t *types, ucd_info_t info, ucd_type_t *newtype);
 
-/* The part of subsizes[i] elements from starts[i] on, in each of ndims >= 1 dimensions, of an array
- * of sizes[i] elements. Bounds are those of the whole array, lb 0. The arrays have ndims entries;
- * order is a UCD_ORDER__*. MPI 5.1.3.
+/* Part of an array with ndims >= 1 dimensions: in dimension i, subsizes[i] elements from starts[i]
+ * on, of sizes[i] elements. The bounds are those of the whole array, with lb 0. The arguments that
+ * are arrays have ndims entries; order is a UCD_ORDER__*. MPI 5.1.3.
  * Sizes of 0, which MPI does not allow, give an empty type with the bounds of the array.
  * INVALID_ARG also: ndims < 1; sizes[i] < 0; subsizes[i] < 0 or > sizes[i]; starts[i] < 0 or
  * > sizes[i] - subsizes[i]. */
@@ -413,34 +430,33 @@ UCD_API int ucd_create_subarray(int ndims, const intptr_t *sizes, const intptr_t
                                 const intptr_t *starts, int order, ucd_type_t oldtype,
                                 ucd_info_t info, ucd_type_t *newtype);
 
-/* The elements of a global array (gsizes, ndims >= 1 dimensions) that belong to process rank of
- * size processes in a row-major grid of psizes. Per dimension: distribs is a UCD_DISTRIBUTE__*,
- * dargs its block size or UCD_DISTRIBUTE__DFLT_DARG. Bounds are those of the global array, lb 0; a
- * process that owns nothing gets an empty type. The arrays have ndims entries; order, of storage,
- * is a UCD_ORDER__*. MPI 5.1.4.
- * INVALID_ARG also: ndims < 1; size < 1; rank outside 0 to size - 1; gsizes[i] < 0; psizes[i] < 1;
- * the product of psizes is not size; NONE with psizes[i] not 1; dargs[i] < 1 and not the default
- * (not looked at for NONE); BLOCK with dargs[i] * psizes[i] < gsizes[i]. */
+/* The elements of a global array (gsizes, ndims >= 1 dimensions) that belong to process rank, of
+ * size processes in a row-major grid of psizes. For each dimension, distribs is a
+ * UCD_DISTRIBUTE__* and dargs a block size or UCD_DISTRIBUTE__DFLT_DARG. The bounds are those of
+ * the global array, with lb 0. A process that owns nothing gets an empty type. The arguments that
+ * are arrays have ndims entries; order (of storage) is a UCD_ORDER__*. MPI 5.1.4. INVALID_ARG also:
+ * ndims < 1; size < 1; rank outside 0 to size - 1; gsizes[i] < 0; psizes[i] < 1; the product of
+ * psizes is not size; NONE with psizes[i] not 1; dargs[i] < 1 and not the default (dargs[i] is
+ * ignored for NONE); BLOCK with dargs[i] * psizes[i] < gsizes[i]. */
 UCD_API int ucd_create_darray(int size, int rank, int ndims, const intptr_t *gsizes,
                               const int *distribs, const intptr_t *dargs, const int *psizes,
                               int order, ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
-/* An array in the manner of NumPy and DLPack: the element of index (i0, i1, ...), where
- * 0 <= ik < shape[k], is at byte i0 * byte_strides[0] + i1 * byte_strides[1] + ...; the last index
- * varies fastest in packed order. Strides have any sign; a stride of 0 repeats the data, which is
- * meant for packing. ndims 0 is one element; a shape[k] of 0 gives an empty type. Bounds are
- * implicit, as of nested hvectors. No counterpart in MPI.
+/* An array as NumPy and DLPack describe it: the element of index (i0, i1, ...), 0 <= ik < shape[k],
+ * is at byte i0 * byte_strides[0] + i1 * byte_strides[1] + ...; the last index varies fastest in
+ * packed order. Strides may have any sign. A stride of 0 repeats the same element; use such a type
+ * for packing only. ndims 0 is one element; a shape[k] of 0 gives an empty type. The bounds are
+ * implicit, as those of nested hvectors. Not in MPI.
  * INVALID_ARG also: ndims < 0; shape[k] < 0. */
 UCD_API int ucd_create_ndarray(int ndims, const intptr_t *shape, const intptr_t *byte_strides,
                                ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
-/* The same type map with the bounds lb and lb + extent, in bytes, which are explicit from here on.
- * MPI 5.1.7. */
+/* The same type map with explicit bounds lb and lb + extent, in bytes. MPI 5.1.7. */
 UCD_API int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_info_t info,
                                ucd_type_t *newtype);
 
-/* Gives back the caller's handle and sets *type to UCD_TYPE__NULL. What was built on the type, and
- * requests that use it, keep what they need. Also valid after the last ucd_finalize. MPI 5.1.9.
+/* Frees the caller's handle and sets *type to UCD_TYPE__NULL. Types that were built on it and
+ * requests that use it stay valid. May be called after the last ucd_finalize. MPI 5.1.9.
  * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG (type is NULL; *type is
  * UCD_TYPE__NULL or predefined). */
 UCD_API int ucd_free(ucd_type_t *type);
@@ -449,27 +465,29 @@ UCD_API int ucd_free(ucd_type_t *type);
 /* Asking about types                                                                             */
 /* ---------------------------------------------------------------------------------------------- */
 
-/* The packed bytes of one type. MPI 5.1.5 (MPI_Type_size).
+/* The number of packed bytes of one element of the type. MPI 5.1.5 (MPI_Type_size).
  * Returns: NOT_INITIALIZED, INVALID_ARG. */
 UCD_API int ucd_get_size(ucd_type_t type, uintptr_t *size);
 
-/* Lower bound and extent in bytes; the next element of an array starts one extent on. MPI 5.1.7.
+/* Lower bound and extent in bytes. In an array, elements are one extent apart. MPI 5.1.7.
  * Returns: NOT_INITIALIZED, INVALID_ARG. */
 UCD_API int ucd_get_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent);
 
-/* The lowest byte touched, and the distance from it to the end of the highest; explicit bounds play
- * no part, and an empty type has 0 and 0. MPI 5.1.8. Returns: NOT_INITIALIZED, INVALID_ARG. */
+/* True bounds: the lowest byte that the type touches, and the distance from there to the end of the
+ * highest. Explicit bounds have no influence. An empty type has 0 and 0. MPI 5.1.8.
+ * Returns: NOT_INITIALIZED, INVALID_ARG. */
 UCD_API int ucd_get_true_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent);
 
 /*
  * What count elements of a type look like in memory. Segments are those of ucd_iov. Sizes and
- * offsets are bytes.
+ * offsets are in bytes.
  *
- * The box is what cudaMemcpy2D/3D, a strided RDMA work request or a DMA engine takes: the data is
- * blocks of box_block bytes, and block (i0, i1, ...), 0 <= ik < box_count[k], lies at buf +
- * box_start + i0 * box_stride[0] + i1 * box_stride[1] + ...; the last index varies fastest in
- * packed order. One contiguous piece has box_dims 1, box_count[0] 1 and box_stride[0] = box_block.
- * Entries from box_dims on are 0, and all of the box is 0 if box_dims is.
+ * The box describes regular layouts in the form that cudaMemcpy2D/3D, a strided RDMA work request
+ * or a DMA engine needs: the data is blocks of box_block bytes, and block (i0, i1, ...), 0 <= ik <
+ * box_count[k], lies at buf + box_start + i0 * box_stride[0] + i1 * box_stride[1] + ...; the last
+ * index varies fastest in packed order. A contiguous layout has box_dims 1, box_count[0] 1 and
+ * box_stride[0] = box_block. Entries from box_dims on are 0; if box_dims is 0, so are all members
+ * of the box.
  */
 typedef struct {
     uint32_t struct_size; /* see Conventions */
@@ -477,52 +495,53 @@ typedef struct {
     uint32_t box_dims;    /* 1 to 4; 0: empty, or not a regular box */
     uint32_t reserved;    /* set to 0 */
     uint64_t bytes;       /* packed size */
-    uint64_t segments;    /* number of them, and the shortest and longest; 0 if there are none */
-    uint64_t min_segment;
+    uint64_t segments;    /* number of segments */
+    uint64_t min_segment; /* bytes of the shortest and the longest; 0 if there are none */
     uint64_t max_segment;
-    int64_t low;        /* what is touched lies in [buf + low, buf + high): an RMA bounds check; */
-    int64_t high;       /* 0 and 0 if nothing is */
-    ucd_type_t element; /* the one predefined type that it is made of, else UCD_TYPE__NULL */
+    int64_t low;        /* all touched bytes lie in [buf + low, buf + high), for bounds checks; */
+    int64_t high;       /* 0 and 0 if there are none */
+    ucd_type_t element; /* the predefined type of all elements; UCD_TYPE__NULL if they differ */
     int64_t box_start;
     int64_t box_stride[4]; /* outermost first */
     uint64_t box_block;
     uint64_t box_count[4]; /* outermost first */
 } ucd_layout_t;
 
-/* Fills in *layout, whose struct_size the caller has set. Touches no data.
+/* Fills in *layout, whose struct_size the caller has set. Accesses no data.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout);
 
-/* Says which memory the first byte that (count, type) touches at buf is in, as the value of
- * ucd.inbuf or ucd.outbuf that would say so: host, pinned, managed, or a backend's name, a colon and
- * the device's number; host if nothing is touched. memory has memory_size bytes; 32 always suffice.
- * Of hints only ucd.gpu is looked at. Initialises no GPU driver. No counterpart in MPI.
+/* Writes to memory which memory the first byte that (count, type) touches at buf is in, in the form
+ * of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a colon and the device's
+ * number; host if no byte is touched. memory has memory_size bytes; 32 always suffice. Of the hints
+ * only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED (memory is not written), OUT_OF_MEM,
  * INTERNAL. */
 UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                            char *memory, uintptr_t memory_size);
 
-/* Writes the type as it was built, the normalised layout that the kernels see, and what follows from
- * it, as text that ends in a NUL: lines of the form "key: value". The keys stay; later versions may
- * add some, and the wording of values that are not numbers may change. *needed is set, also when the
- * result is TRUNCATED, to the text_size that suffices, NUL included. text may be NULL if text_size
- * is 0.
+/* Describes a type as text that ends in a NUL: how it was built, the normalised layout that the
+ * kernels get, and what follows from that, in lines of the form "key: value". The keys below are
+ * stable; later versions may add keys, and may change the wording of values that are not numbers.
+ * *needed is set to the text_size that suffices, including the NUL, also if the result is
+ * TRUNCATED. text may be NULL if text_size is 0.
  *
  *   type             the tree as built, a line for each type, indented by its depth
- *   size, lb, extent, true_lb, true_extent, alignment: bytes
+ *   size, lb, extent, true_lb, true_extent, alignment: in bytes
  *   explicit_bounds  yes or no
- *   step             a line for each constructor, from the innermost on: the layout that it made of
- *                      what is in it, and the rewrites by which
+ *   step             a line for each constructor, innermost first: the layout up to there, and the
+ *                      rewrites that simplified it
  *   layout           the normalised layout
- *   segments         number of them
- *   kernel           a line for each backend, for one of the type and for several: what moves it,
- *                      and why; or why the backend is absent
- *   advice           none, iov, dma or pack, and the reason: how one of the type is best sent
- *   flattened        bytes that ucd_flatten writes
- *   memory           bytes that the type holds by now: tree, lists, layout and plans
+ *   segments         number of segments
+ *   kernel           two lines for each backend (a count of one, and larger counts): the kernel
+ *                      and why it was chosen; or why the backend is not available
+ *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
+ *   flattened        number of bytes that ucd_flatten writes
+ *   memory           bytes that the type occupies now: tree, lists, layout and plans
  *
- * Long lists, deep trees, many nodes and many steps are cut short by "...". A part of a layout that
- * comes again is written once, behind a number, and named by it then: [@0 #1: ..., @900 #1].
+ * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
+ * occurs several times is written once with a number, which then stands for it:
+ * [@0 #1: ..., @900 #1].
  * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (text_size < *needed, 0 included; text is not
  * written); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed);
@@ -534,102 +553,106 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
 /*
  * Rules for every function that moves data.
  *
- * Stream     The packed stream of (count, type) is the type map's elements, count times, in order
- *            and without gaps (MPI 5.1, 5.2; UCD adds no header and converts nothing). An offset
- *            skips bytes of it, at a cost that does not grow with the offset. A call moves
- *            min(max_pack_bytes or insize, total - offset) bytes, always, and says how many in
- *            actual_* before it returns. An offset at the end moves 0; beyond it is INVALID_ARG.
- * Fragments  With REPLACE any offset and length is good, in any order and from any thread. With
- *            another op an offset that is not on an element boundary is INVALID_ARG, the length is
- *            rounded down to whole elements, and if none fits though some remain, the call is
- *            TRUNCATED. An element is a predefined type's, a whole pair for pair types.
- * Op         See ucd_op_t: out = out op in. NOT_SUPPORTED if the type does not take it; the
- *            message names the pair.
+ * Stream     The packed stream of (count, type) is the elements of the type map, count times, in
+ *            order and without gaps (MPI 5.1, 5.2). UCD adds no header and converts nothing. An
+ *            offset skips bytes of the stream; the cost of skipping does not grow with the offset.
+ *            A call always moves min(max_pack_bytes or insize, total - offset) bytes, and has set
+ *            actual_* to that number when it returns. With an offset at the end it moves 0 bytes;
+ *            an offset beyond the end is INVALID_ARG.
+ * Fragments  With REPLACE, a stream may be moved in pieces of any offset and length, in any order
+ *            and by any thread. With another op, an offset that is not an element boundary is
+ *            INVALID_ARG, and the length is rounded down to whole elements; if elements remain but
+ *            not even one fits, the call is TRUNCATED. An element is one of a predefined type; of a
+ *            pair type, the whole pair.
+ * Op         See ucd_op_t: out = out op in. NOT_SUPPORTED if the type does not support it; the
+ *            message names op and type.
  * Memory     Buffers may be pageable or pinned host memory, device, managed or peer-mapped memory,
- *            in any combination and at any alignment, as far as backends are available. UCD asks
- *            which kind it is of the first byte that the type really touches; all bytes of one
- *            buffer must be of that kind and device. No call initialises a GPU driver unless a
- *            buffer, hint or stream requires one; while the process has initialised none, all
- *            memory is host memory.
- * Stores     No byte outside the range is ever stored, not even with its old value, so fragments
- *            may be written at the same time. Loads stay between the first and the last byte
- *            touched, and within aligned 64-byte lines that hold a touched byte.
- * Aliasing   The input and the output range of one call must not overlap. Where elements of the
- *            output overlap each other, each byte receives that of one of the values, unspecified
- *            which; a reduction leaves an unspecified result.
+ *            in any combination and at any alignment, as far as backends are available. UCD finds
+ *            out the kind of memory from the first byte that the type touches; all bytes of one
+ *            buffer must be of the same kind and device. A call initialises a GPU driver only if a
+ *            buffer, hint or stream requires it. While the process has initialised no GPU driver,
+ *            UCD takes all memory for host memory.
+ * Stores     UCD stores no byte outside the range, not even with its old value. So threads may
+ *            write neighbouring fragments at the same time. Loads stay between the first and the
+ *            last byte touched, and within aligned 64-byte lines that hold a touched byte.
+ * Aliasing   The input range and the output range of one call must not overlap. Where elements of
+ *            the output overlap each other, it is unspecified which of their values each byte gets;
+ *            the result of a reduction is unspecified there.
  * Hints      ucd.gpu, ucd.inbuf, ucd.outbuf, ucd.peers, ucd.engine, ucd.max_blocks, ucd.threads.
- * Order      A call is ordered after no stream: buffers must be ready. Two outstanding calls, and
- *            the members of a batch, are unordered.
+ * Order      A call does not wait for any stream: what other streams do with the buffers must be
+ *            complete before it. Calls that are outstanding at the same time are not ordered, nor
+ *            are the members of a batch.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions, and the above); OVERFLOW (count
- * times type); NOT_SUPPORTED (op and type; a hint names a backend that is not available, or an
- * engine that cannot do it); TRUNCATED (above); OUT_OF_MEM; DEVICE; INTERNAL.
+ * times type); NOT_SUPPORTED (op and type; a hint names a backend that is not available, a device
+ * that it does not have, or an engine that cannot do it); TRUNCATED (above); OUT_OF_MEM; DEVICE;
+ * INTERNAL.
  *
- * Requests. A function with a request sets *request to UCD_REQUEST__NULL if the work was complete
- * on return; what it held before is not looked at. Else, until ucd_test, ucd_wait or ucd_waitall
- * has reset the request to UCD_REQUEST__NULL, input must not be changed, and output neither read
- * nor written. Type, info and descriptors may be freed at once. Such a function never waits for a
- * device: host-to-host work runs inside the call, and what finds no staging buffer is queued.
- * Testing or waiting for any request progresses all queued work, so no wait depends on another
- * thread.
+ * Requests. A function with a request argument sets *request to UCD_REQUEST__NULL if the work is
+ * complete on return, and to a request otherwise; the old value of *request is ignored. Until
+ * ucd_test, ucd_wait or ucd_waitall resets the request to UCD_REQUEST__NULL, the caller must not
+ * change the input, nor read or write the output. Type, info and descriptors may be freed at once.
+ * Such a function never waits for a device: work from host memory to host memory is done inside the
+ * call, and work for which no staging buffer is free is queued. ucd_test and ucd_wait progress all
+ * queued work, whichever request they are called with, so a wait never depends on another thread.
  */
 
-/* Packs bytes [inoffset, ...) of the stream of (incount, type) at inbuf into outbuf, which has
- * max_pack_bytes bytes. May return before the work is done: see Requests. */
+/* Packs the bytes of the stream of (incount, type) at inbuf, from inoffset on, into outbuf, which
+ * has max_pack_bytes bytes. May return before the work is complete: see Requests. */
 UCD_API int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
                       void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                       ucd_info_t info, ucd_op_t op, ucd_request_t *request);
 
-/* Unpacks the insize bytes at inbuf to bytes [outoffset, ...) of the stream of (outcount, type) at
- * outbuf. May return before the work is done: see Requests. */
+/* Unpacks the insize bytes at inbuf into the stream of (outcount, type) at outbuf, from byte
+ * outoffset of that stream on. May return before the work is complete: see Requests. */
 UCD_API int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                         ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                         ucd_info_t info, ucd_op_t op, ucd_request_t *request);
 
-/* As ucd_ipack; waits until the work is done. MPI 5.2 (MPI_Pack). */
+/* As ucd_ipack, but waits until the work is complete. MPI 5.2 (MPI_Pack). */
 UCD_API int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
                      void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                      ucd_info_t info, ucd_op_t op);
 
-/* As ucd_iunpack; waits until the work is done. MPI 5.2 (MPI_Unpack). */
+/* As ucd_iunpack, but waits until the work is complete. MPI 5.2 (MPI_Unpack). */
 UCD_API int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                        ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                        ucd_info_t info, ucd_op_t op);
 
-/* Moves the whole stream of (incount, intype) at inbuf to (outcount, outtype) at outbuf, as packing
- * and unpacking would, without a packed buffer of the caller's. If the output has more room, its
- * first bytes are filled. REPLACE looks at bytes only; another op needs both sides to be the same
- * sequence of elements, as far as the input goes. *actual_bytes is the bytes moved. May return
- * before the work is done: see Requests. Matching: MPI 3.3.1; reductions: MPI 12.3.4
- * (MPI_Accumulate).
- * Also: TRUNCATED (the output has less room; nothing moves); INVALID_ARG (element sequences differ
- * under an op). */
+/* Moves the whole stream of (incount, intype) at inbuf to (outcount, outtype) at outbuf. The result
+ * is that of packing and then unpacking, without a packed buffer. If the output's stream is longer,
+ * its first bytes are filled. REPLACE compares no element types; any other op requires both sides
+ * to have the same sequence of elements, up to the end of the input. *actual_bytes is the number of
+ * bytes moved. May return before the work is complete: see Requests. Matching: MPI 3.3.1;
+ * reductions: MPI 12.3.4 (MPI_Accumulate).
+ * Also: TRUNCATED (the output's stream is shorter; nothing moves); INVALID_ARG (the element
+ * sequences differ, and op is not REPLACE). */
 UCD_API int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
                       uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
                       ucd_info_t info, ucd_op_t op, ucd_request_t *request);
 
-/* As ucd_icopy; waits until the work is done. */
+/* As ucd_icopy, but waits until the work is complete. */
 UCD_API int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
                      uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
                      ucd_info_t info, ucd_op_t op);
 
-/* Makes progress, and sets *completed to 1 and *request to UCD_REQUEST__NULL if the request is
- * done, else *completed to 0. Does not wait. A *request that is UCD_REQUEST__NULL is done.
- * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG; or how the work failed,
- * with *completed 1 and the request reset: OUT_OF_MEM, DEVICE, INTERNAL. */
+/* Makes progress. If the request is complete, sets *completed to 1 and *request to
+ * UCD_REQUEST__NULL; else sets *completed to 0. Does not wait. UCD_REQUEST__NULL is complete.
+ * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG; or the failure of the
+ * work, with *completed 1 and the request reset: OUT_OF_MEM, DEVICE, INTERNAL. */
 UCD_API int ucd_test(ucd_request_t *request, int *completed);
 
-/* Waits until the request is done and resets it. A *request that is UCD_REQUEST__NULL is done.
+/* Waits until the request is complete and resets it. UCD_REQUEST__NULL is complete.
  * Returns: as ucd_test. */
 UCD_API int ucd_wait(ucd_request_t *request);
 
-/* Waits for all count requests and resets each, also if some fail; entries may be
+/* Waits for all count requests and resets each of them, even if some fail. Entries may be
  * UCD_REQUEST__NULL.
- * Returns: NOT_INITIALIZED; INVALID_ARG; the failure of the failed request of lowest index, as
- * ucd_wait. */
+ * Returns: NOT_INITIALIZED; INVALID_ARG; or the failure of the first request in the array that
+ * failed, as ucd_wait. */
 UCD_API int ucd_waitall(uintptr_t count, ucd_request_t *requests);
 
-/* One member of a batch: the arguments of ucd_ipack; actual_pack_bytes is output. */
+/* One member of a batch: the arguments of ucd_ipack. actual_pack_bytes is an output. */
 typedef struct {
     const void *inbuf;
     uintptr_t incount;
@@ -641,7 +664,7 @@ typedef struct {
     uint64_t reserved[2]; /* zero */
 } ucd_pack_desc_t;
 
-/* One member of a batch: the arguments of ucd_iunpack; actual_unpack_bytes is output. */
+/* One member of a batch: the arguments of ucd_iunpack. actual_unpack_bytes is an output. */
 typedef struct {
     const void *inbuf;
     uintptr_t insize;
@@ -653,15 +676,16 @@ typedef struct {
     uint64_t reserved[2]; /* zero */
 } ucd_unpack_desc_t;
 
-/* Packs count members, as ucd_ipack each would, with one info, one op and one request, and sets
- * actual_pack_bytes of each before it returns. All members are checked first: if one is wrong, none
- * starts, no actual_pack_bytes is set, and the message gives its index. descs may be freed on
- * return. Output ranges must not overlap. May return before the work is done: see Requests.
+/* Packs count members, each as ucd_ipack does, with one info, one op and one request for all. It
+ * has set actual_pack_bytes of each member when it returns. All members are checked first: if one
+ * is wrong, none starts, no actual_pack_bytes is set, and the message gives the member's index.
+ * descs may be freed on return. Output ranges must not overlap. May return before the work is
+ * complete: see Requests.
  * INVALID_ARG also: reserved is not zero. */
 UCD_API int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
                             ucd_request_t *request);
 
-/* Unpacks count members: ucd_ipack_batch with ucd_iunpack in place of ucd_ipack. */
+/* Unpacks count members, each as ucd_iunpack does; otherwise as ucd_ipack_batch. */
 UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                               ucd_op_t op, ucd_request_t *request);
 
@@ -670,24 +694,24 @@ UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_inf
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * These put the work into a stream of the caller's, ordered there with what else is in it, and
- * return without waiting; nothing else is synchronised. Buffers, ready and usable in stream order,
- * must be reachable from the stream's device. Type, info and descriptors may be freed on return.
- * actual_* is set before the return. Failures of the work itself appear in the stream, in the
- * vendor's way.
+ * These functions enqueue the work into a stream of the caller and return without waiting. The work
+ * is ordered with the other work in that stream, and with nothing else. The stream's device must be
+ * able to access both buffers, and they are used in stream order. Type, info and descriptors may be
+ * freed on return; actual_* is set on return. If the work itself fails, the vendor's functions for
+ * the stream report it.
  *
- * A call can be captured into a CUDA or HIP graph once ucd_prepare was made for its type and op;
- * the type must then outlive the graph.
+ * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
+ * before. The type must then live as long as the graph.
  *
- * Returns, besides those of Moving data: NOT_SUPPORTED (the backend named by the stream is not
- * available; capture of what is not prepared); INVALID_ARG (stream.backend is NULL; no such device;
- * native or context is NULL where the backend needs one).
+ * Returns, besides those of Moving data: NOT_SUPPORTED (the stream's backend is not available, or
+ * does not have the device; a call that is not prepared is captured); INVALID_ARG (stream.backend
+ * is NULL; native or context is NULL where the backend needs one).
  */
 typedef struct {
     const char *backend; /* "cuda", "hip", "ze" */
-    int device;          /* number of the device, as that backend counts */
+    int device;          /* number of the device, as the backend counts them */
     void *native;        /* cudaStream_t, hipStream_t, ze_command_list_handle_t */
-    void *context;       /* ze_context_handle_t for ze; else not looked at */
+    void *context;       /* ze_context_handle_t for ze; ignored by other backends */
 } ucd_stream_t;
 
 /* ucd_pack in stream order. */
@@ -709,9 +733,11 @@ UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_i
 UCD_API int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                                     ucd_op_t op, ucd_stream_t stream);
 
-/* Does now all that a first use of (count, type) with this op would do on the stream's device:
- * choosing and loading kernels, uploading tables, which stay as long as the type. Moves no data;
- * may wait for the device. Returns: as the other functions with a stream, but no TRUNCATED. */
+/* Does all one-time work for (count, type) and op on the stream's device, which the first use would
+ * do otherwise: chooses and loads kernels, and uploads tables, which stay as long as the type.
+ * Moves no data. May wait for the device.
+ * Returns: as the other functions with a stream, but not
+ * TRUNCATED. */
 UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stream,
                         ucd_info_t info);
 
@@ -720,30 +746,32 @@ UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_strea
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * Segments are the contiguous pieces of (count, type) in packed order: pieces next to each other
- * both in that order and in memory are one segment, and none is empty. Skipping does not walk from
- * the start. buf is only added to; no data is touched, so any kind of memory will do.
+ * Segments are the contiguous pieces of (count, type), in packed order. Pieces that are adjacent in
+ * packed order and in memory are one segment. No segment is empty. The cost of skipping segments
+ * does not grow with their number. buf is used for address arithmetic only: it may be in any kind
+ * of memory, and no data is accessed.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions; an offset beyond the end);
- * OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. No counterpart in MPI.
+ * OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. Not in MPI.
  */
 
-/* The number of segments: exactly what repeated calls of ucd_iov yield. */
+/* The number of segments, which is exactly the number that ucd_iov can write in total. */
 UCD_API int ucd_iov_len(uintptr_t count, ucd_type_t type, uintptr_t *iov_len);
 
-/* *iov_len: the most whole segments, from the first on, whose bytes together are at most
- * max_iov_bytes; *actual_iov_bytes: their bytes. */
+/* Sets *iov_len to the largest number of whole segments, from the first on, that have at most
+ * max_iov_bytes bytes together, and *actual_iov_bytes to that number of bytes. */
 UCD_API int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_bytes,
                             uintptr_t *iov_len, uintptr_t *actual_iov_bytes);
 
-/* Writes up to max_iov_len segments to iov, from segment number iov_offset on, and their number to
- * *actual_iov_len: 0 at the end. iov may be NULL if max_iov_len is 0. */
+/* Writes up to max_iov_len segments to iov, from segment number iov_offset on, and sets
+ * *actual_iov_len to how many it wrote: 0 at the end. iov may be NULL if max_iov_len is 0. */
 UCD_API int ucd_iov(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t iov_offset,
                     struct iovec *iov, uintptr_t max_iov_len, uintptr_t *actual_iov_len);
 
-/* Writes to iov the segments of bytes [offset, offset + max_bytes) of the packed stream, as far as
- * they exist and max_iov_len entries hold them; the first and the last may be cut. *actual_iov_len
- * is the number of entries and *actual_bytes their bytes. iov may be NULL if max_iov_len is 0. */
+/* Writes the segments of bytes [offset, offset + max_bytes) of the packed stream to iov: as many
+ * bytes as the stream has there, and at most max_iov_len entries. The first and the last segment
+ * may be partial. *actual_iov_len is the number of entries written and *actual_bytes their bytes.
+ * iov may be NULL if max_iov_len is 0. */
 UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t offset,
                           uintptr_t max_bytes, struct iovec *iov, uintptr_t max_iov_len,
                           uintptr_t *actual_iov_len, uintptr_t *actual_bytes);
@@ -753,33 +781,36 @@ UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uin
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * A type as bytes, for another process: position independent, little endian, of fixed width,
- * versioned, with a checksum, and the same for the same type every time. Buffers are host memory
- * and need no alignment. Bounds and alignment travel with the type: the reader's layout is the
- * writer's, also if its C types differ. Data is not converted; absolute displacements stay as they
- * are.
+ * A type as bytes, to be sent to another process. The bytes are position independent, little
+ * endian, versioned and have a checksum; the same type always gives the same bytes. The format is
+ * in share/doc/ucd/reference/flatten-format.md. Buffers are host memory and need no alignment.
+ * Bounds and alignment are included: the reader's layout is the writer's, even if their C types
+ * differ. Data is not converted. Absolute displacements are kept.
  */
 
-/* The bytes that ucd_flatten writes for this type.
- * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
+/* The number of bytes that ucd_flatten writes for this type: see reference/flatten-format.md for
+ * how it grows with lists.
+ * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL.
+ */
 UCD_API int ucd_flatten_size(ucd_type_t type, uintptr_t *size);
 
-/* Writes the type to flattened, which has flattened_size bytes; those past ucd_flatten_size's
- * number are left alone. Predefined types too.
- * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (too few bytes; none is written); OVERFLOW;
- * OUT_OF_MEM; INTERNAL. */
+/* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
+ * not written. Predefined types can be flattened too.
+ * Returns: NOT_INITIALIZED; INVALID_ARG;
+ * TRUNCATED (flattened_size is too small; nothing is written); OVERFLOW; OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size);
 
-/* Makes a type from exactly the bytes that ucd_flatten wrote. The result is a new handle, to be
- * freed, with the size, bounds, packed stream and speed of the original, and so is what is built on
- * it. The bytes may come from anyone: each input gives a valid type or a status, in time and memory
- * linear in flattened_size. So layout and plans of such a type, and of one built on it, expand to at
- * most 64 KiB + 16 times its flattened size; what would take more stays as it was described: correct,
- * perhaps slower than the original. A data representation that this machine does not have moves
- * under REPLACE, and is NOT_SUPPORTED in reductions.
- * Returns: NOT_INITIALIZED; INVALID_ARG (newtype is NULL; flattened is NULL though flattened_size
- * is not 0); CORRUPT (not such bytes, too few or too many included); NOT_SUPPORTED (a newer version
- * of the format); OUT_OF_MEM; INTERNAL. */
+/* Creates a type from the bytes that ucd_flatten wrote, all of them and no others. The result is a
+ * new handle, which the caller frees. Size, bounds, packed stream and speed are those of the
+ * original, also of types that are built on it. The bytes need not be trusted: any input gives a
+ * valid type or an error, in time and memory linear in flattened_size. For that, layout and plans
+ * of such a type, and of types built on it, may take at most 64 KiB + 16 times its flattened size.
+ * What would need more is not expanded: it is correct, but may be slower than the original.
+ * Elements of a representation that this machine does not have can be moved with REPLACE;
+ * reductions of them are NOT_SUPPORTED.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (newtype is NULL;
+ * flattened is NULL though flattened_size is not 0); CORRUPT (the bytes are not exactly one
+ * flattened type); NOT_SUPPORTED (a newer version of the format); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_unflatten(ucd_type_t *newtype, const void *flattened, uintptr_t flattened_size);
 
 #ifdef __cplusplus

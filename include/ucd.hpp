@@ -7,6 +7,10 @@
  * a braced list or anything contiguous of intptr_t; wherever packed data is, anything contiguous of
  * trivially copyable elements.
  *
+ * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op, info),
+ * where ucd.h has (info, op): both have defaults here, and the operation is given more often. The
+ * compiler refuses the other order.
+ *
  * Errors. By default a status other than UCD_SUCCESS is thrown as Error. Each function takes a
  * policy as its first template argument instead: with as_value it throws nothing of UCD's, and
  * returns a Result that holds the value or the failure:
@@ -19,6 +23,11 @@
  */
 #ifndef UCD_HPP_INCLUDED
 #define UCD_HPP_INCLUDED
+
+/* Not 202002L: that GCC 10 says 201709L with -std=c++20. */
+#if __cplusplus <= 201703L
+#error "ucd.hpp needs C++20: compile with -std=c++20, or use ucd.h, which is C"
+#else
 
 #include <ucd.h>
 
@@ -727,5 +736,7 @@ typename P::template of<Type> unflatten(ConstBytes bytes) {
 } // namespace ucd
 
 #include <ucd_types.hpp>
+
+#endif /* C++20 */
 
 #endif // UCD_HPP_INCLUDED

@@ -5,6 +5,11 @@
 #ifndef UCD_TYPES_HPP_INCLUDED
 #define UCD_TYPES_HPP_INCLUDED
 
+/* Not 202002L: that GCC 10 says 201709L with -std=c++20. */
+#if __cplusplus <= 201703L
+#error "ucd_types.hpp needs C++20: compile with -std=c++20, or use ucd.h, which is C"
+#else
+
 #include <ucd.hpp>
 
 #include <array>
@@ -171,5 +176,7 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
 }
 
 } // namespace ucd
+
+#endif /* C++20 */
 
 #endif // UCD_TYPES_HPP_INCLUDED

@@ -1,16 +1,17 @@
 /*
  * ucd_ucx_rma.h - one-sided operations between workers of UCX, with a type at each side.
  *
- * A process exposes memory as a window and gives its key to others, who put data there, get it, or
- * accumulate into it, without a call of the process for each: it only makes progress. The types at
- * origin and target may differ (MPI 12): bytes match by their place in the packed streams. The
- * target needs to know no type beforehand: the origin's call names it, it travels flattened, and
- * the target keeps it for the next time. Messages and what they cost: docs/one-sided.md.
+ * A process exposes memory as a window and sends the window's key to other processes. These put
+ * data into the window, get data from it, or accumulate into it. The process calls no function for
+ * each operation; it only makes progress. The types at origin and target may differ (MPI 12): bytes
+ * match by their place in the packed streams. The target need not know the types beforehand: the
+ * origin passes both to the call, the target's type is sent flattened, and the target remembers it.
+ * share/doc/ucd/guide/one-sided.md is a guide, with the protocol and measurements.
  *
  * The conventions of ucd.h and ucd_ucx.h hold: statuses, units, null rules, ownership, struct_size,
- * threads (as the worker's thread mode) and blocking. ucd_ucx_last_error tells of these functions
- * too. "Target" is whoever made the window, "origin" whoever calls an operation; a process may be
- * both, also of the same window.
+ * threads (as the worker's thread mode) and blocking. ucd_ucx_last_error also reports failures of
+ * these functions. The target is the process that created the window, the origin the process that
+ * calls an operation. A process can be both, also for the same window.
  */
 #ifndef UCD_UCX_RMA_H_INCLUDED
 #define UCD_UCX_RMA_H_INCLUDED
@@ -33,9 +34,9 @@ typedef struct ucd_ucx_window *ucd_ucx_window_t;
 
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h */
-    unsigned am_id;       /* the active message of the worker that is taken; the same at each worker
-                           * that takes part, and of no pipeline */
-    /* Memory for chunks, as in ucd_ucx_pipeline_params_t. Both or neither are set. */
+    unsigned am_id;       /* the worker's active message id that is used; the same at all workers
+                           * that take part, and not that of a pipeline */
+    /* As in ucd_ucx_pipeline_params_t. Set both or neither. */
     void *(*allocate)(size_t bytes, void *memory_arg);
     void (*release)(void *memory, size_t bytes, void *memory_arg);
     void *memory_arg;
@@ -44,49 +45,52 @@ typedef struct {
     void *unresponsive_arg;
 } ucd_ucx_rma_params_t;
 
-/* Makes a worker take part, as origin and target; its context has UCP_FEATURE_TAG and
- * UCP_FEATURE_AM. Keys of info, besides those of ucd_ucx_pipeline_create, which also are keys of an
- * operation's info:
+/* Lets a worker take part in one-sided operations, as origin and as target. Its context needs
+ * UCP_FEATURE_TAG and UCP_FEATURE_AM. The keys of ucd_ucx_pipeline_create can be set in info, as
+ * defaults, and in an operation's info. These keys are only for info here, or have another meaning
+ * than for a pipeline:
  *
- *   ucd.ucx.rma.types  bytes of memory for types that are kept as target, and as many as origin
- *                      (default 16 MiB; 0: none). Those that were used last are kept. A type
- *                      that is not kept is sent again when it is used; nothing else differs.
+ *   ucd.ucx.rma.types  bytes of memory for types that are remembered as target, and the same again
+ *                      as origin (default 16 MiB; 0: none). The types that were used last are
+ *                      kept. A type that was forgotten is sent again when it is used.
  *   ucd.ucx.rma.peer_operations
- *                      operations of one endpoint that wait at this target (default 65,536): for
- *                      their types, for their turn, for a device. More are answered with
+ *                      operations of one endpoint that may wait at this target, for their types,
+ *                      for their turn or for a device (default 65,536). Further ones end with
  *                      UCS_ERR_NO_MEMORY.
  *   ucd.ucx.peer_memory
- *                      bytes of their data, and of answers that the endpoint does not take. An
- *                      endpoint that goes beyond it by not taking answers is not answered any more.
- *   ucd.ucx.timeout    of an operation: until its answer has come. What it does at the target may
- *                      still be done.
+ *                      bytes that the data of one endpoint's operations may occupy, and answers
+ *                      that the endpoint does not fetch. An endpoint that exceeds it by not
+ *                      fetching answers gets no more answers.
+ *   ucd.ucx.timeout    for an operation, time runs until its answer has arrived. An operation that
+ *                      has timed out may still take effect at the target.
  *
- * params and info are read during the call. It ends with ucd_ucx_rma_destroy, before its worker and
- * before the last ucd_finalize.
+ * params and info are read during the call. The caller frees *rma with ucd_ucx_rma_destroy, before
+ * the worker is destroyed and before the last ucd_finalize.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release),
  * NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params,
                                ucd_info_t info, ucd_ucx_rma_t *rma);
 
-/* Ends *rma and sets it to UCD_UCX_RMA__NULL.
+/* Frees *rma and sets it to UCD_UCX_RMA__NULL.
  * Returns: INVALID_ARG (NULL; an operation is not complete, a window exists, or an answer to
  * another process is not sent yet, in which cases nothing changes). */
 UCD_API int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma);
 
-/* Makes progress of the worker (it calls ucp_worker_progress), of operations, and of those of
- * others on windows of this worker, and calls the callbacks of operations that are complete. To be
- * called in place of ucp_worker_progress, at the target too, and not from a callback of UCX or of
- * an operation. Returns, unlike the others, nonzero if something moved; after a 0 one may sleep as
- * after ucd_ucx_progress. */
+/* Progresses the worker (it calls ucp_worker_progress), the operations that were started here, and
+ * those of other processes on windows of this worker; and calls the callbacks of operations that
+ * are complete. Call it in place of ucp_worker_progress, at the target too, but not from a callback
+ * of UCX or of an operation. Returns a nonzero number if something moved, else 0; not a status.
+ * After a 0 the program may sleep as after ucd_ucx_progress. */
 UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
 
-/* Ends with status, which is an error, the operations on windows behind ep, and what has come from
- * there and is not complete; and makes rma stop using ep. Call it before ep is closed, and from
- * ep's error handler, at origin and target: an origin that is gone would otherwise hold up
- * accumulates on the target's window. What comes from ep between this call and the close is ep's
- * too: call it again when ep is closed, before another endpoint is made. Operations become complete
- * in ucd_ucx_rma_progress, when UCX no longer uses their memory. It may be called where UCX calls
- * back. With several threads, close ep when the calls that were under way in others have returned.
+/* Ends the operations on windows behind ep with status, which must be an error; drops operations
+ * from there that are not complete; and makes rma stop using ep. Call it before ep is closed, and
+ * from ep's error handler, at origin and target: an origin that has died would otherwise block
+ * accumulates on the target's window. Messages may arrive from ep between this call and the close;
+ * so call it once more when ep is closed, before another endpoint is created. Operations become
+ * complete in ucd_ucx_rma_progress, when UCX no longer uses their memory. It may be called from
+ * callbacks of UCX. With several threads, close ep only when no other thread is in a call that uses
+ * it.
  * Returns: INVALID_ARG, OUT_OF_MEM. */
 UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
 
@@ -94,20 +98,21 @@ UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status
 /* Windows                                                                                        */
 /* ---------------------------------------------------------------------------------------------- */
 
-/* What an origin needs to know of a window: bytes to be sent to it by any means. Whoever has them
- * may read and write the window, and nobody else: 128 bits of them are random. */
+/* What an origin needs in order to use a window: plain bytes, which may be sent by any means.
+ * Whoever has the key can read and write the window. 128 bits of it are random, so it cannot be
+ * guessed. */
 typedef struct {
     unsigned char bytes[32];
 } ucd_ucx_window_key_t;
 
-/* Exposes the bytes bytes of host or device memory at base, all of one kind and device, to
- * operations of those who know the key. base may be NULL if bytes is 0. Of the window's info,
- * ucd.outbuf says which memory it is, so it is not looked up; the other hints and keys are used
- * whenever it is read or written.
+/* Exposes host or device memory at base, bytes long and all of one kind and device, to processes
+ * that have the key. base may be NULL if bytes is 0. If info has ucd.outbuf, that is the kind of
+ * memory, and it is not looked up; the other hints and keys of info apply whenever the window is
+ * read or written.
  *
- * The memory stays the caller's, who must keep it, and reads and writes it as MPI 12.7 allows: what
- * an operation writes may be read when the operation is known to be complete at its origin, and
- * what is written locally is seen by operations that begin later.
+ * The caller keeps the memory allocated as long as the window exists. It may access the memory as
+ * MPI 12.7 allows: what an operation wrote may be read when the operation is known to be complete
+ * at its origin; what is written locally is seen by operations that begin later.
  *
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, NOT_SUPPORTED, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_info_t info,
@@ -116,10 +121,10 @@ UCD_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes
 /* Writes the window's key to *key. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key);
 
-/* Ends *window and sets it to UCD_UCX_WINDOW__NULL; later operations on it, and those that have
- * come and not begun, are refused. Returns: INVALID_ARG (NULL; an operation is at work on it, in
- * which case nothing changes: make progress until it is through, or use ucd_ucx_rma_lose_endpoint).
- */
+/* Frees *window and sets it to UCD_UCX_WINDOW__NULL. Later operations on it fail, and so do those
+ * that have arrived but not begun. Returns: INVALID_ARG (NULL; an operation is in progress on it,
+ * in which case nothing changes: make progress until it is complete, or call
+ * ucd_ucx_rma_lose_endpoint). */
 UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -129,47 +134,50 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 /*
  * Rules for the four functions that start an operation.
  *
- * Target     The window of *key, behind ep. The target's buffer is target_disp bytes from the
- *            window's base; target_count of target_type there must touch no byte outside the
- *            window, and have as many bytes as the origin's data. Displacements and bounds of any
- *            sign are legal. Where something is written, elements must not overlap each other.
- * Completion An operation is complete when the target has answered that it is done: what was put
- *            or accumulated is in the window, and what was fetched in the buffer here. So errors
- *            of the target come back with it, and a flush only waits. It never is complete on
- *            return. The target must make progress for that.
- * Order      None between operations, unless a fence or the completion of the first one makes it.
- * Memory     Host or device at either side. Of an operation's info, ucd.inbuf is about a buffer
- *            that is sent, ucd.outbuf about one that is received into.
- * Ownership  Until the operation is complete, a buffer that is sent must not be changed, and one
- *            that is received into neither read nor written. Types, info and key may be freed at
- *            once. *request is the caller's to end with ucd_ucx_request_free;
- *            ucd_ucx_request_check and the callback in param, which may be NULL, tell the end.
- *            Callbacks come from ucd_ucx_rma_progress; they may start operations and free
- *            requests, but not make progress.
- * Cancelling Is not possible. ucd_ucx_rma_lose_endpoint gives up all operations of an endpoint.
+ * Target     The window of *key at the process behind ep. The target's buffer starts target_disp
+ *            bytes from the window's base. target_count of target_type there must touch no byte
+ *            outside the window, and must have as many bytes as the origin's data. Displacements
+ *            and bounds may have any sign. The target's elements must not overlap each other if the
+ *            operation writes them.
+ * Completion An operation is complete when the target's answer has arrived: data that was put or
+ *            accumulated is in the window, data that was fetched is in the origin's buffer. So
+ *            the operation's status includes errors at the target, and a flush only waits. An
+ *            operation is never complete on return. The target must make progress.
+ * Order      Operations are not ordered, unless a fence is between them or the first one is
+ *            complete before the second one is started.
+ * Memory     Host or device at either side. In an operation's info, ucd.inbuf is about a buffer
+ *            that is sent, ucd.outbuf about a buffer that is received into.
+ * Ownership  Until the operation is complete, the caller must not change a buffer that is sent, nor
+ *            read or write a buffer that is received into. Types, info and key may be freed at
+ *            once. The caller frees *request with ucd_ucx_request_free. ucd_ucx_request_check and
+ *            the callback in param tell when the operation is complete; param may be NULL.
+ *            Callbacks are called from ucd_ucx_rma_progress. They may start operations and free
+ *            requests, but must not make progress.
+ * Cancelling An operation cannot be cancelled. ucd_ucx_rma_lose_endpoint ends all operations of an
+ *            endpoint.
  *
  * Result. The status in ucd_ucx_result_t is one of these:
  *
- *   UCS_OK                  done; bytes is the size of what was moved one way
- *   UCS_ERR_NO_ELEM         the target has no such window
- *   UCS_ERR_OUT_OF_RANGE    the target's bytes are not all in the window
- *   UCS_ERR_INVALID_PARAM   the target found a message to be none of this library's, or sizes or
- *                           elements that disagree, or overlap where something is written
- *   UCS_ERR_UNSUPPORTED     the target cannot do it: the op on such elements in its memory, a
- *                           layout of millions of segments that it would have to check for
- *                           overlap, or another version's message
- *   UCS_ERR_NO_MEMORY       there was none, here or there
- *   UCS_ERR_IO_ERROR        moving the data failed; ucd says how, here or there
- *   UCS_ERR_TIMED_OUT       nothing has moved for ucd.ucx.timeout
- *   UCS_ERR_CANCELED, ...   as was given to ucd_ucx_rma_lose_endpoint
- *   any other               as UCX said
+ *   UCS_OK                  success; bytes is the size of the data, counted once
+ *   UCS_ERR_NO_ELEM         the target has no window with this key
+ *   UCS_ERR_OUT_OF_RANGE    the target's type touches bytes outside the window
+ *   UCS_ERR_INVALID_PARAM   the target rejected the message: it violates the protocol, sizes or
+ *                           elements do not match, or elements that are written overlap
+ *   UCS_ERR_UNSUPPORTED     the target cannot do it: its memory does not support the op on these
+ *                           elements; the layout has millions of segments, which would have to be
+ *                           checked for overlap; or the message is of another protocol version
+ *   UCS_ERR_NO_MEMORY       an allocation failed at either side
+ *   UCS_ERR_IO_ERROR        moving the data failed at either side; see ucd in the result
+ *   UCS_ERR_TIMED_OUT       nothing moved for ucd.ucx.timeout
+ *   UCS_ERR_CANCELED, ...   the status given to ucd_ucx_rma_lose_endpoint
+ *   any other               a status of UCX
  *
- * With the four after UCS_OK nothing was written at the target. With the others any part of the
- * target's bytes may have been written, and of the buffer here that is received into.
+ * With the four statuses after UCS_OK, nothing was written at the target. With the others, any part
+ * of the target's bytes may have been written, and any part of the buffer that is received into.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (also: a bad value of a key; *key is no key;
- * origin and target differ in bytes); OVERFLOW; NOT_SUPPORTED; OUT_OF_MEM; DEVICE; INTERNAL.
- * Nothing has been started then.
+ * origin and target differ in size); OVERFLOW; NOT_SUPPORTED; OUT_OF_MEM; DEVICE; INTERNAL.
+ * Nothing was started then.
  */
 
 /* Writes origin_count of origin_type at origin_buf to the target. MPI 12.3.1 (MPI_Rput). */
@@ -179,34 +187,34 @@ UCD_API int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_b
                             uintptr_t target_count, ucd_type_t target_type,
                             const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
-/* Reads the target's bytes to origin_count of origin_type at origin_buf. MPI 12.3.2 (MPI_Rget). */
+/* Reads from the target into origin_count of origin_type at origin_buf. MPI 12.3.2 (MPI_Rget). */
 UCD_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf,
                             uintptr_t origin_count, ucd_type_t origin_type,
                             const ucd_ucx_window_key_t *key, intptr_t target_disp,
                             uintptr_t target_count, ucd_type_t target_type,
                             const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
-/* For ucd_ucx_get_accumulate_nbx: changes nothing. MPI_NO_OP. */
+/* For ucd_ucx_get_accumulate_nbx: only fetch, leave the target unchanged. MPI_NO_OP. */
 #define UCD_UCX_OP__NO_OP ((ucd_op_t)-1)
 
-/* Combines the origin's data with the target's, element by element: target = target op origin. Both
- * types are made of one predefined type, the same at both sides (by class, width and alignment, as
- * they are flattened). Each element is changed at once as far as other accumulates and
- * get_accumulates on the same window can tell, whatever else they have in common; with
- * UCD_OP__REPLACE too. Puts, gets and local accesses are not told apart from the parts of an
- * element, and accumulates by way of another window on the same memory count as such. MPI 12.3.4
- * (MPI_Raccumulate). INVALID_ARG also: a type is not made of one predefined type, or not of the
- * same. NOT_SUPPORTED also: the type does not take op. */
+/* Combines the origin's data with the target's, element by element: target = target op origin. All
+ * elements of both types must be of one predefined type, the same at both sides (equal in class,
+ * width and alignment, as in flattened types). The update of each element is atomic with respect to
+ * other accumulates and get_accumulates on the same window, also with UCD_OP__REPLACE. It is not
+ * atomic with respect to puts, gets, local accesses, and accumulates through another window on the
+ * same memory. MPI 12.3.4 (MPI_Raccumulate).
+ * INVALID_ARG also: a type has elements of several predefined types; the two sides differ.
+ * NOT_SUPPORTED also: the type does not support op. */
 UCD_API int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
                                    uintptr_t origin_count, ucd_type_t origin_type,
                                    const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                    uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                                    const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
-/* As ucd_ucx_accumulate_nbx; and writes what the target's elements were before to result_count of
- * result_type at result_buf. No other accumulate on the window comes between. The buffers of origin
- * and result must not overlap. With UCD_UCX_OP__NO_OP the origin's buffer, count and type are not
- * looked at. MPI 12.3.4 (MPI_Rget_accumulate). */
+/* As ucd_ucx_accumulate_nbx; and fetches the target's old values into result_count of result_type
+ * at result_buf. Fetch and update are atomic with respect to other accumulates on the window. The
+ * buffers of origin and result must not overlap. With UCD_UCX_OP__NO_OP the origin's buffer, count
+ * and type are ignored. MPI 12.3.4 (MPI_Rget_accumulate). */
 UCD_API int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
                                        uintptr_t origin_count, ucd_type_t origin_type,
                                        void *result_buf, uintptr_t result_count,
@@ -215,16 +223,18 @@ UCD_API int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const voi
                                        ucd_type_t target_type, ucd_op_t op,
                                        const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
-/* A request that is complete when all operations are that were started before this call on ep, or
- * on all endpoints if ep is NULL. Its status is that of the first of them to fail, else UCS_OK; its
- * bytes are 0. *request is UCD_UCX_REQUEST__NULL if there are none. Of param, info is not looked
- * at. MPI 12.5.4 (MPI_Win_flush). Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
+/* Creates a request that completes when all operations that were started before this call, on ep
+ * or, if ep is NULL, on all endpoints, are complete. Its status is that of the first operation that
+ * failed, else UCS_OK; its bytes are 0. *request is UCD_UCX_REQUEST__NULL if no operation is
+ * outstanding. The info in param is ignored. MPI 12.5.4 (MPI_Win_flush).
+ * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
                                   ucd_ucx_request_t *request);
 
-/* Makes operations that are started on ep after this call (on each endpoint, if ep is NULL) take
- * effect after those that were started before it: they are sent when the earlier ones are complete.
- * Does not wait. One that then cannot be sent ends with UCS_ERR_IO_ERROR, and ucd says why.
+/* Orders operations: those that are started on ep after this call (if ep is NULL, on each endpoint)
+ * take effect after those that were started before it. The later ones are sent when the earlier
+ * ones are complete. Does not wait. If a later operation cannot be sent then, it ends with
+ * UCS_ERR_IO_ERROR, and ucd in the result says why.
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep);
 

@@ -14,6 +14,8 @@ BUILD, EXAMPLES, OUTSIDE, PREFIX, C, CXX = sys.argv[1:7]
 del sys.argv[1:7]
 COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
 COLUMN_SAYS = '24 bytes: 2 12 22\n'
+GUIDE = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
+COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
 
@@ -67,9 +69,8 @@ class Install(unittest.TestCase):
             self.skipTest('libucd-ucx is not built')
         for header in ('ucd_ucx.h', 'ucd_ucx_rma.h'):
             self.assertTrue((self.installed / 'include' / header).is_file())
-        source = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
         program = self.root / 'guide'
-        run(*C.split(), '-std=c11', '-o', program, source, *self.flags(package='ucd-ucx'))
+        run(*C.split(), '-std=c11', '-o', program, GUIDE, *self.flags(package='ucd-ucx'))
         self.assertIn('pipelined', run(program, env=self.environment))
         # Each alone, in C and in C++.
         for header in ('ucd_ucx.h', 'ucd_ucx_rma.h'):
@@ -79,6 +80,22 @@ class Install(unittest.TestCase):
                 run(*compiler.split(), standard, '-Wall', '-Werror', '-fsyntax-only', empty,
                     *self.flags(package='ucd-ucx'))
 
+    def test_headers_of_cpp_say_that_they_need_cpp20(self):
+        for header in ('ucd.hpp', 'ucd_types.hpp'):
+            source = self.root / 'old.cpp'
+            source.write_text(f'#include <{header}>\nint main() {{}}\n')
+            done = subprocess.run([*CXX.split(), '-std=c++17', '-fsyntax-only', source,
+                                   f'-I{self.installed / "include"}'],
+                                  capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0, header)
+            self.assertEqual(done.stderr.count(' error: '), 1, done.stderr)
+            self.assertIn('C++20', done.stderr)
+
+    def test_documents_are_there(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        for name in ('LICENSE', 'CHANGELOG.md', 'reference/abi.md'):
+            self.assertTrue((folder / name).is_file(), name)
+
     def test_libucd_is_no_larger_than_promised(self):
         options = json.loads(run('meson', 'introspect', '--buildoptions', BUILD))
         if next(o['value'] for o in options if o['name'] == 'optimization') not in ('2', '3', 's'):
@@ -87,17 +104,38 @@ class Install(unittest.TestCase):
         run('strip', '-o', stripped, self.library / 'libucd.so')
         self.assertLessEqual(stripped.stat().st_size, 4 << 20)
 
+    def abi_version(self):
+        """By docs/reference/abi.md."""
+        major, minor = self.flags('--modversion')[0].split('.')[:2]
+        return f'0.{minor}' if major == '0' else major
+
     def test_libraries_export_their_interface_only(self):
-        for library, prefix in (('libucd.so', 'ucd_'), ('libucd-ucx.so', 'ucd_ucx_')):
+        for library, prefix, node in (('libucd.so', 'ucd_', 'UCD_'),
+                                      ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_')):
             path = self.library / library
             if not path.exists():
                 continue
-            exported = {line.split()[2].split('@')[0]
+            exported = {line.split()[2].replace('@@', '@')
                         for line in run('nm', '-D', '--defined-only', path).splitlines()
-                        if line.split()[1] == 'T'}
+                        if line.split()[1] != 'A'}
+            exported = {name for name in exported if '@UCD_PLUGIN_' not in name}
             self.assertTrue(exported)
             for name in exported:
-                self.assertTrue(name.startswith(prefix), name)
+                self.assertRegex(name, f'^{prefix}.*@{node}{self.abi_version()}$')
+
+    def test_the_soname_is_that_of_the_abi(self):
+        for library in ('libucd', 'libucd-ucx'):
+            path = self.library / f'{library}.so'
+            if path.exists():
+                self.assertIn(f'Library soname: [{library}.so.{self.abi_version()}]',
+                              run('readelf', '-d', path))
+        self.assertEqual(self.flags('--variable=abi_version'), [self.abi_version()])
+
+    def test_libucd_ucx_finds_libucd_beside_it(self):
+        path = self.library / 'libucd-ucx.so'
+        if not path.exists():
+            self.skipTest('libucd-ucx is not built')
+        self.assertIn('runpath: [$ORIGIN]', run('readelf', '-d', path))
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package(self):
@@ -106,29 +144,65 @@ class Install(unittest.TestCase):
         shutil.copytree(self.installed, moved, symlinks=True)
         work = self.root / 'outside'
         run('cmake', '-S', OUTSIDE, '-B', work, f'-DCMAKE_PREFIX_PATH={moved}',
-            f'-DCOLUMN_SOURCE={COLUMN}', f'-DCMAKE_C_COMPILER={C.split()[-1]}',
-            f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
+            f'-DCOLUMN_SOURCE={COLUMN}', f'-DGUIDE_SOURCE={GUIDE}', *COMPILERS)
         run('cmake', '--build', work)
         self.assertEqual(run(work / 'column'), COLUMN_SAYS)
         self.assertEqual(run(work / 'particles'), PARTICLES_SAYS)
         if next(self.installed.rglob('libucd.a'), None):
             self.assertEqual(run(work / 'column_static'), COLUMN_SAYS)
         linked = run('readelf', '-d', work / 'column')
-        self.assertIn('libucd.so.0', linked)
+        self.assertIn(f'[libucd.so.{self.abi_version()}]', linked)
+        if next(self.installed.rglob('libucd-ucx.so'), None):
+            self.assertIn('pipelined', run(work / 'guide'))
+
+    def project(self, name, languages, *lines):
+        folder = self.root / name
+        folder.mkdir()
+        (folder / 'CMakeLists.txt').write_text('\n'.join(
+            ['cmake_minimum_required(VERSION 3.16)', f'project({name} {languages})', *lines]))
+        return folder
+
+    def configure(self, project, build, *arguments):
+        return subprocess.run(['cmake', '-S', project, '-B', project / build, *COMPILERS,
+                               f'-DCMAKE_PREFIX_PATH={self.installed}', *arguments],
+                              capture_output=True, text=True, check=False)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_in_a_project_of_c_alone(self):
+        project = self.project('only_c', 'C', 'find_package(ucd REQUIRED)',
+                               f'add_executable(column {COLUMN})',
+                               'target_link_libraries(column PRIVATE ucd::ucd)')
+        done = self.configure(project, 'build')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run('cmake', '--build', project / 'build')
+        self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_with_components(self):
+        there = next(self.installed.rglob('libucd-ucx.so'), None) is not None
+        project = self.project('components', 'C', 'find_package(ucd REQUIRED COMPONENTS ${WANTED})',
+                               f'add_executable(guide {GUIDE})',
+                               'target_link_libraries(guide PRIVATE ucd::ucx)')
+        # UCX by its own CMake files, if it has some, and by pkg-config.
+        for build, more in (('by_cmake', ()),
+                            ('by_pkg_config', ('-DCMAKE_DISABLE_FIND_PACKAGE_ucx=ON',))):
+            done = self.configure(project, build, '-DWANTED=ucx', *more)
+            self.assertEqual(done.returncode == 0, there, done.stderr)
+            if there:
+                run('cmake', '--build', project / build)
+                self.assertIn('pipelined', run(project / build / 'guide'))
+        done = self.configure(project, 'unknown', '-DWANTED=mpi')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('no component mpi', done.stderr)
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_refuses_other_versions(self):
-        project = self.root / 'wrong'
-        project.mkdir()
-        (project / 'CMakeLists.txt').write_text('cmake_minimum_required(VERSION 3.16)\n'
-                                                'project(wrong C)\n'
-                                                'find_package(ucd ${WANTED} REQUIRED)\n')
+        project = self.project('wrong', 'C', 'find_package(ucd ${WANTED} REQUIRED)')
         for wanted, found in (('0.1', True), ('0.1.0', True), ('0.2', False), ('1.0', False),
-                              ('0.0', False), ('', True)):
-            done = subprocess.run(['cmake', '-S', project, '-B', project / f'b{wanted}',
-                                   f'-DCMAKE_PREFIX_PATH={self.installed}', f'-DWANTED={wanted}'],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode == 0, found, done.stderr)
+                              ('0.0', False), ('', True), ('0.0...0.2', True), ('0.1...<0.2', True),
+                              ('0.2...1.0', False), ('0.0...<0.1', False)):
+            done = self.configure(project, f'build{wanted}', f'-DWANTED={wanted}')
+            self.assertEqual(done.returncode == 0, found, f'{wanted}: {done.stderr}')
 
     # Embedders must be able to load it anywhere.
     def test_the_library_needs_the_standard_libraries_only(self):
@@ -143,8 +217,10 @@ class Install(unittest.TestCase):
         program = self.installed / 'bin' / 'ucd'
         if not program.exists():
             self.skipTest('the tool is not built')
+        # Wherever the tree is: it finds libucd itself.
+        without = {k: v for k, v in os.environ.items() if k != 'LD_LIBRARY_PATH'}
         self.assertIn('strided(3, 32)', run(program, 'describe', 'vector(3,1,4,double)',
-                                            env=self.environment))
+                                            env=without))
         share = self.installed / 'share'
         for name in ('bash-completion/completions/ucd.bash', 'zsh/site-functions/_ucd',
                      'fish/vendor_completions.d/ucd.fish', 'man/man1/ucd.1', 'man/man7/ucd-type.7'):

@@ -2,10 +2,28 @@
 
 import pathlib
 import re
+import shutil
+import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+
+CONTRACT = 'src/backend/contract'
+REGISTRY = 'src/backend/registry'
+GPU = 'src/backend/gpu_common'
+GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
+SYSTEM = {'dlfcn.h', 'unistd.h', 'sys/uio.h', 'emmintrin.h', 'immintrin.h'}
+
+# Rooms within a part of the library, lowest first. A file includes its own room and lower ones only.
+ROOMS = {
+    'src/frontend': ['support', 'types', 'layout', 'flatten', 'prepared', 'transfer', 'api'],
+    'src/backend/gpu_common': ['params', 'plan', 'kernels', 'runtime', 'launch'],
+    'src/ucx': ['common', 'datatype', 'memory', 'pipeline', 'rma', 'api'],
+}
+
+# What tests share; files beside the rooms are for all.
+TEST_ROOMS = ['oracle', 'random', 'fake_device', 'host_vendor', 'buffers', 'moves']
 
 
 def sources(folder):
@@ -13,48 +31,74 @@ def sources(folder):
 
 
 def included(path):
-    return INCLUDE.findall(path.read_text())
+    return [name for _, name in INCLUDE.findall(path.read_text())]
 
 
-def names(folder):
-    return {p.name for p in sources(folder)}
+def headers(folder):
+    """The paths of a folder's headers, as files beside and outside it write them."""
+    return {str(p.relative_to(ROOT / folder)) for p in sources(folder)} | {p.name for p in (ROOT / folder).glob('*.h')}
+
+
+def part_of(path, part):
+    return (ROOT / part) in path.parents
 
 
 class Structure(unittest.TestCase):
-    def check(self, folder, forbidden, reason):
-        files = sources(folder)
-        self.assertTrue(files, folder)
-        for path in files:
-            for name in included(path):
-                self.assertNotIn(pathlib.PurePath(name).name, forbidden, f'{path}: {reason}')
-
     def backends(self):
         rooms = (ROOT / 'src/backend').iterdir()
         return [p.name for p in rooms if p.is_dir() and p.name not in ('contract', 'registry')]
 
-    def test_frontend_includes_no_backend(self):
-        for backend in self.backends():
-            self.check('src/frontend', names(f'src/backend/{backend}'),
-                       'the frontend knows backends by the contract only')
+    def check_includes(self, folder, allowed, reason):
+        files = sources(folder)
+        self.assertTrue(files, folder)
+        for path in files:
+            for name in included(path):
+                if '.' in name and not (path.parent / name).is_file():
+                    self.assertTrue(name in allowed, f'{path} includes {name}: {reason}')
+
+    def test_frontend_includes_itself_the_contract_and_the_registry(self):
+        allowed = headers('src/frontend') | headers(CONTRACT) | headers(REGISTRY) | {'ucd.h', 'ucd_memory.h'} | SYSTEM
+        self.check_includes('src/frontend', allowed, 'the frontend knows backends by the contract only')
 
     def test_backends_include_neither_the_frontend_nor_each_other(self):
+        of_vendors = {'cuda': {'cuda.h', 'cuda_runtime.h'}}
         for backend in self.backends():
-            # Some headers of gpu_common are called as the frontend's are: their own come first.
-            self.check(f'src/backend/{backend}',
-                       names('src/frontend') - names('src/backend/gpu_common'),
-                       'a backend knows the contract only')
-            # What GPU vendors share is no vendor's.
-            for other in set(self.backends()) - {backend, 'gpu_common'}:
-                only_there = names(f'src/backend/{other}') - names(f'src/backend/{backend}')
-                only_there -= {'vendor.h'}  # each vendor has its own
-                self.check(f'src/backend/{backend}', only_there, 'no backend includes another')
+            allowed = headers(f'src/backend/{backend}') | headers(CONTRACT) | GENERATED | {'ucd.h'} | SYSTEM
+            if backend in of_vendors or backend == 'gpu_common':
+                # What GPU vendors share is no vendor's: it is written over their mapping.
+                allowed |= headers(GPU) | {'vendor.h', 'tuning.h'} | of_vendors.get(backend, set())
+            self.check_includes(f'src/backend/{backend}', allowed, 'a backend knows the contract only')
 
     def test_contract_includes_only_itself_and_the_public_header(self):
-        allowed = names('src/backend/contract') | {'ucd.h', 'contract_id.h'}
-        for path in sources('src/backend/contract'):
-            for name in included(path):
-                if '.' in name:
-                    self.assertIn(name, allowed, str(path))
+        self.check_includes(CONTRACT, headers(CONTRACT) | {'ucd.h', 'contract_id.h'}, 'the contract is the lowest')
+
+    def test_registry_includes_the_contract_only(self):
+        allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h', 'contract_id.h'} | SYSTEM
+        self.check_includes(REGISTRY, allowed, 'the registry knows backends by the contract only')
+
+    def test_rooms_include_downwards_only(self):
+        for part, rooms in ROOMS.items():
+            folder = ROOT / part
+            self.assertEqual({p.name for p in folder.iterdir() if p.is_dir()}, set(rooms), part)
+            for path in sources(part):
+                level = rooms.index(path.relative_to(folder).parts[0])
+                for name in included(path):
+                    if (folder / name).is_file():
+                        room = pathlib.PurePath(name).parts[0]
+                        self.assertLessEqual(rooms.index(room), level, f'{path} includes {name}, which is above it')
+                        continue
+                    # No path from the part's root: then it must not be one of its files.
+                    self.assertFalse((path.parent / name).is_file(), f'{path}: {name} without its path')
+
+    def test_rooms_of_what_tests_share_include_downwards_only(self):
+        folder = ROOT / 'test/support'
+        self.assertEqual({p.name for p in folder.iterdir() if p.is_dir()}, set(TEST_ROOMS))
+        for room in TEST_ROOMS:
+            for path in sources(f'test/support/{room}'):
+                for name in included(path):
+                    other = name.split('/')[1] if name.count('/') > 1 and name.startswith('support/') else room
+                    self.assertLessEqual(TEST_ROOMS.index(other), TEST_ROOMS.index(room),
+                                         f'{path} includes {name}, which is above it')
 
     def test_frontend_speaks_of_no_device(self):
         word = re.compile(r'\b(cuda|hip|rocm|level zero|avx\d*|sse\d*)\b', re.I)
@@ -64,42 +108,48 @@ class Structure(unittest.TestCase):
 
     def test_what_gpu_vendors_share_names_none_of_them(self):
         word = re.compile(r'cuda|\bhip|nvidia|\bamd\b|rocm', re.I)
-        for path in sources('src/backend/gpu_common'):
+        for path in sources(GPU):
             for name in included(path):
                 self.assertIsNone(word.search(name), f'{path}: {name}')
             found = word.search(path.read_text())
             self.assertIsNone(found, f'{path}: {found and found.group()}')
 
+    def test_params_and_plans_of_gpus_are_of_no_vendor(self):
+        for room in ('params', 'plan'):
+            for path in sources(f'{GPU}/{room}'):
+                for name in included(path):
+                    self.assertNotIn(name, ('vendor.h', 'tuning.h'), str(path))
+                self.assertNotIn('UCD_GPU', re.sub(r'UCD_GPU_(CONSTANT|SIZE)', '', path.read_text()), str(path))
+
+    def test_params_of_gpus_are_opencl_c(self):
+        clang = shutil.which('clang')
+        if clang is None:
+            self.skipTest('no clang')
+        headers_of_room = sources(f'{GPU}/params')
+        text = ''.join(f'#include "params/{path.name}"\n' for path in headers_of_room)
+        command = [clang, '-x', 'cl', '-cl-std=CL1.2', '-target', 'spir64', '-Wall', '-Wextra', '-Werror']
+        done = subprocess.run([*command, '-fsyntax-only', '-I', ROOT / GPU, '-'], input=text, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_public_header_needs_nothing_of_ours(self):
         self.assertEqual(set(included(ROOT / 'include/ucd.h')), {'stddef.h', 'stdint.h', 'sys/uio.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_memory.h')), {'ucd.h'})
 
-    def test_core_depends_on_the_standard_library_only(self):
-        known = names('src') | {'ucd.h', 'ucd_memory.h', 'kernels.h', 'contract_id.h', 'registry.def', 'dlfcn.h', 'unistd.h', 'sys/uio.h',
-                                 'emmintrin.h', 'immintrin.h'}
-        known = {pathlib.PurePath(k).name for k in known}
-        of_vendors = {'cuda': {'cuda.h', 'cuda_runtime.h'}, 'ucx': {'ucp.h', 'sodium.h', 'ucd_ucx.h', 'ucd_ucx_rma.h'}}
-        for path in sources('src'):
-            allowed = known | of_vendors.get(path.parent.name, set())
-            for name in included(path):
-                if '.' in name:
-                    self.assertIn(pathlib.PurePath(name).name, allowed, str(path))
-
     def test_tool_is_a_client_of_the_public_headers(self):
-        ours = {str(p.relative_to(ROOT / 'tool')) for p in sources('tool')} | {'ucd.h', 'ucd.hpp'}
+        # Its own headers, libraries' and C++'s; of ours, the public ones.
+        ours = {str(p.relative_to(ROOT / 'src')) for p in (ROOT / 'src').rglob('*.h')}
+        for part in list(ROOMS) + [CONTRACT, REGISTRY, 'src/backend/seq', 'src/backend/cuda']:
+            ours |= headers(part)
         for path in sources('tool'):
             for name in included(path):
-                inside = (ROOT / 'src').rglob(pathlib.PurePath(name).name)
-                self.assertTrue(name in ours or not list(inside), f'{path} includes {name}')
+                inside = (ROOT / 'tool' / name).is_file() or (path.parent / name).is_file()
+                self.assertTrue(inside or name not in ours, f'{path} includes {name}')
 
     def test_what_is_for_ucx_is_a_client_of_the_public_headers(self):
-        allowed = {p.name for p in sources('src/ucx')} | {'ucd.h', 'ucd_memory.h', 'ucd_ucx.h', 'ucd_ucx_rma.h',
-                                                            'ucp/api/ucp.h', 'sodium.h', 'sys/uio.h'}
-        self.assertIn('pipeline.h', allowed)
-        for path in sources('src/ucx'):
-            for name in included(path):
-                if '.' in name:
-                    self.assertIn(name, allowed, str(path))
+        allowed = headers('src/ucx') | {'ucd.h', 'ucd_memory.h', 'ucd_ucx.h', 'ucd_ucx_rma.h', 'ucp/api/ucp.h', 'sodium.h',
+                                       'sys/uio.h'}
+        self.check_includes('src/ucx', allowed, 'libucd-ucx is a client of ucd.h and UCP')
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx.h')), {'ucd.h', 'ucp/api/ucp.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx_rma.h')), {'ucd_ucx.h'})
 
@@ -116,12 +166,11 @@ class Structure(unittest.TestCase):
             for path in sources(folder):
                 for name in included(path):
                     if path.name != 'type_section.cpp' or not name.startswith('language/'):
-                        self.assertFalse((ROOT / 'tool' / name).is_file(),
-                                         f'{path} includes {name}')
+                        self.assertFalse((ROOT / 'tool' / name).is_file(), f'{path} includes {name}')
 
     def test_files_have_one_responsibility(self):
         for folder in ('src', 'codegen', 'test', 'include', 'tool'):
-            limit = 800 if folder == 'include' else 500
+            limit = 1100 if folder == 'include' else 500
             for path in sources(folder):
                 self.assertLessEqual(len(path.read_text().splitlines()), limit, str(path))
 

@@ -7,7 +7,7 @@
 
 namespace ucdtool {
 
-// The exit statuses; docs/tool.md lists them for users.
+// The exit statuses; docs/guide/tool.md lists them for users.
 enum class Exit : int {
     success = 0,
     failed = 1,  // files, memory, a call of UCD

@@ -1,5 +1,6 @@
 // ucd: see a layout, use it on files.
 
+#include "commands/command_line.hpp"
 #include "commands/commands.hpp"
 #include "failure.hpp"
 #include "files/interruption.hpp"
@@ -10,6 +11,7 @@
 
 #include <cstdio>
 #include <new>
+#include <vector>
 
 namespace {
 
@@ -24,27 +26,30 @@ std::string version() {
     return fmt::format("ucd {}.{}.{}", UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
 }
 
-int run(int argc, char **argv) {
-    CLI::App app("See layouts of noncontiguous data, and use them on files", "ucd");
-    // At least one, too: but a name that is none is to be told as such.
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", version());
-    app.footer(
-        "Type expressions: vector(1024,1,1024,double); see ucd-type(7) or docs/type-language.md.\n"
+ucdtool::Program program() {
+    return {
+        "ucd",
+        version(),
+        "See layouts of noncontiguous data, and use them on files",
+        "Type expressions: vector(1024,1,1024,double); see ucd-type(7).\n"
         "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type;\n"
-        "128 and its number for a signal.");
-    for (const auto add : {ucdtool::add_describe, ucdtool::add_pack, ucdtool::add_unpack,
-                           ucdtool::add_copy, ucdtool::add_info, ucdtool::add_flatten,
-                           ucdtool::add_unflatten, ucdtool::add_completion, ucdtool::add_manual})
-        add(app);
+        "128 and its number for a signal.",
+        {ucdtool::describe_command(), ucdtool::pack_command(), ucdtool::unpack_command(),
+         ucdtool::copy_command(), ucdtool::info_command(), ucdtool::flatten_command(),
+         ucdtool::unflatten_command()},
+    };
+}
+
+int run(int argc, char **argv) {
     try {
+        ucdtool::Program ucd_program = program();
+        std::vector<ucdtool::Command> &commands = ucd_program.commands;
+        commands.push_back(ucdtool::completion_command(commands));
+        commands.push_back(ucdtool::manual_command(commands));
+        const ucdtool::Command *command = ucdtool::read_command_line(argc, argv, ucd_program);
+        if (command == nullptr) return static_cast<int>(Exit::success);
         const ucd::Session session;
-        app.parse(argc, argv);
-        if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
-    } catch (const CLI::ParseError &e) {
-        const bool asked = e.get_exit_code() == 0; // --help and --version
-        app.exit(e);
-        return asked ? std::fflush(stdout) != 0 : static_cast<int>(Exit::usage);
+        command->run();
     } catch (const ucdtool::Failure &e) {
         return fail(e.status(), e.what());
     } catch (const ucdtool::Interrupted &e) {

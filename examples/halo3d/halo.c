@@ -303,7 +303,7 @@ static bool cut_into_pieces(struct halo *halo, size_t piece_bytes) {
 }
 
 /* The most segments that a piece of a face sent as iov can have. */
-static size_t most_segments(const struct face faces[FACES], size_t piece_bytes) {
+static size_t max_segments(const struct face faces[FACES], size_t piece_bytes) {
     size_t most = 0;
     for (int face = 0; face < FACES; face++) {
         if (faces[face].method != METHOD_IOV) continue;
@@ -316,7 +316,7 @@ static size_t most_segments(const struct face faces[FACES], size_t piece_bytes) 
 static bool allocate(struct halo *halo, size_t piece_bytes, int window) {
     const size_t slots = (size_t)window, incoming = (size_t)halo->piece_count;
     halo->slot_count = window;
-    halo->iov_room = most_segments(halo->faces, piece_bytes);
+    halo->iov_room = max_segments(halo->faces, piece_bytes);
     halo->slots = calloc(slots, sizeof *halo->slots);
     halo->incoming = calloc(incoming, sizeof *halo->incoming);
     halo->buffers = calloc(slots + incoming, piece_bytes);

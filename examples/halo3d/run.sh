@@ -35,7 +35,7 @@ find_halo3d() {
     fi
     if [ ! -e "$build/build.ninja" ]; then
         echo "building in $build ..."
-        meson setup "$build" "$root" -Dtests=false -Dbench=disabled -Dexamples=enabled >&2 ||
+        meson setup "$build" "$root" -Dtests=disabled -Dbench=disabled -Dexamples=enabled >&2 ||
             fail "cannot set up $build (Debian: apt-get install g++ meson pkg-config" \
                 "python3-jinja2 libucx-dev)"
     fi

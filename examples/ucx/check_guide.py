@@ -11,7 +11,8 @@ def main() -> int:
     program, source_path, *guide_paths = sys.argv[1:]
     done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
     print(done.stdout, done.stderr)
-    expected = ["prepared: 200 columns", "pipelined: 200 columns", "with its type: 480000 bytes",
+    expected = ["prepared: 200 columns", "pipelined: 200 columns", "with its type of a header: 480000 bytes",
+                "with its type of a message: 160000 bytes",
                 "put: 200 columns", "fetch and add: 2000 became 2001", "beyond the window: "]
     bad = [f"it did not print '{text}'" for text in expected if text not in done.stdout]
     if done.returncode != 0:

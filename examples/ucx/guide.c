@@ -1,5 +1,5 @@
-/* The program that docs/ucx.md and docs/one-sided.md quote: a worker that is connected with itself,
- * and sends itself columns of a matrix in each of the ways that the guides tell of. */
+/* The program that docs/guide/ucx.md and docs/guide/one-sided.md quote: a worker that is connected
+ * with itself sends itself columns of a matrix, in each way that the guides describe. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,33 +122,116 @@ static void send_by_pipeline(ucd_type_t columns) {
     check("pipelined");
 }
 
-/* The sender's type travels in the header; the receiver lays the data out in the same way. */
-static void on_message(void *arg, unsigned id, const void *header, size_t header_length,
-                       ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
-    (void)id, (void)bytes, (void)reply_ep;
+/* What the ids of active messages mean here. */
+enum { WITH_TYPE = 1, LONG_TYPE, OF_LONG_TYPE };
+
+static double copy[ROWS][COLUMNS];
+
+/* A message of WITH_TYPE: the header is the sender's type, and the data gets the same layout here.
+ */
+static void receive_with_type(const void *header, size_t header_length, ucd_ucx_data_t data,
+                              const ucd_ucx_param_t *param) {
     ucd_type_t type;
     ucd(ucd_unflatten(&type, header, header_length));
-    ucd_ucx_param_t param = {
-        .struct_size = sizeof param, .callback = on_received, .user_data = arg};
-    static double copy[ROWS][COLUMNS];
     ucd_ucx_request_t receiving;
-    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, data, copy, 1, type, &param, &receiving));
+    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, data, copy, 1, type, param, &receiving));
     ucd(ucd_free(&type));
 }
 
-static void send_with_type(ucd_type_t columns) {
+/* A type that is longer than a header comes as the data of a message of its own. The message that
+ * uses it may come before all of that data has arrived, and waits here. */
+static struct {
+    void *flat;
+    ucd_type_t type;
+    ucd_ucx_data_t waiting;
+    ucd_ucx_param_t param; /* for the data that waits */
+} incoming;
+
+static void receive_data_of_long_type(void) {
+    if (incoming.type == UCD_TYPE__NULL || incoming.waiting == NULL) return;
+    ucd_ucx_request_t receiving;
+    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, incoming.waiting, copy, 1, incoming.type, &incoming.param,
+                                &receiving));
+    incoming.waiting = NULL;
+    ucd(ucd_free(&incoming.type));
+}
+
+static void on_long_type(ucd_ucx_request_t request, const ucd_ucx_result_t *outcome,
+                         void *user_data) {
+    (void)user_data;
+    ucx(outcome->status, "a type");
+    ucd(ucd_unflatten(&incoming.type, incoming.flat, outcome->bytes));
+    free(incoming.flat);
+    ucd_ucx_request_free(request);
+    receive_data_of_long_type();
+}
+
+static void receive_long_type(ucd_ucx_data_t data, uint64_t bytes) {
+    incoming.flat = malloc(bytes);
+    ucd_ucx_param_t param = {.struct_size = sizeof param, .callback = on_long_type};
+    ucd_ucx_request_t receiving;
+    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, data, incoming.flat, bytes, UCD_TYPE__BYTE, &param,
+                                &receiving));
+}
+
+static void on_message(void *arg, unsigned id, const void *header, size_t header_length,
+                       ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
+    (void)reply_ep;
+    ucd_ucx_param_t param = {
+        .struct_size = sizeof param, .callback = on_received, .user_data = arg};
+    if (id == WITH_TYPE) {
+        receive_with_type(header, header_length, data, &param);
+    } else if (id == LONG_TYPE) {
+        receive_long_type(data, bytes);
+    } else {
+        incoming.waiting = data;
+        incoming.param = param;
+        receive_data_of_long_type();
+    }
+}
+
+/* The longest header of an active message: a pipeline uses 64 bytes of UCX's for itself. */
+static size_t longest_header(void) {
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER};
+    ucx(ucp_worker_query(worker, &attr), "ucp_worker_query");
+    return attr.max_am_header - 64;
+}
+
+static void send_with_type(ucd_type_t layout) {
     uintptr_t size;
-    ucd(ucd_flatten_size(columns, &size));
+    ucd(ucd_flatten_size(layout, &size));
     void *flat = malloc(size);
-    ucd(ucd_flatten(columns, flat, size));
+    ucd(ucd_flatten(layout, flat, size));
     uint64_t received = 0;
     ucd_ucx(ucd_ucx_am_set_handler(pipeline, on_message, &received));
-    ucd_ucx_request_t sending;
-    ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, 1, flat, size, matrix, 1, columns, NULL, &sending));
-    ucd_ucx_request_free(sending);
-    free(flat);
+    ucd_ucx_request_t sending, sending_type = UCD_UCX_REQUEST__NULL;
+    if (size <= longest_header()) {
+        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, WITH_TYPE, flat, size, matrix, 1, layout, NULL,
+                                    &sending));
+    } else {
+        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, LONG_TYPE, NULL, 0, flat, size, UCD_TYPE__BYTE,
+                                    NULL, &sending_type));
+        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, OF_LONG_TYPE, NULL, 0, matrix, 1, layout, NULL,
+                                    &sending));
+    }
     while (received == 0) ucd_ucx_progress(pipeline);
-    printf("with its type: %llu bytes\n", (unsigned long long)received);
+    while (ucd_ucx_request_check(sending_type, NULL) == UCS_INPROGRESS) ucd_ucx_progress(pipeline);
+    ucd_ucx_request_free(sending_type);
+    ucd_ucx_request_free(sending);
+    printf("with its type of %s: %llu bytes\n", size <= longest_header() ? "a header" : "a message",
+           (unsigned long long)received);
+    free(flat);
+}
+
+/* Elements at irregular places: as a flattened type, a list of 20,000 numbers. */
+static ucd_type_t scattered_type(void) {
+    enum { ELEMENTS = 20000 };
+    static intptr_t places[ELEMENTS];
+    for (intptr_t i = 0; i < ELEMENTS; i++) places[i] = 3 * i + i * i % 3;
+    ucd_type_t scattered;
+    ucd(ucd_create_indexed_block(ELEMENTS, 1, places, UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                                 &scattered));
+    return scattered;
 }
 
 /* An endpoint's error handler. */
@@ -238,6 +321,9 @@ int main(void) {
     fill();
     send_by_pipeline(columns);
     send_with_type(columns);
+    ucd_type_t scattered = scattered_type();
+    send_with_type(scattered);
+    ucd(ucd_free(&scattered));
     fill();
     operate_one_sided(columns);
     ucd(ucd_free(&columns));

@@ -9,8 +9,8 @@ public:
     const char *name() const override { return "cuda"; }
     ucd::BackendState probe() override { return state_; }
     const ucd::BackendState &inspect() override { return state_; }
-    bool find(const void *, ucd::Place &) const override { return false; }
-    bool reaches(int, const ucd::Place &) const override { return false; }
+    bool find(const void *, ucd::MemoryLocation &) const override { return false; }
+    bool reaches(int, const ucd::MemoryLocation &) const override { return false; }
     bool supports(ucd::Op, ucd::Element) const override { return false; }
     ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,
                      std::unique_ptr<ucd::Plan> &) const override {
@@ -43,4 +43,4 @@ private:
 #undef UCD_PLUGIN_VERSION
 #define UCD_PLUGIN_VERSION FAKE_VERSION
 #endif
-UCD_PLUGIN(new FakeBackend)
+UCD_PLUGIN([]() -> std::unique_ptr<ucd::Backend> { return std::make_unique<FakeBackend>(); })

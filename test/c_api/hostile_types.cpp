@@ -34,7 +34,7 @@ FlatBytes nests_of_four_levels(int count) {
     FlatNodes::Ids ids;
     for (int i = 0; i < count; ++i)
         ids.push_back(nodes.nest({64, 100000000 + i, 64, 100000, 64, 1000, 64, 10}, byte));
-    nodes.fields(count, 1, ids, FlatNodes::Numbers(ids.size() - 1, far));
+    nodes.structure(count, 1, ids, FlatNodes::Numbers(ids.size() - 1, far));
     return nodes.sealed();
 }
 
@@ -52,14 +52,14 @@ FlatBytes lists_in_nests(int count) {
     const std::uint32_t byte = nodes.byte();
     FlatNodes::Numbers steps;
     for (std::int64_t i = 1; i < 60; ++i) steps.push_back(2 + i * i * 7919 % 97);
-    const std::uint32_t list = nodes.blocks(60, 1, byte, steps);
+    const std::uint32_t list = nodes.indexed_block(60, 1, byte, steps);
     FlatNodes::Ids ids;
     for (int i = 0; i < count; ++i) ids.push_back(nodes.nest({17 + i % 3, 100003 + i * 7}, list));
     const std::uint32_t all =
-        nodes.fields(count, 1, ids, FlatNodes::Numbers(ids.size() - 1, 1 << 30));
+        nodes.structure(count, 1, ids, FlatNodes::Numbers(ids.size() - 1, 1 << 30));
     FlatNodes::Ids tops{all};
-    for (int k = 0; k < 3; ++k) tops.push_back(nodes.fields(3, 1, {all, byte, all}, {5, 7 + k}));
-    nodes.fields(4, 1, tops, {far, far, far});
+    for (int k = 0; k < 3; ++k) tops.push_back(nodes.structure(3, 1, {all, byte, all}, {5, 7 + k}));
+    nodes.structure(4, 1, tops, {far, far, far});
     return nodes.sealed();
 }
 
@@ -67,10 +67,10 @@ FlatBytes lists_in_nests(int count) {
 FlatBytes doubling(int levels) {
     FlatNodes nodes;
     const std::uint32_t byte = nodes.byte(), word = nodes.int64();
-    std::uint32_t top = nodes.fields(2, 1, {byte, word}, {8});
+    std::uint32_t top = nodes.structure(2, 1, {byte, word}, {8});
     std::int64_t span = 16;
     for (int i = 0; i < levels; ++i) {
-        top = nodes.fields(3, 1, {top, byte, top}, {span + 3, 5});
+        top = nodes.structure(3, 1, {top, byte, top}, {span + 3, 5});
         span = 2 * span + 8;
     }
     return nodes.sealed();
@@ -92,11 +92,11 @@ FlatBytes woven(int levels) {
                 ids.push_back(below[static_cast<std::size_t>((i * (k + 1) + k) % n)]);
                 if (k > 0) steps.push_back(1000000007 + i * k * k % 13);
             }
-            above.push_back(nodes.fields(n, 1, ids, steps));
+            above.push_back(nodes.structure(n, 1, ids, steps));
         }
         below = above;
     }
-    nodes.fields(n, 1, below, FlatNodes::Numbers(n - 1, 12345));
+    nodes.structure(n, 1, below, FlatNodes::Numbers(n - 1, 12345));
     return nodes.sealed();
 }
 
@@ -139,8 +139,8 @@ FlatBytes nested_pairs(int count, bool equal_hashes) {
         next += fits ? 2 : 1;
         made += fits;
     }
-    nodes.fields(static_cast<std::int64_t>(ids.size()), 1, ids,
-                 FlatNodes::Numbers(ids.size() - 1, 1));
+    nodes.structure(static_cast<std::int64_t>(ids.size()), 1, ids,
+                    FlatNodes::Numbers(ids.size() - 1, 1));
     return nodes.sealed();
 }
 
@@ -152,21 +152,22 @@ FlatBytes equal_but_for_the_end(int lists, int entries) {
         FlatNodes::Numbers steps;
         for (std::int64_t i = 1; i < entries; ++i) steps.push_back(2 + i * i * 7919 % 97);
         steps.back() += l;
-        ids.push_back(nodes.blocks(entries, 1, byte, steps));
+        ids.push_back(nodes.indexed_block(entries, 1, byte, steps));
     }
-    nodes.fields(lists, 1, ids, FlatNodes::Numbers(ids.size() - 1, 1 << 20));
+    nodes.structure(lists, 1, ids, FlatNodes::Numbers(ids.size() - 1, 1 << 20));
     return nodes.sealed();
 }
 
 FlatBytes two_shapes(int count, bool exhausting) {
     FlatNodes nodes;
     const std::uint32_t byte = nodes.byte(), word = nodes.int64();
-    const std::uint32_t a = nodes.fields(2, 1, {byte, word}, {8}),
-                        b = nodes.fields(2, 1, {word, byte}, {24});
+    const std::uint32_t a = nodes.structure(2, 1, {byte, word}, {8}),
+                        b = nodes.structure(2, 1, {word, byte}, {24});
     FlatNodes::Numbers irregular;
     for (std::int64_t i = 1; i < 63; ++i) irregular.push_back(2 + i * i * 7919 % 97);
-    const std::uint32_t large = nodes.blocks(63, 1, byte, irregular),
-                        other = nodes.blocks(62, 1, byte, {irregular.begin(), irregular.end() - 1});
+    const std::uint32_t large = nodes.indexed_block(63, 1, byte, irregular),
+                        other = nodes.indexed_block(62, 1, byte,
+                                                    {irregular.begin(), irregular.end() - 1});
     FlatNodes::Ids ids{large, other};
     FlatNodes::Numbers steps{100000};
     for (int i = 0; i < count; ++i) {
@@ -177,22 +178,22 @@ FlatBytes two_shapes(int count, bool exhausting) {
             ids.push_back(one ? a : b);
         steps.push_back(10000 + i * 31LL % 17);
     }
-    nodes.fields(static_cast<std::int64_t>(ids.size()), 1, ids, steps);
+    nodes.structure(static_cast<std::int64_t>(ids.size()), 1, ids, steps);
     return nodes.sealed();
 }
 
 FlatBytes deep_type(int depth) {
     FlatNodes nodes;
     const std::uint32_t byte = nodes.byte(), word = nodes.int64();
-    std::uint32_t top = nodes.fields(2, 1, {byte, word}, {8});
+    std::uint32_t top = nodes.structure(2, 1, {byte, word}, {8});
     FlatNodes::Ids all;
     for (int i = 0; i < depth; ++i) {
-        top = nodes.fields(2, 1, {byte, top}, {1000 + i % 7});
+        top = nodes.structure(2, 1, {byte, top}, {1000 + i % 7});
         all.push_back(top);
     }
     // The last one, which the first byte is of, is the deepest of all.
     FlatNodes::Ids reversed(all.rbegin(), all.rend());
-    nodes.fields(depth, 1, reversed, FlatNodes::Numbers(reversed.size() - 1, 1));
+    nodes.structure(depth, 1, reversed, FlatNodes::Numbers(reversed.size() - 1, 1));
     return nodes.sealed();
 }
 

@@ -1,7 +1,7 @@
 // Flattened types that say much in few bytes, or are chosen to be slow.
 #pragma once
 
-#include "support/flat_bytes.hpp"
+#include "support/moves/flat_bytes.hpp"
 
 #include <string>
 #include <vector>

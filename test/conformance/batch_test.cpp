@@ -1,9 +1,9 @@
 // Batches: many members, one call; all or nothing at the start.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/reducing.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/reducing.hpp"
 
 #include <string>
 
@@ -41,7 +41,7 @@ Member random_member(Case &one, ucd_op_t op, const RecipeOptions &options) {
                           : member.first + 1 + rng.below(elements - member.first);
         member.offset = what.offset_of(member.first);
         member.length = what.offset_of(member.last) - member.offset;
-        set_laid_out_values(rng, what, place(what.subject, *member.memory));
+        set_typed_values(rng, what, place(what.subject, *member.memory));
         set_packed_values(rng, what, member.first, member.last, *member.packed);
     }
     return member;
@@ -56,13 +56,13 @@ ByteMap packed_bytes(const Member &member) {
     return bytes;
 }
 
-std::vector<std::byte> bytes_at(const Member &member, const Place &where) {
+std::vector<std::byte> bytes_at(const Member &member, const MemoryLocation &where) {
     return gathered(where, member.offset, member.offset + member.length);
 }
 
 // What the destination should hold afterwards; `spare` values are taken from what it does hold, so
 // this is called after the batch with the destination's former content.
-void expect_result(const Member &member, ucd_op_t op, const Place &to,
+void expect_result(const Member &member, ucd_op_t op, const MemoryLocation &to,
                    const std::vector<std::byte> &in, std::vector<std::byte> out) {
     if (op == UCD_OP__REPLACE) {
         for (std::size_t i = 0; i < in.size(); ++i) {
@@ -140,15 +140,15 @@ void check_batch(Case &one, Batch &batch, bool packing) {
     std::vector<std::vector<std::byte>> in, out;
     for (const Member &member : batch.members) maps.push_back(packed_bytes(member));
     const auto packed_place = [&](std::size_t i) {
-        return Place{batch.members[i].packed.get(), nullptr, UCD_TYPE__NULL, 0, &maps[i]};
+        return MemoryLocation{batch.members[i].packed.get(), nullptr, UCD_TYPE__NULL, 0, &maps[i]};
     };
-    const auto laid_out_place = [&](std::size_t i) {
+    const auto typed_place = [&](std::size_t i) {
         return place(batch.members[i].what.subject, *batch.members[i].memory);
     };
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         const Member &member = batch.members[i];
-        in.push_back(bytes_at(member, packing ? laid_out_place(i) : packed_place(i)));
-        out.push_back(bytes_at(member, packing ? packed_place(i) : laid_out_place(i)));
+        in.push_back(bytes_at(member, packing ? typed_place(i) : packed_place(i)));
+        out.push_back(bytes_at(member, packing ? packed_place(i) : typed_place(i)));
     }
 
     ucd_request_t request = UCD_REQUEST__NULL;
@@ -171,7 +171,7 @@ void check_batch(Case &one, Batch &batch, bool packing) {
         if (actual[i] != member.length) {
             one.fail("member ", i, ": ", actual[i], " bytes, not ", member.length);
         }
-        expect_result(member, batch.op, packing ? packed_place(i) : laid_out_place(i), in[i],
+        expect_result(member, batch.op, packing ? packed_place(i) : typed_place(i), in[i],
                       std::move(out[i]));
     }
     require_all_intact(one, batch);
@@ -208,12 +208,8 @@ TEST_CASE("a batch with one wrong member starts nothing and names it") {
             packs[victim].inoffset = batch.members[victim].what.subject.size() + 1;
             unpacks[victim].outoffset = packs[victim].inoffset;
             break;
-        case 1:
-            packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL;
-            break;
-        default:
-            packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1;
-            break;
+        case 1: packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL; break;
+        default: packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1; break;
         }
         const auto check_refusal = [&](int rc) {
             if (rc != UCD_ERR__INVALID_ARG) one.fail("the batch returned ", ucd_strerror(rc));

@@ -1,8 +1,8 @@
 // Size, bounds and layout of random types, against the oracle.
 #include "support/catch.hpp"
 
-#include "support/box.hpp"
-#include "support/subject.hpp"
+#include "support/moves/subject.hpp"
+#include "support/oracle/box.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // Copies from layout to layout.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/page_guard.hpp"
-#include "support/reducing.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/buffers/page_guard.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/reducing.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -21,7 +21,7 @@ RecipeOptions target_options() {
 }
 
 // Moves all of `source` to `target` and checks everything.
-void check_copy(Case &one, const Place &source, const Place &target) {
+void check_copy(Case &one, const MemoryLocation &source, const MemoryLocation &target) {
     const std::size_t moved = source.bytes->size();
     for (std::size_t i = 0; i < moved; ++i) {
         *target.memory->expected((*target.bytes)[i]) = *source.memory->actual((*source.bytes)[i]);
@@ -35,8 +35,8 @@ void check_copy(Case &one, const Place &source, const Place &target) {
     require_intact(one, *source.memory, "source of the copy");
 }
 
-void check_refused_copy(Case &one, const Place &source, const Place &target, int status,
-                        ucd_op_t op = UCD_OP__REPLACE) {
+void check_refused_copy(Case &one, const MemoryLocation &source, const MemoryLocation &target,
+                        int status, ucd_op_t op = UCD_OP__REPLACE) {
     std::uintptr_t actual = untouched;
     const int rc = call_copy(one.rng(), source.address, source.count, source.type, target.address,
                              target.count, target.type, &actual, op);
@@ -48,7 +48,7 @@ void check_refused_copy(Case &one, const Place &source, const Place &target, int
 // Any two layouts: fits, fills a prefix, or is refused.
 void check_any_copy(Case &one, const Subject &source, const Subject &target) {
     GuardedBuffer in(one.rng(), source.range), out(one.rng(), target.range);
-    const Place from = place(source, in), to = place(target, out);
+    const MemoryLocation from = place(source, in), to = place(target, out);
     if (source.size() <= target.size()) {
         check_copy(one, from, to);
     } else {
@@ -83,9 +83,9 @@ void check_reducing_copy(Case &one, ucd_op_t op, const ReducedSubject &source,
                          const ReducedSubject &target) {
     Rng &rng = one.rng();
     GuardedBuffer in(rng, source.subject.range), out(rng, target.subject.range);
-    const Place from = place(source.subject, in), to = place(target.subject, out);
-    set_laid_out_values(rng, source, from);
-    set_laid_out_values(rng, target, to);
+    const MemoryLocation from = place(source.subject, in), to = place(target.subject, out);
+    set_typed_values(rng, source, from);
+    set_typed_values(rng, target, to);
     const std::size_t elements = source.elements.size(), bytes = source.subject.size();
     std::vector<std::byte> result = gathered(to, 0, bytes);
     reduce_stream(op, source.elements, 0, elements, result.data(), gathered(from, 0, bytes).data());
@@ -136,17 +136,15 @@ TEST_CASE("copy between random layouts of equal size") {
 TEST_CASE("copy from and to plain bytes") {
     run_cases("copy bytes", 5000, [](Case &one) {
         Rng &rng = one.rng();
-        const Subject laid_out = random_subject(one, target_options());
+        const Subject typed = random_subject(one, target_options());
         const std::size_t more = rng.chance(50) ? 0 : rng.below(30);
         const std::size_t less =
-            rng.chance(50) ? 0 : rng.below(std::min<std::size_t>(30, laid_out.size() + 1));
-        check_any_copy(one, laid_out, make_subject(one, bytes_of(laid_out.size() + more), 1, "to"));
-        check_any_copy(one, make_subject(one, bytes_of(laid_out.size() - less), 1, "from"),
-                       laid_out);
-        if (laid_out.size() != 0) {
-            const Subject short_by_one =
-                make_subject(one, bytes_of(1), laid_out.size() - 1, "short");
-            check_any_copy(one, laid_out, short_by_one);
+            rng.chance(50) ? 0 : rng.below(std::min<std::size_t>(30, typed.size() + 1));
+        check_any_copy(one, typed, make_subject(one, bytes_of(typed.size() + more), 1, "to"));
+        check_any_copy(one, make_subject(one, bytes_of(typed.size() - less), 1, "from"), typed);
+        if (typed.size() != 0) {
+            const Subject short_by_one = make_subject(one, bytes_of(1), typed.size() - 1, "short");
+            check_any_copy(one, typed, short_by_one);
         }
     });
 }

@@ -2,8 +2,8 @@
 // linked with.
 #include "support/catch.hpp"
 
-#include "support/batch_moves.hpp"
-#include "support/calls.hpp"
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,10 @@ using enum ucdtest::Memory;
 namespace {
 
 // Moves all, with and without a request that is waited for; in both directions.
-void check_both_ways(Case &one, BatchMoves &moves, Memory laid_out, Memory packed) {
-    moves.allocate(laid_out, packed);
-    const TrueHints pack_hints(one.rng(), laid_out, packed, UCD_OP__REPLACE);
-    const TrueHints unpack_hints(one.rng(), packed, laid_out, UCD_OP__REPLACE);
+void check_both_ways(Case &one, BatchMoves &moves, Memory typed, Memory packed) {
+    moves.allocate(typed, packed);
+    const TrueHints pack_hints(one.rng(), typed, packed, UCD_OP__REPLACE);
+    const TrueHints unpack_hints(one.rng(), packed, typed, UCD_OP__REPLACE);
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
     std::vector<ucd_pack_desc_t> packs = moves.packs();
@@ -46,7 +46,7 @@ void check_both_ways(Case &one, BatchMoves &moves, Memory laid_out, Memory packe
 }
 
 RecipeOptions member_options(std::size_t bytes) {
-    RecipeOptions options = mock_options(UCD_OP__REPLACE);
+    RecipeOptions options = device_options(UCD_OP__REPLACE);
     options.max_bytes = bytes;
     options.max_span = 8 * bytes;
     return options;
@@ -55,7 +55,7 @@ RecipeOptions member_options(std::size_t bytes) {
 } // namespace
 
 TEST_CASE("batches of random types and ranges between random memories") {
-    MockSession session;
+    DeviceSession session;
     run_cases("device batches", 150, [](Case &one) {
         Rng &rng = one.rng();
         use_staging(64 + rng.below(4000), 1 + static_cast<unsigned>(rng.below(4)));
@@ -71,31 +71,33 @@ TEST_CASE("batches of random types and ranges between random memories") {
 }
 
 TEST_CASE("batches with members of every form, one of them large, between every two memories") {
-    MockSession session;
-    for (const Memory a : all_memories) {
-        for (const Memory b : all_memories) {
-            Case one("forms in a batch", 0);
-            use_staging(std::size_t{1} << 18, 3);
-            std::list<Subject> subjects;
-            BatchMoves moves(one);
-            for (const RecipePtr &recipe : all_forms()) {
-                const bool large = recipe == all_forms().back();
-                for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
-                    if (large && count > 1) continue;
-                    const Subject &s = subjects.emplace_back(make_subject(one, recipe, count));
-                    if (overlaps(s.bytes)) continue; // no value could be told to be right
-                    moves.add(s, 0, s.size());
-                    moves.add_range(s);
-                    moves.add(s, s.size() / 3, std::min<std::size_t>(s.size() / 2, 5));
-                }
+    DeviceSession session;
+    constexpr std::size_t memories = std::size(all_memories);
+    run_cases("forms in a batch", memories * memories, [](Case &one) {
+        // Between devices first: those are left when fewer cases are asked for.
+        const std::size_t pair = (one.number() + 3 * memories + 3) % (memories * memories);
+        const Memory a = all_memories[pair / memories], b = all_memories[pair % memories];
+        use_staging(std::size_t{1} << 18, 3);
+        std::list<Subject> subjects;
+        BatchMoves moves(one);
+        const std::vector<RecipePtr> forms = all_forms();
+        for (const RecipePtr &recipe : forms) {
+            const bool large = recipe == forms.back();
+            for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+                if (large && count > 1) continue;
+                const Subject &s = subjects.emplace_back(make_subject(one, recipe, count));
+                if (overlaps(s.bytes)) continue; // no value could be told to be right
+                moves.add(s, 0, s.size());
+                moves.add_range(s);
+                moves.add(s, s.size() / 3, std::min<std::size_t>(s.size() / 2, 5));
             }
-            check_both_ways(one, moves, a, b);
         }
-    }
+        check_both_ways(one, moves, a, b);
+    });
 }
 
 TEST_CASE("faces, edges and corners of many blocks") {
-    MockSession session;
+    DeviceSession session;
     Case one("halos", 0);
     // A block of 12^3 doubles with two layers around it: what each of 26 neighbours gets.
     std::list<Subject> subjects;
@@ -118,7 +120,7 @@ TEST_CASE("faces, edges and corners of many blocks") {
 }
 
 TEST_CASE("pages of a cache: thousands of small members of one type") {
-    MockSession session;
+    DeviceSession session;
     Case one("pages", 0);
     const Subject heads = make_subject(one, vector(3, 16, 40, leaf(UCD_TYPE__FLOAT16)), 1);
     const Subject page = make_subject(one, contig(256, leaf(UCD_TYPE__BYTE)), 1);
@@ -128,7 +130,7 @@ TEST_CASE("pages of a cache: thousands of small members of one type") {
 }
 
 TEST_CASE("a batch of some megabytes: threads have several vectors") {
-    MockSession session;
+    DeviceSession session;
     Case one("megabytes", 0);
     const Subject blocks = make_subject(one, vector(1100, 16, 20, leaf(UCD_TYPE__DOUBLE)), 1);
     const Subject odd = make_subject(one, vector(800, 12, 19, leaf(UCD_TYPE__DOUBLE)), 1);
@@ -148,19 +150,19 @@ TEST_CASE("a batch of some megabytes: threads have several vectors") {
 }
 
 TEST_CASE("random batches with any op in all memories") {
-    MockSession session;
+    DeviceSession session;
     run_cases("device batches with ops", 300, [](Case &one) {
         Rng &rng = one.rng();
         random_knobs(rng);
         use_staging(64 + rng.below(2000), 1 + static_cast<unsigned>(rng.below(4)));
         struct Member {
             ReducedSubject what;
-            MockBuffer laid_out, packed;
+            DeviceBuffer typed, packed;
             std::size_t offset, length;
         };
-        const ucd_op_t op = random_mock_op(rng);
+        const ucd_op_t op = random_device_op(rng);
         const bool pack = rng.chance(50);
-        RecipeOptions options = mock_options(op);
+        RecipeOptions options = device_options(op);
         // Often all of one kind, which is one launch.
         if (!options.elements.empty() && rng.chance(50))
             options.elements = {options.elements[rng.below(options.elements.size())]};
@@ -181,10 +183,10 @@ TEST_CASE("random batches with any op in all memories") {
                            offset,
                            end - offset}));
             Member &m = *members.back();
-            const MockMove move{one, op, m.what, m.laid_out, m.packed, m.offset, m.length};
+            const DeviceMove move{one, op, m.what, m.typed, m.packed, m.offset, m.length};
             const Subject &s = m.what.subject;
             pack ? set_up_pack(move) : set_up_unpack(move);
-            packs.push_back({m.laid_out.real_base(),
+            packs.push_back({m.typed.real_base(),
                              s.count,
                              s.type(),
                              m.offset,
@@ -194,7 +196,7 @@ TEST_CASE("random batches with any op in all memories") {
                              {0, 0}});
             unpacks.push_back({m.packed.real_base(),
                                m.length,
-                               m.laid_out.real_base(),
+                               m.typed.real_base(),
                                s.count,
                                s.type(),
                                m.offset,
@@ -209,7 +211,7 @@ TEST_CASE("random batches with any op in all memories") {
         one.succeed(finish(rng, request), "request of a batch");
         for (std::size_t i = 0; i < members.size(); ++i) {
             Member &m = *members[i];
-            check_result({one, op, m.what, m.laid_out, m.packed, m.offset, m.length});
+            check_result({one, op, m.what, m.typed, m.packed, m.offset, m.length});
             if ((pack ? packs[i].actual_pack_bytes : unpacks[i].actual_unpack_bytes) != m.length)
                 one.fail("member ", i, " says that it moved another number of bytes");
         }

@@ -2,8 +2,8 @@
 // backend the program is linked with.
 #include "support/catch.hpp"
 
-#include "support/batch_moves.hpp"
-#include "support/mock_fixture.hpp"
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -19,8 +19,8 @@ namespace {
 void check_copy(Case &one, const ReducedSubject &source, const ReducedSubject &target, Memory a,
                 Memory b) {
     if (source.subject.size() > target.subject.size() || overlaps(target.subject.bytes)) return;
-    MockBuffer in(one.rng(), source.subject.range, a), out(one.rng(), target.subject.range, b);
-    check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out);
+    DeviceBuffer in(one.rng(), source.subject.range, a), out(one.rng(), target.subject.range, b);
+    check_device_copy(one, UCD_OP__REPLACE, source, in, target, out);
 }
 
 Memory near_memory(Rng &rng) {
@@ -62,10 +62,10 @@ RecipePtr random_strides(Rng &rng, std::intptr_t total, const RecipePtr &element
 } // namespace
 
 TEST_CASE("copies between any two layouts") {
-    MockSession session;
+    DeviceSession session;
     run_cases("device copies", 1500, [](Case &one) {
         Rng &rng = one.rng();
-        const RecipeOptions options = mock_options(UCD_OP__REPLACE);
+        const RecipeOptions options = device_options(UCD_OP__REPLACE);
         const ReducedSubject source = with_elements(random_subject(one, options, 5, "source"));
         const ReducedSubject target = with_elements(random_subject(one, options, 9, "target"));
         const Memory a = near_memory(rng), b = near_memory(rng);
@@ -75,7 +75,7 @@ TEST_CASE("copies between any two layouts") {
 }
 
 TEST_CASE("copies between arrays of the same elements in other shapes and orders") {
-    MockSession session;
+    DeviceSession session;
     run_cases("device copies of strides", 800, [](Case &one) {
         Rng &rng = one.rng();
         constexpr std::intptr_t totals[] = {1, 7, 36, 64, 360, 1024, 1152, 4096};
@@ -98,26 +98,28 @@ TEST_CASE("copies between arrays of the same elements in other shapes and orders
 }
 
 TEST_CASE("copies from every form to every form") {
-    MockSession session;
-    for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{pinned, device1},
-                               std::pair{device1, pageable}, std::pair{device0, device1}}) {
-        Case one("forms to forms", 0);
+    DeviceSession session;
+    constexpr std::pair<Memory, Memory> memories[] = {
+        {device0, device0}, {pinned, device1}, {device1, pageable}, {device0, device1}};
+    const std::vector<RecipePtr> forms = all_forms();
+    // One case for each form and pair of memories: both change from one to the next.
+    run_cases("forms to forms", std::size(memories) * forms.size(), [&](Case &one) {
+        const auto &[a, b] =
+            memories[(one.number() + one.number() / forms.size()) % std::size(memories)];
         use_staging(std::size_t{1} << 17, 3);
-        for (const RecipePtr &from : all_forms()) {
-            const ReducedSubject source = with_elements(make_subject(one, from, 1, "source"));
-            for (const RecipePtr &to : all_forms()) {
-                const std::size_t size = with_elements(make_subject(one, to, 1)).subject.size();
-                const std::size_t count = (source.subject.size() + size - 1) / size;
-                if (count > 300) continue;
-                check_copy(one, source, with_elements(make_subject(one, to, count, "target")), a,
-                           b);
-            }
+        const RecipePtr &from = forms[one.number() % forms.size()];
+        const ReducedSubject source = with_elements(make_subject(one, from, 1, "source"));
+        for (const RecipePtr &to : forms) {
+            const std::size_t size = with_elements(make_subject(one, to, 1)).subject.size();
+            const std::size_t count = (source.subject.size() + size - 1) / size;
+            if (count > 300) continue;
+            check_copy(one, source, with_elements(make_subject(one, to, count, "target")), a, b);
         }
-    }
+    });
 }
 
 TEST_CASE("copies of some megabytes: threads have several words") {
-    MockSession session;
+    DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
     Case one("megabytes", 0);
     const auto subject = [&one](const RecipePtr &recipe) {
@@ -131,7 +133,7 @@ TEST_CASE("copies of some megabytes: threads have several words") {
 }
 
 TEST_CASE("a reduction asks for the op of no element that it does not reach") {
-    MockSession session;
+    DeviceSession session;
     Case one("prefix", 0);
     const RecipePtr number = leaf(UCD_TYPE__INT);
     int supported = 0;
@@ -147,9 +149,9 @@ TEST_CASE("a reduction asks for the op of no element that it does not reach") {
                     "target"));
                 for (const Memory a : all_memories)
                     for (const Memory b : all_memories) {
-                        MockBuffer in(one.rng(), source.subject.range, a);
-                        MockBuffer out(one.rng(), target.subject.range, b);
-                        check_mock_copy(one, UCD_OP__SUM, source, in, target, out);
+                        DeviceBuffer in(one.rng(), source.subject.range, a);
+                        DeviceBuffer out(one.rng(), target.subject.range, b);
+                        check_device_copy(one, UCD_OP__SUM, source, in, target, out);
                     }
             }
     }

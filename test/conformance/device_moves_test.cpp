@@ -1,7 +1,7 @@
 // Random types between every two kinds of memory, on whatever backend the program is linked with.
 #include "support/catch.hpp"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <utility>
 
@@ -26,13 +26,13 @@ std::pair<std::size_t, std::size_t> random_range(Rng &rng, ucd_op_t op,
 
 void check_moves(Case &one, ucd_op_t op, const ReducedSubject &what, Memory a, Memory b) {
     Rng &rng = one.rng();
-    MockBuffer laid_out(rng, what.subject.range, a);
-    MockBuffer packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b);
+    DeviceBuffer typed(rng, what.subject.range, a);
+    DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b);
     for (int i = 0; i < 2; ++i) {
         const auto [offset, length] = random_range(rng, op, what);
-        const MockMove move{one, op, what, laid_out, packed, offset, length};
-        check_mock_pack(move);
-        check_mock_unpack(move);
+        const DeviceMove move{one, op, what, typed, packed, offset, length};
+        check_device_pack(move);
+        check_device_unpack(move);
     }
 }
 
@@ -66,26 +66,26 @@ TEST_CASE("packing and unpacking between every two memories") {
     for (const Memory a : all_memories) {
         for (const Memory b : all_memories) {
             const std::string name = std::string("mock moves ") + name_of(a) + ", " + name_of(b);
-            MockSession session;
+            DeviceSession session;
             run_cases(name.c_str(), 120, [&](Case &one) {
                 Rng &rng = one.rng();
                 random_knobs(rng);
-                const ucd_op_t op = random_mock_op(rng);
-                check_moves(one, op, with_elements(random_subject(one, mock_options(op))), a, b);
+                const ucd_op_t op = random_device_op(rng);
+                check_moves(one, op, with_elements(random_subject(one, device_options(op))), a, b);
             });
         }
     }
 }
 
 TEST_CASE("mixed elements through chunks that they do not fill") {
-    MockSession session;
+    DeviceSession session;
     run_cases("mock mixed elements", 600, [](Case &one) {
         Rng &rng = one.rng();
         random_knobs(rng);
         use_staging(64 + rng.below(100), 1 + static_cast<unsigned>(rng.below(3)));
-        const bool reduces = !mock_options(UCD_OP__SUM).elements.empty();
+        const bool reduces = !device_options(UCD_OP__SUM).elements.empty();
         const ucd_op_t op = !reduces ? UCD_OP__REPLACE : rng.chance(50) ? UCD_OP__SUM : UCD_OP__MAX;
-        const ReducedSubject what = with_elements(random_subject(one, mock_options(op)));
+        const ReducedSubject what = with_elements(random_subject(one, device_options(op)));
         check_moves(one, op, what, random_memory(rng), random_memory(rng));
     });
 }
@@ -94,13 +94,13 @@ TEST_CASE("copies between every two memories") {
     for (const Memory a : all_memories) {
         for (const Memory b : all_memories) {
             const std::string name = std::string("mock copies ") + name_of(a) + ", " + name_of(b);
-            MockSession session;
+            DeviceSession session;
             run_cases(name.c_str(), 100, [&](Case &one) {
                 Rng &rng = one.rng();
                 random_knobs(rng);
-                const ucd_op_t op = random_mock_op(rng);
+                const ucd_op_t op = random_device_op(rng);
                 const ReducedSubject source =
-                    with_elements(random_subject(one, mock_options(op), 5, "source"));
+                    with_elements(random_subject(one, device_options(op), 5, "source"));
                 const RecipePtr other =
                     rng.chance(20) && op == UCD_OP__REPLACE
                         ? contig(static_cast<std::intptr_t>(source.subject.map->size),
@@ -108,17 +108,17 @@ TEST_CASE("copies between every two memories") {
                         : same_elements_elsewhere(rng, *source.subject.map);
                 const ReducedSubject target =
                     with_elements(make_subject(one, other, source.subject.count, "target"));
-                MockBuffer in(rng, source.subject.range, a), out(rng, target.subject.range, b);
-                check_mock_copy(one, op, source, in, target, out);
+                DeviceBuffer in(rng, source.subject.range, a), out(rng, target.subject.range, b);
+                check_device_copy(one, op, source, in, target, out);
                 if (!overlaps(source.subject.bytes))
-                    check_mock_copy(one, op, target, out, source, in);
+                    check_device_copy(one, op, target, out, source, in);
             });
         }
     }
 }
 
 TEST_CASE("layouts by copy engines, without a kernel") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
@@ -127,22 +127,22 @@ TEST_CASE("layouts by copy engines, without a kernel") {
         mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
         const ReducedSubject what =
             with_elements(rng.chance(60) ? make_subject(one, random_box(rng), 1 + rng.below(3))
-                                         : random_subject(one, mock_options(UCD_OP__REPLACE)));
+                                         : random_subject(one, device_options(UCD_OP__REPLACE)));
         const std::size_t size = what.subject.size();
-        MockBuffer laid_out(rng, what.subject.range, Memory::device0);
-        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(size)},
-                          rng.chance(50) ? Memory::device0 : Memory::pinned);
+        DeviceBuffer typed(rng, what.subject.range, Memory::device0);
+        DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(size)},
+                            rng.chance(50) ? Memory::device0 : Memory::pinned);
         const std::size_t from = rng.chance(50) ? 0 : rng.below(size + 1);
         const std::size_t length = rng.chance(50) ? size - from : rng.below(size - from + 1);
-        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, from, length};
+        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
         const bool pack = rng.chance(50);
         pack ? set_up_pack(move) : set_up_unpack(move);
         std::uintptr_t actual = 0;
         mock::counts.launches = 0;
         one.succeed(
-            pack ? ucd_pack(laid_out.real_base(), what.subject.count, what.subject.type(), from,
+            pack ? ucd_pack(typed.real_base(), what.subject.count, what.subject.type(), from,
                             packed.real_base(), length, &actual, info, UCD_OP__REPLACE)
-                 : ucd_unpack(packed.real_base(), length, laid_out.real_base(), what.subject.count,
+                 : ucd_unpack(packed.real_base(), length, typed.real_base(), what.subject.count,
                               what.subject.type(), from, &actual, info, UCD_OP__REPLACE),
             "by copy engines");
         check_result(move);
@@ -152,18 +152,19 @@ TEST_CASE("layouts by copy engines, without a kernel") {
 }
 
 TEST_CASE("buffers without an address of their own: absolute displacements") {
-    MockSession session;
+    DeviceSession session;
     run_cases("mock absolute", 200, [](Case &one) {
         Rng &rng = one.rng();
-        const Subject subject = random_nonempty_subject(one, mock_options(UCD_OP__REPLACE));
-        MockBuffer laid_out(rng, subject.range, random_memory(rng));
-        MockBuffer packed(rng, {0, static_cast<std::intptr_t>(subject.size())}, random_memory(rng));
+        const Subject subject = random_nonempty_subject(one, device_options(UCD_OP__REPLACE));
+        DeviceBuffer typed(rng, subject.range, random_memory(rng));
+        DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(subject.size())},
+                            random_memory(rng));
         for (std::size_t i = 0; i < subject.size(); ++i)
-            *packed.expected(static_cast<std::intptr_t>(i)) = *laid_out.actual(subject.bytes[i]);
-        laid_out.send();
+            *packed.expected(static_cast<std::intptr_t>(i)) = *typed.actual(subject.bytes[i]);
+        typed.send();
         packed.send();
         // The type, shifted to where the memory is.
-        const auto at = reinterpret_cast<std::intptr_t>(laid_out.real_base());
+        const auto at = reinterpret_cast<std::intptr_t>(typed.real_base());
         const std::intptr_t length = static_cast<std::intptr_t>(subject.count);
         const ucd_type_t old = subject.type();
         ucd_type_t type = UCD_TYPE__NULL;

@@ -2,7 +2,7 @@
 // in layouts for each of its kernels, between every two memories.
 #include "support/catch.hpp"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +19,7 @@ using enum ucdtest::Memory;
 namespace {
 
 std::vector<ucd_type_t> types_on_device(ucd_op_t op) {
-    return mock_options(op).elements;
+    return device_options(op).elements;
 }
 
 std::vector<ucd_op_t> ops_on_device() {
@@ -58,23 +58,23 @@ RecipePtr layout_of(Rng &rng, const RecipePtr &element) {
 
 void check_ranges(Case &one, ucd_op_t op, const ReducedSubject &what, Memory a, Memory b) {
     Rng &rng = one.rng();
-    MockBuffer laid_out(rng, what.subject.range, a);
-    MockBuffer packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b);
+    DeviceBuffer typed(rng, what.subject.range, a);
+    DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b);
     const std::size_t elements = what.elements.size();
     for (int i = 0; i < 3; ++i) {
         const std::size_t first = i == 0 ? 0 : rng.below(elements);
         const std::size_t last = i == 0 ? elements : first + 1 + rng.below(elements - first);
         const std::size_t offset = what.offset_of(first);
-        const MockMove move{one, op, what, laid_out, packed, offset, what.offset_of(last) - offset};
-        check_mock_pack(move);
-        check_mock_unpack(move);
+        const DeviceMove move{one, op, what, typed, packed, offset, what.offset_of(last) - offset};
+        check_device_pack(move);
+        check_device_unpack(move);
     }
 }
 
 } // namespace
 
 TEST_CASE("every op on every type that a device takes, in every form of layout") {
-    MockSession session;
+    DeviceSession session;
     for (const ucd_op_t op : ops_on_device()) {
         const std::vector<ucd_type_t> types = types_on_device(op);
         const std::string name = std::string("device reduce ") + op_name(op);
@@ -92,7 +92,7 @@ TEST_CASE("every op on every type that a device takes, in every form of layout")
 }
 
 TEST_CASE("structs of different types, reduced by a device") {
-    MockSession session;
+    DeviceSession session;
     for (const ucd_op_t op : ops_on_device()) {
         const std::vector<ucd_type_t> types = types_on_device(op);
         const std::string name = std::string("device structs ") + op_name(op);
@@ -121,20 +121,20 @@ namespace {
 
 struct Member {
     ReducedSubject what;
-    MockBuffer laid_out, packed;
+    DeviceBuffer typed, packed;
 
     Member(Rng &rng, ReducedSubject subject, Memory a, Memory b)
-        : what(std::move(subject)), laid_out(rng, what.subject.range, a),
+        : what(std::move(subject)), typed(rng, what.subject.range, a),
           packed(rng, {0, static_cast<std::intptr_t>(what.subject.size())}, b) {}
-    MockMove move(Case &one, ucd_op_t op) {
-        return {one, op, what, laid_out, packed, 0, what.subject.size()};
+    DeviceMove move(Case &one, ucd_op_t op) {
+        return {one, op, what, typed, packed, 0, what.subject.size()};
     }
 };
 
 } // namespace
 
 TEST_CASE("batches of reductions, with members in any memory") {
-    MockSession session;
+    DeviceSession session;
     const std::vector<ucd_op_t> ops = ops_on_device();
     run_cases("device reduce batch", 300, [&](Case &one) {
         Rng &rng = one.rng();
@@ -151,7 +151,7 @@ TEST_CASE("batches of reductions, with members in any memory") {
         std::vector<ucd_unpack_desc_t> unpacks;
         for (auto &m : members) {
             const Subject &s = m->what.subject;
-            packs.push_back({m->laid_out.real_base(),
+            packs.push_back({m->typed.real_base(),
                              s.count,
                              s.type(),
                              0,
@@ -161,7 +161,7 @@ TEST_CASE("batches of reductions, with members in any memory") {
                              {}});
             unpacks.push_back({m->packed.real_base(),
                                s.size(),
-                               m->laid_out.real_base(),
+                               m->typed.real_base(),
                                s.count,
                                s.type(),
                                0,
@@ -257,7 +257,7 @@ void check_special_values(ucd_op_t op, ucd_type_t type) {
 } // namespace
 
 TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those of the host") {
-    MockSession session;
+    DeviceSession session;
     for (const ucd_op_t op : {UCD_OP__MAX, UCD_OP__MIN, UCD_OP__SUM, UCD_OP__PROD}) {
         INFO(op_name(op));
         const std::vector<ucd_type_t> types = types_on_device(op);
@@ -272,7 +272,7 @@ TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those
 }
 
 TEST_CASE("reductions far into streams of more than 2^32 elements") {
-    MockSession session;
+    DeviceSession session;
     constexpr std::uintptr_t many = std::uintptr_t{1} << 33, taken = 20;
     for (const ucd_type_t element : {UCD_TYPE__INT, UCD_TYPE__2INT}) {
         const ucd_op_t op = element == UCD_TYPE__INT ? UCD_OP__SUM : UCD_OP__MAXLOC;

@@ -2,10 +2,10 @@
 // of what is built on it.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/moving.hpp"
-#include "support/reduction_oracle.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/moving.hpp"
+#include "support/oracle/reduction_oracle.hpp"
 
 #include <cstring>
 
@@ -108,7 +108,7 @@ void check_moves(Case &one, const Subject &subject, ucd_type_t type) {
     Rng &rng = one.rng();
     GuardedBuffer memory(rng, subject.range);
     GuardedBuffer packed = packed_buffer(rng, subject.size());
-    Place where = place(subject, memory);
+    MemoryLocation where = place(subject, memory);
     where.type = type;
     const std::size_t offset = rng.below(subject.size() + 1);
     check_pack(one, where, 0, subject.size(), packed);
@@ -172,12 +172,8 @@ TEST_CASE("bytes that were cut, extended or changed are refused") {
         const std::vector<std::byte> good = flattened(one, subject.type());
         std::vector<std::byte> bytes = good;
         switch (rng.below(3)) {
-        case 0:
-            bytes.resize(rng.below(bytes.size()));
-            break;
-        case 1:
-            bytes.resize(bytes.size() + 1 + rng.below(20), std::byte{0});
-            break;
+        case 0: bytes.resize(rng.below(bytes.size())); break;
+        case 1: bytes.resize(bytes.size() + 1 + rng.below(20), std::byte{0}); break;
         default:
             bytes[rng.below(bytes.size())] ^= static_cast<std::byte>(1 + rng.below(255));
             break;

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
-#include "support/batch_calls.hpp"
+#include "support/moves/batch_calls.hpp"
 
 #include <chrono>
 #include <list>
@@ -106,7 +106,7 @@ bool pack_in_stream_with_failure(std::size_t nth, Batch &batch, const Hints &hin
 } // namespace
 
 TEST_CASE("each allocation of a batch fails once") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     const int form = GENERATE(0, 1, 2);
     const int members = GENERATE(1, 6);

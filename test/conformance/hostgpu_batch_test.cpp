@@ -2,8 +2,8 @@
 // shares, faults.
 #include "support/catch.hpp"
 
-#include "support/batch_calls.hpp"
 #include "support/host_vendor/capture.h"
+#include "support/moves/batch_calls.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@ using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 TEST_CASE("a batch is one launch for each device, whatever its members") {
-    MockSession session;
+    DeviceSession session;
     Case one("one launch", 0);
     std::list<Subject> subjects;
     BatchMoves moves(one);
@@ -37,7 +37,7 @@ TEST_CASE("a batch is one launch for each device, whatever its members") {
 }
 
 TEST_CASE("a small batch is a launch and nothing else") {
-    MockSession session;
+    DeviceSession session;
     Vectors few(20);
     few.moves.set_up_pack();
     REQUIRE(pack(few.moves.packs()) == UCD_SUCCESS);
@@ -50,7 +50,7 @@ TEST_CASE("a small batch is a launch and nothing else") {
 }
 
 TEST_CASE("members on the host and on both devices") {
-    MockSession session;
+    DeviceSession session;
     Vectors a(200), b(200, device1, pinned), c(50, pageable, managed);
     std::vector<ucd_pack_desc_t> descs;
     for (Vectors *v : {&a, &b, &c}) {
@@ -66,7 +66,7 @@ TEST_CASE("members on the host and on both devices") {
 }
 
 TEST_CASE("batches under way at once have tables of their own") {
-    MockSession session;
+    DeviceSession session;
     std::list<Vectors> all;
     std::vector<ucd_request_t> requests;
     for (int i = 0; i < 12; ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("batches under way at once have tables of their own") {
 }
 
 TEST_CASE("threads with batches of their own") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     std::list<Vectors> all;
     for (int i = 0; i < 4; ++i) all.emplace_back(150 + i).moves.set_up_pack();
@@ -108,7 +108,7 @@ TEST_CASE("threads with batches of their own") {
 }
 
 TEST_CASE("graphs keep their batch") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
@@ -156,7 +156,7 @@ TEST_CASE("graphs keep their batch") {
 }
 
 TEST_CASE("a graph may go after the last ucd_finalize") {
-    MockSession session;
+    DeviceSession session;
     {
         mock::Stream stream(0);
         Vectors batch(300);
@@ -174,7 +174,7 @@ TEST_CASE("a graph may go after the last ucd_finalize") {
 }
 
 TEST_CASE("batches in streams, whose types go early") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     Vectors batch(300);
     batch.moves.set_up_pack();
@@ -189,7 +189,7 @@ TEST_CASE("batches in streams, whose types go early") {
 }
 
 TEST_CASE("a call in a stream costs no more for all that is under way") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     Vectors few(3);
     few.moves.set_up_pack();
@@ -204,7 +204,7 @@ TEST_CASE("a call in a stream costs no more for all that is under way") {
 }
 
 TEST_CASE("one stream's batch does not wait for another stream") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream busy(0), free(0);
     Vectors batch(300);
     batch.moves.set_up_pack();
@@ -233,7 +233,7 @@ TEST_CASE("one stream's batch does not wait for another stream") {
 }
 
 TEST_CASE("blocks have equal shares, however different members are") {
-    MockSession session;
+    DeviceSession session;
     Case one("shares", 0);
     const Subject small = make_subject(one, vector(16, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
     const Subject large = make_subject(one, vector(16000, 1, 2, leaf(UCD_TYPE__DOUBLE)), 1);
@@ -256,7 +256,7 @@ TEST_CASE("blocks have equal shares, however different members are") {
 }
 
 TEST_CASE("large batches of members of any length, several vectors a thread") {
-    MockSession session;
+    DeviceSession session;
     Case one("several", 0);
     Rng &rng = one.rng();
     std::list<Subject> subjects;
@@ -291,7 +291,7 @@ TEST_CASE("large batches of members of any length, several vectors a thread") {
 }
 
 TEST_CASE("a cap on blocks, and batches") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "3") == UCD_SUCCESS);
@@ -305,7 +305,7 @@ TEST_CASE("a cap on blocks, and batches") {
 }
 
 TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
-    MockSession session;
+    DeviceSession session;
     Vectors batch(300);
     const std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
     const auto untouched_then_right = [&] {
@@ -341,7 +341,7 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
 }
 
 TEST_CASE("reductions of a batch are one launch for each kind of element") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     // One after the other in memory: 40 elements of 8 bytes each, of up to three kinds by turns.
     // Numbers that are not negative are in the same order as all three.
@@ -351,9 +351,9 @@ TEST_CASE("reductions of a batch are one launch for each kind of element") {
         types.emplace_back(recipes::vector(elements, 1, 2, recipes::leaf(element)));
     Rng rng(7);
     constexpr std::size_t alignment = 16; // without which it is one kernel for all kinds
-    MockBuffer in_memory(rng, {0, 2 * bytes * members + alignment}, device0),
+    DeviceBuffer in_memory(rng, {0, 2 * bytes * members + alignment}, device0),
         out_memory(rng, {0, bytes * members + alignment}, device0);
-    const auto aligned = [](const MockBuffer &memory) {
+    const auto aligned = [](const DeviceBuffer &memory) {
         const auto address = reinterpret_cast<std::uintptr_t>(memory.real_base());
         return reinterpret_cast<char *>((address + alignment - 1) / alignment * alignment);
     };

@@ -1,9 +1,9 @@
 // How the GPU backends go about copies from layout to layout: launches, kernels, faults.
 #include "support/catch.hpp"
 
-#include "support/batch_moves.hpp"
 #include "support/host_vendor/capture.h"
-#include "support/mock_fixture.hpp"
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <memory>
 #include <string>
@@ -15,9 +15,9 @@ using enum ucdtest::Memory;
 namespace {
 
 // Buffers start anywhere: one that starts on 16 bytes.
-std::unique_ptr<MockBuffer> aligned_buffer(Rng &rng, TouchedRange range, Memory memory) {
+std::unique_ptr<DeviceBuffer> aligned_buffer(Rng &rng, TouchedRange range, Memory memory) {
     for (;;) {
-        auto buffer = std::make_unique<MockBuffer>(rng, range, memory);
+        auto buffer = std::make_unique<DeviceBuffer>(rng, range, memory);
         if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
     }
 }
@@ -25,8 +25,8 @@ std::unique_ptr<MockBuffer> aligned_buffer(Rng &rng, TouchedRange range, Memory 
 struct Copied {
     Case one{"copied", 0};
     ReducedSubject source, target;
-    std::unique_ptr<MockBuffer> in_memory, out_memory;
-    MockBuffer &in, &out;
+    std::unique_ptr<DeviceBuffer> in_memory, out_memory;
+    DeviceBuffer &in, &out;
 
     Copied(const RecipePtr &from, const RecipePtr &to, Memory a = device0, Memory b = device0,
            std::size_t from_count = 1, std::size_t to_count = 1)
@@ -39,7 +39,7 @@ struct Copied {
     // The kernels that did it; more than one name if there were more launches.
     std::string run() {
         const auto copy = [this] {
-            check_mock_copy(one, UCD_OP__REPLACE, source, in, target, out, "kernel");
+            check_device_copy(one, UCD_OP__REPLACE, source, in, target, out, "kernel");
         };
         copy(); // uploads lists
         (void)ucd::hostgpu::kernels_launched();
@@ -66,7 +66,7 @@ RecipePtr columns(std::intptr_t n, std::intptr_t m) {
 } // namespace
 
 TEST_CASE("a copy between layouts is one launch, by the kernel that suits both") {
-    MockSession session;
+    DeviceSession session;
     // Long blocks on both sides.
     CHECK(Copied(rows(50, 40), rows(50, 40)).run().starts_with("copy_rows_w16"));
     // The same columns on both sides are rows in another order.
@@ -94,12 +94,12 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both")
               .starts_with("copy_places_w"));
     // Too mixed for a nest.
     const RecipePtr program = all_forms().back();
-    CHECK(Copied(program, vector(105000, 1, 2, number)).run() == "copy_programs");
-    CHECK(Copied(vector(105000, 1, 2, number), program).run() == "copy_programs");
+    CHECK(Copied(program, vector(105000, 1, 2, number)).run() == "copy_interpreters");
+    CHECK(Copied(vector(105000, 1, 2, number), program).run() == "copy_interpreters");
 }
 
 TEST_CASE("a copy between any memories that a device reaches is one launch") {
-    MockSession session;
+    DeviceSession session;
     for (const Memory a : {device0, pinned, managed})
         CHECK(Copied(rows(20, 30), columns(20, 30), a, device0).run() == "copy_tiles_w8");
     for (const Memory b : {device1, pinned, managed})
@@ -118,7 +118,7 @@ TEST_CASE("peers copy from layout to layout") {
 }
 
 TEST_CASE("words are as wide as both layouts allow") {
-    MockSession session;
+    DeviceSession session;
     CHECK(Copied(vector(40, 10, 12, number), vector(80, 5, 6, number)).run() == "copy_rows_w8");
     CHECK(Copied(vector(40, 12, 14, number), vector(80, 6, 8, number)).run() == "copy_rows_w16");
     CHECK(Copied(vector(40, 6, 7, leaf(UCD_TYPE__FLOAT)), vector(80, 3, 5, leaf(UCD_TYPE__FLOAT)))
@@ -126,7 +126,7 @@ TEST_CASE("words are as wide as both layouts allow") {
 }
 
 TEST_CASE("a copy that fills a prefix only") {
-    MockSession session;
+    DeviceSession session;
     CHECK(Copied(columns(30, 40), rows(35, 40)).run() == "copy_tiles_w8");
     CHECK(Copied(vector(30, 4, 6, number), vector(20, 3, 5, number), device0, device0, 1, 3)
               .run()
@@ -134,9 +134,9 @@ TEST_CASE("a copy that fills a prefix only") {
 }
 
 TEST_CASE("a copy does not wait, and its types may go meanwhile") {
-    MockSession session;
+    DeviceSession session;
     Copied c(rows(50, 40), columns(50, 40));
-    const Place from = place(c.source.subject, c.in), to = place(c.target.subject, c.out);
+    const MemoryLocation from = place(c.source.subject, c.in), to = place(c.target.subject, c.out);
     for (std::size_t i = 0; i < from.bytes->size(); ++i)
         *c.out.expected((*to.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
     c.in.send();
@@ -159,14 +159,15 @@ TEST_CASE("a copy does not wait, and its types may go meanwhile") {
 }
 
 TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
     for (const RecipePtr &to :
          {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, number)}) {
         Copied c(rows(100, 90), to);
-        const Place from = place(c.source.subject, c.in), into = place(c.target.subject, c.out);
+        const MemoryLocation from = place(c.source.subject, c.in),
+                             into = place(c.target.subject, c.out);
         for (std::size_t i = 0; i < from.bytes->size(); ++i)
             *c.out.expected((*into.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
         c.in.send();

@@ -3,9 +3,9 @@
 #include "support/catch.hpp"
 
 #include "backend.h"
-#include "device_memory.h"
+#include "transfer/device_memory.h"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <ucd_memory.h>
 
@@ -17,7 +17,7 @@
 using namespace ucdtest;
 
 namespace ucd {
-Backend *create_hostgpu_backend();
+std::unique_ptr<Backend> create_hostgpu_backend();
 }
 
 namespace {
@@ -53,7 +53,7 @@ int open_on(int number, const ucd_ipc_handle_t &handle, void **address, std::uin
 } // namespace
 
 TEST_CASE("ucd_memory_alloc gives memory of the kind and device that was asked for") {
-    MockSession session;
+    DeviceSession session;
     for (const int number : {0, 1}) {
         for (const int kind : {UCD_MEMORY__DEVICE, UCD_MEMORY__PINNED}) {
             const int live = mock::counts.live_allocations;
@@ -79,7 +79,7 @@ TEST_CASE("ucd_memory_alloc gives memory of the kind and device that was asked f
 }
 
 TEST_CASE("ucd_ipc_export shares ranges within one allocation of a device") {
-    MockSession session;
+    DeviceSession session;
     const DeviceBytes memory(0, 1000);
     ucd_ipc_handle_t handle;
     for (const auto &[offset, bytes] :
@@ -96,7 +96,7 @@ TEST_CASE("ucd_ipc_export shares ranges within one allocation of a device") {
 }
 
 TEST_CASE("memory of this process opens where it is, as often as one likes") {
-    MockSession session;
+    DeviceSession session;
     const DeviceBytes memory(0, 1000);
     const ucd_ipc_handle_t handle = exported(memory.at(30), 500);
     void *first = nullptr, *second = nullptr;
@@ -116,7 +116,7 @@ TEST_CASE("memory of this process opens where it is, as often as one likes") {
 }
 
 TEST_CASE("a handle of an allocation that has gone does not open") {
-    MockSession session;
+    DeviceSession session;
     ucd_ipc_handle_t handle;
     {
         const DeviceBytes memory(0, 1000);
@@ -130,7 +130,7 @@ TEST_CASE("a handle of an allocation that has gone does not open") {
 }
 
 TEST_CASE("a handle with any bit changed does not open") {
-    MockSession session;
+    DeviceSession session;
     const DeviceBytes memory(0, 1000);
     const ucd_ipc_handle_t good = exported(memory.address, 1000);
     for (std::size_t bit = 0; bit < 8 * sizeof good.bytes; ++bit) {
@@ -147,9 +147,9 @@ TEST_CASE("a handle with any bit changed does not open") {
 
 // As it would be in another process: here the same memory is mapped a second time.
 TEST_CASE("a backend opens what was exported, and nothing else") {
-    MockSession session;
+    DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend(ucd::create_hostgpu_backend());
+    const std::unique_ptr<ucd::Backend> backend = ucd::create_hostgpu_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.at(100), 300, handle).ok());
     CHECK(handle.offset == 100);
@@ -195,9 +195,9 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
 // Memory of another process may be where memory of this one was that is not closed yet. Whose
 // ucd_ipc_close comes first is not known.
 TEST_CASE("what is open twice at an address is there until both are closed") {
-    MockSession session;
+    DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend(ucd::create_hostgpu_backend());
+    const std::unique_ptr<ucd::Backend> backend = ucd::create_hostgpu_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.address, 1000, handle).ok());
     ucd::DeviceMemory memories;
@@ -224,7 +224,7 @@ TEST_CASE("what is open twice at an address is there until both are closed") {
 
 TEST_CASE("the last ucd_finalize ends what users have left") {
     {
-        MockSession session;
+        DeviceSession session;
         void *memory, *opened;
         std::uintptr_t bytes;
         for (const int kind : {UCD_MEMORY__PINNED, UCD_MEMORY__DEVICE})

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 #include "support/spared_allocations.hpp"
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace {
 struct Packing {
     Case one{"out of memory", 0};
     ReducedSubject what;
-    MockBuffer laid_out, packed;
+    DeviceBuffer typed, packed;
     ucd_op_t op;
     mock::Stream &stream;
     std::uintptr_t actual = 0;
@@ -31,11 +31,11 @@ struct Packing {
 
     Packing(const RecipePtr &recipe, Memory to, ucd_op_t o, mock::Stream &s)
         : what(with_elements(make_subject(one, recipe, 1))),
-          laid_out(one.rng(), what.subject.range, device0),
+          typed(one.rng(), what.subject.range, device0),
           packed(one.rng(), {0, static_cast<std::intptr_t>(size())}, to), op(o), stream(s) {}
 
     std::size_t size() const { return what.subject.size(); }
-    MockMove move() { return {one, op, what, laid_out, packed, 0, size()}; }
+    DeviceMove move() { return {one, op, what, typed, packed, 0, size()}; }
     std::vector<std::byte> result() {
         packed.fetch();
         return {packed.actual(0), packed.actual(static_cast<std::intptr_t>(size()))};
@@ -45,7 +45,7 @@ struct Packing {
         const std::size_t each = op == UCD_OP__REPLACE ? size() / count : size();
         std::vector<ucd_pack_desc_t> descs;
         for (std::size_t at = 0; at < size(); at += each)
-            descs.push_back({laid_out.real_base(),
+            descs.push_back({typed.real_base(),
                              1,
                              what.subject.type(),
                              at,
@@ -97,7 +97,7 @@ void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call
 }
 
 int pack(Packing &p) {
-    return ucd_ipack(p.laid_out.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
+    return ucd_ipack(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
                      p.size(), &p.actual, UCD_INFO__NULL, p.op, &p.request);
 }
 int pack_batch(Packing &p) {
@@ -109,9 +109,8 @@ int pack_batch(Packing &p) {
     return ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, p.op, &p.request);
 }
 int pack_in_stream(Packing &p) {
-    return ucd_pack_stream(p.laid_out.real_base(), 1, p.what.subject.type(), 0,
-                           p.packed.real_base(), p.size(), &p.actual, UCD_INFO__NULL, p.op,
-                           native(p.stream));
+    return ucd_pack_stream(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
+                           p.size(), &p.actual, UCD_INFO__NULL, p.op, native(p.stream));
 }
 int pack_batch_in_stream(Packing &p) {
     std::vector<ucd_pack_desc_t> descs;
@@ -126,7 +125,7 @@ int pack_batch_in_stream(Packing &p) {
 } // namespace
 
 TEST_CASE("each allocation of a call on a device fails") {
-    MockSession session;
+    DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
     for (const RecipePtr &recipe : {vector(320, 1, 3, number),
                                     indexed({30, 10, 20, 40, 220}, {0, 70, 200, 110, 300}, number)})

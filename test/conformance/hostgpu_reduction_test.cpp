@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <string>
 #include <utility>
@@ -40,23 +40,23 @@ std::vector<RecipePtr> layouts() {
 } // namespace
 
 TEST_CASE("a reduction is one launch on the device that has the result") {
-    MockSession session;
+    DeviceSession session;
     for (const RecipePtr &recipe : layouts()) {
         INFO(to_text(*recipe));
         Case one("one reduction", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const std::size_t elements = what.elements.size(), size = what.subject.size();
-        MockBuffer laid_out(one.rng(), what.subject.range, device0);
+        DeviceBuffer typed(one.rng(), what.subject.range, device0);
         for (const Memory b : {device0, pinned, managed}) {
-            MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
+            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
             const std::size_t offset = what.offset_of(elements / 3);
             for (const auto &[from, to] : {std::pair{std::size_t{0}, size},
                                            std::pair{offset, what.offset_of(elements - 1)}}) {
-                const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, from, to - from};
+                const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, from, to - from};
                 mock::counts.launches = mock::counts.copies = 0;
-                check_mock_pack(move);
+                check_device_pack(move);
                 CHECK(mock::counts.launches == 1);
-                check_mock_unpack(move);
+                check_device_unpack(move);
                 CHECK(mock::counts.launches == 2);
                 CHECK(mock::counts.copies == 0);
             }
@@ -65,8 +65,9 @@ TEST_CASE("a reduction is one launch on the device that has the result") {
 }
 
 TEST_CASE("staged reductions: by the side that has the result") {
-    MockSession session;
-    // Through chunks of 512 bytes, of which 2800 need six. Copy engines fill them, and do not reduce.
+    DeviceSession session;
+    // Through chunks of 512 bytes, of which 2800 need six. Copy engines fill them, and do not
+    // reduce.
     for (const Memory b : {pageable, device1}) {
         StridedMove staged("staged", 700, device0, b);
         staged.op = UCD_OP__SUM;
@@ -87,16 +88,16 @@ TEST_CASE("staged reductions: by the side that has the result") {
 }
 
 TEST_CASE("long double: by the host, where it reaches the result") {
-    MockSession session;
+    DeviceSession session;
     if constexpr (sizeof(long double) == sizeof(double)) return;
     constexpr std::size_t count = 100, bytes = count * sizeof(long double);
-    MockBuffer in(Case("long double", 0).rng(), {0, bytes}, device0);
+    DeviceBuffer in(Case("long double", 0).rng(), {0, bytes}, device0);
     std::vector<long double> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
     mock::write(in.real_base(), values.data(), bytes);
     for (const Memory b : {device0, pageable, pinned, managed}) {
         INFO(name_of(b));
-        MockBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
+        DeviceBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
         mock::write(out.real_base(), values.data(), bytes);
         std::uintptr_t actual = 0;
         const int rc = ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(),
@@ -114,13 +115,12 @@ TEST_CASE("long double: by the host, where it reaches the result") {
 }
 
 TEST_CASE("what is prepared for one op is not for another") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     StridedMove move("prepared", 100, device0, device0);
     const auto pack = [&](ucd_op_t op) {
-        return ucd_pack_stream(move.laid_out.real_base(), 1, move.type(), 0,
-                               move.packed.real_base(), move.bytes(), &move.actual, UCD_INFO__NULL,
-                               op, native(stream));
+        return ucd_pack_stream(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
+                               move.bytes(), &move.actual, UCD_INFO__NULL, op, native(stream));
     };
     REQUIRE(ucd_prepare(1, move.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
             UCD_SUCCESS);
@@ -132,7 +132,7 @@ TEST_CASE("what is prepared for one op is not for another") {
 }
 
 TEST_CASE("a reduction does not wait for the device, with lists to upload or not") {
-    MockSession session;
+    DeviceSession session;
     for (const RecipePtr &recipe : layouts()) {
         for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device1, pageable},
                                    std::pair{pageable, device0}}) {
@@ -146,25 +146,24 @@ TEST_CASE("reductions into the memory of a peer") {
 }
 
 TEST_CASE("reductions in a stream, as they are and captured") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     for (const RecipePtr &recipe : layouts()) {
         INFO(to_text(*recipe));
         Case one("streams", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
-        MockBuffer laid_out(one.rng(), s.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-        const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, 0, s.size()};
+        DeviceBuffer typed(one.rng(), s.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
+        const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, 0, s.size()};
         std::uintptr_t actual = 0;
         const auto pack = [&] {
-            return ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
-                                   s.size(), &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
+            return ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
+                                   &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
         };
         const auto unpack = [&] {
-            return ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), 1,
-                                     s.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__SUM,
-                                     native(stream));
+            return ucd_unpack_stream(packed.real_base(), s.size(), typed.real_base(), 1, s.type(),
+                                     0, &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
         };
         const auto check = [&] {
             stream.synchronise();
@@ -198,7 +197,7 @@ TEST_CASE("reductions in a stream, as they are and captured") {
 }
 
 TEST_CASE("reducing kernels with a cap on their blocks do all of it") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
@@ -206,13 +205,13 @@ TEST_CASE("reducing kernels with a cap on their blocks do all of it") {
         Case one("blocks", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
-        MockBuffer laid_out(one.rng(), s.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const MockMove move{one, UCD_OP__SUM, what, laid_out, packed, 0, s.size()};
+        DeviceBuffer typed(one.rng(), s.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, 0, s.size()};
         set_up_pack(move);
         std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(laid_out.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                         &actual, info, UCD_OP__SUM) == UCD_SUCCESS);
+        REQUIRE(ucd_pack(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(), &actual,
+                         info, UCD_OP__SUM) == UCD_SUCCESS);
         check_result(move);
     }
     ucd_info_free(&info);

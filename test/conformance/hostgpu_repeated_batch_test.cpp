@@ -2,8 +2,8 @@
 // how long.
 #include "support/catch.hpp"
 
-#include "support/batch_calls.hpp"
 #include "support/host_vendor/capture.h"
+#include "support/moves/batch_calls.hpp"
 
 #include <list>
 #include <string>
@@ -14,7 +14,7 @@ using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 TEST_CASE("a batch that comes again uploads nothing, and one that differs does") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     Vectors many(500, device0, device0);
     many.moves.set_up_pack();
@@ -68,7 +68,7 @@ TEST_CASE("a batch that comes again uploads nothing, and one that differs does")
 }
 
 TEST_CASE("more batches than tables are kept") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     std::list<Vectors> all;
     for (int i = 0; i < 12; ++i) all.emplace_back(120 + i);
@@ -85,7 +85,7 @@ TEST_CASE("more batches than tables are kept") {
 }
 
 TEST_CASE("other types at the addresses of those that have gone") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     Case one("reborn", 0);
     const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
@@ -115,7 +115,7 @@ TEST_CASE("other types at the addresses of those that have gone") {
 }
 
 TEST_CASE("another type at the address of one that has gone, of which nothing was moved") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(true);
     const bool empty = GENERATE(false, true); // or its range was
     Vectors few(4);
@@ -139,7 +139,7 @@ TEST_CASE("another type at the address of one that has gone, of which nothing wa
 }
 
 TEST_CASE("lists that have moved, because memory ran out meanwhile") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(GENERATE(false, true));
     Case one("moved lists", 0);
     const auto list_of = [&one](std::intptr_t entries) {
@@ -173,7 +173,7 @@ TEST_CASE("lists that have moved, because memory ran out meanwhile") {
 }
 
 TEST_CASE("a batch that is known is told from one that is moved otherwise, or is wrong") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(true);
     Vectors many(60);
     std::vector<ucd_pack_desc_t> descs = many.moves.packs();
@@ -210,7 +210,7 @@ TEST_CASE("a batch that is known is told from one that is moved otherwise, or is
 }
 
 TEST_CASE("the types of batches that are known end with the library, or when others come") {
-    MockSession session;
+    DeviceSession session;
     const Hints hints(true);
     const auto use = [&hints](std::intptr_t stride) {
         Case one("kept types", 0);

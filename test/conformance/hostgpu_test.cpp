@@ -2,9 +2,9 @@
 // streams, graphs, faults.
 #include "support/catch.hpp"
 
-#include "support/batch_moves.hpp"
 #include "support/host_vendor/capture.h"
-#include "support/mock_fixture.hpp"
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <string>
 #include <utility>
@@ -15,28 +15,29 @@ using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 TEST_CASE("every call is one launch, whatever the layout") {
-    MockSession session;
+    DeviceSession session;
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
         Case one("one launch", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 2));
-        MockBuffer laid_out(one.rng(), what.subject.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
+        DeviceBuffer typed(one.rng(), what.subject.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())},
+                            device0);
         const std::size_t size = what.subject.size();
         for (const auto &[offset, length] :
              {std::pair{std::size_t{0}, size}, std::pair{size / 3, size / 2}}) {
-            const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, offset, length};
+            const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, offset, length};
             mock::counts.launches = mock::counts.copies = 0;
-            check_mock_pack(move, "kernel");
+            check_device_pack(move, "kernel");
             CHECK(mock::counts.launches + mock::counts.copies == 1);
-            check_mock_unpack(move, "kernel");
+            check_device_unpack(move, "kernel");
             CHECK(mock::counts.launches + mock::counts.copies == 2);
         }
     }
 }
 
 TEST_CASE("ranges beyond 2^32 bytes and elements") {
-    MockSession session;
+    DeviceSession session;
     // 2^33 times the same 12 bytes: positions need 37 bits, memory has a few bytes.
     const std::intptr_t many = std::intptr_t{1} << 33;
     const RecipePtr unit = hindexed({4, 8}, {0, 9}, leaf(UCD_TYPE__BYTE));
@@ -47,7 +48,7 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
         REQUIRE(ucd_create_hvector(many, 1, 0, small.get(), UCD_INFO__NULL, &type) == UCD_SUCCESS);
         const BuiltType large(type);
         Rng rng(5);
-        MockBuffer in(rng, {0, 3 * 17}, device0), out(rng, {0, 4096}, device0);
+        DeviceBuffer in(rng, {0, 3 * 17}, device0), out(rng, {0, 4096}, device0);
         in.send();
         const std::uintptr_t offset = narrow ? 12 * ((std::uintptr_t{1} << 32) + 3) + 5
                                              : 12 * static_cast<std::uintptr_t>(many) - 2000;
@@ -72,7 +73,7 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
 }
 
 TEST_CASE("the start of runs that end beyond 2^32 words") {
-    MockSession session;
+    DeviceSession session;
     // In words of a byte, the second run ends at a number that is 1016 in 32 bits.
     const std::intptr_t run = (std::intptr_t{1} << 32) + 1008, far = std::intptr_t{1} << 33;
     const RecipePtr recipe = hindexed({8, run, 40, 24, 8, 16},
@@ -81,7 +82,7 @@ TEST_CASE("the start of runs that end beyond 2^32 words") {
     constexpr std::intptr_t moved = 2000;
     Rng rng(5);
     for (const std::intptr_t odd : {0, 1}) {
-        MockBuffer in(rng, {0, moved + 16}, device0), out(rng, {0, moved}, device0);
+        DeviceBuffer in(rng, {0, moved + 16}, device0), out(rng, {0, moved}, device0);
         for (std::intptr_t i = 0; i < moved; ++i)
             *out.expected(i) = *in.actual(odd + (i < 8 ? i : i + 8));
         in.send();
@@ -120,7 +121,7 @@ TEST_CASE("memory with access of its own is not for peers, unless it is for them
 }
 
 TEST_CASE("a call does not wait for the device, with lists to upload or not") {
-    MockSession session;
+    DeviceSession session;
     for (const RecipePtr &recipe : all_forms()) {
         for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
                                    std::pair{device1, pageable}, std::pair{pageable, device0}}) {
@@ -130,15 +131,16 @@ TEST_CASE("a call does not wait for the device, with lists to upload or not") {
 }
 
 TEST_CASE("lists are uploaded once, and again after the backend has gone") {
-    MockSession session;
+    DeviceSession session;
     Case one("lists", 0);
     const ReducedSubject what = with_elements(
         make_subject(one, indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)), 1));
     const auto pack = [&] {
-        MockBuffer laid_out(one.rng(), what.subject.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, what.subject.size()},
-                        "kernel");
+        DeviceBuffer typed(one.rng(), what.subject.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())},
+                            device0);
+        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, what.subject.size()},
+                          "kernel");
     };
     ucd::hostgpu::uploaded_bytes();
     pack();
@@ -153,15 +155,15 @@ TEST_CASE("lists are uploaded once, and again after the backend has gone") {
 }
 
 TEST_CASE("types may go after the last ucd_finalize") {
-    MockSession session;
+    DeviceSession session;
     {
         StridedMove move("left over", 10, device0, device0);
         Case one("left over lists", 0);
         const ReducedSubject what = with_elements(
             make_subject(one, indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)), 1));
-        MockBuffer laid_out(one.rng(), what.subject.range, device0),
+        DeviceBuffer typed(one.rng(), what.subject.range, device0),
             packed(one.rng(), {0, 16}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16}, "kernel");
+        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, 16}, "kernel");
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 0);
     }
@@ -169,7 +171,7 @@ TEST_CASE("types may go after the last ucd_finalize") {
 }
 
 TEST_CASE("lists make way for others when memory runs out") {
-    MockSession session;
+    DeviceSession session;
     Case one("eviction", 0);
     const auto subject = [&](std::intptr_t shift) {
         return with_elements(make_subject(
@@ -177,9 +179,9 @@ TEST_CASE("lists make way for others when memory runs out") {
     };
     const ReducedSubject first = subject(0), second = subject(1);
     const auto pack = [&](const ReducedSubject &what) {
-        MockBuffer laid_out(one.rng(), what.subject.range, device0),
+        DeviceBuffer typed(one.rng(), what.subject.range, device0),
             packed(one.rng(), {0, 16}, device0);
-        check_mock_pack({one, UCD_OP__REPLACE, what, laid_out, packed, 0, 16}, "kernel");
+        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, 16}, "kernel");
     };
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
@@ -194,27 +196,27 @@ TEST_CASE("lists make way for others when memory runs out") {
 }
 
 TEST_CASE("moves in streams, prepared or not") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(1);
     for (const RecipePtr &recipe : all_forms()) {
         Case one("streams", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
-        MockBuffer laid_out(one.rng(), s.range, device1);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        DeviceBuffer typed(one.rng(), s.range, device1);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
+        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
         std::uintptr_t actual = 0;
         for (int round = 0; round < 2; ++round) {
             set_up_pack(move);
-            REQUIRE(ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
-                                    s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+            REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
+                                    &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                     native(stream)) == UCD_SUCCESS);
             stream.synchronise();
             CHECK(stream.failure() == "");
             check_result(move);
             set_up_unpack(move);
-            REQUIRE(ucd_unpack_stream(packed.real_base(), s.size(), laid_out.real_base(), 1,
-                                      s.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+            REQUIRE(ucd_unpack_stream(packed.real_base(), s.size(), typed.real_base(), 1, s.type(),
+                                      0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                       native(stream)) == UCD_SUCCESS);
             stream.synchronise();
             CHECK(stream.failure() == "");
@@ -226,12 +228,12 @@ TEST_CASE("moves in streams, prepared or not") {
 }
 
 TEST_CASE("a type may be freed while a stream uses it") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     StridedMove pack("freed", 100, device0, device0);
     set_up_pack(pack.move());
     mock::hold();
-    REQUIRE(ucd_pack_stream(pack.laid_out.real_base(), 1, pack.type(), 0, pack.packed.real_base(),
+    REQUIRE(ucd_pack_stream(pack.typed.real_base(), 1, pack.type(), 0, pack.packed.real_base(),
                             pack.bytes(), &pack.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                             native(stream)) == UCD_SUCCESS);
     pack.free_type();
@@ -241,21 +243,20 @@ TEST_CASE("a type may be freed while a stream uses it") {
 }
 
 TEST_CASE("graphs: captured once the type is prepared, replayed with other data") {
-    MockSession session;
+    DeviceSession session;
     mock::Stream stream(0);
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
         Case one("graphs", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const Subject &s = what.subject;
-        MockBuffer laid_out(one.rng(), s.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        DeviceBuffer typed(one.rng(), s.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
         std::uintptr_t actual = 0;
         const auto pack = [&] {
-            return ucd_pack_stream(laid_out.real_base(), 1, s.type(), 0, packed.real_base(),
-                                   s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                   native(stream));
+            return ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
+                                   &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
         };
         ucd::hostgpu::begin_capture(stream);
         CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
@@ -278,7 +279,7 @@ TEST_CASE("graphs: captured once the type is prepared, replayed with other data"
 }
 
 TEST_CASE("kernels with a cap on their blocks move all of it") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
@@ -286,12 +287,12 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
         Case one("blocks", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 5));
         const Subject &s = what.subject;
-        MockBuffer laid_out(one.rng(), s.range, device0);
-        MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const MockMove move{one, UCD_OP__REPLACE, what, laid_out, packed, 0, s.size()};
+        DeviceBuffer typed(one.rng(), s.range, device0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
         set_up_pack(move);
         std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(laid_out.real_base(), s.count, s.type(), 0, packed.real_base(), s.size(),
+        REQUIRE(ucd_pack(typed.real_base(), s.count, s.type(), 0, packed.real_base(), s.size(),
                          &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
         check_result(move);
     }
@@ -299,7 +300,7 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
 }
 
 TEST_CASE("long moves in words of every width, of one or several vectors a thread") {
-    MockSession session;
+    DeviceSession session;
     std::vector<std::intptr_t> lengths, starts;
     for (std::intptr_t at = 0, i = 0; i < 12; ++i, at += lengths.back() + 3) {
         lengths.push_back(500 + 37 * i);
@@ -325,18 +326,18 @@ TEST_CASE("long moves in words of every width, of one or several vectors a threa
                 Case one("long moves", number_of_case++);
                 const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
                 const std::size_t size = what.subject.size();
-                MockBuffer laid_out(one.rng(), what.subject.range, a);
-                MockBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
+                DeviceBuffer typed(one.rng(), what.subject.range, a);
+                DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
                 const std::size_t offset = round % 2 == 0 ? 0 : one.rng().below(size / 4);
-                const MockMove move{one,    UCD_OP__REPLACE, what,         laid_out,
-                                    packed, offset,          size - offset};
-                check_mock_pack(move);
-                check_mock_unpack(move);
+                const DeviceMove move{one,    UCD_OP__REPLACE, what,         typed,
+                                      packed, offset,          size - offset};
+                check_device_pack(move);
+                check_device_unpack(move);
             }
 }
 
 TEST_CASE("chunks that are under way at the same time share the cap on blocks") {
-    MockSession session;
+    DeviceSession session;
     use_staging(32768, 3);
     for (const auto &[cap, at_once, blocks] : {std::tuple{"1", 1, 5}, std::tuple{"2", 2, 5},
                                                std::tuple{"5", 3, 5}, std::tuple{"6", 3, 10}}) {
@@ -349,7 +350,7 @@ TEST_CASE("chunks that are under way at the same time share the cap on blocks") 
         (void)ucd::hostgpu::stored_by_blocks();
         mock::counts.launches = 0;
         mock::hold();
-        REQUIRE(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+        REQUIRE(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
                           move.bytes(), &move.actual, info, UCD_OP__REPLACE,
                           &move.request) == UCD_SUCCESS);
         CHECK(mock::counts.launches == at_once);
@@ -370,7 +371,7 @@ TEST_CASE("moves to and from host memory leave room for other kernels") {
         move.check();
         return ucd::hostgpu::stored_by_blocks().size();
     };
-    MockSession session;
+    DeviceSession session;
     (void)ucd::hostgpu::stored_by_blocks();
     for (const auto &[a, b, blocks] :
          {std::tuple{device0, device0, all}, std::tuple{device0, pinned, few},
@@ -389,7 +390,7 @@ TEST_CASE("faults: refused launches, failing work, no memory") {
          {std::pair{device0, device0}, std::pair{device0, pinned}, std::pair{device0, pageable},
           std::pair{pageable, device1}, std::pair{device0, device1}}) {
         INFO(name_of(a) << " to " << name_of(b));
-        MockSession session;
+        DeviceSession session;
         StridedMove move("faults", 700, a, b);
         mock::knobs.failing_launch = 1;
         CHECK(move.start_pack() == UCD_ERR__DEVICE);

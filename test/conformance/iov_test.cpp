@@ -1,8 +1,8 @@
 // I/O vectors: segments in packed order, from any segment, from any byte, in chunks of any size.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/subject.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/subject.hpp"
 
 #include <algorithm>
 

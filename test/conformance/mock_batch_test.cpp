@@ -1,8 +1,8 @@
 // Batches whose members lie in many memories: what is moved, and with how many launches.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/mock_fixture.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <memory>
 #include <string>
@@ -18,14 +18,8 @@ using Moves = std::vector<std::unique_ptr<StridedMove>>;
 std::vector<ucd_pack_desc_t> pack_descs(const Moves &moves) {
     std::vector<ucd_pack_desc_t> descs;
     for (const auto &m : moves)
-        descs.push_back({m->laid_out.real_base(),
-                         1,
-                         m->type(),
-                         0,
-                         m->packed.real_base(),
-                         m->bytes(),
-                         0,
-                         {0, 0}});
+        descs.push_back(
+            {m->typed.real_base(), 1, m->type(), 0, m->packed.real_base(), m->bytes(), 0, {0, 0}});
     return descs;
 }
 
@@ -51,7 +45,7 @@ void add(Moves &moves, int members, Memory a, Memory b) {
 } // namespace
 
 TEST_CASE("the members on one device are one launch") {
-    MockSession session;
+    DeviceSession session;
     Moves moves;
     add(moves, 20, device0, pinned);
     check_batch(moves);
@@ -67,7 +61,7 @@ TEST_CASE("the members on one device are one launch") {
 }
 
 TEST_CASE("small staged members share chunks and launches") {
-    MockSession session;
+    DeviceSession session;
     use_staging(4096, 2);
     Moves moves;
     add(moves, 20, device0, pageable);
@@ -84,7 +78,7 @@ TEST_CASE("small staged members share chunks and launches") {
 }
 
 TEST_CASE("one wrong member, and nothing starts") {
-    MockSession session;
+    DeviceSession session;
     Moves moves;
     add(moves, 6, device0, device0);
     add(moves, 6, device0, pageable);
@@ -116,7 +110,7 @@ TEST_CASE("one wrong member, and nothing starts") {
 }
 
 TEST_CASE("hints that name no device matter where there is something to move") {
-    MockSession session;
+    DeviceSession session;
     Moves moves;
     add(moves, 3, device0, device0);
     ucd_info_t info = UCD_INFO__NULL;
@@ -139,7 +133,7 @@ TEST_CASE("hints that name no device matter where there is something to move") {
 }
 
 TEST_CASE("a member that fails late fails the batch") {
-    MockSession session;
+    DeviceSession session;
     Moves moves;
     add(moves, 3, device0, pinned);
     add(moves, 3, device1, pinned);

@@ -1,7 +1,7 @@
 // Devices that refuse, fail and have no memory: the right status, nothing lost, and life goes on.
 #include "support/catch.hpp"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <string>
 
@@ -11,13 +11,13 @@ using enum ucdtest::Memory;
 namespace {
 
 struct Ends {
-    Memory laid_out, packed;
+    Memory typed, packed;
 };
 constexpr Ends direct_ends[] = {{device0, pinned}, {device1, device1}, {managed, device0}};
 constexpr Ends staged_ends[] = {{device0, pageable}, {pageable, device0}, {device0, device1}};
 
 void require_works(const Ends &ends) {
-    StridedMove again("after a fault", 500, ends.laid_out, ends.packed);
+    StridedMove again("after a fault", 500, ends.typed, ends.packed);
     REQUIRE(again.start_pack() == UCD_SUCCESS);
     REQUIRE(again.wait() == UCD_SUCCESS);
     again.check();
@@ -30,21 +30,21 @@ void require_works(const Ends &ends) {
 void require_untouched(StridedMove &move) {
     CHECK(move.actual == 0);
     CHECK(move.request == UCD_REQUEST__NULL);
-    move.laid_out.fetch();
+    move.typed.fetch();
     move.packed.fetch();
-    move.laid_out.accept();
+    move.typed.accept();
 }
 
 } // namespace
 
 TEST_CASE("a launch that is refused fails the call") {
     for (const Ends &ends : direct_ends) {
-        MockSession session;
-        StridedMove move("refused", 500, ends.laid_out, ends.packed);
+        DeviceSession session;
+        StridedMove move("refused", 500, ends.typed, ends.packed);
         set_up_pack(move.move());
         const auto before = std::vector<std::byte>(move.packed.actual(0), move.packed.actual(2000));
         mock::knobs.failing_launch = 1;
-        CHECK(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+        CHECK(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
                         move.bytes(), &move.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                         &move.request) == UCD_ERR__DEVICE);
         CHECK(last_error_says("ucd_ipack: mock: the launch failed"));
@@ -53,8 +53,8 @@ TEST_CASE("a launch that is refused fails the call") {
         require_works(ends);
     }
     for (const Ends &ends : staged_ends) {
-        MockSession session;
-        StridedMove move("refused", 500, ends.laid_out, ends.packed);
+        DeviceSession session;
+        StridedMove move("refused", 500, ends.typed, ends.packed);
         mock::knobs.failing_launch = 1;
         CHECK(move.start_pack() == UCD_ERR__DEVICE);
         require_untouched(move);
@@ -65,9 +65,9 @@ TEST_CASE("a launch that is refused fails the call") {
 TEST_CASE("a launch that is refused later fails the request") {
     for (const Ends &ends : staged_ends) {
         for (int n = 2; n <= 6; ++n) {
-            MockSession session;
+            DeviceSession session;
             use_staging(256, 3);
-            StridedMove move("refused later", 500, ends.laid_out, ends.packed);
+            StridedMove move("refused later", 500, ends.typed, ends.packed);
             mock::knobs.failing_launch = n;
             REQUIRE(move.start_pack() == UCD_SUCCESS);
             REQUIRE(move.request != UCD_REQUEST__NULL);
@@ -83,9 +83,9 @@ TEST_CASE("work that fails fails the request, and the blocking call") {
     for (const bool staged : {false, true}) {
         for (const Ends &ends : staged ? staged_ends : direct_ends) {
             for (int n = 1; n <= (staged ? 5 : 1); ++n) {
-                MockSession session;
+                DeviceSession session;
                 use_staging(256, 3);
-                StridedMove move("fails", 500, ends.laid_out, ends.packed);
+                StridedMove move("fails", 500, ends.typed, ends.packed);
                 mock::knobs.failing_work = n;
                 REQUIRE(move.start_pack() == UCD_SUCCESS);
                 int completed = 0, rc = UCD_SUCCESS;
@@ -97,8 +97,8 @@ TEST_CASE("work that fails fails the request, and the blocking call") {
 
                 mock::knobs.failing_work = n;
                 std::uintptr_t actual = 7;
-                CHECK(ucd_unpack(move.packed.real_base(), move.bytes(), move.laid_out.real_base(),
-                                 1, move.type(), 0, &actual, UCD_INFO__NULL,
+                CHECK(ucd_unpack(move.packed.real_base(), move.bytes(), move.typed.real_base(), 1,
+                                 move.type(), 0, &actual, UCD_INFO__NULL,
                                  UCD_OP__REPLACE) == UCD_ERR__DEVICE);
                 CHECK(last_error_says("ucd_unpack: mock: the work failed"));
                 CHECK(actual == 7);
@@ -109,7 +109,7 @@ TEST_CASE("work that fails fails the request, and the blocking call") {
 }
 
 TEST_CASE("waitall tells of the first failure, and ends all") {
-    MockSession session;
+    DeviceSession session;
     StridedMove a("a", 100, device0, pinned), b("b", 100, device0, pinned),
         c("c", 100, device1, pinned);
     mock::hold();
@@ -125,7 +125,7 @@ TEST_CASE("waitall tells of the first failure, and ends all") {
 }
 
 TEST_CASE("a failure is told to the request's owner, whoever finds it") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 2);
     StridedMove failing("failing", 500, device0, pageable), other("other", 500, device0, pageable);
     mock::hold();
@@ -142,8 +142,8 @@ TEST_CASE("a failure is told to the request's owner, whoever finds it") {
 
 TEST_CASE("no memory for a single chunk") {
     for (const Ends &ends : staged_ends) {
-        MockSession session;
-        StridedMove move("no memory", 500, ends.laid_out, ends.packed);
+        DeviceSession session;
+        StridedMove move("no memory", 500, ends.typed, ends.packed);
         mock::knobs.out_of_memory = true;
         CHECK(move.start_pack() == UCD_ERR__OUT_OF_MEM);
         CHECK(last_error_says("ucd_ipack: mock: no 512 bytes"));
@@ -157,10 +157,10 @@ TEST_CASE("no memory for a single chunk") {
 
 TEST_CASE("memory for one chunk only") {
     for (const Ends &ends : staged_ends) {
-        MockSession session;
+        DeviceSession session;
         use_staging(256, 4);
-        StridedMove first("one chunk", 500, ends.laid_out, ends.packed),
-            second("none", 500, ends.laid_out, ends.packed);
+        StridedMove first("one chunk", 500, ends.typed, ends.packed),
+            second("none", 500, ends.typed, ends.packed);
         mock::knobs.failing_allocation = 2;
         mock::hold();
         REQUIRE(first.start_pack() == UCD_SUCCESS);
@@ -175,7 +175,7 @@ TEST_CASE("memory for one chunk only") {
 }
 
 TEST_CASE("no memory for the second chunk of a pair") {
-    MockSession session;
+    DeviceSession session;
     mock::knobs.private_pinned = true;
     StridedMove move("relay", 500, device0, device1);
     mock::knobs.failing_allocation = 2;
@@ -185,7 +185,7 @@ TEST_CASE("no memory for the second chunk of a pair") {
 }
 
 TEST_CASE("hints that name what is not there") {
-    MockSession session;
+    DeviceSession session;
     StridedMove move("hints", 10, device0, pinned);
     set_up_pack(move.move());
     for (const char *place : {"cuda:0", "mock:2"}) {
@@ -193,7 +193,7 @@ TEST_CASE("hints that name what is not there") {
             ucd_info_t info = UCD_INFO__NULL;
             REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
             REQUIRE(ucd_info_set(info, key, place) == UCD_SUCCESS);
-            CHECK(ucd_ipack(move.laid_out.real_base(), 1, move.type(), 0, move.packed.real_base(),
+            CHECK(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
                             move.bytes(), &move.actual, info, UCD_OP__REPLACE,
                             &move.request) == UCD_ERR__NOT_SUPPORTED);
             CHECK(last_error_says("a hint names"));
@@ -203,9 +203,9 @@ TEST_CASE("hints that name what is not there") {
 }
 
 TEST_CASE("reductions that a device does not have") {
-    MockSession session;
-    MockBuffer in = {*std::make_unique<Rng>(1), {0, 64}, device0},
-               out = {*std::make_unique<Rng>(2), {0, 64}, device0};
+    DeviceSession session;
+    DeviceBuffer in = {*std::make_unique<Rng>(1), {0, 64}, device0},
+                 out = {*std::make_unique<Rng>(2), {0, 64}, device0};
     std::uintptr_t actual = 0;
     CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
                    UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
@@ -217,7 +217,7 @@ TEST_CASE("reductions that a device does not have") {
 }
 
 TEST_CASE("copy engines") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
@@ -225,7 +225,7 @@ TEST_CASE("copy engines") {
     std::uintptr_t actual = 0;
     for (const auto &[a, b] : {Ends{device0, pinned}, Ends{device0, pageable},
                                Ends{pageable, device1}, Ends{device0, device1}}) {
-        MockBuffer in(rng, {0, 4000}, a), out(rng, {0, 4000}, b);
+        DeviceBuffer in(rng, {0, 4000}, a), out(rng, {0, 4000}, b);
         for (std::intptr_t i = 0; i < 4000; ++i) *out.expected(i) = *in.actual(i);
         in.send();
         out.send();
@@ -251,7 +251,7 @@ TEST_CASE("copy engines") {
 }
 
 TEST_CASE("copy engines take so many blocks, and no more") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
@@ -260,7 +260,7 @@ TEST_CASE("copy engines take so many blocks, and no more") {
     Ints displs;
     for (std::size_t i = 0; i <= most; ++i)
         displs.push_back(static_cast<std::intptr_t>(4 * i + rng.below(3)));
-    MockBuffer in(rng, {0, 4 * most + 4}, device0), out(rng, {0, most + 1}, pinned);
+    DeviceBuffer in(rng, {0, 4 * most + 4}, device0), out(rng, {0, most + 1}, pinned);
     const BuiltType type(recipes::indexed_block(1, displs, recipes::leaf(UCD_TYPE__BYTE)));
     for (std::size_t i = 0; i < most; ++i)
         *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);

@@ -1,7 +1,7 @@
 // What happens between the call that starts work and the one that ends its request.
 #include "support/catch.hpp"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ TEST_CASE("a call with a request does not wait for the device") {
          {std::pair{device0, pinned}, std::pair{device0, device0}, std::pair{device0, pageable},
           std::pair{pageable, device0}, std::pair{device0, device1}}) {
         INFO(name_of(a) << " to " << name_of(b));
-        MockSession session;
+        DeviceSession session;
         StridedMove pack("held pack", 300, a, b), unpack("held unpack", 300, a, b);
         mock::hold();
         REQUIRE(pack.start_pack() == UCD_SUCCESS);
@@ -51,7 +51,7 @@ TEST_CASE("a call with a request does not wait for the device") {
 }
 
 TEST_CASE("work on the host is complete on return, whatever the devices do") {
-    MockSession session;
+    DeviceSession session;
     StridedMove away("away", 10, device0, pinned), here("here", 300, pageable, pinned);
     mock::hold();
     REQUIRE(away.start_pack() == UCD_SUCCESS);
@@ -63,7 +63,7 @@ TEST_CASE("work on the host is complete on return, whatever the devices do") {
 }
 
 TEST_CASE("types may be freed while requests use them") {
-    MockSession session;
+    DeviceSession session;
     for (const Memory b : {pinned, pageable, device1}) {
         const int plans = mock::counts.live_plans;
         StridedMove pack("freed", 1000, device0, b);
@@ -83,7 +83,7 @@ TEST_CASE("more data than the pool holds, and waiting for the second request fir
     for (const auto &[a, b] : {std::pair{device0, pageable}, std::pair{pageable, device0},
                                std::pair{device0, device1}}) {
         INFO(name_of(a) << " and " << name_of(b));
-        MockSession session;
+        DeviceSession session;
         use_staging(256, 2);
         StridedMove first("first", 3000, a, b), second("second", 2000, a, b),
             third("third", 100, a, b);
@@ -106,7 +106,7 @@ TEST_CASE("more data than the pool holds, and waiting for the second request fir
 }
 
 TEST_CASE("several chunks are under way at the same time") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 4);
     StridedMove pack("chunks", 1000, device0, pageable);
     mock::hold();
@@ -124,7 +124,7 @@ TEST_CASE("several chunks are under way at the same time") {
 }
 
 TEST_CASE("chunks are kept for later calls") {
-    MockSession session;
+    DeviceSession session;
     for (int i = 0; i < 5; ++i) {
         StridedMove pack("again", 100, device0, pageable);
         REQUIRE(pack.start_pack() == UCD_SUCCESS);
@@ -134,7 +134,7 @@ TEST_CASE("chunks are kept for later calls") {
 }
 
 TEST_CASE("waiting for any request moves all staged work forward") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 1);
     constexpr int chunks = (4000 + 255) / 256;
     StridedMove staged("staged", 1000, device0, pageable);
@@ -152,7 +152,7 @@ TEST_CASE("waiting for any request moves all staged work forward") {
 }
 
 TEST_CASE("waitall ends requests of all kinds") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 2);
     std::vector<std::unique_ptr<StridedMove>> moves;
     std::vector<ucd_request_t> requests{UCD_REQUEST__NULL};
@@ -171,7 +171,7 @@ TEST_CASE("waitall ends requests of all kinds") {
 }
 
 TEST_CASE("many threads, each with requests of its own") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 3);
     std::atomic<int> failures{0};
     // Catch's assertions are for one thread, so the threads only count.
@@ -187,9 +187,9 @@ TEST_CASE("many threads, each with requests of its own") {
             for (std::size_t i = moves.size(); i-- > 0;)
                 failures += moves[i]->wait() != UCD_SUCCESS;
             for (auto &move : moves) {
-                move->laid_out.fetch();
+                move->typed.fetch();
                 move->packed.fetch();
-                failures += move->laid_out.first_difference().has_value();
+                failures += move->typed.first_difference().has_value();
                 failures += move->packed.first_difference().has_value();
             }
         }
@@ -219,7 +219,7 @@ void finalize_with_held_work() {
 } // namespace
 
 TEST_CASE("the last ucd_finalize completes what is outstanding") {
-    MockSession session;
+    DeviceSession session;
     StridedMove direct("direct", 100, device0, pinned), staged("staged", 3000, device0, pageable),
         later("later", 100, device1, device1);
     mock::hold();
@@ -238,7 +238,7 @@ TEST_CASE("the last ucd_finalize completes what is outstanding") {
 }
 
 TEST_CASE("how work failed is told after the last ucd_finalize too") {
-    MockSession session;
+    DeviceSession session;
     use_staging(256, 2);
     StridedMove staged("staged", 3000, device0, pageable);
     mock::hold();

@@ -1,9 +1,9 @@
 // Every route, and what is made of it, with a mock backend for the devices.
 #include "support/catch.hpp"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
-#include "staging.h"
+#include "transfer/staged_pipeline.h"
 
 #include <cerrno>
 #include <unistd.h>
@@ -23,18 +23,18 @@ struct Effort {
 Effort effort_of_pack(Memory a, Memory b) {
     const BuiltType type(vector(8, 4, 8, leaf(UCD_TYPE__INT)));
     Rng rng(1);
-    MockBuffer laid_out(rng, {0, 256}, a), packed(rng, {0, 128}, b);
-    laid_out.send();
+    DeviceBuffer typed(rng, {0, 256}, a), packed(rng, {0, 128}, b);
+    typed.send();
     packed.send();
     std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(laid_out.real_base(), 1, type.get(), 0, packed.real_base(), 128, &actual,
+    REQUIRE(ucd_pack(typed.real_base(), 1, type.get(), 0, packed.real_base(), 128, &actual,
                      UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
     return {mock::counts.launches, mock::counts.copies, mock::counts.allocations};
 }
 
 void require_effort(Memory a, Memory b, const Effort &expected, bool peers = false,
                     bool private_pinned = false) {
-    MockSession session;
+    DeviceSession session;
     mock::knobs.peers = peers;
     mock::knobs.private_pinned = private_pinned;
     const Effort found = effort_of_pack(a, b);
@@ -46,12 +46,12 @@ void require_effort(Memory a, Memory b, const Effort &expected, bool peers = fal
 } // namespace
 
 TEST_CASE("ucd_get_memory says where a buffer is, as a hint would") {
-    const MockSession session;
+    const DeviceSession session;
     const BuiltType type(vector(8, 4, 8, leaf(UCD_TYPE__INT))),
         empty(contig(0, leaf(UCD_TYPE__INT)));
     Rng rng(1);
     for (const Memory memory : all_memories) {
-        MockBuffer buffer(rng, {0, 256}, memory);
+        DeviceBuffer buffer(rng, {0, 256}, memory);
         char text[32];
         REQUIRE(ucd_get_memory(buffer.real_base(), 1, type.get(), UCD_INFO__NULL, text,
                                sizeof text) == UCD_SUCCESS);
@@ -63,7 +63,7 @@ TEST_CASE("ucd_get_memory says where a buffer is, as a hint would") {
 }
 
 TEST_CASE("much data, through chunks of their usual size") {
-    MockSession session;
+    DeviceSession session;
     const ucd::StagingSizes usual;
     use_staging(usual.chunk_bytes, usual.chunks);
     for (const auto &[a, b] : {std::pair{Memory::device0, Memory::pageable},
@@ -82,7 +82,7 @@ TEST_CASE("much data, through chunks of their usual size") {
 
 TEST_CASE("the mock's device memory is out of the host's reach") {
     Rng rng(4);
-    const MockBuffer device(rng, {0, 64}, Memory::device0), pinned(rng, {0, 64}, Memory::pinned);
+    const DeviceBuffer device(rng, {0, 64}, Memory::device0), pinned(rng, {0, 64}, Memory::pinned);
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
     CHECK(::write(ends[1], pinned.real_base(), 1) == 1);
@@ -119,18 +119,18 @@ TEST_CASE("hints spare the look at the buffers, and lead the same way") {
     Rng rng(1);
     for (const Memory a : all_memories) {
         for (const Memory b : all_memories) {
-            MockSession session;
+            DeviceSession session;
             const Effort unhinted = effort_of_pack(a, b);
             CHECK(mock::counts.queries == 2);
             mock::reset();
             use_staging(512, 3);
-            MockBuffer laid_out(rng, {0, 256}, a), packed(rng, {0, 128}, b);
+            DeviceBuffer typed(rng, {0, 256}, a), packed(rng, {0, 128}, b);
             ucd_info_t info = UCD_INFO__NULL;
             REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
             REQUIRE(ucd_info_set(info, "ucd.outbuf", hint_for(a).c_str()) == UCD_SUCCESS);
             REQUIRE(ucd_info_set(info, "ucd.inbuf", hint_for(b).c_str()) == UCD_SUCCESS);
             std::uintptr_t actual = 0;
-            REQUIRE(ucd_unpack(packed.real_base(), 128, laid_out.real_base(), 1, type.get(), 0,
+            REQUIRE(ucd_unpack(packed.real_base(), 128, typed.real_base(), 1, type.get(), 0,
                                &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
             ucd_info_free(&info);
             CHECK(mock::counts.queries == 0);
@@ -143,18 +143,18 @@ TEST_CASE("hints spare the look at the buffers, and lead the same way") {
 
 TEST_CASE("a batch looks once at each allocation") {
     using enum Memory;
-    const MockSession session;
+    const DeviceSession session;
     Rng rng(1);
     constexpr std::intptr_t members = 40, bytes = 16;
-    MockBuffer in(rng, {0, members * bytes}, device0);
-    MockBuffer outs[] = {{rng, {0, members * bytes}, device0},
-                         {rng, {0, members * bytes}, device1}};
+    DeviceBuffer in(rng, {0, members * bytes}, device0);
+    DeviceBuffer outs[] = {{rng, {0, members * bytes}, device0},
+                           {rng, {0, members * bytes}, device1}};
     in.send();
     // To one allocation, in one launch; to two by turns; or in a stream.
     const int how = GENERATE(0, 1, 2);
     std::vector<ucd_pack_desc_t> descs;
     for (std::intptr_t i = 0; i < members; ++i) {
-        const MockBuffer &out = outs[how == 1 ? i % 2 : 0];
+        const DeviceBuffer &out = outs[how == 1 ? i % 2 : 0];
         descs.push_back({static_cast<const char *>(in.real_base()) + i * bytes,
                          bytes,
                          UCD_TYPE__CHAR,
@@ -165,7 +165,7 @@ TEST_CASE("a batch looks once at each allocation") {
                          {}});
         std::copy_n(in.actual(i * bytes), bytes, out.expected(i * bytes));
     }
-    for (MockBuffer &out : outs) out.send();
+    for (DeviceBuffer &out : outs) out.send();
     mock::counts.queries = 0;
     if (how == 2) {
         mock::Stream stream(0);
@@ -180,14 +180,14 @@ TEST_CASE("a batch looks once at each allocation") {
     }
     CHECK(mock::counts.queries == (how == 1 ? 3 : 2));
     Case one("asked once", 0);
-    for (MockBuffer &out : outs) {
+    for (DeviceBuffer &out : outs) {
         out.fetch();
         require_intact(one, out, "packed");
     }
 }
 
 TEST_CASE("ucd.gpu=none looks at nothing") {
-    MockSession session;
+    DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.gpu", "none") == UCD_SUCCESS);
@@ -202,11 +202,11 @@ TEST_CASE("ucd.gpu=none looks at nothing") {
 }
 
 TEST_CASE("copies on one device stay on it") {
-    MockSession session;
+    DeviceSession session;
     const BuiltType in_type(vector(8, 1, 2, leaf(UCD_TYPE__INT))),
         out_type(vector(8, 1, 3, leaf(UCD_TYPE__INT)));
     Rng rng(2);
-    MockBuffer in(rng, {0, 64}, Memory::device1), out(rng, {0, 96}, Memory::device1);
+    DeviceBuffer in(rng, {0, 64}, Memory::device1), out(rng, {0, 96}, Memory::device1);
     in.send();
     std::uintptr_t actual = 0;
     REQUIRE(ucd_copy(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get(), &actual,

@@ -2,10 +2,10 @@
 // library.
 #include "support/catch.hpp"
 
-#include "support/byte_map.hpp"
-#include "support/random_arrays.hpp"
-#include "support/random_cases.hpp"
-#include "support/random_recipe.hpp"
+#include "support/oracle/byte_map.hpp"
+#include "support/random/random_arrays.hpp"
+#include "support/random/random_cases.hpp"
+#include "support/random/random_recipe.hpp"
 
 #include <algorithm>
 #include <string>

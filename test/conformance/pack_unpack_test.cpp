@@ -1,9 +1,9 @@
 // Packing and unpacking random layouts, whole and in part, in ordinary memory.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/moving.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/moving.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -47,7 +47,7 @@ TEST_CASE("pack random layouts, whole and in parts") {
         Rng &rng = one.rng();
         const Subject subject = random_subject(one);
         GuardedBuffer source(rng, subject.range);
-        const Place from = place(subject, source);
+        const MemoryLocation from = place(subject, source);
         GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
         check_pack(one, from, 0, subject.size() + rng.below(spare_room + 1), packed);
         for (int i = 0; i < 4; ++i) {
@@ -65,7 +65,7 @@ TEST_CASE("unpack to random layouts, whole and in parts") {
         options.unpack_safe = !rng.chance(15);
         const Subject subject = random_subject(one, options);
         GuardedBuffer target(rng, subject.range);
-        const Place to = place(subject, target);
+        const MemoryLocation to = place(subject, target);
         GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
         check_unpack(one, packed, subject.size() + rng.below(spare_room + 1), to, 0);
         for (int i = 0; i < 4; ++i) {
@@ -86,7 +86,7 @@ TEST_CASE("every offset and every length of small types") {
         const Subject subject = random_subject(one, options, 3);
         if (subject.size() > 48) return;
         GuardedBuffer memory(rng, subject.range);
-        const Place where = place(subject, memory);
+        const MemoryLocation where = place(subject, memory);
         GuardedBuffer packed = packed_buffer(rng, subject.size() + 1);
         for (std::size_t offset = 0; offset <= subject.size(); ++offset) {
             for (std::size_t length = 0; length <= subject.size() - offset + 1; ++length) {
@@ -144,7 +144,7 @@ TEST_CASE("absolute displacements in a NULL buffer") {
         const Subject subject = random_subject(one, options);
         GuardedBuffer memory(rng, subject.range);
         BuiltType shifted;
-        const Place where = absolute_place(rng, subject, memory, shifted);
+        const MemoryLocation where = absolute_place(rng, subject, memory, shifted);
         GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
         Range range = random_range(rng, subject.size());
         check_pack(one, where, range.offset, range.length, packed);

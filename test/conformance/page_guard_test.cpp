@@ -2,8 +2,8 @@
 // behind the last, none in a line without a touched byte, as far as pages can tell.
 #include "support/catch.hpp"
 
-#include "support/moving.hpp"
-#include "support/page_guard.hpp"
+#include "support/buffers/page_guard.hpp"
+#include "support/moves/moving.hpp"
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -20,7 +20,7 @@ void check_guarded(Case &one, const Subject &subject, std::size_t offset, std::s
     PageGuardedBuffer memory(rng, subject.bytes, offset, offset + length, random_placement(rng));
     PageGuardedBuffer packed(rng, contiguous_bytes(length), 0, length, random_placement(rng));
     BuiltType shifted;
-    const Place where =
+    const MemoryLocation where =
         rng.chance(30) ? absolute_place(rng, subject, memory, shifted) : place(subject, memory);
     check_pack(one, where, offset, length, packed);
     packed.randomise(rng);

@@ -1,8 +1,8 @@
 // Arrays whose packed order is another than that in memory: every permutation of up to four
 // dimensions, whole and in parts, against an enumeration of the entries.
-#include "support/calls.hpp"
 #include "support/catch.hpp"
-#include "support/random_cases.hpp"
+#include "support/moves/calls.hpp"
+#include "support/random/random_cases.hpp"
 
 #include <ucd.h>
 
@@ -21,14 +21,14 @@ struct Permuted {
     std::size_t entries = 1, span = 0;
 
     // An array of random shape, packed in a random order of its dimensions.
-    Permuted(Rng &rng, std::size_t most_entries) {
+    Permuted(Rng &rng, std::size_t max_entries) {
         constexpr std::intptr_t blocks[] = {1, 2, 3, 4, 8, 12, 16, 24, 40};
         block = blocks[rng.below(std::size(blocks))];
         const std::size_t dims = 2 + rng.below(3);
         std::vector<std::intptr_t> memory_shape(dims), memory_strides(dims);
         std::intptr_t step = block;
         for (std::size_t d = dims; d-- > 0;) {
-            const std::size_t room = most_entries / entries;
+            const std::size_t room = max_entries / entries;
             memory_shape[d] =
                 static_cast<std::intptr_t>(1 + rng.below(std::min<std::size_t>(room, 90)));
             memory_strides[d] = step;

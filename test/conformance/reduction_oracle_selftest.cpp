@@ -1,8 +1,8 @@
 // The reduction oracle against values worked out by hand. Needs no library.
 #include "support/catch.hpp"
 
-#include "support/reduction_values.hpp"
-#include "support/small_float.hpp"
+#include "support/oracle/small_float.hpp"
+#include "support/random/reduction_values.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -2,10 +2,10 @@
 // directions, whole and in part; and everything that must be refused.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/page_guard.hpp"
-#include "support/reducing.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/buffers/page_guard.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/reducing.hpp"
 
 #include <string>
 
@@ -24,9 +24,9 @@ std::size_t random_excess(Rng &rng, ucd_op_t op, const ReducedSubject &what, std
 void check_both_directions(Case &one, ucd_op_t op, const ReducedSubject &what, ImageBuffer &memory,
                            ImageBuffer &packed, std::size_t first, std::size_t last) {
     Rng &rng = one.rng();
-    const Place where = place(what.subject, memory);
+    const MemoryLocation where = place(what.subject, memory);
     const std::size_t bytes = what.offset_of(last) - what.offset_of(first);
-    set_laid_out_values(rng, what, where);
+    set_typed_values(rng, what, where);
     set_packed_values(rng, what, first, last, packed);
     check_reducing_pack(one, op, what, where, first, last,
                         bytes + random_excess(rng, op, what, last), packed);
@@ -159,8 +159,8 @@ TEST_CASE("reductions touch only what is theirs") {
         const std::size_t size = what.subject.size();
         PageGuardedBuffer memory(rng, what.subject.bytes, 0, size, placement());
         PageGuardedBuffer packed(rng, contiguous_bytes(size), 0, size, placement());
-        const Place where = place(what.subject, memory);
-        set_laid_out_values(rng, what, where);
+        const MemoryLocation where = place(what.subject, memory);
+        set_typed_values(rng, what, where);
         set_packed_values(rng, what, 0, what.elements.size(), packed);
         check_reducing_pack(one, op, what, where, 0, what.elements.size(), size, packed);
         check_reducing_unpack(one, op, what, packed, size, where, 0, what.elements.size());

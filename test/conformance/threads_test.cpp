@@ -2,9 +2,9 @@
 // time, and derived types come and go meanwhile.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/guarded_buffer.hpp"
-#include "support/moving.hpp"
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/moving.hpp"
 
 #include <algorithm>
 #include <atomic>

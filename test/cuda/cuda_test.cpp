@@ -168,11 +168,11 @@ TEST_CASE("work in a stream is done in its order") {
             write_numbers(in.data, 3 * ints, -7, stream);
             check(cudaStreamSynchronize(stream));
             CHECK(right(out.values(), listed, round));
-            const std::vector<int> laid_out = back.values();
+            const std::vector<int> typed = back.values();
             int touched = 0;
-            for (const int value : laid_out) touched += value != -1;
+            for (const int value : typed) touched += value != -1;
             CHECK(touched == ints);
-            CHECK(laid_out[9] == (listed ? -1 : 9 + round));
+            CHECK(typed[9] == (listed ? -1 : 9 + round));
         }
         check_ucd(ucd_free(&type)); // the stream is done; the library may not have looked
     }
@@ -243,14 +243,14 @@ TEST_CASE("sums in streams and graphs add up") {
         check(cudaGraphInstantiate(&exec, graph, 0));
         for (int round = 0; round < 7; ++round) check(cudaGraphLaunch(exec, stream));
         check(cudaStreamSynchronize(stream));
-        const std::vector<int> packed = sums.values(), laid_out = back.values();
+        const std::vector<int> packed = sums.values(), typed = back.values();
         std::size_t wrong = 0;
         for (int i = 0, next = 0; i < ints; ++i) {
             // Ten times the number itself; and 1 + 2 + ... + 10 times where it came from.
             const int number = expected(i, listed, 0);
             wrong += packed[static_cast<std::size_t>(i)] != 10 * number;
-            for (; next < number; ++next) wrong += laid_out[static_cast<std::size_t>(next)] != 0;
-            wrong += laid_out[static_cast<std::size_t>(next++)] != 55 * number;
+            for (; next < number; ++next) wrong += typed[static_cast<std::size_t>(next)] != 0;
+            wrong += typed[static_cast<std::size_t>(next++)] != 55 * number;
         }
         CHECK(wrong == 0);
         check(cudaGraphExecDestroy(exec));

@@ -103,7 +103,7 @@ def main():
             (status, message), calls = ask(folder, behaviour, 'host')
             assert status == 0, (behaviour, message)
             assert set(calls) <= {'cuDriverGetVersion'}, f'packing host memory called {calls}'
-        # Work for a device that has nothing left to give.
+        # LaunchContext for a device that has nothing left to give.
         for behaviour, part in (('full', 'out of memory'), ('', 'device busy')):
             (status, message), calls = ask(folder, behaviour, 'device')
             assert status != 0 and part in message and 'device 0' in message, (status, message)

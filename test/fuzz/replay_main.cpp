@@ -3,8 +3,8 @@
 // together at random.
 //
 //   unflatten_replay count [seed]      unflatten_replay file...
-#include "support/flat_bytes.hpp"
-#include "support/rng.hpp"
+#include "support/moves/flat_bytes.hpp"
+#include "support/random/rng.hpp"
 
 #include <ucd.h>
 
@@ -136,23 +136,23 @@ FlatBytes put_together(Rng &rng) {
         case 1:
             nodes.nest({number(rng, 2, 9), number(rng, -999, 999), number(rng, 2, 9), 8}, child);
             break;
-        case 2: nodes.blocks(said, number(rng, 1, 8), child, numbers(n - 1, -20, 90)); break;
+        case 2: nodes.indexed_block(said, number(rng, 1, 8), child, numbers(n - 1, -20, 90)); break;
         case 3:
-            nodes.runs(said, number(rng, 1, 8), number(rng, 1, 200), child, numbers(n - 1, 0, 200),
-                       numbers(n, 1, 9));
+            nodes.indexed(said, number(rng, 1, 8), number(rng, 1, 200), child,
+                          numbers(n - 1, 0, 200), numbers(n, 1, 9));
             break;
         case 4:
-            nodes.runs(said, 1, number(rng, 1, 50), child, numbers(n - 1, 0, 400),
-                       numbers(1, 1, 9), 32);
+            nodes.indexed(said, 1, number(rng, 1, 50), child, numbers(n - 1, 0, 400),
+                          numbers(1, 1, 9), 32);
             break;
         default: {
             FlatNodes::Ids ids(n);
             for (std::uint32_t &i : ids) i = static_cast<std::uint32_t>(rng.below(id));
             ids[rng.below(n)] = child;
             if (rng.chance(30))
-                nodes.progression_fields(said, number(rng, -500, 500), ids);
+                nodes.progression_structure(said, number(rng, -500, 500), ids);
             else
-                nodes.fields(said, number(rng, 1, 8), ids, numbers(n - 1, -20, 400));
+                nodes.structure(said, number(rng, 1, 8), ids, numbers(n - 1, -20, 400));
         }
         }
     }

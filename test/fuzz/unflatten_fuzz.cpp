@@ -3,8 +3,8 @@
 //
 // With libFuzzer, compile it and the library with clang++ -fsanitize=fuzzer,address,undefined;
 // without, replay_main.cpp makes the inputs.
-#include "support/exercise.hpp"
-#include "support/flat_bytes.hpp"
+#include "support/moves/exercise.hpp"
+#include "support/moves/flat_bytes.hpp"
 
 #include <cstdint>
 #include <cstdio>

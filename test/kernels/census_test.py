@@ -56,7 +56,7 @@ class Census(unittest.TestCase):
             self.assertEqual(len(shapes), sum(3**n for n in range(1, backend.max_levels + 1)))
             self.assertEqual(len(list(backend.moves())), MOVE_KERNELS[backend.name])
             for kernel in backend.moves():
-                self.assertEqual(LEAVES[kernel.leaf].form == "run", kernel.shape.endswith("v"))
+                self.assertEqual(LEAVES[kernel.leaf].form == "run", kernel.shape.endswith("i"))
 
     def test_names(self):
         for backend, _ in self.each():
@@ -70,7 +70,7 @@ class Census(unittest.TestCase):
             for element in ELEMENTS:
                 kernel = ReduceKernel(op, element)
                 self.assertEqual(parse_name(format_name(kernel)), kernel)
-        self.assertEqual(parse_name("pack_su_w8"), MoveKernel("pack", "su", "w8"))
+        self.assertEqual(parse_name("pack_sb_w8"), MoveKernel("pack", "sb", "w8"))
         self.assertEqual(parse_name("reduce_sum_float32"), ReduceKernel("sum", "float32"))
         for name in ("", "pack", "pack__w8", "pack_x_w8", "pack_s_w3", "move_s_w8", "pack_s_w8_",
                      "reduce_sum", "reduce_replace_int8", "reduce_sum_int9", "xpack_s_w8"):
@@ -153,11 +153,11 @@ class GpuCensus(unittest.TestCase):
             self.assertEqual(re.findall(r'\{"(\w+)", UCD_GPU_KERNEL_HANDLE', text), names)
             for name in names:
                 self.assertEqual(format_name(parse_name(name)), name)
-            # As nest_kernel() in src/backend/gpu_common/nest_kernels.h counts.
+            # As nest_kernel() in src/backend/gpu_common/kernels/nest_kernels.h counts.
             for number, kernel in enumerate(k for k in self.backend.moves()
                                             if k.leaf == f"w{width}"):
                 before = (0, 0, 3, 3 + 9)[len(kernel.shape)]
-                shape = sum("suv".index(kind) * 3**i
+                shape = sum("sbi".index(kind) * 3**i
                             for i, kind in enumerate(reversed(kernel.shape)))
                 direction = ("pack", "unpack").index(kernel.direction)
                 self.assertEqual(number, direction * 39 + before + shape)

@@ -1,13 +1,14 @@
 // Every kernel of the GPU backends that reduces, launched by itself, in each of the ways that it
 // takes its elements, against a scalar formulation; what lies between the elements must stay as it
 // is.
-#include "reduce.h"
-#include "reduce_kernels.h"
+#include "kernels/reduce_kernels.h"
+#include "params/reduce.h"
+#include "plan/make_divisor.h"
 
 #include "support/catch.hpp"
-#include "support/mock_driver.h"
-#include "support/reduction_oracle.hpp"
-#include "support/reduction_values.hpp"
+#include "support/fake_device/fake_driver.h"
+#include "support/oracle/reduction_oracle.hpp"
+#include "support/random/reduction_values.hpp"
 
 #include <bit>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <vector>
 
 using namespace ucd;
+using namespace ucd::gpu;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
 
@@ -82,7 +84,7 @@ struct Side {
 struct Arrangement {
     std::size_t count, stride, before;
     bool both = false;
-    std::size_t laid_out_at() const { return guard + (both ? before : 0); }
+    std::size_t typed_at() const { return guard + (both ? before : 0); }
 };
 template <class Params>
 void check(const Reduction &r, const void *kernel, Direction direction, const Arrangement &a,
@@ -90,27 +92,25 @@ void check(const Reduction &r, const void *kernel, Direction direction, const Ar
     const Predefined &type = type_of(r.element);
     const std::size_t size = packed_size(r.element);
     const auto op = static_cast<ucd_op_t>(r.op);
-    Side laid_out(rng, guard + a.laid_out_at() + a.count * a.stride),
+    Side typed(rng, guard + a.typed_at() + a.count * a.stride),
         packed(rng, 2 * guard + a.before + a.count * size);
-    const auto laid_out_at = [&](std::size_t i) { return a.laid_out_at() + i * a.stride; };
+    const auto typed_at = [&](std::size_t i) { return a.typed_at() + i * a.stride; };
     const auto packed_at = [&](std::size_t i) { return guard + a.before + i * size; };
     for (std::size_t i = 0; i < a.count; ++i) {
-        random_value(rng, type, laid_out.bytes.data() + laid_out_at(i));
+        random_value(rng, type, typed.bytes.data() + typed_at(i));
         random_value(rng, type, packed.bytes.data() + packed_at(i));
     }
-    laid_out.send();
+    typed.send();
     packed.send();
     for (std::size_t i = 0; i < a.count; ++i) {
-        std::byte *const in = laid_out.bytes.data() + laid_out_at(i), *const out =
-                                                                          packed.bytes.data() +
-                                                                          packed_at(i);
+        std::byte *const in = typed.bytes.data() + typed_at(i), *const out = packed.bytes.data() +
+                                                                             packed_at(i);
         if (direction == Direction::pack)
             reduce_element(op, type, out, in);
         else
             reduce_element(op, type, in, out);
     }
-    auto params =
-        describe(laid_out.address() + a.laid_out_at(), packed.address() + guard + a.before);
+    auto params = describe(typed.address() + a.typed_at(), packed.address() + guard + a.before);
     params.direction = direction;
     void *arguments[] = {&params};
     mock::Stream stream(0);
@@ -119,13 +119,13 @@ void check(const Reduction &r, const void *kernel, Direction direction, const Ar
             gpuSuccess);
     stream.synchronise();
     CHECK(stream.failure() == "");
-    CHECK(laid_out.holds());
+    CHECK(typed.holds());
     CHECK(packed.holds());
 }
 
 // A strided level, or one without holes.
 ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, ReduceBy by,
-                     uintptr_t laid_out, uintptr_t packed) {
+                     uintptr_t typed, uintptr_t packed) {
     ReduceParams p{};
     p.by = by;
     if (a.stride != size) p.levels = 1;
@@ -133,8 +133,8 @@ ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, Redu
     p.strided = p.levels == 1 && a.count % 2 == 1;
     p.shift = static_cast<uint8_t>(std::countr_zero(word));
     NestParams &n = p.nest;
-    n.level[0] = {Divisor(size / word), static_cast<int32_t>(a.stride / word)};
-    n.laid_out = laid_out;
+    n.level[0] = {make_divisor(size / word), static_cast<int32_t>(a.stride / word)};
+    n.typed = typed;
     if (by == ReduceBy::elements) {
         n.packed = packed;
         n.vectors = static_cast<uint32_t>(a.count);
@@ -144,19 +144,19 @@ ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, Redu
     n.packed = packed - head;
     n.head = static_cast<uint32_t>(head);
     n.first_word = static_cast<uint32_t>(-static_cast<int64_t>(head / word));
-    n.laid_out = word == vector_bytes ? laid_out - head : laid_out;
+    n.typed = word == vector_bytes ? typed - head : typed;
     n.vectors = static_cast<uint32_t>((end - n.packed + vector_bytes - 1) / vector_bytes);
     n.tail = static_cast<uint32_t>(end - n.packed - (n.vectors - 1) * vector_bytes);
     return p;
 }
 
 ReduceAnyParams any(const Reduction &r, const Arrangement &a, std::size_t size, unsigned width,
-                    uintptr_t laid_out, uintptr_t packed) {
+                    uintptr_t typed, uintptr_t packed) {
     ReduceAnyParams p{};
     p.element = r.element;
     p.kinds[static_cast<unsigned>(r.element)] = {r.number, static_cast<uint8_t>(size)};
     p.width = width;
-    p.laid_out = laid_out;
+    p.layout.typed = typed;
     const uintptr_t head = packed % vector_bytes, end = packed + a.count * size;
     p.packed = packed - head;
     p.position = uint64_t{0} - head;

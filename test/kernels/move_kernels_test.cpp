@@ -3,7 +3,7 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -88,7 +88,7 @@ private:
     // Rows of many blocks or runs, small multiples of the block as distances, and distances that
     // are multiples of a power of two are treated in ways of their own, and so are many short rows.
     uint64_t iterations(Rng &rng, LevelKind kind, bool innermost) const {
-        if (kind == LevelKind::varying && !innermost)
+        if (kind == LevelKind::indexed && !innermost)
             return static_cast<uint64_t>(rng.between(1, 3));
         if (nest.block > 40) return static_cast<uint64_t>(rng.between(1, innermost ? 11 : 3));
         if (!innermost) return static_cast<uint64_t>(rng.between(1, rng.chance(30) ? 13 : 3));
@@ -119,7 +119,7 @@ private:
             return;
         }
         uint64_t most = 1;
-        if (kind == LevelKind::varying) {
+        if (kind == LevelKind::indexed) {
             first[d].push_back(0);
             // Long ones exceed what kernels may treat as short, in bytes.
             const int64_t usual = innermost ? 6 : 3;
@@ -165,14 +165,14 @@ void enumerate(const Nest &nest, std::span<const LevelKind> shape, std::size_t d
     const Block outside = block;
     for (uint64_t i = 0; i < level.count; ++i) {
         const uint64_t children =
-            shape[d] == LevelKind::varying ? level.first[i + 1] - level.first[i] : 1;
+            shape[d] == LevelKind::indexed ? level.first[i + 1] - level.first[i] : 1;
         for (uint64_t j = 0; j < children; ++j) {
             block = outside;
             block.at.at[d] = i;
             block.at.in_run[d] = j;
             block.displ += shape[d] == LevelKind::strided ? static_cast<int64_t>(i) * level.stride
                                                           : level.displs[i];
-            if (shape[d] == LevelKind::varying)
+            if (shape[d] == LevelKind::indexed)
                 block.displ += static_cast<int64_t>(j) * level.stride;
             enumerate(nest, shape, d + 1, block, blocks);
         }
@@ -217,7 +217,7 @@ std::vector<uint64_t> block_sizes(Leaf leaf) {
 
 // One random nest and range.
 void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
-                const FencedPages &laid_out_pages, const FencedPages &packed_pages) {
+                const FencedPages &typed_pages, const FencedPages &packed_pages) {
     const std::span<const LevelKind> shape = kernel.shape();
     RandomNest random(rng, shape, block, rng.chance(30));
     std::vector<Block> blocks;
@@ -230,15 +230,15 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
     }
     const std::size_t bytes = (to - from + 1) * block;
     const auto size = static_cast<std::size_t>(random.span.size());
-    const std::span<char> laid_out = laid_out_pages.place(rng, size, rng.chance(50));
+    const std::span<char> typed = typed_pages.place(rng, size, rng.chance(50));
     const std::span<char> packed = packed_pages.place(rng, bytes, rng.chance(50));
     const auto displ_of_origin = static_cast<std::size_t>(-random.span.low);
 
-    std::vector<char> expected_laid_out(laid_out.begin(), laid_out.end());
+    std::vector<char> expected_typed(typed.begin(), typed.end());
     std::vector<char> expected_packed(packed.begin(), packed.end());
     for (std::size_t i = from; i <= to; ++i) {
         char *const place = expected_packed.data() + (i - from) * block;
-        char *const at = expected_laid_out.data() + displ_of_origin + blocks[i].displ;
+        char *const at = expected_typed.data() + displ_of_origin + blocks[i].displ;
         if (kernel.direction == Direction::pack)
             std::memcpy(place, at, block);
         else
@@ -246,7 +246,7 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
     }
 
     // Tables may hold absolute addresses, with an origin of NULL.
-    char *origin = laid_out.data() + displ_of_origin;
+    char *origin = typed.data() + displ_of_origin;
     for (std::size_t d = 0; d < shape.size() && origin != nullptr; ++d)
         if (shape[d] != LevelKind::strided && rng.chance(50)) {
             random.move_level(d, reinterpret_cast<intptr_t>(origin));
@@ -254,9 +254,9 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
         }
     kernel.function(random.nest, origin, packed.data(), blocks[from].at, blocks[to].at);
 
-    CHECK(std::equal(laid_out.begin(), laid_out.end(), expected_laid_out.begin()));
+    CHECK(std::equal(typed.begin(), typed.end(), expected_typed.begin()));
     CHECK(std::equal(packed.begin(), packed.end(), expected_packed.begin()));
-    CHECK(laid_out_pages.guards_hold(laid_out));
+    CHECK(typed_pages.guards_hold(typed));
     CHECK(packed_pages.guards_hold(packed));
 }
 
@@ -266,7 +266,7 @@ std::vector<std::vector<LevelKind>> all_shapes() {
         std::vector<std::vector<LevelKind>> longer;
         for (const auto &shape : longest)
             for (const LevelKind kind :
-                 {LevelKind::strided, LevelKind::uniform, LevelKind::varying}) {
+                 {LevelKind::strided, LevelKind::indexed_block, LevelKind::indexed}) {
                 longer.push_back(shape);
                 longer.back().push_back(kind);
             }
@@ -279,7 +279,7 @@ std::vector<std::vector<LevelKind>> all_shapes() {
 std::string expected_name(Direction direction, std::span<const LevelKind> shape,
                           const std::string &leaf) {
     std::string name = direction == Direction::pack ? "pack_" : "unpack_";
-    for (const LevelKind kind : shape) name += "suv"[static_cast<int>(kind)];
+    for (const LevelKind kind : shape) name += "sbi"[static_cast<int>(kind)];
     return name + "_" + leaf;
 }
 
@@ -295,7 +295,7 @@ bool is_run(Leaf leaf) {
 } // namespace
 
 TEST_CASE("move kernels move the blocks of their range and nothing else") {
-    const FencedPages laid_out(std::size_t{1} << 26), packed(std::size_t{1} << 25);
+    const FencedPages typed(std::size_t{1} << 26), packed(std::size_t{1} << 25);
     for (const KernelSet *set : kernel_sets())
         for (const MoveKernelInfo &kernel : set->moves) {
             const uint64_t name_seed = ucdtest::mix_seed(1, kernel.name);
@@ -307,7 +307,7 @@ TEST_CASE("move kernels move the blocks of their range and nothing else") {
                     INFO(set->instructions << ' ' << kernel.name << ", blocks of " << block
                                            << ", seed " << seed);
                     Rng rng(seed);
-                    try_kernel(kernel, block, rng, laid_out, packed);
+                    try_kernel(kernel, block, rng, typed, packed);
                 }
         }
 }
@@ -315,11 +315,11 @@ TEST_CASE("move kernels move the blocks of their range and nothing else") {
 TEST_CASE("rows that exceed the caches") {
     const uint64_t count = 4099;
     const int64_t distance = 8200;
-    const FencedPages laid_out_pages(count * distance);
+    const FencedPages typed_pages(count * distance);
     Rng rng(11);
-    const auto laid_out = laid_out_pages.place(rng, 0, false);
+    const auto typed = typed_pages.place(rng, 0, false);
     for (const KernelSet *set : kernel_sets())
-        for (const LevelKind outer : {LevelKind::strided, LevelKind::uniform})
+        for (const LevelKind outer : {LevelKind::strided, LevelKind::indexed_block})
             for (const uint64_t block : {4, 8})
                 for (const bool backwards : {false, true})
                     for (const std::size_t misalignment : {0, 8, 3}) {
@@ -333,10 +333,10 @@ TEST_CASE("rows that exceed the caches") {
                         nest.level[0] = {2, second_row, displs, nullptr};
                         nest.level[1] = {count, backwards ? -distance : distance, nullptr, nullptr};
                         char *const origin =
-                            laid_out.data() + (backwards ? (count - 1) * distance : 0);
+                            typed.data() + (backwards ? (count - 1) * distance : 0);
                         for (uint64_t i = 0; i < count; ++i)
                             for (const int64_t row : displs) {
-                                char *const at = laid_out.data() + i * distance + row;
+                                char *const at = typed.data() + i * distance + row;
                                 for (uint64_t b = 0; b < block; ++b)
                                     at[b] = static_cast<char>(rng.bits());
                             }
@@ -356,7 +356,7 @@ TEST_CASE("rows that exceed the caches") {
                             for (uint64_t i = row == 0 ? 5 : 0; i < count - (row == 1); ++i) {
                                 const uint64_t place = backwards ? count - 1 - i : i;
                                 wrong +=
-                                    std::memcmp(p, laid_out.data() + place * distance + displs[row],
+                                    std::memcmp(p, typed.data() + place * distance + displs[row],
                                                 block) != 0;
                                 p += block;
                             }
@@ -372,7 +372,7 @@ TEST_CASE("the move table finds each kernel, and the portable one where a leaf d
     std::set<std::string> names;
     std::set<MoveKernel> functions;
     for (const auto &shape : all_shapes()) {
-        const bool runs = shape.back() == LevelKind::varying;
+        const bool runs = shape.back() == LevelKind::indexed;
         for (const Direction direction : {Direction::pack, Direction::unpack})
             for (int i = 0; i < static_cast<int>(Leaf::count_); ++i) {
                 const Leaf leaf = static_cast<Leaf>(i);

@@ -4,7 +4,7 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -71,8 +71,8 @@ void check(const RowReduceKernelInfo &kernel, Rng &rng, uint64_t elements) {
     const bool backwards = rng.chance(20);
     const std::size_t guard = 64, shift = rng.below(64);
     // Values at every multiple of the size from each block on; bytes between are any.
-    Bytes laid_out(2 * guard + 64 + static_cast<std::size_t>(distance) * count);
-    for (unsigned char &b : laid_out) b = static_cast<unsigned char>(rng.bits());
+    Bytes typed(2 * guard + 64 + static_cast<std::size_t>(distance) * count);
+    for (unsigned char &b : typed) b = static_cast<unsigned char>(rng.bits());
     const std::size_t first =
         guard + shift + (backwards ? static_cast<std::size_t>(distance) * (count - 1) : 0);
     const int64_t stride = backwards ? -distance : distance;
@@ -82,25 +82,24 @@ void check(const RowReduceKernelInfo &kernel, Rng &rng, uint64_t elements) {
     const std::size_t packed_first = guard; // as its elements are aligned, or not
     for (uint64_t i = 0; i < count; ++i)
         for (uint64_t j = 0; j < elements; ++j)
-            of.fill(rng,
-                    &laid_out[first + static_cast<std::size_t>(static_cast<int64_t>(i) * stride) +
-                              j * of.size]);
-    Bytes expected_laid_out = laid_out, expected_packed = packed;
+            of.fill(rng, &typed[first + static_cast<std::size_t>(static_cast<int64_t>(i) * stride) +
+                                j * of.size]);
+    Bytes expected_typed = typed, expected_packed = packed;
     for (uint64_t i = 0; i < count; ++i)
         for (uint64_t j = 0; j < elements; ++j) {
             const std::size_t there =
                 first + static_cast<std::size_t>(static_cast<int64_t>(i) * stride) + j * of.size;
             const std::size_t here = packed_first + (i * elements + j) * of.size;
             if (kernel.direction == Direction::pack)
-                of.combine(kernel.op, &expected_packed[here], &laid_out[there]);
+                of.combine(kernel.op, &expected_packed[here], &typed[there]);
             else
-                of.combine(kernel.op, &expected_laid_out[there], &packed[here]);
+                of.combine(kernel.op, &expected_typed[there], &packed[here]);
         }
-    kernel.function(reinterpret_cast<char *>(&laid_out[first]), stride, count, block,
+    kernel.function(reinterpret_cast<char *>(&typed[first]), stride, count, block,
                     reinterpret_cast<char *>(&packed[packed_first]));
     INFO(kernel.name << ", " << count << " blocks of " << elements << " elements, stride "
                      << stride);
-    CHECK(laid_out == expected_laid_out);
+    CHECK(typed == expected_typed);
     CHECK(packed == expected_packed);
 }
 
@@ -123,18 +122,17 @@ TEST_CASE("rows of single elements that come from memory") {
             if (kernel.element != Element::float64) continue;
             const Model &of = model_of(kernel.element);
             constexpr std::size_t count = 20000, stride = 64;
-            Bytes laid_out = random_elements(rng, of, count * stride);
+            Bytes typed = random_elements(rng, of, count * stride);
             Bytes packed = random_elements(rng, of, count * of.size);
-            Bytes expected_laid_out = laid_out, expected_packed = packed;
+            Bytes expected_typed = typed, expected_packed = packed;
             const bool pack = kernel.direction == Direction::pack;
             for (std::size_t i = 0; i < count; ++i)
-                of.combine(kernel.op,
-                           pack ? &expected_packed[i * 8] : &expected_laid_out[i * stride],
-                           pack ? &laid_out[i * stride] : &packed[i * 8]);
-            kernel.function(reinterpret_cast<char *>(laid_out.data()), stride, count, of.size,
+                of.combine(kernel.op, pack ? &expected_packed[i * 8] : &expected_typed[i * stride],
+                           pack ? &typed[i * stride] : &packed[i * 8]);
+            kernel.function(reinterpret_cast<char *>(typed.data()), stride, count, of.size,
                             reinterpret_cast<char *>(packed.data()));
             INFO(set->instructions << " " << kernel.name);
-            CHECK(laid_out == expected_laid_out);
+            CHECK(typed == expected_typed);
             CHECK(packed == expected_packed);
         }
 }

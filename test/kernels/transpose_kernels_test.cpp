@@ -3,7 +3,7 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <cstring>
 #include <vector>
@@ -61,31 +61,31 @@ void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
     // Both sides at addresses of every kind, also such that fill whole cache lines.
     const auto shift = [&] { return rng.chance(50) ? 0 : rng.below(64); };
     const std::size_t packed_bytes = (m.rows - 1) * m.packed_row + m.columns * m.block;
-    std::vector<char> laid_out = random_bytes(rng, one.span + 2 * guard + 64);
+    std::vector<char> typed = random_bytes(rng, one.span + 2 * guard + 64);
     std::vector<char> packed = random_bytes(rng, packed_bytes + 2 * guard + 64);
     const auto place = [&](std::vector<char> &bytes) {
         const auto begin = reinterpret_cast<uintptr_t>(bytes.data()) + guard;
         return bytes.data() + guard + (64 - begin % 64) % 64 - 64 + shift();
     };
-    char *const at = place(laid_out) + one.origin, *const to = place(packed);
-    std::vector<char> expected_laid_out = laid_out, expected_packed = packed;
+    char *const at = place(typed) + one.origin, *const to = place(packed);
+    std::vector<char> expected_typed = typed, expected_packed = packed;
     const bool pack = kernel.direction == Direction::pack;
     for (uint64_t i = 0; i < m.rows; ++i)
         for (uint64_t j = 0; j < m.columns; ++j) {
-            const std::ptrdiff_t there = at - laid_out.data() +
+            const std::ptrdiff_t there = at - typed.data() +
                                          static_cast<int64_t>(i) * m.row_stride +
                                          static_cast<int64_t>(j) * m.column_stride;
             const std::ptrdiff_t here =
                 to - packed.data() + static_cast<std::ptrdiff_t>(i * m.packed_row + j * m.block);
             if (pack)
-                std::memcpy(expected_packed.data() + here, laid_out.data() + there, m.block);
+                std::memcpy(expected_packed.data() + here, typed.data() + there, m.block);
             else
-                std::memcpy(expected_laid_out.data() + there, packed.data() + here, m.block);
+                std::memcpy(expected_typed.data() + there, packed.data() + here, m.block);
         }
     kernel.function(m, at, to);
     INFO(kernel.name << ", " << m.rows << " rows of " << m.columns << ", block " << m.block
                      << ", strides " << m.row_stride << " and " << m.column_stride);
-    CHECK(laid_out == expected_laid_out);
+    CHECK(typed == expected_typed);
     CHECK(packed == expected_packed);
 }
 

@@ -1,32 +1,49 @@
 // The main function of every Catch2 test program, for Catch2 2 and 3. What a random test may be
-// told is in support/random_cases.hpp. Define UCD_TEST_NO_LIBRARY for programs that do not link the
-// library (the oracle's own test).
+// told is in support/random/random_cases.hpp.
 #define CATCH_CONFIG_RUNNER
 #include "support/catch.hpp"
 
-#include "support/random_cases.hpp"
+#include "support/random/random_cases.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 namespace {
 
-bool start_library() {
+// How a program tells Meson that it was skipped.
+constexpr int skipped = 77;
+
+// Why the tests cannot run; "" if they can. UCD_TEST_NEEDS_BACKEND names a backend that has to have
+// a device.
+std::string reason_to_skip() {
 #ifndef UCD_TEST_NO_LIBRARY
+    const char *needed = std::getenv("UCD_TEST_NEEDS_BACKEND");
+    int count = 0;
+    if (needed == nullptr || ucd_backend_count(&count) != UCD_SUCCESS) return "";
+    for (int i = 0; i < count; ++i) {
+        ucd_backend_desc_t desc{};
+        desc.struct_size = sizeof desc;
+        if (ucd_backend_get(i, &desc) != UCD_SUCCESS || std::string(desc.name) != needed) continue;
+        return desc.available != 0 && desc.devices > 0 ? "" : desc.reason;
+    }
+#endif
+    return "";
+}
+
+bool start_library() {
     if (const int rc = ucd_init(UCD_INFO__NULL); rc != UCD_SUCCESS) {
         std::fprintf(stderr, "ucd_init: %s: %s\n", ucd_strerror(rc), ucd_last_error());
         return false;
     }
-#endif
     return true;
 }
 
 bool stop_library() {
-#ifndef UCD_TEST_NO_LIBRARY
     if (const int rc = ucd_finalize(); rc != UCD_SUCCESS) {
         std::fprintf(stderr, "ucd_finalize: %s: %s\n", ucd_strerror(rc), ucd_last_error());
         return false;
     }
-#endif
     return true;
 }
 
@@ -37,6 +54,10 @@ int main(int argc, char **argv) {
     Catch::Session session;
     if (const int rc = session.applyCommandLine(argc, argv); rc != 0) return rc;
     if (!start_library()) return 2;
+    if (const std::string reason = reason_to_skip(); !reason.empty()) {
+        std::fprintf(stderr, "skipped: %s\n", reason.c_str());
+        return stop_library() ? skipped : 2;
+    }
     std::fprintf(stderr, "UCD_TEST_SEED=%llu\n",
                  static_cast<unsigned long long>(ucdtest::session_seed()));
     const int failed = session.run();

@@ -185,7 +185,7 @@ class Flat(unittest.TestCase):
         self.assertEqual(text('unflatten', '--dump', self.path), dump)
         shown = b''.join(bytes.fromhex(line[8:43]) for line in dump.splitlines())
         self.assertEqual(shown, pathlib.Path(self.path).read_bytes())
-        for words in ('magic', 'alignment 8', 'element of class 7, 8 bytes', 'runs of node', 'fields'):
+        for words in ('magic', 'alignment 8', 'element of class 7, 8 bytes', 'indexed: 2 blocks of node', 'structure: '):
             self.assertIn(words, dump)
 
     def test_corrupt_files_have_a_status_of_their_own(self):
@@ -237,13 +237,31 @@ class Commands(unittest.TestCase):
             self.assertEqual(done.stdout, b'', bad)
 
     def test_what_is_wrong_is_named(self):
-        for bad, said in ((('nothing',), b'not expected: nothing'), ((), b'subcommand is required')):
+        for bad, said in ((('nothing',), b"unknown command 'nothing'\n"),
+                          ((), b'subcommand is required'),
+                          (('info', 'b', 'a'), b'info takes no more arguments: b a\n'),
+                          (('pack',), b'INPUT is required')):
             self.assertIn(said, run(*bad, status=2).stderr)
         for number in ('-1', '9' * 25, '1x'):
             for bad in (('describe', 'int', '--count'), ('pack', 'a', 'b', '--bytes')):
                 said = run(*bad, number, status=2).stderr
                 self.assertIn(number.encode(), said)
                 self.assertLess(len(said), 150)
+
+    def test_what_may_be_meant_is_suggested(self):
+        for bad, said in ((('descirbe', 'int'), "unknown command 'descirbe'; did you mean describe?"),
+                          (('describe', '--sgv', 'a', 'int'),
+                           'unknown option --sgv; did you mean --svg?'),
+                          (('--verson',), 'unknown option --verson; did you mean --version?'),
+                          (('pack', '--slcie=0'), 'unknown option --slcie; did you mean --slice?'),
+                          (('info', '--quite-another'), 'unknown option --quite-another\n'),
+                          (('pack', 'a', 'b', '--op', 'mun'), 'did you mean min?'),
+                          (('completion', 'fisch'), 'did you mean fish?')):
+            self.assertIn(said, run(*bad, status=2).stderr.decode())
+        # In the order in which they were given.
+        said = run('pack', 'a', '--type', 'int', '--threats', '2', '--bites', '8', status=2).stderr
+        self.assertEqual(said.decode(), 'ucd: unknown option --threats; did you mean --threads?\n'
+                         'unknown option --bites; did you mean --bytes?\nucd pack --help says more\n')
 
     def test_help_is_no_failure(self):
         self.assertIn('describe', text('--help'))
@@ -284,19 +302,46 @@ class Commands(unittest.TestCase):
                 subprocess.run([program, '-n'], input=script, text=True, check=True)
 
     def test_bash_completes(self):
+        self.assertNotIn('-o', text('completion', 'bash').split('complete ')[-1])
         script = text('completion', 'bash') + '''
-            try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ucd; echo "${COMPREPLY[*]}"; }
-            compopt() { :; }
+            try() {
+                COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); options=
+                _ucd
+                echo "$(printf '%s\\n' "${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd ' ')$options"
+            }
+            compopt() { options=" ($*)"; }
             try ucd des
             try ucd pack --of
             try ucd pack a b --op min
             try ucd describe vec
             try ucd describe doub
+            try ucd pa                 # a command, and a folder
+            try ucd pack pa
+            try ucd pack -v paper pa
+            try ucd pack -c 3 pa
+            try ucd pack a b pa
+            try ucd pack -c pa
+            try ucd pack --type vec
+            try ucd pack --dtype doub
+            try ucd flatten int -o pa
+            try ucd describe @pa
+            try ucd describe int pa
+            try ucd completion ''
+            try ucd manual ucd-
+            try ucd info pa
         '''
-        done = subprocess.run(['bash', '--norc', '-c', script], capture_output=True, text=True,
-                              check=True)
+        with tempfile.TemporaryDirectory() as room:
+            (pathlib.Path(room) / 'pack').mkdir()
+            (pathlib.Path(room) / 'paper 1').touch()
+            done = subprocess.run(['bash', '--norc', '-c', script], capture_output=True, text=True,
+                                  check=True, cwd=room)
+        files = 'pack paper 1 (-o filenames)'
         self.assertEqual(done.stdout.splitlines(),
-                         ['describe', '--offset', 'min minloc', 'vector(', 'double double_int'])
+                         ['describe', '--offset', 'min minloc', 'vector( (-o nospace)',
+                          'double double_int (-o nospace)', 'pack', files, files, files, '', '',
+                          'vector( (-o nospace)', 'double double_int', files, '@pack @paper 1', '',
+                          'bash fish zsh', 'ucd-type', ''])
+        self.assertEqual(done.stderr, '')
 
     def test_manual_is_a_man_page(self):
         if shutil.which('groff'):

@@ -118,7 +118,7 @@ class Files(unittest.TestCase):
         self.refuse('touches bytes', 'pack', 'h.bin', 'o', '--shape', '5,5', '--dtype', 'short')
         for shape in ('', '4,', 'x', '-1', '4 5', '9999999999,9999999999'):
             self.refuse('', 'pack', 'h.bin', 'o', f'--shape={shape}', '--dtype', 'int', status=2)
-        self.refuse('such as double', 'pack', 'h.bin', 'o', '--shape', '4', '--dtype', 'Double',
+        self.refuse('did you mean double', 'pack', 'h.bin', 'o', '--shape', '4', '--dtype', 'Double',
                     status=2)
         self.save('n.npy', np.zeros(4))
         self.refuse('which has a shape itself', 'pack', 'n.npy', 'o', '--shape', '4', '--dtype',
@@ -249,6 +249,74 @@ class Files(unittest.TestCase):
         self.run_ucd('copy', 'a.npy', 'new.bin', '--in-slice', ':,:,0', '--out-type',
                      'contig(12,double)')
         np.testing.assert_array_equal(np.fromfile(self.path / 'new.bin').reshape(3, 4), a[:, :, 0])
+
+    # .npy files that are missing
+
+    def test_arrays_that_are_missing_are_made(self):
+        a = self.save('a.npy', np.arange(60.).reshape(3, 4, 5))
+        # As what goes in, if nothing says what they are to be.
+        self.run_ucd('copy', 'a.npy', 'same.npy', '--in-slice', '::-1,:,2')
+        np.testing.assert_array_equal(self.load('same.npy'), a[::-1, :, 2])
+        self.run_ucd('unpack', 'a.npy', 'again.npy')
+        np.testing.assert_array_equal(self.load('again.npy'), a)
+        self.run_ucd('copy', 'a.npy', 'row.npy', '--in-type', 'vector(4,1,5,double)')
+        np.testing.assert_array_equal(self.load('row.npy'), a[0, :, 0])
+        self.save('f.npy', np.asfortranarray(a))
+        self.run_ucd('copy', 'f.npy', 'c.npy')
+        np.testing.assert_array_equal(self.load('c.npy'), a)
+        # An array by shape and dtype, and a slice of it: zeros elsewhere.
+        expected = np.zeros((6, 5))
+        expected[::2] = a[0, :3]
+        self.save('p.npy', a[0, :3])
+        self.run_ucd('unpack', 'p.npy', 'u.npy', '--shape', '6,5', '--dtype', 'double', '-s', '::2')
+        np.testing.assert_array_equal(self.load('u.npy'), expected)
+        self.run_ucd('copy', 'a.npy', 'd.npy', '--in-slice', '0,:3', '--out-shape', '6,5',
+                     '--out-dtype', 'double', '--out-slice', '::2')
+        np.testing.assert_array_equal(self.load('d.npy'), expected)
+        # By a type: one dimension, as long as the type reaches.
+        self.run_ucd('unpack', 'p.npy', 't.npy', '-t', 'vector(15,1,2,double)', '--origin', 8)
+        np.testing.assert_array_equal(self.load('t.npy')[1::2], a[0, :3].ravel())
+        self.assertEqual(self.load('t.npy').shape, (30,))
+        self.raw('s.bin', np.arange(24, dtype=np.uint8))
+        self.run_ucd('copy', 's.bin', 's.npy', '--in-type', 'contig(24,byte)', '--out-type',
+                     'struct([1,1],[0,8],[double,int])', '--out-count', 2)
+        self.assertEqual((self.load('s.npy').dtype, self.load('s.npy').shape), (np.uint8, (28,)))
+
+    def test_arrays_that_cannot_be_made(self):
+        self.save('f.npy', np.asfortranarray(np.zeros((3, 4))))
+        self.raw('b.bin', np.zeros(2))
+        for said, arguments in (
+                ('it does not exist: give a type, or the shape', ('unpack', 'f.npy')),
+                ('it does not exist: give a type, or the shape', ('unpack', 'b.bin')),
+                ('NumPy has no dtype for bfloat16',
+                 ('unpack', 'b.bin', '--shape', '8', '--dtype', 'bfloat16'))):
+            self.refuse(said, *arguments[:2], 'new.npy', *arguments[2:], status=2)
+        shape = ('--shape', '2', '--dtype', 'double')
+        self.refuse('touches bytes 8 to 24 of its data, which has 16', 'unpack', 'b.bin', 'new.npy',
+                    *shape, '--origin', 8)
+        self.refuse('its elements are', 'unpack', 'f.npy', 'new.npy', '--shape', '12', '--dtype',
+                    'float')
+        self.refuse('it has 96 bytes; the type takes 16', 'unpack', 'f.npy', 'new.npy', *shape)
+        self.assertFalse((self.path / 'new.npy').exists())
+
+    def test_parts_keep_their_dtype(self):
+        a = self.save('a.npy', np.arange(10.))
+        self.run_ucd('pack', 'a.npy', 'p.npy', '--offset', 16, '--bytes', 24)
+        np.testing.assert_array_equal(self.load('p.npy'), a[2:5])
+        strings = self.save('s.npy', np.array(['abc', 'def', 'ghi']))
+        self.run_ucd('pack', 's.npy', 'p.npy', '--bytes', 24)
+        np.testing.assert_array_equal(self.load('p.npy'), strings[:2])
+        (self.path / 'p.npy').unlink()
+        for part in (('--bytes', 12), ('--offset', 4), ('--offset', 4, '--bytes', 16)):
+            self.refuse('are no whole elements of 8 bytes (<f8); --as-is', 'pack', 'a.npy', 'p.npy',
+                        *part)
+            self.assertFalse((self.path / 'p.npy').exists())
+            self.run_ucd('pack', 'a.npy', 'p.bin', *part)  # raw bytes are bytes
+            self.run_ucd('pack', 'a.npy', 'p.npy', '--as-is', *part)
+            found = self.load('p.npy')
+            self.assertEqual(found.dtype, np.uint8)
+            self.assertEqual(found.tobytes(), (self.path / 'p.bin').read_bytes())
+            (self.path / 'p.npy').unlink()
 
     # Larger than a chunk
 
@@ -382,7 +450,6 @@ class Files(unittest.TestCase):
         os.link(self.path / 'a.npy', self.path / 'link.npy')
         self.refuse('are the same file', 'pack', 'a.npy', 'link.npy')
         self.refuse('are the same file', 'unpack', 'link.npy', 'a.npy')
-        self.refuse('only raw files are made', 'unpack', 'a.npy', 'new.npy')
         self.refuse('the type starts at byte -8', 'unpack', 'a.npy', 'new', '-t',
                     'hindexed_block(10,[-8],double)')
         if os.geteuid() != 0:

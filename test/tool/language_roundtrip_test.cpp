@@ -1,10 +1,10 @@
 // Types to text and back: equal flattened bytes.
 #include "support/catch.hpp"
 
-#include "support/flat_bytes.hpp"
-#include "support/random_cases.hpp"
-#include "support/random_recipe.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/flat_bytes.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/random/random_cases.hpp"
+#include "support/random/random_recipe.hpp"
 
 #include "language/build.hpp"
 #include "language/parse.hpp"
@@ -131,10 +131,11 @@ TEST_CASE("empty types, bounds and starts come back") {
 }
 
 TEST_CASE("flattened bytes of other machines and writers come back") {
-    FlatNodes runs;
-    runs.runs(3, 4, 12, runs.int64(), {3, 50}, {2, 1, 4});
-    check_foreign(runs.sealed({.extent = 300}));
-    check_foreign(runs.sealed({.start = -16, .lb = -16, .extent = 200, .explicit_bounds = true}));
+    FlatNodes indexed;
+    indexed.indexed(3, 4, 12, indexed.int64(), {3, 50}, {2, 1, 4});
+    check_foreign(indexed.sealed({.extent = 300}));
+    check_foreign(
+        indexed.sealed({.start = -16, .lb = -16, .extent = 200, .explicit_bounds = true}));
     FlatNodes foreign;
     foreign.nest({4, 100, 3, 24}, foreign.element(7, 16, 3));
     check_foreign(foreign.sealed({.extent = 400, .alignment_log = 3}));
@@ -143,7 +144,7 @@ TEST_CASE("flattened bytes of other machines and writers come back") {
     const std::uint32_t byte = shared.byte();
     for (int level = 0; level < 20; ++level) {
         const std::int64_t apart = std::int64_t{100} << level;
-        id = shared.fields(3, 1, {id, id, byte}, {apart, apart});
+        id = shared.structure(3, 1, {id, id, byte}, {apart, apart});
     }
     const FlatBytes sealed = shared.sealed();
     const ucd::Type doubled = ucd::unflatten(std::as_bytes(std::span(sealed)));

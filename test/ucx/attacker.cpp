@@ -137,7 +137,7 @@ void Attacker::send(const std::string &header, const std::string &data, unsigned
     post(std::move(made), request, waits);
 }
 
-void Attacker::active(const raw::Message &message, const std::string &data) {
+void Attacker::active(const wire::Message &message, const std::string &data) {
     send(message.text(), data, UCP_AM_SEND_FLAG_EAGER, true);
 }
 
@@ -145,11 +145,11 @@ void Attacker::active(const std::string &header, const std::string &data) {
     send(header, data, UCP_AM_SEND_FLAG_EAGER, true);
 }
 
-void Attacker::active_by_rendezvous(const raw::Message &message, const std::string &data) {
+void Attacker::active_by_rendezvous(const wire::Message &message, const std::string &data) {
     send(message.text(), data, UCP_AM_SEND_FLAG_RNDV, false);
 }
 
-void Attacker::tagged(const raw::Message &message, ucp_tag_t tag) {
+void Attacker::tagged(const wire::Message &message, ucp_tag_t tag) {
     auto made = std::make_unique<Post>();
     made->data = message.text();
     const ucp_request_param_t p = {};
@@ -159,35 +159,30 @@ void Attacker::tagged(const raw::Message &message, ucp_tag_t tag) {
 }
 
 void Attacker::say(const std::string &message, const std::string &data) {
-    if (raw::wire_version > 1) return send({}, message + data, UCP_AM_SEND_FLAG_EAGER, true);
-    raw::Message m;
-    m.id = new_id();
-    m.total = data.size();
-    m.user_header = message;
-    active(m, data);
+    send({}, message + data, UCP_AM_SEND_FLAG_EAGER, true);
 }
 
 bool Attacker::has_said() {
     return within(0, [&] { return !said_.empty(); });
 }
 
-raw::Said Attacker::next_said() {
+wire::Said Attacker::next_said() {
     if (!within(10, [&] { return !said_.empty(); }))
         throw std::runtime_error("the library says nothing");
-    raw::Said s = said_.front();
+    wire::Said s = said_.front();
     said_.pop_front();
     return s;
 }
 
-std::string Attacker::data_of(const raw::Said &said) {
-    if (said.total == 0 || raw::wire_version == 1) return said.data();
+std::string Attacker::data_of(const wire::Said &said) {
+    if (said.total == 0) return said.data();
     std::string data(said.total, '\0');
     std::size_t come = 0;
     const auto collect = [&] {
         for (; !received.empty(); received.pop_front()) {
-            if (!raw::is_pipeline(received.front().header)) continue;
-            const raw::Message m = raw::read_message(received.front().header);
-            if (m.kind != raw::chunk || m.id.number != said.transfer.number) continue;
+            if (!wire::is_pipeline(received.front().header)) continue;
+            const wire::Message m = wire::read_message(received.front().header);
+            if (m.kind != wire::chunk || m.id.number != said.transfer.number) continue;
             data.replace(m.offset, received.front().data.size(), received.front().data);
             come += received.front().data.size();
         }
@@ -203,13 +198,12 @@ void Attacker::release_data() {
 
 void Attacker::take(Received &&message) {
     const bool direct = message.header.empty();
-    if (direct && message.data.size() >= raw::preamble_bytes)
-        said_.push_back(raw::read_said(message.data));
-    if (raw::is_pipeline(message.header)) {
-        const raw::Message m = raw::read_message(message.header);
-        const bool users = m.kind == raw::whole || m.kind == raw::user_offer;
-        if (users && m.user_header.size() >= raw::preamble_bytes) {
-            said_.push_back(raw::read_said(m.user_header + message.data));
+    if (direct && wire::is_one_sided(message.data)) said_.push_back(wire::read_said(message.data));
+    if (wire::is_pipeline(message.header)) {
+        const wire::Message m = wire::read_message(message.header);
+        const bool users = m.kind == wire::whole || m.kind == wire::user_offer;
+        if (users && wire::is_one_sided(m.user_header)) {
+            said_.push_back(wire::read_said(m.user_header + message.data));
             said_.back().transfer = m.id;
             said_.back().total = m.total;
         }

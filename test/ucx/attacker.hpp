@@ -1,9 +1,9 @@
-// A peer that says what it likes: a worker without libucd-ucx, which speaks through UCP's public
-// calls; and means to count what its messages cost.
+// A hostile peer: a worker that sends arbitrary messages by UCP's public calls, without libucd-ucx;
+// and functions that measure what its messages cost.
 #pragma once
 
+#include "ucx/messages.hpp"
 #include "ucx/pair.hpp"
-#include "ucx/wire.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -73,30 +73,29 @@ public:
     }
 
     // Pipelines' messages. Those that are eager are waited for, others are not.
-    void active(const raw::Message &message, const std::string &data = {});
+    void active(const wire::Message &message, const std::string &data = {});
     void active(const std::string &header, const std::string &data);
-    void active_by_rendezvous(const raw::Message &message, const std::string &data);
-    void tagged(const raw::Message &message, ucp_tag_t tag = 1);
+    void active_by_rendezvous(const wire::Message &message, const std::string &data);
+    void tagged(const wire::Message &message, ucp_tag_t tag = 1);
     // Gives up the requests of the last two that are not complete.
     std::size_t unfinished() const;
 
     // One-sided messages, one UCP call each.
     void say(const std::string &message, const std::string &data = {});
-    // A request as a pipeline's message; in version 1 they all are.
-    void request(const raw::Request &request, const std::string &data = {}) {
+    void request(const wire::Request &request, const std::string &data = {}) {
         say(request.text(), data);
     }
     // The next one-sided message that has come; fails if none comes.
-    raw::Said next_said();
+    wire::Said next_said();
     bool has_said();
     // Its data, also if it comes in chunks.
-    std::string data_of(const raw::Said &said);
+    std::string data_of(const wire::Said &said);
 
     void close();        // its endpoint; it says nothing more
     void release_data(); // what has come by rendezvous, without fetching it
 
     // An id that it has not used.
-    raw::Id new_id() { return {stream_, ++number_}; }
+    wire::Id new_id() { return {stream_, ++number_}; }
 
     Side side; // without a pipeline
     std::deque<Received> received;
@@ -116,7 +115,7 @@ private:
     std::deque<std::unique_ptr<Post>> posts_;
     std::deque<std::unique_ptr<Fetch>> fetching_;
     std::deque<void *> held_;
-    std::deque<raw::Said> said_;
+    std::deque<wire::Said> said_;
 };
 
 } // namespace ucdtest

@@ -1,6 +1,6 @@
 // An active message of a worker belongs to one pipeline, or to one worker's one-sided operations.
 
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -48,7 +48,7 @@ void check_taken(ucp_worker_h worker, const char *function) {
 } // namespace
 
 TEST_CASE("the active message of a pipeline is taken") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     check_taken<ucd_ucx_pipeline_t>(sides.a.worker, "ucd_ucx_pipeline_create");
     check_usable(sides);
@@ -57,7 +57,7 @@ TEST_CASE("the active message of a pipeline is taken") {
 }
 
 TEST_CASE("the active message of one-sided operations is taken") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair;
     int memory = 1, value = 2;
     const Window window(pair.b, &memory, sizeof memory);
@@ -78,7 +78,7 @@ TEST_CASE("the active message of one-sided operations is taken") {
 }
 
 TEST_CASE("an active message is free when its pipeline has ended") {
-    const MockSession session;
+    const DeviceSession session;
     Side side;
     for (int i = 0; i < 3; ++i) {
         ucd_ucx_pipeline_t pipeline = nullptr, other = nullptr;

@@ -1,6 +1,6 @@
 // NULL for each argument of each function that may not be NULL, and handles that have ended.
 
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -251,7 +251,7 @@ void check_refused(const char *function, const char *words, Arguments &a, Call c
 } // namespace
 
 TEST_CASE("functions of pipelines refuse NULL") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Arguments a;
     a.worker = sides.a.worker;
@@ -278,7 +278,7 @@ TEST_CASE("functions of pipelines refuse NULL") {
 }
 
 TEST_CASE("functions of one-sided operations refuse NULL") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair;
     std::vector<char> memory(100);
     const Window window(pair.b, memory.data(), memory.size());

@@ -108,25 +108,25 @@ TEST_CASE("a pipeline ends without memory, whatever has come for it") {
             else
                 ucd_ucx_progress(victim.pipeline);
         });
-        const auto say = [&](raw::Kind kind, raw::Id id, std::size_t bytes) {
-            raw::Message m;
+        const auto say = [&](wire::Kind kind, wire::Id id, std::size_t bytes) {
+            wire::Message m;
             m.kind = kind;
             m.id = id;
-            m.total = kind == raw::whole ? bytes : 100000;
-            m.user_header = kind == raw::whole ? "header" : "";
+            m.total = kind == wire::whole ? bytes : 100000;
+            m.user_header = kind == wire::whole ? "header" : "";
             attacker.active(m, std::string(bytes, 'b'));
         };
-        const raw::Id begun = attacker.new_id();
-        say(raw::offer, begun, 0);
+        const wire::Id begun = attacker.new_id();
+        say(wire::offer, begun, 0);
         attacker.progress(20);
         ends = true;
         for (int i = 0; i < 3; ++i) {
-            say(raw::offer, attacker.new_id(), 0);
-            say(raw::chunk, begun, 10);
-            say(raw::chunk, attacker.new_id(), 10);
-            say(raw::whole, attacker.new_id(), 10);
-            say(raw::withdraw, begun, 0);
-            say(raw::user_offer, attacker.new_id(), 0);
+            say(wire::offer, attacker.new_id(), 0);
+            say(wire::chunk, begun, 10);
+            say(wire::chunk, attacker.new_id(), 10);
+            say(wire::whole, attacker.new_id(), 10);
+            say(wire::withdraw, begun, 0);
+            say(wire::user_offer, attacker.new_id(), 0);
         }
         attacker.progress(20);
         if (n > 0) fail_allocation(n);

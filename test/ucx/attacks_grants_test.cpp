@@ -24,9 +24,9 @@ struct Target {
     std::vector<char> memory;
     std::optional<Window> window;
 
-    raw::Request request() const {
-        raw::Request r;
-        r.window = raw::window_name(*window->key());
+    wire::Request request() const {
+        wire::Request r;
+        r.window = wire::window_name(*window->key());
         r.type = flattened(UCD_TYPE__CHAR);
         return r;
     }
@@ -39,67 +39,65 @@ struct Target {
 } // namespace
 
 TEST_CASE("handles and indexes are those of the endpoint that was given them") {
-    if (raw::wire_version == 1) return; // it has none
     Target target(100);
     Attacker one(target.side.side.address(), [&] { target.side.progress(); });
     Attacker other(target.side.side.address(), [&] { target.side.progress(); });
-    raw::Request first = target.request();
+    wire::Request first = target.request();
     one.request(first, "a");
-    const raw::Said granted = one.next_said();
-    REQUIRE(granted.first == raw::done);
-    REQUIRE(granted.what == raw::handle);
+    const wire::Said granted = one.next_said();
+    REQUIRE(granted.first == wire::done);
+    REQUIRE(granted.verb == wire::answer_with_handle);
     target.memory[0] = 'm';
-    raw::Request later = first;
+    wire::Request later = first;
     later.shows_key = false;
     later.handle = granted.window_handle();
     later.is_known = true;
     later.type.clear();
     // The other shows neither the key nor the type.
-    const auto verdict = [&](Attacker &attacker, raw::Request request) {
+    const auto verdict = [&](Attacker &attacker, wire::Request request) {
         request.number = ++first.number;
         attacker.request(request, "b");
-        const raw::Said said = attacker.next_said();
+        const wire::Said said = attacker.next_said();
         CHECK(said.number == request.number);
         return said.first;
     };
-    CHECK(verdict(other, later) == raw::no_window);
+    CHECK(verdict(other, later) == wire::no_window);
     // With a key of its own, but a type that it has not said.
-    raw::Request with_key = later;
+    wire::Request with_key = later;
     with_key.shows_key = true;
-    CHECK(verdict(other, with_key) == raw::invalid);
+    CHECK(verdict(other, with_key) == wire::invalid);
     CHECK(target.is_untouched());
     // Guesses.
     for (const std::uint64_t guess :
          {std::uint64_t{0}, std::uint64_t{1}, UINT64_MAX, later.handle ^ 1, later.handle ^ 1u << 16,
           later.handle + 1, later.handle & 0xffff}) {
-        raw::Request guessed = later;
+        wire::Request guessed = later;
         guessed.handle = guess;
-        CHECK(verdict(one, guessed) == raw::no_window);
+        CHECK(verdict(one, guessed) == wire::no_window);
     }
     for (const unsigned index : {1u, 4095u, 4096u, UINT32_MAX}) {
-        raw::Request guessed = later;
+        wire::Request guessed = later;
         guessed.index = index;
-        CHECK(verdict(one, guessed) == raw::invalid);
+        CHECK(verdict(one, guessed) == wire::invalid);
     }
     CHECK(target.is_untouched());
-    CHECK(verdict(one, later) == raw::done);
+    CHECK(verdict(one, later) == wire::done);
     CHECK(target.memory[0] == 'b');
     // They end with their window.
     target.window.reset();
-    CHECK(verdict(one, later) == raw::no_window);
+    CHECK(verdict(one, later) == wire::no_window);
     target.window.emplace(target.side, target.memory.data(), target.memory.size());
-    CHECK(verdict(one, later) == raw::no_window);
+    CHECK(verdict(one, later) == wire::no_window);
 }
 
 TEST_CASE("handles and indexes end with their endpoint") {
-    if (raw::wire_version == 1) return;
     Target target(100);
     Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
     target.side.side.connect(attacker.side.address());
-    raw::Request request = target.request();
+    wire::Request request = target.request();
     attacker.request(request, "a");
-    const raw::Said granted = attacker.next_said();
-    REQUIRE(granted.what == raw::handle);
+    const wire::Said granted = attacker.next_said();
+    REQUIRE(granted.verb == wire::answer_with_handle);
     ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
        "lose");
     attacker.progress(20);
@@ -108,13 +106,13 @@ TEST_CASE("handles and indexes end with their endpoint") {
     request.shows_key = false;
     request.handle = granted.window_handle();
     attacker.request(request, "b");
-    CHECK(attacker.next_said().first == raw::no_window);
+    CHECK(attacker.next_said().first == wire::no_window);
     request.number = 3;
     request.shows_key = true;
     request.is_known = true;
     request.type.clear();
     attacker.request(request, "b");
-    CHECK(attacker.next_said().first == raw::invalid);
+    CHECK(attacker.next_said().first == wire::invalid);
     CHECK(target.is_untouched());
     target.side.close_endpoint();
 }
@@ -134,15 +132,14 @@ TEST_CASE("answers that an origin does not fetch are charged to it") {
         const std::size_t before = heap_bytes();
         std::size_t most = 0;
         for (int i = 0; i < 100; ++i) {
-            raw::Request request = target.request();
-            request.what = raw::get_accumulate;
+            wire::Request request = target.request();
+            request.verb = wire::get_accumulate;
             request.op = 255; // it only reads
             request.number = static_cast<std::uint64_t>(1000 * overlaps + i);
-            request.count = request.bytes = MiB;
+            request.count = MiB;
             if (overlaps) {
                 request.type = overlapping;
                 request.count = 1;
-                request.bytes = 64 * MiB;
             }
             request.index = overlaps;
             attacker.request(request);
@@ -168,12 +165,11 @@ TEST_CASE("answers that an origin does not fetch are charged to it") {
 }
 
 TEST_CASE("a type that was only announced takes no memory") {
-    if (raw::wire_version == 1) return; // it comes as another message there
     const Keys keys({{"ucd.ucx.peer_memory", "4194304"}});
     Target target(100, keys.get());
     Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
     target.side.side.connect(attacker.side.address());
-    raw::Request request = target.request();
+    wire::Request request = target.request();
     request.by_name = true;
     const std::size_t before = heap_bytes();
     std::size_t most = 0;
@@ -181,20 +177,20 @@ TEST_CASE("a type that was only announced takes no memory") {
         request.number = static_cast<std::uint64_t>(i);
         request.type = std::string(15, 'n') + static_cast<char>('a' + i);
         attacker.request(request, "d");
-        raw::Said said = attacker.next_said();
+        wire::Said said = attacker.next_said();
         while (said.is_answer()) said = attacker.next_said(); // to those before
-        CHECK(said.what == raw::need_type);
-        raw::Message m;
-        m.kind = raw::user_offer;
+        CHECK(said.verb == wire::need_type);
+        wire::Message m;
+        m.kind = wire::user_offer;
         m.id = attacker.new_id();
         m.total = std::uint64_t{1} << 30;
-        m.user_header = raw::preamble(raw::type, request.number);
+        m.user_header = wire::preamble(wire::type_message, request.number);
         attacker.active(m);
-        m.kind = raw::chunk;
+        m.kind = wire::chunk;
         m.user_header.clear();
         attacker.active(m, "type");
         attacker.progress(20);
-        CHECK(attacker.next_said().first == raw::no_memory);
+        CHECK(attacker.next_said().first == wire::no_memory);
         const std::size_t now = heap_bytes();
         most = std::max(most, now > before ? now - before : 0);
     }
@@ -207,29 +203,29 @@ TEST_CASE("a type that was only announced takes no memory") {
 }
 
 TEST_CASE("version 1 is refused with a status") {
-    if (raw::wire_version == 1) return;
     Target target(100);
     Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
     // A put as version 1 has it.
-    raw::Message m;
+    wire::Message m;
     m.version = 1;
     m.id = {1, 1};
     m.total = 4;
-    for (const unsigned byte : {1u, 1u, 0u, 1u}) raw::put_number(m.user_header, byte, 1);
-    raw::put_number(m.user_header, 0x1122334455667788, 8);
-    m.user_header += raw::window_name(*target.window->key());
-    for (const std::uint64_t n : {0, 4, 4, 0}) raw::put_number(m.user_header, n, 8);
-    m.user_header += flattened(UCD_TYPE__CHAR);
+    wire::OneSided put;
+    put.number = 0x1122334455667788;
+    put.window = wire::window_name(*target.window->key());
+    put.count = put.bytes = 4;
+    put.type = flattened(UCD_TYPE__CHAR);
+    m.user_header = wire::encode(1, put);
     attacker.active(m, "data");
     REQUIRE(attacker.within(5, [&] { return !attacker.received.empty(); }));
     const std::string answer = attacker.received.front().header;
     REQUIRE(answer.size() == 60);
-    CHECK(raw::number_at(answer, 0, 4) == 0x55434431);
-    CHECK(raw::number_at(answer, 4, 2) == raw::whole);
-    CHECK(raw::number_at(answer, 24, 8) == 0);
-    CHECK(raw::number_at(answer, 44, 4) == 12);
-    CHECK(raw::number_at(answer, 48, 4) == (1u | 6u << 8 | 4u << 16)); // not supported
-    CHECK(raw::number_at(answer, 52, 8) == 0x1122334455667788);
+    CHECK(wire::number_at(answer, 0, 4) == 0x55434431);
+    CHECK(wire::number_at(answer, 4, 2) == wire::whole);
+    CHECK(wire::number_at(answer, 24, 8) == 0);
+    CHECK(wire::number_at(answer, 44, 4) == 12);
+    CHECK(wire::number_at(answer, 48, 4) == (1u | 6u << 8 | 4u << 16)); // not supported
+    CHECK(wire::number_at(answer, 52, 8) == 0x1122334455667788);
     CHECK(target.is_untouched());
     // What is no request is dropped.
     attacker.received.clear();
@@ -245,7 +241,7 @@ TEST_CASE("version 1 is refused with a status") {
     Side victim;
     victim.open_pipeline(UCD_INFO__NULL);
     Attacker old(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
-    for (const raw::Kind kind : {raw::opening, raw::whole}) {
+    for (const wire::Kind kind : {wire::opening, wire::whole}) {
         char to[100] = {};
         Outcome o;
         const ucd_ucx_param_t p = o.param();
@@ -255,7 +251,7 @@ TEST_CASE("version 1 is refused with a status") {
         m.version = 1;
         m.kind = kind;
         m.id = {1, 2};
-        m.total = kind == raw::whole ? 0 : 50;
+        m.total = kind == wire::whole ? 0 : 50;
         old.tagged(m);
         CHECK(old.within(5, [&] { return o.done(); }));
         CHECK(o.result.status == UCS_ERR_UNSUPPORTED);
@@ -263,7 +259,6 @@ TEST_CASE("version 1 is refused with a status") {
 }
 
 TEST_CASE("a peer over its budget is barred, and no other one") {
-    if (raw::wire_version == 1) return;
     const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
     Side victim;
     victim.open_pipeline(keys.get());
@@ -281,26 +276,26 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     // One transfer of each that waits for the rest of it.
     char to[2][100] = {};
     Outcome outcomes[2];
-    raw::Message waiting[2];
+    wire::Message waiting[2];
     Attacker *peers[] = {&attacker, &honest};
     for (int i = 0; i < 2; ++i) {
         const ucd_ucx_param_t p = outcomes[i].param();
         ok(ucd_ucx_recv_nbx(victim.pipeline, to[i], 100, UCD_TYPE__CHAR, static_cast<ucp_tag_t>(i),
                             UINT64_MAX, &p, &outcomes[i].request),
            "recv");
-        raw::Message &m = waiting[i];
+        wire::Message &m = waiting[i];
         m.id = peers[i]->new_id();
         m.total = 100;
-        m.kind = raw::offer;
+        m.kind = wire::offer;
         peers[i]->active(m);
-        m.kind = raw::opening;
+        m.kind = wire::opening;
         peers[i]->tagged(m, static_cast<ucp_tag_t>(i));
         peers[i]->progress(50);
     }
     const auto flood = [&] {
         for (int i = 0; i < 20000; ++i) {
-            raw::Message m;
-            m.kind = raw::offer;
+            wire::Message m;
+            m.kind = wire::offer;
             m.id = attacker.new_id();
             m.total = 1000;
             attacker.active(m);
@@ -316,12 +311,12 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     CHECK(outcomes[0].result.status == UCS_ERR_EXCEEDS_LIMIT);
     CHECK_FALSE(outcomes[1].done());
     // What it says is dropped.
-    raw::Message users;
+    wire::Message users;
     users.id = attacker.new_id();
     attacker.active(users);
     attacker.progress(50);
     CHECK(announced == 0);
-    waiting[1].kind = raw::chunk;
+    waiting[1].kind = wire::chunk;
     honest.active(waiting[1], std::string(100, 'h'));
     CHECK(honest.within(5, [&] { return outcomes[1].done(); }));
     CHECK(outcomes[1].result.status == UCS_OK);

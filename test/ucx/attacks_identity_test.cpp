@@ -2,7 +2,7 @@
 // their own, and leave nothing behind that points to what is gone.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
@@ -35,7 +35,7 @@ struct Victim {
 } // namespace
 
 TEST_CASE("two openings of one transfer match one receive") {
-    const MockSession session;
+    const DeviceSession session;
     constexpr int rounds = 5;
     for (const bool early : {true, false}) {
         Victim victim;
@@ -43,7 +43,7 @@ TEST_CASE("two openings of one transfer match one receive") {
         victim.side.connect(attacker.side.address());
         int refused = 0;
         for (int round = 0; round < rounds; ++round) {
-            raw::Message m;
+            wire::Message m;
             m.id = attacker.new_id();
             m.total = 4000;
             const std::string data(m.total, 'd');
@@ -53,16 +53,16 @@ TEST_CASE("two openings of one transfer match one receive") {
                 REQUIRE(start_receive(victim.side, first, one) == UCD_SUCCESS);
                 REQUIRE(start_receive(victim.side, second, other) == UCD_SUCCESS);
             };
-            m.kind = raw::offer;
+            m.kind = wire::offer;
             if (round % 2 == 0) attacker.active(m);
             if (early) receive();
-            m.kind = raw::opening;
+            m.kind = wire::opening;
             attacker.tagged(m);
             attacker.tagged(m);
             attacker.progress(20);
             if (!early) receive();
             attacker.progress(20);
-            m.kind = raw::chunk;
+            m.kind = wire::chunk;
             attacker.active(m, data);
             attacker.progress(50);
             // Nobody else can end what waits for a message.
@@ -79,7 +79,7 @@ TEST_CASE("two openings of one transfer match one receive") {
 }
 
 TEST_CASE("a transfer is a tagged one or a user's, and not both") {
-    const MockSession session;
+    const DeviceSession session;
     for (const std::size_t total : {std::size_t{0}, std::size_t{4000}}) {
         for (const bool users_first : {true, false}) {
             Victim victim;
@@ -88,7 +88,7 @@ TEST_CASE("a transfer is a tagged one or a user's, and not both") {
                 if (!waits) victim.progress();
             });
             victim.side.connect(attacker.side.address());
-            raw::Message m;
+            wire::Message m;
             m.id = attacker.new_id();
             attacker.active(m); // the connection is there now
             attacker.progress(200);
@@ -102,7 +102,7 @@ TEST_CASE("a transfer is a tagged one or a user's, and not both") {
                 m.total = total;
                 waits = true;
                 for (const bool users : {users_first, !users_first}) {
-                    m.kind = users ? raw::user_offer : raw::opening;
+                    m.kind = users ? wire::user_offer : wire::opening;
                     if (users)
                         attacker.active(m);
                     else
@@ -112,7 +112,7 @@ TEST_CASE("a transfer is a tagged one or a user's, and not both") {
                 waits = false;
                 attacker.progress(100);
                 if (total > 0) {
-                    m.kind = raw::chunk;
+                    m.kind = wire::chunk;
                     attacker.active(m, std::string(total, 'd'));
                     attacker.progress(100);
                 }
@@ -160,9 +160,9 @@ struct Honest {
 } // namespace
 
 TEST_CASE("a peer that knows another's names does not take part in its transfers") {
-    const MockSession session;
-    for (const raw::Kind kind :
-         {raw::user_offer, raw::offer, raw::whole, raw::chunk, raw::withdraw, raw::opening}) {
+    const DeviceSession session;
+    for (const wire::Kind kind :
+         {wire::user_offer, wire::offer, wire::whole, wire::chunk, wire::withdraw, wire::opening}) {
         INFO("kind " << kind);
         Victim victim;
         std::unique_ptr<Honest> honest;
@@ -176,7 +176,7 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         Outcome told;
         honest->send(honest->ep_to_attacker, hello, told);
         REQUIRE(attacker.within(5, [&] { return told.done() && !attacker.received.empty(); }));
-        raw::Message m = raw::read_message(attacker.received.front().header);
+        wire::Message m = wire::read_message(attacker.received.front().header);
         // Its next transfers' names.
         constexpr int names = 40, messages = 10;
         m.kind = kind;
@@ -185,8 +185,8 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         m.user_header.clear();
         for (int i = 0; i < names; ++i) {
             ++m.id.number;
-            const bool brings_data = kind == raw::whole || kind == raw::chunk;
-            if (kind == raw::opening)
+            const bool brings_data = kind == wire::whole || kind == wire::chunk;
+            if (kind == wire::opening)
                 attacker.tagged(m, 12345);
             else
                 attacker.active(m, std::string(brings_data, 'x'));
@@ -221,7 +221,7 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
             if (!received.done()) (void)ucd_ucx_cancel(victim.side.pipeline, received.request);
             (void)attacker.within(2, [&] { return received.done() && tagged.done(); });
         }
-        if (kind == raw::opening) { // what UCX holds of them ends with their receives
+        if (kind == wire::opening) { // what UCX holds of them ends with their receives
             Strided sink(10);
             for (int i = 0; i < names; ++i) {
                 Outcome o;

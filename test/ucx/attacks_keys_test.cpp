@@ -1,6 +1,6 @@
 // What honest users get wrong: they are told what, by the function that they called.
 
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -182,7 +182,7 @@ const struct {
 } // namespace
 
 TEST_CASE("a key that is misspelt is refused, and the nearest one named") {
-    const MockSession session;
+    const DeviceSession session;
     Callers all;
     const std::pair<const char *, const char *> misspelt[] = {
         {"ucd.ucx.chnk", "ucd.ucx.chunk"},
@@ -208,7 +208,7 @@ TEST_CASE("a key that is misspelt is refused, and the nearest one named") {
 }
 
 TEST_CASE("keys of others, and the library's own wherever they go, are taken") {
-    const MockSession session;
+    const DeviceSession session;
     Callers all;
     // One info for all calls: what a call has no use for is no mistake.
     const Keys keys({{"ucd.ucx.chunk", "100"},
@@ -236,7 +236,7 @@ std::string old_message() {
 } // namespace
 
 TEST_CASE("what a target found wrong is told at the origin") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair;
     int memory[4] = {}, here[4] = {};
     const Window window(pair.b, memory, sizeof memory);

@@ -15,25 +15,25 @@ constexpr std::size_t claimed = 4096, sent = 8; // bytes
 // What says first how long the transfer is.
 const struct {
     const char *name;
-    raw::Kind kind;
+    wire::Kind kind;
     std::size_t bytes; // that come with it
-} firsts[] = {{"an offer", raw::offer, 0},
-              {"a user's offer", raw::user_offer, 0},
-              {"a chunk", raw::chunk, 1},
-              {"an opening", raw::opening, 0},
-              {"a message", raw::whole, 8}};
+} firsts[] = {{"an offer", wire::offer, 0},
+              {"a user's offer", wire::user_offer, 0},
+              {"a chunk", wire::chunk, 1},
+              {"an opening", wire::opening, 0},
+              {"a message", wire::whole, 8}};
 
 // A message that says it has `claimed` bytes, then one that has fewer, both of one transfer.
-void disagree(Attacker &attacker, raw::Kind kind, std::size_t bytes, const std::string &header) {
-    raw::Message m;
+void disagree(Attacker &attacker, wire::Kind kind, std::size_t bytes, const std::string &header) {
+    wire::Message m;
     m.id = attacker.new_id();
     m.kind = kind;
     m.total = claimed;
-    if (kind == raw::opening)
+    if (kind == wire::opening)
         attacker.tagged(m);
     else
         attacker.active(m, std::string(bytes, 'f'));
-    m.kind = raw::whole;
+    m.kind = wire::whole;
     m.total = sent;
     m.user_header = header;
     attacker.active(m, std::string(sent, 's'));
@@ -50,10 +50,10 @@ TEST_CASE("a put whose bytes did not come writes nothing of the target's own mem
     target.side.connect(attacker.side.address());
     for (const auto &first : firsts) {
         INFO(first.name);
-        raw::Request request;
-        request.window = raw::window_name(*window.key());
+        wire::Request request;
+        request.window = wire::window_name(*window.key());
         request.type = flattened(UCD_TYPE__CHAR);
-        request.count = request.bytes = claimed;
+        request.count = claimed;
         disagree(attacker, first.kind, first.bytes, request.text());
         const auto kept = std::count(memory.begin() + sent, memory.end(), 'm');
         CHECK(kept == static_cast<std::ptrdiff_t>(claimed - sent));
@@ -63,13 +63,13 @@ TEST_CASE("a put whose bytes did not come writes nothing of the target's own mem
     attacker.progress(50);
     while (attacker.has_said()) (void)attacker.next_said();
     for (const std::size_t short_by : {std::size_t{1}, claimed - sent, claimed}) {
-        raw::Request request;
-        request.window = raw::window_name(*window.key());
+        wire::Request request;
+        request.window = wire::window_name(*window.key());
         request.type = flattened(UCD_TYPE__CHAR);
-        request.count = request.bytes = claimed;
+        request.count = claimed;
         request.number = 77 + short_by;
         attacker.request(request, std::string(claimed - short_by, 's'));
-        CHECK(attacker.next_said().first == raw::invalid);
+        CHECK(attacker.next_said().first == wire::invalid);
         CHECK(std::count(memory.begin(), memory.end(), 'm') == claimed);
     }
     target.close_endpoint();
@@ -89,9 +89,9 @@ TEST_CASE("a get does not succeed with bytes that never came") {
         ok(ucd_ucx_get_nbx(origin.rma, origin.ep(), to.data(), claimed, UCD_TYPE__CHAR, &key, 0,
                            claimed, UCD_TYPE__CHAR, &p, &o.request),
            "ucd_ucx_get_nbx");
-        const raw::Said asked = attacker.next_said();
-        REQUIRE(asked.what == raw::get);
-        const std::string answer = raw::preamble(raw::answer, asked.number, raw::done);
+        const wire::Said asked = attacker.next_said();
+        REQUIRE(asked.verb == wire::get);
+        const std::string answer = wire::preamble(wire::answer, asked.number, wire::done);
         disagree(attacker, first.kind, first.bytes, answer);
         const bool succeeded = o.done() && o.result.status == UCS_OK;
         CHECK_FALSE(succeeded);

@@ -33,7 +33,7 @@ constexpr int entries = 800;
 
 // A list of `entries` places for one of two vectors of 64 elements, chosen at random: some bytes
 // for each place, and 64 segments if they are written out. No two seeds give the same.
-std::string short_description(unsigned seed, std::uint64_t &size) {
+std::string short_description(unsigned seed) {
     std::mt19937 random(seed);
     ucd_type_t vectors[2];
     ok(ucd_create_hvector(64, 1, 3, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[0]), "hvector");
@@ -49,7 +49,6 @@ std::string short_description(unsigned seed, std::uint64_t &size) {
     ok(ucd_create_struct(entries, lengths.data(), displacements.data(), types.data(),
                          UCD_INFO__NULL, &type),
        "ucd_create_struct");
-    size = entries * std::uint64_t{64};
     for (ucd_type_t &t : vectors) ok(ucd_free(&t), "ucd_free");
     return flattened_and_freed(type);
 }
@@ -65,28 +64,26 @@ TEST_CASE("small hostile types take no more than their allowance at a target") {
     const auto types = static_cast<unsigned>(messages(200));
     std::vector<std::string> flat;
     std::size_t bytes_sent = 0;
-    std::uint64_t type_size = 0;
-    for (unsigned i = 0; i < types; ++i) flat.push_back(short_description(i, type_size));
+    for (unsigned i = 0; i < types; ++i) flat.push_back(short_description(i));
     const auto get = [&](unsigned i) {
-        raw::Request request;
-        request.what = raw::get;
+        wire::Request request;
+        request.verb = wire::get;
         request.number = i + 1;
-        request.window = raw::window_name(*window.key());
+        request.window = wire::window_name(*window.key());
         request.type = flat[i];
         request.index = i % 4096;
-        request.bytes = type_size;
         bytes_sent += request.text().size();
         attacker.request(request);
-        const raw::Said said = attacker.next_said();
+        const wire::Said said = attacker.next_said();
         return said.is_answer() ? said.first : 1000u;
     };
-    CHECK(get(0) == raw::out_of_range); // and what is kept for good has come
+    CHECK(get(0) == wire::out_of_range); // and what is kept for good has come
     attacker.received.clear();
     const std::size_t before = heap_bytes();
     std::size_t most = 0;
     const double seconds = cpu_seconds_of([&] {
         for (unsigned i = 1; i < types; ++i) {
-            CHECK(get(i) == raw::out_of_range);
+            CHECK(get(i) == wire::out_of_range);
             attacker.received.clear();
             most = std::max(most, growth_since(before));
         }
@@ -131,13 +128,13 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
     Keeper keeper(victim);
     Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     victim.connect(attacker.side.address());
-    const auto send = [&](raw::Kind kind, int times) {
+    const auto send = [&](wire::Kind kind, int times) {
         for (int i = 0; i < times; ++i) {
-            raw::Message m;
+            wire::Message m;
             m.kind = kind;
             m.id = attacker.new_id();
-            m.total = kind == raw::whole ? 1 : 1000000;
-            attacker.active(m, std::string(kind == raw::chunk || kind == raw::whole, 'c'));
+            m.total = kind == wire::whole ? 1 : 1000000;
+            attacker.active(m, std::string(kind == wire::chunk || kind == wire::whole, 'c'));
             attacker.progress();
         }
         attacker.progress(20);
@@ -149,9 +146,9 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
         keeper.drop();
         attacker.progress(20);
     };
-    send(raw::user_offer, 1);
+    send(wire::user_offer, 1);
     REQUIRE(attacker.within(5, [&] { return keeper.reply_ep != nullptr; }));
-    for (const raw::Kind kind : {raw::offer, raw::chunk, raw::user_offer, raw::whole}) {
+    for (const wire::Kind kind : {wire::offer, wire::chunk, wire::user_offer, wire::whole}) {
         INFO("kind " << kind);
         const int times = messages(10000);
         send(kind, times); // what UCX keeps for good has come by then
@@ -180,8 +177,8 @@ TEST_CASE("openings that nothing follows leave little behind") {
             const ucd_ucx_param_t p = received.param();
             REQUIRE(ucd_ucx_recv_nbx(victim.pipeline, small, sizeof small, UCD_TYPE__BYTE, 1,
                                      UINT64_MAX, &p, &received.request) == UCD_SUCCESS);
-            raw::Message m;
-            m.kind = raw::opening;
+            wire::Message m;
+            m.kind = wire::opening;
             m.id = attacker.new_id();
             m.total = 1000000; // longer than the receive, which ends
             attacker.tagged(m, 1);

@@ -22,15 +22,15 @@ struct Attacked {
                   ucp_ep_h ep) { *static_cast<ucp_ep_h *>(arg) = ep; },
                &reply_ep),
            "ucd_ucx_am_set_handler");
-        raw::Message m;
+        wire::Message m;
         m.id = attacker.new_id();
         attacker.active(m);
         REQUIRE(attacker.within(5, [&] { return reply_ep != nullptr; }));
     }
     // Ring messages bring a receipt of 8 bytes.
-    void ring(raw::Kind kind, raw::Message m, const std::string &handle, std::uint64_t bytes) {
+    void ring(wire::Kind kind, wire::Message m, const std::string &handle, std::uint64_t bytes) {
         m.kind = kind;
-        if (kind != raw::ring_refuse) m.user_header = raw::ring_place(handle, 0, bytes);
+        if (kind != wire::ring_refuse) m.user_header = wire::ring_place(handle, 0, bytes);
         attacker.active_by_rendezvous(m, std::string(8, 'r'));
     }
     void lose() {
@@ -48,7 +48,7 @@ std::string handle_of(void *memory, std::size_t bytes) {
 } // namespace
 
 TEST_CASE("chunks of the ring that say they are longer than any memory") {
-    const MockSession session;
+    const DeviceSession session;
     Attacked attacked;
     Attacker &attacker = attacked.attacker;
     const std::uint64_t most = UINT64_MAX;
@@ -72,26 +72,26 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
                                     truncated ? 79 : 80, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
                                     &received.request),
                    "ucd_ucx_recv_nbx");
-                raw::Message m;
+                wire::Message m;
                 m.id = attacker.new_id();
                 m.total = 80;
-                m.kind = raw::offer;
+                m.kind = wire::offer;
                 attacker.active(m);
-                m.kind = raw::opening;
+                m.kind = wire::opening;
                 attacker.tagged(m);
-                attacked.ring(raw::ring_refuse, m, handle, 80);
-                attacked.ring(raw::ring_accept, m, handle, 80);
+                attacked.ring(wire::ring_refuse, m, handle, 80);
+                attacked.ring(wire::ring_accept, m, handle, 80);
                 attacker.progress(20);
                 for (const std::uint64_t bytes : said) {
-                    attacked.ring(raw::ring_chunk, m, handle, bytes);
+                    attacked.ring(wire::ring_chunk, m, handle, bytes);
                     attacker.progress(10);
                 }
-                m.kind = raw::withdraw;
+                m.kind = wire::withdraw;
                 m.status = 1;
                 attacker.active(m);
                 REQUIRE(attacker.within(2, [&] { return received.done(); }));
                 CHECK(received.result.status != UCS_OK);
-                m.kind = raw::chunk; // too late
+                m.kind = wire::chunk; // too late
                 attacker.active(m, std::string(10, 'l'));
                 attacker.progress(10);
             }

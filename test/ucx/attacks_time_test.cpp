@@ -20,8 +20,8 @@ double seconds_for_offers(int offers, IdOf &&id_of) {
     });
     victim.connect(attacker.side.address());
     for (int i = 0; i < offers; ++i) {
-        raw::Message m;
-        m.kind = raw::offer;
+        wire::Message m;
+        m.kind = wire::offer;
         m.id = id_of(static_cast<std::uint64_t>(i));
         m.total = 1000;
         attacker.active(m);
@@ -36,13 +36,13 @@ double seconds_for_offers(int offers, IdOf &&id_of) {
 
 TEST_CASE("offers whose names collide cost what others do") {
     const int offers = messages(16000);
-    const auto plain = [](std::uint64_t i) { return raw::Id{0x123456789abcdef, i}; };
+    const auto plain = [](std::uint64_t i) { return wire::Id{0x123456789abcdef, i}; };
     // Multiplied and added, all of them are one number.
     const auto colliding = [](std::uint64_t i) {
-        return raw::Id{i, 0x5555 - i * 0x9e3779b97f4a7c15u};
+        return wire::Id{i, 0x5555 - i * 0x9e3779b97f4a7c15u};
     };
     // As many bits alike as can be, from either end.
-    const auto low_bits = [](std::uint64_t i) { return raw::Id{i << 40, i << 44}; };
+    const auto low_bits = [](std::uint64_t i) { return wire::Id{i << 40, i << 44}; };
     (void)seconds_for_offers(1000, plain);
     const double usual = seconds_for_offers(offers, plain);
     const double worst =
@@ -64,17 +64,17 @@ TEST_CASE("operations that wait for a type cost idle progress nothing") {
             for (int i = 0; i < 300; ++i) target.progress();
         });
     };
-    raw::Request request;
-    request.window = raw::window_name(*window.key());
-    request.count = request.bytes = 1;
+    wire::Request request;
+    request.window = wire::window_name(*window.key());
+    request.count = 1;
     request.by_name = true;
     const auto park = [&](int times) {
         for (int i = 0; i < times; ++i) {
             ++request.number;
             request.index = static_cast<unsigned>(request.number % 4096);
             request.type.clear();
-            raw::put_number(request.type, request.number, 8);
-            raw::put_number(request.type, 1, 8);
+            wire::put_number(request.type, request.number, 8);
+            wire::put_number(request.type, 1, 8);
             attacker.request(request, "d");
             attacker.received.clear();
         }
@@ -88,9 +88,9 @@ TEST_CASE("operations that wait for a type cost idle progress nothing") {
     attacker.progress(50);
     int waiting = 0, refused = 0;
     while (attacker.has_said()) {
-        const raw::Said said = attacker.next_said();
-        waiting += said.what == raw::need_type;
-        refused += said.is_answer() && said.first == raw::no_memory;
+        const wire::Said said = attacker.next_said();
+        waiting += said.verb == wire::need_type;
+        refused += said.is_answer() && said.first == wire::no_memory;
     }
     const double many = idle();
     const std::size_t kept = heap_bytes() - before;

@@ -1,7 +1,7 @@
 // Peers that stop in the midst of a transfer: it ends when the time is over that the program gave
 // it, its memory is the program's again, and other transfers go on.
 
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
@@ -27,7 +27,7 @@ std::string said(ucs_status_t status) {
 } // namespace
 
 TEST_CASE("a receive whose sender stops is ended in time") {
-    const MockSession session;
+    const DeviceSession session;
     for (const bool for_all : {true, false}) {
         TwoSides sides({PIPELINE_KEYS(for_all)});
         Attacker attacker(sides.b.address(), [&] { sides.progress(); });
@@ -49,17 +49,17 @@ TEST_CASE("a receive whose sender stops is ended in time") {
         const ucd_ucx_param_t p = of_tagged.param(info), q = of_active.param(info);
         REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, tagged.data(), 1, tagged.type(), 1, UINT64_MAX,
                                  &p, &of_tagged.request) == UCD_SUCCESS);
-        raw::Message m, users;
+        wire::Message m, users;
         m.id = attacker.new_id();
         users.id = attacker.new_id();
         m.total = users.total = tagged.bytes();
-        m.kind = raw::offer;
+        m.kind = wire::offer;
         attacker.active(m);
-        m.kind = raw::opening;
+        m.kind = wire::opening;
         attacker.tagged(m);
-        users.kind = raw::user_offer;
+        users.kind = wire::user_offer;
         attacker.active(users);
-        m.kind = users.kind = raw::chunk;
+        m.kind = users.kind = wire::chunk;
         attacker.active(m, std::string(1000, 'd'));
         attacker.active(users, std::string(1000, 'd'));
         REQUIRE(attacker.within(5, [&] { return told.data != nullptr; }));
@@ -97,7 +97,7 @@ TEST_CASE("a receive whose sender stops is ended in time") {
 }
 
 TEST_CASE("a send whose receiver fetches nothing is ended in time") {
-    const MockSession session;
+    const DeviceSession session;
     for (const bool for_all : {true, false}) {
         Side side;
         const Keys pipeline_info({PIPELINE_KEYS(for_all)});
@@ -130,21 +130,58 @@ TEST_CASE("a send whose receiver fetches nothing is ended in time") {
     }
 }
 
+TEST_CASE("an endpoint that holds the buffer of an overdue send is reported once") {
+    const DeviceSession session;
+    Side side;
+    const Keys info({PIPELINE_KEYS(true)});
+    side.open_pipeline(info.get());
+    Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
+    side.connect(attacker.side.address());
+    attacker.fetches = false;
+    Strided in(5000), out(5000);
+    Outcome sent, received;
+    // A receive that has timed out is complete, as nothing writes to its buffer.
+    REQUIRE(start_receive(side, out, received) == UCD_SUCCESS);
+    wire::Message m;
+    m.id = attacker.new_id();
+    m.total = out.bytes();
+    m.kind = wire::offer;
+    attacker.active(m);
+    m.kind = wire::opening;
+    attacker.tagged(m);
+    CHECK(attacker.within(patience, [&] { return received.done(); }));
+    CHECK(said(received.result.status) == said(UCS_ERR_TIMED_OUT));
+    CHECK(side.unresponsive.empty());
+    REQUIRE(start_send(side, in, sent) == UCD_SUCCESS);
+    CHECK(attacker.within(patience, [&] { return !side.unresponsive.empty(); }));
+    CHECK_FALSE(sent.done());
+    (void)attacker.within(1.5, [] { return false; });
+    CHECK(side.unresponsive == std::vector<ucp_ep_h>{side.ep});
+    // It ends as soon as UCX gives the buffer back.
+    CHECK(attacker.within(patience, [&] {
+        attacker.release_data();
+        return sent.done();
+    }));
+    CHECK(said(sent.result.status) == said(UCS_ERR_TIMED_OUT));
+    CHECK(side.unresponsive.size() == 1);
+    side.close_endpoint();
+}
+
 TEST_CASE("transfers that move do not time out") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides({PIPELINE_KEYS(true)});
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
     Strided out(1000);
     Outcome received;
     REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-    raw::Message m;
+    wire::Message m;
     m.id = attacker.new_id();
     m.total = out.bytes();
-    m.kind = raw::offer;
+    m.kind = wire::offer;
     attacker.active(m);
-    m.kind = raw::opening;
+    m.kind = wire::opening;
     attacker.tagged(m);
-    m.kind = raw::chunk;
+    m.kind = wire::chunk;
     // Less often than the time-out in all, more often for each chunk.
     for (m.offset = 0; m.offset < m.total; m.offset += 1000) {
         (void)attacker.within(0.4, [] { return false; });

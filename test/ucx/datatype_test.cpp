@@ -1,9 +1,9 @@
 // UCD types as UCP datatypes: what UCX's own calls move with them, and the callbacks by themselves.
 
 #include "c_api/allocations.hpp"
-#include "datatype.h"
+#include "datatype/datatype.h"
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/pair.hpp"
 
 #include <algorithm>
@@ -72,20 +72,20 @@ std::pair<Done, Done> exchange(TwoSides &sides, const Prepared &from, const Prep
 } // namespace
 
 TEST_CASE("random layouts in UCX's own calls") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides;
     std::size_t forms[8] = {};
     run_cases("ucx prepare", 800, [&](Case &one) {
         Rng &rng = one.rng();
-        RecipeOptions options = mock_options(UCD_OP__REPLACE);
+        RecipeOptions options = device_options(UCD_OP__REPLACE);
         options.max_bytes = rng.chance(10) ? 100000 : 1024;
         options.max_span = options.max_bytes * 16;
         const Subject s = random_subject(one, options);
-        MockBuffer in(rng, s.range, random_memory(rng)), out(rng, s.range, random_memory(rng));
+        DeviceBuffer in(rng, s.range, random_memory(rng)), out(rng, s.range, random_memory(rng));
         for (const std::intptr_t displ : s.bytes) *out.expected(displ) = *in.actual(displ);
         in.send();
         out.send();
-        const auto prepare = [&](MockBuffer &buffer) {
+        const auto prepare = [&](DeviceBuffer &buffer) {
             Keys keys;
             if (rng.chance(60)) keys.set("ucd.ucx.iov_segment", std::to_string(1 + rng.below(64)));
             if (rng.chance(20)) keys.set("ucd.ucx.form", "generic");
@@ -118,14 +118,14 @@ TEST_CASE("the callbacks take fragments of any length in any order, and allocate
         RecipeOptions options;
         options.unpack_safe = true;
         const Subject s = random_nonempty_subject(one, options);
-        MockBuffer in(rng, s.range, Memory::pageable), out(rng, s.range, Memory::pageable);
+        DeviceBuffer in(rng, s.range, Memory::pageable), out(rng, s.range, Memory::pageable);
         const TouchedRange stream = {0, static_cast<std::intptr_t>(s.size())};
-        MockBuffer packed(rng, stream, Memory::pageable);
+        DeviceBuffer packed(rng, stream, Memory::pageable);
         for (std::size_t i = 0; i < s.size(); ++i) {
             *packed.expected(static_cast<std::intptr_t>(i)) = *in.actual(s.bytes[i]);
             *out.expected(s.bytes[i]) = *in.actual(s.bytes[i]);
         }
-        for (MockBuffer *b : {&in, &out, &packed}) b->send();
+        for (DeviceBuffer *b : {&in, &out, &packed}) b->send();
 
         ucp_datatype_t datatype;
         ok(ucd_ucx_datatype(s.type(), UCD_INFO__NULL, &datatype), "ucd_ucx_datatype");
@@ -157,7 +157,7 @@ TEST_CASE("the callbacks take fragments of any length in any order, and allocate
         ops.finish(packing);
         ops.finish(unpacking);
         if (ucd_ucx_release(nullptr, datatype) != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
-        for (MockBuffer *b : {&in, &out, &packed}) {
+        for (DeviceBuffer *b : {&in, &out, &packed}) {
             b->fetch();
             require_intact(one, *b, "a buffer");
         }
@@ -165,12 +165,12 @@ TEST_CASE("the callbacks take fragments of any length in any order, and allocate
 }
 
 TEST_CASE("a failure to pack keeps the length of the message, and is found afterwards") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides;
     Case one("ucx failing pack", 0);
     const Subject s =
         make_subject(one, recipes::vector(500, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-    MockBuffer in(one.rng(), s.range, Memory::device0), out(one.rng(), s.range, Memory::pageable);
+    DeviceBuffer in(one.rng(), s.range, Memory::device0), out(one.rng(), s.range, Memory::pageable);
     in.send();
     out.send();
     const Prepared from(in.real_base(), s, UCD_INFO__NULL), to(out.real_base(), s, UCD_INFO__NULL);

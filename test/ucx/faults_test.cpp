@@ -2,7 +2,7 @@
 // (the end of a Side sees to that), and the workers go on.
 
 #include "c_api/allocations.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/strided.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 using namespace ucdtest;
 
 TEST_CASE("a receive that is too short is truncated, and the sender does not notice") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     for (const std::size_t ints : {std::size_t{4}, std::size_t{5000}}) {
         for (const bool early : {true, false}) {
@@ -29,7 +29,7 @@ TEST_CASE("a receive that is too short is truncated, and the sender does not not
 }
 
 TEST_CASE("a receive that nothing came for is cancelled") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Strided out(1000);
     Outcome received;
@@ -43,7 +43,7 @@ TEST_CASE("a receive that nothing came for is cancelled") {
 }
 
 TEST_CASE("transfers are cancelled at any time, by either side or both") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     std::size_t cancelled = 0;
     run_cases("ucx cancel", 300, [&](Case &one) {
@@ -86,7 +86,7 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
 }
 
 TEST_CASE("an endpoint is closed under a transfer") {
-    const MockSession session;
+    const DeviceSession session;
     for (const int steps : {0, 1, 3, 10, 30}) {
         for (const bool sender_closes : {true, false}) {
             TwoSides sides(SMALL_CHUNKS);
@@ -122,7 +122,7 @@ TEST_CASE("an endpoint is closed under a transfer") {
 }
 
 TEST_CASE("there is no memory for chunks") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Strided in(5000), out(5000);
     {
@@ -164,7 +164,7 @@ TEST_CASE("there is no memory for chunks") {
 }
 
 TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfer") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(
         {{"ucd.ucx.chunk", "1000"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.staging", "5000"}});
     std::vector<std::unique_ptr<Strided>> in, out;
@@ -191,15 +191,15 @@ TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfe
 }
 
 TEST_CASE("a device fails in the midst of a transfer") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     run_cases("ucx device failure", 60, [&](Case &one) {
         Rng &rng = one.rng();
         const RecipePtr recipe = recipes::vector(3000, 1, 2, recipes::leaf(UCD_TYPE__INT));
         const Subject s = make_subject(one, recipe, 1);
         const bool sender_fails = rng.chance(50);
-        MockBuffer in(rng, s.range, sender_fails ? Memory::device0 : Memory::pageable);
-        MockBuffer out(rng, s.range, sender_fails ? Memory::pageable : Memory::device0);
+        DeviceBuffer in(rng, s.range, sender_fails ? Memory::device0 : Memory::pageable);
+        DeviceBuffer out(rng, s.range, sender_fails ? Memory::pageable : Memory::device0);
         in.send();
         out.send();
         (rng.chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work) =
@@ -225,12 +225,12 @@ TEST_CASE("a device fails in the midst of a transfer") {
 }
 
 TEST_CASE("a device fails with a message that is one call") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Case one("ucx small device failure", 0);
     const Subject s = make_subject(one, recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-    MockBuffer device(one.rng(), s.range, Memory::device0);
-    MockBuffer host(one.rng(), s.range, Memory::pageable);
+    DeviceBuffer device(one.rng(), s.range, Memory::device0);
+    DeviceBuffer host(one.rng(), s.range, Memory::pageable);
     device.send();
     host.send();
     Outcome sent, received;
@@ -256,7 +256,7 @@ TEST_CASE("a device fails with a message that is one call") {
 }
 
 TEST_CASE("messages that nobody wanted are dropped with the pipeline") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Strided in(5000);
     Outcome sent, active;
@@ -289,7 +289,7 @@ TEST_CASE("messages that nobody wanted are dropped with the pipeline") {
 }
 
 TEST_CASE("calls that cannot start say why and change nothing") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     Strided in(10);
     Outcome o;
@@ -329,7 +329,7 @@ TEST_CASE("calls that cannot start say why and change nothing") {
 }
 
 TEST_CASE("a pipeline that ends lets go of requests that are complete, told or not") {
-    const MockSession session;
+    const DeviceSession session;
     std::ptrdiff_t live = 0;
     for (int i = 0; i < 3; ++i) {
         {

@@ -1,8 +1,8 @@
 // Messages that a pipeline gets from UCX in an order of the test's own, and such as no pipeline
 // sends.
 
-#include "message.h"
-#include "support/mock_buffer.hpp"
+#include "pipeline/message.h"
+#include "support/moves/device_moves.hpp"
 #include "ucx/strided.hpp"
 
 #include <deque>
@@ -55,7 +55,7 @@ private:
 } // namespace
 
 TEST_CASE("chunks come in any order, before and after the message is matched") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     ByHand hand(sides);
     run_cases("ucx order", 100, [&](Case &one) {
@@ -96,7 +96,7 @@ TEST_CASE("chunks come in any order, before and after the message is matched") {
 }
 
 TEST_CASE("what no pipeline sent is refused") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);
     ByHand hand(sides);
     std::vector<char> bytes(4000, 'b');

@@ -3,9 +3,9 @@
 
 #include "support/catch.hpp"
 
-#include "mappings.h"
+#include "memory/mappings.h"
 
-#include "support/mock_fixture.hpp"
+#include "support/moves/strided_move.hpp"
 
 #include <memory>
 #include <string>
@@ -50,7 +50,7 @@ struct Ranges {
 } // namespace
 
 TEST_CASE("no more than 64 ranges stay open, those used last") {
-    const MockSession session;
+    const DeviceSession session;
     Ranges ranges(80);
     Mappings mappings;
     {
@@ -66,7 +66,7 @@ TEST_CASE("no more than 64 ranges stay open, those used last") {
 }
 
 TEST_CASE("what is in use stays open when all is closed, and is not found any more") {
-    const MockSession session;
+    const DeviceSession session;
     Ranges ranges(2);
     Mappings mappings;
     auto used = ranges.open(mappings, 0);

@@ -93,6 +93,8 @@ void Side::open_pipeline(ucd_info_t info) {
     params.memory_arg = &memory;
     params.trace = on_event;
     params.trace_arg = this;
+    params.unresponsive = note_unresponsive;
+    params.unresponsive_arg = this;
     ok(ucd_ucx_pipeline_create(worker, &params, info, &pipeline), "ucd_ucx_pipeline_create");
 }
 

@@ -61,6 +61,10 @@ public:
     ucp_ep_h ep = nullptr;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
     std::vector<ucd_ucx_event_t> events;
+    std::vector<ucp_ep_h> unresponsive; // what that callback was told, with this as its argument
+    static void note_unresponsive(ucp_ep_h ep, void *side) {
+        static_cast<Side *>(side)->unresponsive.push_back(ep);
+    }
     MemoryUse memory;
     bool gives_memory = true;   // for chunks
     bool can_fail = false;      // its endpoint, and tell so

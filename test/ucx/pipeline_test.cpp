@@ -1,7 +1,7 @@
 // What pipelines move, between random layouts in all kinds of memory, against the oracle.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/strided.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 // The layout that is sent, and one with at least as many bytes that it is received in.
 struct Ends {
     Subject from, to;
-    MockBuffer in, out;
+    DeviceBuffer in, out;
 
     explicit Ends(Case &one)
-        : from(random_subject(one, mock_options(UCD_OP__REPLACE), 5, "sent")),
+        : from(random_subject(one, device_options(UCD_OP__REPLACE), 5, "sent")),
           to(one.rng().chance(30) ? transposed(one) : larger(one)),
           in(one.rng(), from.range, random_memory(one.rng())),
           out(one.rng(), to.range, random_memory(one.rng())) {
@@ -28,7 +28,7 @@ struct Ends {
 
     Subject larger(Case &one) const {
         for (;;) {
-            Subject s = random_subject(one, mock_options(UCD_OP__REPLACE), 5, "received");
+            Subject s = random_subject(one, device_options(UCD_OP__REPLACE), 5, "received");
             if (s.size() >= from.size()) return s;
         }
     }
@@ -139,19 +139,19 @@ void transfer_active(Case &one, TwoSides &pair) {
 } // namespace
 
 TEST_CASE("tagged transfers between random layouts") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.depth", "3"}});
     run_cases("ucx tagged", 600, [&](Case &one) { transfer_tagged(one, pair); });
 }
 
 TEST_CASE("active messages between random layouts") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.depth", "3"}});
     run_cases("ucx active", 600, [&](Case &one) { transfer_active(one, pair); });
 }
 
 TEST_CASE("many transfers at a time, matched in any order") {
-    const MockSession session;
+    const DeviceSession session;
     // One chunk of memory for each side: every transfer gets one of its own beyond that.
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.staging", "100"}});
     run_cases("ucx many", 60, [&](Case &one) {
@@ -195,7 +195,7 @@ TEST_CASE("many transfers at a time, matched in any order") {
 }
 
 TEST_CASE("a message is matched in the order in which it was sent, small or large") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}});
     const std::size_t sizes[] = {1000, 10, 300, 0, 64, 65, 2000};
     std::vector<std::vector<char>> in, out;
@@ -227,7 +227,7 @@ TEST_CASE("a message is matched in the order in which it was sent, small or larg
 }
 
 TEST_CASE("messages about the default thresholds") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides;
     for (const std::size_t bytes : {8 << 10, 64 << 10, 512 << 10, 1 << 20})
         for (const std::size_t ints : {bytes / sizeof(int) - 1, bytes / sizeof(int) + 1}) {
@@ -242,7 +242,7 @@ TEST_CASE("messages about the default thresholds") {
 }
 
 TEST_CASE("chunks are packed and unpacked while others are on the network") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}});
     std::vector<int> in(2 * 25000), out(2 * 25000, 0);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i);

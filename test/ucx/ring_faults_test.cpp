@@ -1,8 +1,8 @@
 // What goes wrong while chunks are in device memory: each ends as it does elsewhere
 // (faults_test.cpp), and the workers go on.
 
-#include "message.h"
-#include "operand.h"
+#include "datatype/typed_buffer.h"
+#include "pipeline/message.h"
 #include "ucx/ring_pair.hpp"
 
 #include <cstring>
@@ -25,7 +25,7 @@ bool is_good(ucs_status_t s) {
 } // namespace
 
 TEST_CASE("transfers in the ring are cancelled at any time, by either side or both") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *copy : {"no", "yes"}) {
         TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
         std::size_t cancelled = 0;
@@ -66,7 +66,7 @@ TEST_CASE("transfers in the ring are cancelled at any time, by either side or bo
 }
 
 TEST_CASE("a send that nobody receives is cancelled") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     for (const int steps : {0, 1, 3, 50}) {
         Case one("ucx ring unmatched", 0);
@@ -87,7 +87,7 @@ TEST_CASE("a send that nobody receives is cancelled") {
 }
 
 TEST_CASE("a receive from the ring that is too short is truncated") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     for (const bool early : {true, false}) {
         Case one("ucx ring truncation", 0);
@@ -111,7 +111,7 @@ TEST_CASE("a receive from the ring that is too short is truncated") {
 }
 
 TEST_CASE("a device fails in the midst of a transfer in the ring") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *copy : {"no", "yes"}) {
         TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
         std::size_t of_sender = 0, of_receiver = 0;
@@ -142,7 +142,7 @@ TEST_CASE("a device fails in the midst of a transfer in the ring") {
 }
 
 TEST_CASE("without memory that can be shared, chunks go through the host") {
-    const MockSession session;
+    const DeviceSession session;
     for (const bool contiguous : {false, true}) {
         TwoSides pair({SMALL_RING});
         Case one("ucx ring export", 0);
@@ -169,7 +169,7 @@ TEST_CASE("without memory that can be shared, chunks go through the host") {
 }
 
 TEST_CASE("an endpoint is closed under a transfer in the ring") {
-    const MockSession session;
+    const DeviceSession session;
     for (const int steps : {0, 1, 3, 10, 30}) {
         for (const bool sender_closes : {true, false}) {
             TwoSides pair({SMALL_RING});
@@ -178,7 +178,7 @@ TEST_CASE("an endpoint is closed under a transfer in the ring") {
             Case one("ucx ring closes", 0);
             const Subject s =
                 make_subject(one, recipes::vector(20000, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-            MockBuffer in(one.rng(), s.range, Memory::device0),
+            DeviceBuffer in(one.rng(), s.range, Memory::device0),
                 out(one.rng(), s.range, Memory::device0);
             in.send();
             out.send();
@@ -270,7 +270,7 @@ struct ByHand {
 } // namespace
 
 TEST_CASE("chunks that are in no memory are refused") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     Case one("ucx ring hostile", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
@@ -315,7 +315,7 @@ TEST_CASE("chunks that are in no memory are refused") {
 }
 
 TEST_CASE("a chunk counts unless its receipt was taken back") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     for (const bool taken_back : {false, true}) {
         Case one("ucx ring receipt", 0);
@@ -340,10 +340,10 @@ TEST_CASE("a chunk counts unless its receipt was taken back") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
-    const MockSession session;
+TEST_CASE("ring offers that come alone, twice or late leave nothing behind") {
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
-    Case one("ucx ring tickets", 0);
+    Case one("ucx ring offers", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
     for (const Kind kind : {Kind::ring_refuse, Kind::ring_accept}) {
         for (const bool matched : {true, false}) {
@@ -366,18 +366,18 @@ TEST_CASE("tickets that come alone, twice or late leave nothing behind") {
 }
 
 TEST_CASE("receipts of another length are no receipts") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     std::uint64_t number = 400;
     for (const std::size_t bytes : {0, 1, 7, 9, 16}) {
-        for (const bool of_tickets : {true, false}) {
+        for (const bool of_offers : {true, false}) {
             Case one("ucx ring receipt length", 0);
             RingEnds ends(one, true, false, Memory::device0, Memory::device0);
             Outcome received;
             start_receive(pair.b, ends, received);
             ByHand hand{pair};
             hand.opening(++number, 80);
-            hand.receipt_bytes = of_tickets ? bytes : sizeof(Receipt);
+            hand.receipt_bytes = of_offers ? bytes : sizeof(Receipt);
             hand.say(Kind::ring_refuse);
             hand.message.place.bytes = 80;
             REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) ==
@@ -387,7 +387,7 @@ TEST_CASE("receipts of another length are no receipts") {
             hand.receipt_bytes = bytes;
             hand.say(Kind::ring_chunk);
             pair.until([&] { return received.done(); });
-            INFO(bytes << ", " << of_tickets);
+            INFO(bytes << ", " << of_offers);
             CHECK(received.result.status != UCS_OK);
             hand.receipt_bytes = sizeof(Receipt);
             hand.withdraw();
@@ -396,10 +396,10 @@ TEST_CASE("receipts of another length are no receipts") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("tickets that come from an endpoint which is lost by then are not answered") {
-    const MockSession session;
+TEST_CASE("ring offers that come from an endpoint which has failed by then are not answered") {
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
-    Case one("ucx ring lost tickets", 0);
+    Case one("ucx ring offers of failed endpoints", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
     Outcome received;
     start_receive(pair.b, ends, received);
@@ -423,15 +423,15 @@ TEST_CASE("tickets that come from an endpoint which is lost by then are not answ
 }
 
 TEST_CASE("a chunk that ends within an element is not reduced") {
-    const MockSession session;
+    const DeviceSession session;
     void *memory;
     REQUIRE(ucd_memory_alloc((std::string(mock::backend.name) + ":0").c_str(), UCD_MEMORY__DEVICE,
                              64, &memory) == UCD_SUCCESS);
     const char zeros[64] = {};
     mock::write(memory, zeros, sizeof zeros);
     const ucd_ucx::Hints for_host;
-    Operand operand;
-    REQUIRE(operand
+    TypedBuffer buffer;
+    REQUIRE(buffer
                 .set({memory, 4, UCD_TYPE__DOUBLE}, UCD_INFO__NULL, Direction::receive, for_host,
                      UCD_OP__SUM)
                 .ok());
@@ -439,7 +439,7 @@ TEST_CASE("a chunk that ends within an element is not reduced") {
     for (const std::uint64_t bytes : {8, 12, 16, 31, 32}) {
         ucd_request_t request = UCD_REQUEST__NULL;
         INFO(bytes);
-        CHECK(operand.unpack_near(0, from, bytes, &request).ok() == (bytes % 8 == 0));
+        CHECK(buffer.unpack_near(0, from, bytes, &request).ok() == (bytes % 8 == 0));
         CHECK(ucd_wait(&request) == UCD_SUCCESS);
     }
     CHECK(ucd_memory_free(memory) == UCD_SUCCESS);

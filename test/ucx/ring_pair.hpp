@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/pair.hpp"
 
 #include <algorithm>
@@ -50,14 +50,14 @@ private:
         if (contiguous) return bytes_with_stride(one, bytes, 1, role);
         if (rng.chance(50)) return bytes_with_stride(one, bytes, 3, role);
         for (;;) {
-            Subject s = random_subject(one, mock_options(UCD_OP__REPLACE), 5, role);
+            Subject s = random_subject(one, device_options(UCD_OP__REPLACE), 5, role);
             if (s.size() >= least && s.size() > 64) return s;
         }
     }
 };
 
 struct RingEnds : RingLayouts {
-    MockBuffer in, out;
+    DeviceBuffer in, out;
 
     RingEnds(Case &one, bool contiguous_in, bool contiguous_out, Memory source, Memory target)
         : RingEnds(one, RingLayouts(one, contiguous_in, contiguous_out), source, target) {}

@@ -194,7 +194,7 @@ constexpr std::intptr_t ints = 1 << 20;
 struct Long {
     Case one{"ucx ring long", 0};
     Subject s = make_subject(one, recipes::vector(ints, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-    MockBuffer buffer{one.rng(), s.range, Memory::device0};
+    DeviceBuffer buffer{one.rng(), s.range, Memory::device0};
     Outcome outcome;
 
     void start(Side &side, bool sends) {

@@ -6,7 +6,7 @@
 using namespace ucdtest;
 
 TEST_CASE("an operation's info says whether its chunks stay in device memory") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *ring : {"auto", "none"}) {
         RmaPair pair({SMALL_RING});
         const Keys keys({{"ucd.ucx.ring", ring}});
@@ -27,14 +27,14 @@ TEST_CASE("an operation's info says whether its chunks stay in device memory") {
 }
 
 TEST_CASE("a window's info says whether chunks to and from it stay in device memory") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *ring : {"auto", "none"})
         for (const bool put : {true, false}) {
             RmaPair pair({SMALL_RING});
             const Keys keys({{"ucd.ucx.ring", ring}});
             Case one("rma ring of a window", 0);
             RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
-            MockBuffer &windowed = put ? ends.out : ends.in;
+            DeviceBuffer &windowed = put ? ends.out : ends.in;
             const Window window(pair.b, windowed.real_base(), 3000, keys.get());
             Outcome o;
             const ucd_ucx_param_t p = o.param();

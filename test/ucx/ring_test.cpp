@@ -30,7 +30,7 @@ public:
 } // namespace
 
 TEST_CASE("chunks between devices stay in device memory") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *copy : {"no", "yes"}) {
         for (const char *expose : {"no", "yes"}) {
             TwoSides pair(
@@ -55,7 +55,7 @@ TEST_CASE("chunks between devices stay in device memory") {
 }
 
 TEST_CASE("a receiver that copies chunks has twice the device's work") {
-    const MockSession session;
+    const DeviceSession session;
     int launches[2];
     for (const bool copy : {false, true}) {
         TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy ? "yes" : "no"}});
@@ -84,7 +84,7 @@ TEST_CASE("chunks between two devices stay in device memory if these reach each 
 }
 
 TEST_CASE("active messages take the same way") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     run_cases("ucx ring active", 60, [&](Case &one) {
         RingEnds ends = random_ends(one);
@@ -118,7 +118,7 @@ TEST_CASE("active messages take the same way") {
 }
 
 TEST_CASE("chunks go through the host if one side wants it so, or is the host") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING});
     const Keys none({{"ucd.ucx.ring", "none"}});
     run_cases("ucx no ring", 100, [&](Case &one) {
@@ -132,7 +132,7 @@ TEST_CASE("chunks go through the host if one side wants it so, or is the host") 
 }
 
 TEST_CASE("many transfers share the device memory that there is") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides pair({SMALL_RING, {"ucd.ucx.ring_staging", "100"}});
     run_cases("ucx many rings", 20, [&](Case &one) {
         std::vector<std::unique_ptr<RingEnds>> ends;
@@ -155,7 +155,7 @@ TEST_CASE("many transfers share the device memory that there is") {
 }
 
 TEST_CASE("device memory for chunks is counted as the pages that it takes") {
-    const MockSession session;
+    const DeviceSession session;
     Case one("ucx ring pages", 0);
     RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
     const std::pair<std::string, std::string> two_pages("ucd.ucx.ring_staging",
@@ -186,7 +186,7 @@ TEST_CASE("device memory for chunks is counted as the pages that it takes") {
 }
 
 TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
-    const MockSession session;
+    const DeviceSession session;
     const Keys keys({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring", "none"}});
     for (const bool out_of_memory : {false, true}) {
         TwoSides pair;

@@ -63,7 +63,7 @@ std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
 } // namespace
 
 TEST_CASE("threads share two workers and the device memory of their pipelines") {
-    const MockSession session;
+    const DeviceSession session;
     for (const char *copy : {"no", "yes"}) {
         TwoSides sides({{"ucd.ucx.eager", "64"},
                         {"ucd.ucx.ring_chunk", "1000"},

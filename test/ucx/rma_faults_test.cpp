@@ -3,8 +3,8 @@
 
 #include "c_api/allocations.hpp"
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
-#include "ucx/rma_pair.hpp"
+#include "support/moves/device_moves.hpp"
+#include "ucx/rma_operation.hpp"
 
 #include <algorithm>
 
@@ -15,43 +15,9 @@ namespace {
 const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
     {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
 
-enum class What { put, get, accumulate, get_accumulate };
-constexpr What every[] = {What::put, What::get, What::accumulate, What::get_accumulate};
-
-// Ints of this process, and an operation on them.
-struct Operation {
-    std::vector<int> in, out;
-    Outcome o;
-    explicit Operation(std::size_t ints) : in(ints, 1), out(ints, -1) {}
-    bool done() const { return o.done(); }
-    ucs_status_t status() const { return o.result.status; }
-
-    int start(What what, RmaSide &a, const ucd_ucx_window_key_t *key, std::intptr_t displacement,
-              ucd_type_t target = UCD_TYPE__INT, std::size_t count = 0) {
-        const std::size_t n = in.size();
-        if (count == 0) count = n;
-        const ucd_ucx_param_t p = o.param();
-        switch (what) {
-        case What::put:
-            return ucd_ucx_put_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, key, displacement,
-                                   count, target, &p, &o.request);
-        case What::get:
-            return ucd_ucx_get_nbx(a.rma, a.ep(), out.data(), n, UCD_TYPE__INT, key, displacement,
-                                   count, target, &p, &o.request);
-        case What::accumulate:
-            return ucd_ucx_accumulate_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, key,
-                                          displacement, count, target, UCD_OP__SUM, &p, &o.request);
-        case What::get_accumulate: break;
-        }
-        return ucd_ucx_get_accumulate_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, out.data(), n,
-                                          UCD_TYPE__INT, key, displacement, count, target,
-                                          UCD_OP__SUM, &p, &o.request);
-    }
-};
-
 ucs_status_t run(RmaPair &pair, What what, std::size_t ints, const ucd_ucx_window_key_t *key,
                  std::intptr_t displacement) {
-    Operation op(ints);
+    RmaTestOperation op(ints);
     ok(op.start(what, pair.a, key, displacement), "an operation");
     pair.until([&] { return op.done(); });
     return op.status();
@@ -67,7 +33,7 @@ void check_usable(RmaPair &pair) {
 } // namespace
 
 TEST_CASE("operations that reach beyond their window are refused") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<int> memory(1200, 7);
     const Window window(pair.b, memory.data() + 100, 4000);
@@ -91,7 +57,7 @@ TEST_CASE("operations that reach beyond their window are refused") {
 }
 
 TEST_CASE("operations on windows that there are not") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<int> memory(1000, 7);
     ucd_ucx_window_key_t gone;
@@ -117,7 +83,7 @@ TEST_CASE("operations on windows that there are not") {
 }
 
 TEST_CASE("what an origin can see is refused at once") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<int> memory(100, 7);
     const Window window(pair.b, memory.data(), 400);
@@ -126,7 +92,7 @@ TEST_CASE("what an origin can see is refused at once") {
         CHECK(std::string(ucd_ucx_last_error()).find(why) != std::string::npos);
     };
     for (const What what : every) {
-        Operation op(10);
+        RmaTestOperation op(10);
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__INT, 9), "36 at the target");
         refused(op.start(what, pair.a, nullptr, 0), "key is NULL");
         ucd_ucx_window_key_t no_key = {};
@@ -158,7 +124,7 @@ TEST_CASE("what an origin can see is refused at once") {
 }
 
 TEST_CASE("an endpoint is closed while operations are anywhere") {
-    const MockSession session;
+    const DeviceSession session;
     run_cases("rma lost", 60, [&](Case &one) {
         Rng &rng = one.rng();
         std::vector<int> memory(6000, 7);
@@ -168,9 +134,9 @@ TEST_CASE("an endpoint is closed while operations are anywhere") {
         for (const What what : every)
             if (run(pair, what, 4000, window.key(), 0) != UCS_OK)
                 one.fail("it does not begin well");
-        std::vector<std::unique_ptr<Operation>> ops;
+        std::vector<std::unique_ptr<RmaTestOperation>> ops;
         for (std::size_t i = 0; i < 8; ++i) {
-            ops.push_back(std::make_unique<Operation>(rng.chance(50) ? 10 : 4000));
+            ops.push_back(std::make_unique<RmaTestOperation>(rng.chance(50) ? 10 : 4000));
             ok(ops.back()->start(every[rng.below(4)], pair.a, window.key(), 0), "an operation");
             if (rng.chance(20)) ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
         }
@@ -204,11 +170,11 @@ TEST_CASE("an endpoint is closed while operations are anywhere") {
 }
 
 TEST_CASE("operations started after an endpoint was lost are not lost with it") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<int> memory(10, 7);
     const Window window(pair.b, memory.data(), 40);
-    Operation before(10), behind(10), after(10);
+    RmaTestOperation before(10), behind(10), after(10);
     ok(before.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
     ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
     ok(behind.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
@@ -222,7 +188,7 @@ TEST_CASE("operations started after an endpoint was lost are not lost with it") 
 }
 
 TEST_CASE("without memory operations fail, and with it they work again") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.staging", "0"}});
     std::vector<int> memory(4000, 7);
     const Window window(pair.b, memory.data(), 16000);
@@ -232,7 +198,7 @@ TEST_CASE("without memory operations fail, and with it they work again") {
         for (RmaSide *side : {&pair.a, &pair.b}) {
             for (const long allocations : {0L, 1L, 2L}) {
                 side->side.memory.until_failure = allocations;
-                Operation op(1000);
+                RmaTestOperation op(1000);
                 // Contiguous here, so this side may need no chunks.
                 const int rc = op.start(what, pair.a, window.key(), 0, spread, 1);
                 if (rc == UCD_SUCCESS) {
@@ -254,7 +220,7 @@ TEST_CASE("without memory operations fail, and with it they work again") {
 }
 
 TEST_CASE("a device that fails at the target is told to the origin") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     constexpr std::size_t ints = 1000;
     void *memory = mock::allocate(ucd::MemoryKind::device, 0, ints * sizeof(int));
@@ -280,7 +246,7 @@ TEST_CASE("a device that fails at the target is told to the origin") {
 }
 
 TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to be") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair;
     const auto lose = [&] {
         return ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT);

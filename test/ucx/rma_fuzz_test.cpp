@@ -2,7 +2,7 @@
 // has some thousands; UCD_TEST_CASES=250 makes a million of them.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
@@ -81,14 +81,14 @@ std::optional<Range> may_write(const std::string &text, const std::string &windo
                                std::uint64_t handle,
                                const std::map<std::string, std::string> &known) {
     if (text.size() < 40 || text[0] != 2) return std::nullopt;
-    if (text[1] != raw::put && text[1] != raw::accumulate && text[1] != raw::get_accumulate)
+    if (text[1] != wire::put && text[1] != wire::accumulate && text[1] != wire::get_accumulate)
         return std::nullopt;
     const bool shows_key = (text[3] & 1) != 0;
     const std::size_t after_window = shows_key ? 40 : 32, before_type = after_window + 8;
     if (text.size() < before_type) return std::nullopt;
-    if (shows_key ? text.substr(24, 16) != window : raw::number_at(text, 24, 8) != handle)
+    if (shows_key ? text.substr(24, 16) != window : wire::number_at(text, 24, 8) != handle)
         return std::nullopt;
-    const std::uint64_t type_bytes = raw::number_at(text, after_window + 4, 4);
+    const std::uint64_t type_bytes = wire::number_at(text, after_window + 4, 4);
     if (type_bytes > text.size() - before_type) return std::nullopt;
     std::string flat = text.substr(before_type, type_bytes);
     const unsigned form = static_cast<unsigned char>(text[3]) >> 1;
@@ -105,9 +105,9 @@ std::optional<Range> may_write(const std::string &text, const std::string &windo
     ok(ucd_get_extent(type, &lb, &extent), "extent");
     ok(ucd_get_true_extent(type, &true_lb, &true_extent), "true extent");
     ok(ucd_free(&type), "free");
-    const auto count = static_cast<Wide>(raw::number_at(text, 16, 8));
+    const auto count = static_cast<Wide>(wire::number_at(text, 16, 8));
     if (count == 0 || true_extent == 0) return std::nullopt;
-    const Wide displacement = static_cast<std::int64_t>(raw::number_at(text, 8, 8));
+    const Wide displacement = static_cast<std::int64_t>(wire::number_at(text, 8, 8));
     const Wide last = (count - 1) * extent;
     const Wide low = displacement + true_lb + std::min<Wide>(last, 0);
     const Wide high = displacement + true_lb + true_extent + std::max<Wide>(last, 0);
@@ -119,7 +119,7 @@ class FuzzedTarget {
 public:
     FuzzedTarget() : window_(b_, memory_.data() + guard, exposed) {
         b_.side.connect(hand_.side.address());
-        name_ = raw::window_name(*window_.key());
+        name_ = wire::window_name(*window_.key());
         for (const Sample &s : samples_) known_[s.name] = s.flat;
     }
     ~FuzzedTarget() {
@@ -160,10 +160,10 @@ public:
     // The same as the header of a pipeline's message, which is damaged as well.
     void one_message(Case &one) {
         Rng &rng = one.rng();
-        raw::Message m;
-        m.kind = static_cast<raw::Kind>(rng.below(10));
+        wire::Message m;
+        m.kind = static_cast<wire::Kind>(rng.below(10));
         m.user_header = random_text(rng);
-        if (m.kind >= raw::ring_accept && rng.chance(90)) m.user_header.resize(144);
+        if (m.kind >= wire::ring_accept && rng.chance(90)) m.user_header.resize(144);
         m.id = {rng.bits() % 16, rng.bits() % 16};
         m.total = data_bytes_;
         std::string both = m.text();
@@ -171,9 +171,9 @@ public:
             damage(rng, both);
             // Or it would be dropped at once.
             std::string rest;
-            raw::put_number(rest, both.size() - raw::Message::fixed_bytes, 4);
-            if (both.size() > raw::Message::fixed_bytes && rng.chance(80))
-                both.replace(raw::Message::fixed_bytes - 4, 4, rest);
+            wire::put_number(rest, both.size() - wire::Header::bytes, 4);
+            if (both.size() > wire::Header::bytes && rng.chance(80))
+                both.replace(wire::Header::bytes - 4, 4, rest);
         }
         if (both.empty()) return;
         hand_.active(both, std::string(data_bytes_, 'd'));
@@ -190,16 +190,16 @@ private:
     std::string random_text(Rng &rng) {
         const std::size_t sample = rng.below(samples_.size());
         const Sample &s = samples_[sample];
-        raw::Request r;
-        r.what = 1 + static_cast<unsigned>(rng.below(4));
+        wire::Request r;
+        r.verb = 1 + static_cast<unsigned>(rng.below(4));
         r.number = ++number_;
         r.window = name_;
         r.shows_key = handle_ == 0 || rng.chance(50);
         r.handle = handle_;
         r.displacement = s.displacement + rng.between(-8, 8);
         r.count = s.count;
-        data_bytes_ = r.what == raw::get ? 0 : s.bytes;
-        if (r.what == raw::accumulate || r.what == raw::get_accumulate)
+        data_bytes_ = r.verb == wire::get ? 0 : s.bytes;
+        if (r.verb == wire::accumulate || r.verb == wire::get_accumulate)
             r.op = rng.chance(70) ? static_cast<unsigned>(UCD_OP__SUM)
                                   : static_cast<unsigned>(rng.below(13));
         r.index = static_cast<unsigned>(sample);
@@ -208,7 +208,7 @@ private:
         r.type = r.is_known ? std::string() : r.by_name ? s.name : s.flat;
         if (rng.chance(10)) {
             data_bytes_ = 0;
-            return raw::preamble(5 + static_cast<unsigned>(rng.below(4)), number_ - rng.below(3)) +
+            return wire::preamble(5 + static_cast<unsigned>(rng.below(4)), number_ - rng.below(3)) +
                    (rng.chance(50) ? s.flat : std::string());
         }
         if (rng.chance(5)) {
@@ -220,10 +220,10 @@ private:
     }
 
     // Whether it says that what was sent as `text` is done.
-    void look_at(const raw::Said &m, const std::string &text, bool &done) {
-        if (m.is_answer() && text.size() >= raw::preamble_bytes &&
-            m.number == raw::number_at(text, 4, raw::number_bytes)) {
-            done = m.first == raw::done;
+    void look_at(const wire::Said &m, const std::string &text, bool &done) {
+        if (m.is_answer() && text.size() >= wire::preamble_bytes &&
+            m.number == wire::number_at(text, 4, 4)) {
+            done = m.first == wire::done;
             ++answers;
         }
         if (m.window_handle() != 0) handle_ = m.window_handle();
@@ -231,15 +231,15 @@ private:
 
     // Until a message that is sent behind has been answered.
     void await_everything(const std::string &text, bool &done) {
-        raw::Request last;
-        last.what = raw::get;
+        wire::Request last;
+        last.verb = wire::get;
         last.number = std::uint64_t{1} << 30 | ++number_;
         last.window = name_;
         last.count = 0;
         last.type = samples_[0].flat;
         hand_.request(last);
         for (;;) {
-            const raw::Said m = hand_.next_said();
+            const wire::Said m = hand_.next_said();
             const bool is_last = m.number == last.number;
             look_at(m, text, done);
             hand_.received.clear();
@@ -280,12 +280,12 @@ void fuzz_target(const char *test, std::size_t cases, One &&one_message) {
 } // namespace
 
 TEST_CASE("damaged requests write nothing, and good ones only what they say") {
-    const MockSession session;
+    const DeviceSession session;
     fuzz_target("rma fuzz", 3000, [](FuzzedTarget &t, Case &one) { t.one_request(one); });
 }
 
 TEST_CASE("messages that are damaged anywhere write nothing outside the window") {
-    const MockSession session;
+    const DeviceSession session;
     std::unique_ptr<FuzzedTarget> target;
     std::size_t sent = 0;
     run_cases("rma fuzz all", 1000, [&](Case &one) {
@@ -298,7 +298,7 @@ TEST_CASE("messages that are damaged anywhere write nothing outside the window")
 }
 
 TEST_CASE("damaged answers do no harm to an origin") {
-    const MockSession session;
+    const DeviceSession session;
     const Keys no_keys;
     RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
     Attacker hand(a.side.address(), [&] { a.progress(); });
@@ -312,18 +312,18 @@ TEST_CASE("damaged answers do no harm to an origin") {
         ok(ucd_ucx_get_nbx(a.rma, a.ep(), to.data() + 64, 64, UCD_TYPE__CHAR, &key, 0, 64,
                            UCD_TYPE__CHAR, &p, &o.request),
            "get");
-        const raw::Said m = hand.next_said();
-        const unsigned what = rng.chance(50)   ? raw::answer
-                              : rng.chance(50) ? raw::handle
-                                               : raw::need_type;
-        std::string text = raw::preamble(what, m.number,
-                                         rng.chance(50) ? 0 : static_cast<unsigned>(rng.below(256)),
-                                         static_cast<unsigned>(rng.below(256)));
-        if (what == raw::handle) raw::put_number(text, rng.bits(), 8);
+        const wire::Said m = hand.next_said();
+        const unsigned what = rng.chance(50)   ? wire::answer
+                              : rng.chance(50) ? wire::answer_with_handle
+                                               : wire::need_type;
+        std::string text = wire::preamble(
+            what, m.number, rng.chance(50) ? 0 : static_cast<unsigned>(rng.below(256)),
+            static_cast<unsigned>(rng.below(256)));
+        if (what == wire::answer_with_handle) wire::put_number(text, rng.bits(), 8);
         damage(rng, text);
         text.append(rng.chance(60) ? 64 : rng.below(200), 'd');
         if (!text.empty()) hand.say(text);
-        hand.say(raw::preamble(raw::answer, m.number), std::string(64, 'e'));
+        hand.say(wire::preamble(wire::answer, m.number), std::string(64, 'e'));
         if (!hand.within(10, [&] { return o.done(); })) one.fail("it does not end");
         hand.progress(5);
         while (hand.has_said()) (void)hand.next_said();

@@ -1,9 +1,9 @@
 // What goes over the wire, said and read by hand: how much of it there is, when types travel, and
 // what a target does with messages that no origin sends.
 
-#include "content_id.h"
+#include "common/content_id.h"
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
@@ -55,7 +55,7 @@ struct HandTarget {
     ~HandTarget() { a.close_endpoint(); }
     void answer(std::uint64_t number, unsigned verdict = 0, const std::string &data = {},
                 unsigned ucd = 0) {
-        hand.say(raw::preamble(raw::answer, number, verdict, ucd), data);
+        hand.say(wire::preamble(wire::answer, number, verdict, ucd), data);
     }
 };
 
@@ -72,8 +72,8 @@ struct PutByLibrary {
     }
 };
 
-std::string text_of(const raw::Said &said) {
-    return raw::preamble(said.what, said.number, said.first, said.second) + said.rest;
+std::string text_of(const wire::Said &said) {
+    return wire::preamble(said.verb, said.number, said.first, said.second) + said.rest;
 }
 
 } // namespace
@@ -91,16 +91,16 @@ TEST_CASE("names of contents are SHA-256's first half") {
 }
 
 TEST_CASE("a type travels once, a key until there is a handle for it") {
-    const MockSession session;
+    const DeviceSession session;
     HandTarget target;
     Attacker &hand = target.hand;
     ucd_type_t type = every_other(10);
     for (int use = 0; use < 4; ++use) {
         PutByLibrary put(target.a, 10, type);
-        const raw::Said m = hand.next_said();
-        raw::Request expected;
+        const wire::Said m = hand.next_said();
+        wire::Request expected;
         expected.number = m.number;
-        expected.window = raw::window_name(made_up_key());
+        expected.window = wire::window_name(made_up_key());
         expected.displacement = -5;
         expected.type = flattened(type);
         expected.shows_key = use < 2; // the first answer brings no handle
@@ -115,9 +115,9 @@ TEST_CASE("a type travels once, a key until there is a handle for it") {
         hand.progress(20);
         CHECK(!put.o.done());
         if (use == 3)
-            target.answer(m.number, raw::failed, {}, 8);
+            target.answer(m.number, wire::failed, {}, 8);
         else if (use == 1)
-            hand.say(raw::preamble(raw::handle, m.number) +
+            hand.say(wire::preamble(wire::answer_with_handle, m.number) +
                      std::string("\xef\xcd\xab\x90\x78\x56\x34\x12"));
         else
             target.answer(m.number);
@@ -130,7 +130,7 @@ TEST_CASE("a type travels once, a key until there is a handle for it") {
 }
 
 TEST_CASE("a target that does not know a name is told the type, once for an operation") {
-    const MockSession session;
+    const DeviceSession session;
     HandTarget target;
     Attacker &hand = target.hand;
     // The last is too long for a request, and goes by its name at once; so does its data in chunks.
@@ -139,22 +139,23 @@ TEST_CASE("a target that does not know a name is told the type, once for an oper
         const std::string flat = flattened(type);
         for (int use = 0; use < 2; ++use) {
             PutByLibrary put(target.a, entries, type);
-            const raw::Said m = hand.next_said();
+            const wire::Said m = hand.next_said();
             const bool told_at_once = use == 0 && entries == 10;
             CHECK(m.second >> 1 == (told_at_once ? 2 : 1));
             CHECK(m.rest.find(told_at_once ? flat : name_of(flat)) != std::string::npos);
             if (entries > 10) CHECK(hand.data_of(m).size() == 4 * entries);
-            hand.say(raw::preamble(raw::need_type, m.number ^ 1)); // not this one's
+            hand.say(wire::preamble(wire::need_type, m.number ^ 1)); // not this one's
             for (int again = 0; again < 2; ++again)
-                hand.say(raw::preamble(raw::need_type, m.number));
-            const raw::Said told = hand.next_said();
-            CHECK(told.what == raw::type);
+                hand.say(wire::preamble(wire::need_type, m.number));
+            const wire::Said told = hand.next_said();
+            CHECK(told.verb == wire::type_message);
             CHECK(told.number == m.number);
             const bool is_same = hand.data_of(told) == flat;
             CHECK(is_same);
             hand.progress(100);
             CHECK(!hand.has_said());
-            target.answer(m.number, use == 0 ? raw::no_memory : raw::done); // then it knows it not
+            target.answer(m.number,
+                          use == 0 ? wire::no_memory : wire::done); // then it knows it not
             REQUIRE(hand.within(5, [&] { return put.o.done(); }));
             CHECK(put.o.result.status == (use == 0 ? UCS_ERR_NO_MEMORY : UCS_OK));
         }
@@ -163,7 +164,7 @@ TEST_CASE("a target that does not know a name is told the type, once for an oper
 }
 
 TEST_CASE("the answers of a target are not trusted") {
-    const MockSession session;
+    const DeviceSession session;
     HandTarget target;
     Attacker &hand = target.hand;
     const ucd_ucx_window_key_t key = made_up_key();
@@ -184,10 +185,10 @@ TEST_CASE("the answers of a target are not trusted") {
         ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to.data(), 100, UCD_TYPE__CHAR, &key, 0,
                            100, UCD_TYPE__CHAR, &p, &o.request),
            "get");
-        const raw::Said m = hand.next_said();
+        const wire::Said m = hand.next_said();
         // Another peer's answer is none.
         Attacker other(target.a.side.address(), [&] { target.a.progress(); });
-        other.say(raw::preamble(raw::answer, m.number), std::string(100, 'o'));
+        other.say(wire::preamble(wire::answer, m.number), std::string(100, 'o'));
         other.progress(20);
         CHECK(!o.done());
         target.answer(m.number, answer.verdict, std::string(answer.bytes, 'a'));
@@ -208,14 +209,14 @@ struct HandOrigin {
     Attacker hand{b.side.address(), [this] { b.progress(); }};
     std::vector<char> memory = std::vector<char>(1000, 'm');
     Window window{b, memory.data() + 100, 800};
-    raw::Request request;
+    wire::Request request;
     std::string data;
 
     HandOrigin() {
         b.side.connect(hand.side.address());
-        request.window = raw::window_name(*window.key());
+        request.window = wire::window_name(*window.key());
         request.type = flattened(UCD_TYPE__CHAR);
-        request.count = request.bytes = 50;
+        request.count = 50;
         data.assign(50, 'd');
     }
     ~HandOrigin() { b.close_endpoint(); }
@@ -226,7 +227,7 @@ struct HandOrigin {
     }
     unsigned verdict_of(const std::string &text) {
         hand.say(text);
-        const raw::Said m = hand.next_said();
+        const wire::Said m = hand.next_said();
         CHECK(m.is_answer());
         CHECK(m.number == request.number);
         return m.first;
@@ -237,9 +238,9 @@ struct HandOrigin {
 } // namespace
 
 TEST_CASE("a target refuses what no origin sends, and writes nothing") {
-    const MockSession session;
+    const DeviceSession session;
     HandOrigin origin;
-    const raw::Request good = origin.request;
+    const wire::Request good = origin.request;
     const auto refused = [&](unsigned verdict, auto &&change) {
         const std::uint64_t number = origin.request.number;
         origin.request = good;
@@ -248,47 +249,47 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
         CHECK(origin.verdict() == verdict);
         CHECK(origin.is_untouched());
     };
-    using R = raw::Request;
-    refused(raw::invalid, [](R &r) { r.op = 3; }); // of a put
-    refused(raw::invalid, [](R &r) { r.what = raw::accumulate, r.op = 13; });
-    refused(raw::invalid, [](R &r) { r.what = raw::accumulate, r.op = 255; });
+    using R = wire::Request;
+    refused(wire::invalid, [](R &r) { r.op = 3; }); // of a put
+    refused(wire::invalid, [](R &r) { r.verb = wire::accumulate, r.op = 13; });
+    refused(wire::invalid, [](R &r) { r.verb = wire::accumulate, r.op = 255; });
     for (const int form : {7, 8, 13, 255}) // 7: the type in a form that there is not
-        refused(raw::invalid, [form](R &r) { r.form = form; });
-    refused(raw::invalid, [](R &r) { r.form = 1 | 1 << 1; }); // the name has another length
-    refused(raw::invalid, [](R &r) { r.form = 1; });          // the index says all
-    refused(raw::invalid, [](R &r) { r.is_known = true, r.type.clear(), r.index = 5; });
-    refused(raw::invalid, [](R &r) { r.index = 4096; });
-    refused(raw::no_window, [](R &r) { r.window[3] ^= 1; });
-    refused(raw::no_window, [](R &r) { r.window.assign(16, '\0'); });
-    refused(raw::no_window, [](R &r) { r.shows_key = false, r.handle = 1; });
-    refused(raw::no_window, [](R &r) { r.shows_key = false; });
+        refused(wire::invalid, [form](R &r) { r.form = form; });
+    refused(wire::invalid, [](R &r) { r.form = 1 | 1 << 1; }); // the name has another length
+    refused(wire::invalid, [](R &r) { r.form = 1; });          // the index says all
+    refused(wire::invalid, [](R &r) { r.is_known = true, r.type.clear(), r.index = 5; });
+    refused(wire::invalid, [](R &r) { r.index = 4096; });
+    refused(wire::no_window, [](R &r) { r.window[3] ^= 1; });
+    refused(wire::no_window, [](R &r) { r.window.assign(16, '\0'); });
+    refused(wire::no_window, [](R &r) { r.shows_key = false, r.handle = 1; });
+    refused(wire::no_window, [](R &r) { r.shows_key = false; });
     for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{UINT32_MAX}})
-        refused(raw::invalid, [bytes](R &r) { r.type_bytes = bytes; });
-    refused(raw::invalid, [](R &r) { r.count = 49; });
-    refused(raw::invalid, [](R &r) { r.count = 51; });
-    refused(raw::invalid, [](R &r) { r.count = INT64_MAX; });
-    refused(raw::invalid, [](R &r) { r.what = raw::get; });  // brings data
-    refused(raw::invalid, [](R &r) { r.type.back() ^= 1; }); // the checksum says so
-    refused(raw::invalid, [](R &r) { r.type += 'x'; });
-    refused(raw::invalid, [](R &r) { r.type.clear(); });
+        refused(wire::invalid, [bytes](R &r) { r.type_bytes = bytes; });
+    refused(wire::invalid, [](R &r) { r.count = 49; });
+    refused(wire::invalid, [](R &r) { r.count = 51; });
+    refused(wire::invalid, [](R &r) { r.count = INT64_MAX; });
+    refused(wire::invalid, [](R &r) { r.verb = wire::get; }); // brings data
+    refused(wire::invalid, [](R &r) { r.type.back() ^= 1; }); // the checksum says so
+    refused(wire::invalid, [](R &r) { r.type += 'x'; });
+    refused(wire::invalid, [](R &r) { r.type.clear(); });
     // Accumulates of what takes no op.
-    refused(raw::not_supported, [](R &r) { r.what = raw::accumulate, r.op = UCD_OP__SUM; });
+    refused(wire::not_supported, [](R &r) { r.verb = wire::accumulate, r.op = UCD_OP__SUM; });
     // Anywhere but in the window.
     for (const std::int64_t d : {std::int64_t{-1}, std::int64_t{751}, std::int64_t{800},
                                  INT64_MAX - 49, INT64_MAX - 50, INT64_MAX, INT64_MIN})
-        refused(raw::out_of_range, [d](R &r) { r.displacement = d; });
+        refused(wire::out_of_range, [d](R &r) { r.displacement = d; });
     // So many that the bytes overflow.
     for (const std::uint64_t n : {std::uint64_t{1} << 63, UINT64_MAX})
-        refused(raw::out_of_range, [n](R &r) { r.count = n; });
+        refused(wire::out_of_range, [n](R &r) { r.count = n; });
     // Messages that are cut short. What is too short to have a number is not answered.
     const std::string whole = good.text();
-    for (std::size_t n = raw::preamble_bytes; n < whole.size(); ++n) {
+    for (std::size_t n = wire::preamble_bytes; n < whole.size(); ++n) {
         origin.request.number = good.number;
-        CHECK(origin.verdict_of(whole.substr(0, n)) == raw::invalid);
+        CHECK(origin.verdict_of(whole.substr(0, n)) == wire::invalid);
     }
-    for (std::size_t n = 1; n < raw::preamble_bytes; ++n) origin.hand.say(whole.substr(0, n));
+    for (std::size_t n = 1; n < wire::preamble_bytes; ++n) origin.hand.say(whole.substr(0, n));
     for (const unsigned what : {0u, 5u, 6u, 7u, 8u, 9u, 255u})
-        origin.hand.say(raw::preamble(what, 99), origin.data);
+        origin.hand.say(wire::preamble(what, 99), origin.data);
     for (const unsigned version : {0u, 1u, 3u, 255u}) {
         origin.request = good;
         origin.request.version = version;
@@ -301,19 +302,18 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     origin.request = good;
     origin.request.number = 1000;
     origin.request.displacement = 750;
-    CHECK(origin.verdict() == raw::done);
+    CHECK(origin.verdict() == wire::done);
     CHECK(std::string(origin.memory.data() + 849, 52) == "m" + std::string(50, 'd') + "m");
 }
 
 TEST_CASE("types whose bounds overflow or overlap are refused") {
-    const MockSession session;
+    const DeviceSession session;
     HandOrigin origin;
     const auto verdict = [&](ucd_type_t type, std::uint64_t count, std::int64_t displacement) {
         std::uintptr_t size;
         ok(ucd_get_size(type, &size), "size");
         origin.request.type = flattened(type);
         origin.request.count = count;
-        origin.request.bytes = size * count;
         origin.request.displacement = displacement;
         origin.data.assign(size * count, 'd');
         const unsigned v = origin.verdict();
@@ -331,22 +331,22 @@ TEST_CASE("types whose bounds overflow or overlap are refused") {
         ok(ucd_create_hvector(2, 1, stride, UCD_TYPE__CHAR, UCD_INFO__NULL, &type), "hvector");
         return type;
     };
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, 2) == raw::out_of_range);
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, INT64_MAX) == raw::out_of_range);
-    CHECK(verdict(shifted(-INT64_MAX), 1, -2) == raw::out_of_range);
-    CHECK(verdict(spread(INT64_MAX - 1), 1, 0) == raw::out_of_range);
-    CHECK(verdict(spread(-101), 1, 100) == raw::out_of_range);
-    CHECK(verdict(spread(1000), 1, 0) == raw::out_of_range);
-    CHECK(verdict(spread(0), 1, 10) == raw::invalid); // one byte, twice
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, 2) == wire::out_of_range);
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, INT64_MAX) == wire::out_of_range);
+    CHECK(verdict(shifted(-INT64_MAX), 1, -2) == wire::out_of_range);
+    CHECK(verdict(spread(INT64_MAX - 1), 1, 0) == wire::out_of_range);
+    CHECK(verdict(spread(-101), 1, 100) == wire::out_of_range);
+    CHECK(verdict(spread(1000), 1, 0) == wire::out_of_range);
+    CHECK(verdict(spread(0), 1, 10) == wire::invalid); // one byte, twice
     CHECK(origin.is_untouched());
-    CHECK(verdict(spread(-100), 1, 100) == raw::done);
-    CHECK(verdict(shifted(INT64_MAX - 1), 1, -(INT64_MAX - 1)) == raw::done);
-    CHECK(verdict(shifted(1000000), 1, -1000000 + 799) == raw::done);
+    CHECK(verdict(spread(-100), 1, 100) == wire::done);
+    CHECK(verdict(shifted(INT64_MAX - 1), 1, -(INT64_MAX - 1)) == wire::done);
+    CHECK(verdict(shifted(1000000), 1, -1000000 + 799) == wire::done);
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 3);
 }
 
 TEST_CASE("a name is worth nothing without the bytes that it is made of") {
-    const MockSession session;
+    const DeviceSession session;
     HandOrigin origin;
     Attacker &hand = origin.hand;
     const std::string chars = origin.request.type;
@@ -361,54 +361,54 @@ TEST_CASE("a name is worth nothing without the bytes that it is made of") {
         origin.request.by_name = true;
         origin.request.type = name_of(chars);
         hand.say(origin.request.text(), origin.data);
-        const raw::Said m = hand.next_said();
-        CHECK(m.what == raw::need_type);
+        const wire::Said m = hand.next_said();
+        CHECK(m.verb == wire::need_type);
         CHECK(m.number == number);
     };
     const auto told = [&](std::uint64_t number, const std::string &bytes) {
-        hand.say(raw::preamble(raw::type, number), bytes);
-        const raw::Said m = hand.next_said();
+        hand.say(wire::preamble(wire::type_message, number), bytes);
+        const wire::Said m = hand.next_said();
         CHECK(m.number == number);
         return m.first;
     };
     ask(1);
-    CHECK(told(1, other) == raw::invalid); // bytes of another type
+    CHECK(told(1, other) == wire::invalid); // bytes of another type
     ask(2);
-    CHECK(told(2, chars.substr(1)) == raw::invalid);
+    CHECK(told(2, chars.substr(1)) == wire::invalid);
     ask(3);
-    CHECK(told(3, std::string()) == raw::invalid);
+    CHECK(told(3, std::string()) == wire::invalid);
     ask(4);
     // A number twice: the second operation is refused, and the first goes on.
-    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::invalid);
-    hand.say(raw::preamble(raw::type, 5), chars); // nobody asked
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::invalid);
+    hand.say(wire::preamble(wire::type_message, 5), chars); // nobody asked
     // Another peer's type is none for it.
     Attacker third(origin.b.side.address(), [&] { origin.b.progress(); });
-    third.say(raw::preamble(raw::type, 4), chars);
+    third.say(wire::preamble(wire::type_message, 4), chars);
     third.progress(50);
     CHECK(origin.is_untouched());
-    CHECK(told(4, chars) == raw::done);
+    CHECK(told(4, chars) == wire::done);
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
     // From now on it is known, by its name and by its index.
     origin.request.number = 6;
-    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::done);
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::done);
     origin.request.number = 7;
     origin.request.is_known = true;
     origin.request.type.clear();
-    CHECK(origin.verdict_of(origin.request.text() + origin.data) == raw::done);
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::done);
     // A type that nobody will tell any more does not keep the window.
     origin.request.is_known = false;
     origin.request.type = name_of("no type");
     hand.say(origin.request.text(), origin.data);
-    CHECK(hand.next_said().what == raw::need_type);
+    CHECK(hand.next_said().verb == wire::need_type);
     REQUIRE(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
-    const raw::Said m = hand.next_said();
+    const wire::Said m = hand.next_said();
     CHECK(m.is_answer());
-    CHECK(m.first == raw::no_window);
+    CHECK(m.first == wire::no_window);
     CHECK(m.number == 7);
 }
 
 TEST_CASE("how long flattened types are") {
-    const MockSession session;
+    const DeviceSession session;
     const std::intptr_t sizes[] = {1000, 2000, 3000}, parts[] = {100, 200, 300},
                         starts[] = {11, 22, 33};
     ucd_type_t type;
@@ -433,7 +433,7 @@ TEST_CASE("how long flattened types are") {
 }
 
 TEST_CASE("a type that is asked for is in the host's memory, wherever the data is") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair;
     constexpr std::size_t ints = 60000; // so that the type fits no header
     ucd_type_t type = list(ints);

@@ -1,7 +1,7 @@
 // One-sided operations between random layouts in all kinds of memory, against the oracle.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Layouts {
 
 Layouts random_layouts(Case &one, ucd_op_t op, bool one_element) {
     Rng &rng = one.rng();
-    RecipeOptions options = mock_options(op);
+    RecipeOptions options = device_options(op);
     ucd_type_t element = UCD_TYPE__BYTE;
     if (one_element) {
         if (options.elements.empty())
@@ -75,12 +75,12 @@ void expect(const ReducedSubject &what, ImageBuffer &memory, const std::vector<s
 struct Exposed {
     std::intptr_t displacement;
     Window window;
-    Exposed(Case &one, RmaSide &side, const MockBuffer &memory, const TouchedRange &range)
+    Exposed(Case &one, RmaSide &side, const DeviceBuffer &memory, const TouchedRange &range)
         : Exposed(side, memory, range, one.rng().below(16), one.rng().below(16), one.rng()) {}
 
 private:
-    Exposed(RmaSide &side, const MockBuffer &memory, const TouchedRange &range, std::size_t before,
-            std::size_t after, Rng &rng)
+    Exposed(RmaSide &side, const DeviceBuffer &memory, const TouchedRange &range,
+            std::size_t before, std::size_t after, Rng &rng)
         : displacement(static_cast<std::intptr_t>(before) - range.low),
           window(
               side, static_cast<char *>(memory.real_base()) + range.low - before,
@@ -101,8 +101,8 @@ void put_or_get(Case &one, RmaPair &pair) {
     const bool puts = rng.chance(50);
     Layouts l = random_layouts(one, UCD_OP__REPLACE, false);
     const Subject &origin = l.origin.subject, &target = l.target.subject;
-    MockBuffer here(rng, origin.range, random_memory(rng));
-    MockBuffer there(rng, target.range, random_memory(rng));
+    DeviceBuffer here(rng, origin.range, random_memory(rng));
+    DeviceBuffer there(rng, target.range, random_memory(rng));
     if (puts)
         expect(l.target, there, stream_of(l.origin, here));
     else
@@ -138,15 +138,15 @@ void put_or_get(Case &one, RmaPair &pair) {
 void accumulate(Case &one, RmaPair &pair) {
     Rng &rng = one.rng();
     const bool fetches = rng.chance(50), changes = !fetches || rng.chance(80);
-    const ucd_op_t op = random_mock_op(rng);
+    const ucd_op_t op = random_device_op(rng);
     Layouts l = random_layouts(one, op, true);
     const Subject &origin = l.origin.subject, &target = l.target.subject;
-    MockBuffer here(rng, origin.range, random_memory(rng));
-    MockBuffer there(rng, target.range, random_memory(rng));
-    MockBuffer result(rng, l.result.subject.range, random_memory(rng));
+    DeviceBuffer here(rng, origin.range, random_memory(rng));
+    DeviceBuffer there(rng, target.range, random_memory(rng));
+    DeviceBuffer result(rng, l.result.subject.range, random_memory(rng));
     if (op != UCD_OP__REPLACE) {
-        set_laid_out_values(rng, l.origin, place(origin, here));
-        set_laid_out_values(rng, l.target, place(target, there));
+        set_typed_values(rng, l.origin, place(origin, here));
+        set_typed_values(rng, l.target, place(target, there));
     }
     std::vector<std::byte> in = stream_of(l.origin, here), out = stream_of(l.target, there);
     if (fetches) expect(l.result, result, out);
@@ -154,7 +154,7 @@ void accumulate(Case &one, RmaPair &pair) {
     if (changes && op != UCD_OP__REPLACE)
         reduce_stream(op, l.target.elements, 0, l.target.elements.size(), out.data(), in.data());
     expect(l.target, there, out);
-    for (MockBuffer *buffer : {&here, &there, &result}) buffer->send();
+    for (DeviceBuffer *buffer : {&here, &there, &result}) buffer->send();
     const Exposed exposed(one, pair.b, there, target.range);
     Outcome o;
     const ucd_ucx_param_t p = o.param();
@@ -173,7 +173,7 @@ void accumulate(Case &one, RmaPair &pair) {
            "ucd_ucx_accumulate_nbx");
     pair.until([&] { return o.done(); });
     check_outcome(one, o, target.size());
-    for (MockBuffer *buffer : {&here, &there, &result}) buffer->fetch();
+    for (DeviceBuffer *buffer : {&here, &there, &result}) buffer->fetch();
     require_intact(one, here, "the origin's buffer");
     require_intact(one, there, "the target's buffer");
     require_intact(one, result, "the result's buffer");
@@ -182,19 +182,19 @@ void accumulate(Case &one, RmaPair &pair) {
 } // namespace
 
 TEST_CASE("puts and gets between random layouts") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(RMA_SMALL_CHUNKS);
     run_cases("rma put get", 800, [&](Case &one) { put_or_get(one, pair); });
 }
 
 TEST_CASE("accumulates between random layouts") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(RMA_SMALL_CHUNKS);
     run_cases("rma accumulate", 800, [&](Case &one) { accumulate(one, pair); });
 }
 
 TEST_CASE("operations whose types do not fit a header, or are not kept") {
-    const MockSession session;
+    const DeviceSession session;
     // Types of some hundred bytes at the most are kept, and one or two of them.
     for (const char *limit : {"0", "300"}) {
         RmaPair pair(

@@ -1,7 +1,7 @@
 // Which operation comes before which: accumulates that are in each other's way, fences, flushes.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool all_done(const std::vector<std::unique_ptr<Outcome>> &outcomes) {
 } // namespace
 
 TEST_CASE("fetch and add gives each number once, whoever asks and wherever it is") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     const ucp_ep_h self = connect_with_itself(pair.b.side);
     // One message; and chunks that take their time.
@@ -111,7 +111,7 @@ TEST_CASE("fetch and add gives each number once, whoever asks and wherever it is
 }
 
 TEST_CASE("large accumulates of different layouts add up") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     const ucp_ep_h self = connect_with_itself(pair.b.side);
     constexpr std::size_t longs = 4000;
@@ -152,7 +152,7 @@ TEST_CASE("large accumulates of different layouts add up") {
 }
 
 TEST_CASE("what is started behind a fence comes after what is before it") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<long> memory(5000, 0);
     const Window window(pair.b, memory.data(), memory.size() * sizeof(long));
@@ -191,7 +191,7 @@ TEST_CASE("what is started behind a fence comes after what is before it") {
 }
 
 TEST_CASE("a flush waits for what was started, and says whether it failed") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair(small_chunks);
     std::vector<char> memory(3000, 0), in(3000, 'i');
     const Window window(pair.b, memory.data(), memory.size());
@@ -217,7 +217,7 @@ TEST_CASE("a flush waits for what was started, and says whether it failed") {
 }
 
 TEST_CASE("threads count with the same two workers") {
-    const MockSession session;
+    const DeviceSession session;
     RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}}, UCS_THREAD_MODE_MULTI);
     constexpr std::size_t longs = 300;
     constexpr long rounds = 60, threads = 4;

@@ -22,6 +22,8 @@ RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
     params.allocate = MemoryUse::allocate;
     params.release = MemoryUse::release;
     params.memory_arg = &side.memory;
+    params.unresponsive = Side::note_unresponsive;
+    params.unresponsive_arg = &side;
     ok(ucd_ucx_rma_create(side.worker, &params, info, &rma), "ucd_ucx_rma_create");
 }
 

@@ -2,7 +2,7 @@
 // workers.
 
 #include "support/catch.hpp"
-#include "support/mock_buffer.hpp"
+#include "support/moves/device_moves.hpp"
 #include "ucx/pair.hpp"
 
 #include <atomic>
@@ -46,7 +46,7 @@ bool exchange(TwoSides &sides, unsigned thread, ucd_type_t type, std::size_t int
 } // namespace
 
 TEST_CASE("threads share two workers") {
-    const MockSession session;
+    const DeviceSession session;
     TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "2"}},
                    UCS_THREAD_MODE_MULTI);
     constexpr std::size_t ints = 5000;

@@ -2,7 +2,7 @@
 // memory of the heap, freed memory, zeros) is in no writer's alphabet.
 #pragma once
 
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <cstdint>
 #include <string>

@@ -55,7 +55,7 @@ private:
     Script type_answer();
     Script lone_one_sided();
     void add_chunks(Script &script, const Message &first, const std::string &data);
-    void add_tickets(Script &script, const Message &first);
+    void add_ring_offers(Script &script, const Message &first);
     Script transfer(Message first, std::string data);
     Script wrap(int from, int to, const std::string &text, std::string data);
     OneSided draw_request(int from, int to, Layout &layout);

@@ -92,7 +92,7 @@ void Grammar::add_chunks(Script &script, const Message &first, const std::string
 }
 
 // Of a transfer whose data is in a device's memory.
-void Grammar::add_tickets(Script &script, const Message &first) {
+void Grammar::add_ring_offers(Script &script, const Message &first) {
     for (const Kind kind : {ring_refuse, ring_accept, ring_chunk}) {
         if (kind == ring_chunk && rng_.chance(50)) continue;
         Message m = first;
@@ -116,7 +116,7 @@ Grammar::Script Grammar::tagged_chunks() {
     m.header.kind = opening;
     m.tagged = true;
     script.push_back(m);
-    if (rng_.chance(15)) add_tickets(script, m);
+    if (rng_.chance(15)) add_ring_offers(script, m);
     add_chunks(script, m, data);
     return script;
 }
@@ -132,7 +132,7 @@ Grammar::Script Grammar::transfer(Message m, std::string data) {
     }
     m.header.kind = user_offer;
     script.push_back(m);
-    if (rng_.chance(10)) add_tickets(script, m);
+    if (rng_.chance(10)) add_ring_offers(script, m);
     add_chunks(script, m, data);
     return script;
 }

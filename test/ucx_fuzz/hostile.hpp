@@ -4,7 +4,7 @@
 
 #include "contents.hpp"
 #include "net.hpp"
-#include "wire.hpp"
+#include "ucx/wire.hpp"
 
 #include <deque>
 #include <list>
@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace ucdfuzz {
+
+using namespace ucdtest::wire; // messages as bytes
 
 // One message to a peer.
 struct Message {

@@ -1,4 +1,4 @@
-// A model-based fuzzer of libucd-ucx's wire protocols. See docs/security.md.
+// A model-based fuzzer of libucd-ucx's wire protocols. See docs/guide/security.md.
 //
 //   ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 1|2] [--seed N]
 //            [--runs WORLDS] [--messages N] [--seconds N] [--keep-going [--until KIND,...]]

@@ -60,14 +60,14 @@ Layout layout_of(const Sample &sample, std::uintptr_t count) {
     return {&sample, count, layout.bytes, layout.low, layout.high};
 }
 
-Layout Samples::draw(ucdtest::Rng &rng, std::uint64_t most_span, bool of_ints, bool hostile) const {
+Layout Samples::draw(ucdtest::Rng &rng, std::uint64_t max_span, bool of_ints, bool hostile) const {
     for (;;) {
         const Sample &sample = rng.pick(samples_);
         if ((of_ints && !sample.of_ints) || (sample.overlaps && !hostile)) continue;
-        const std::uint64_t most = most_span / sample.size;
+        const std::uint64_t most = max_span / sample.size;
         const std::uintptr_t count = 1 + (rng.chance(50) ? rng.below(3) : rng.below(most + 1));
         const Layout layout = layout_of(sample, count);
-        if (layout.span() <= most_span) return layout;
+        if (layout.span() <= max_span) return layout;
     }
 }
 

@@ -1,7 +1,7 @@
 // Types that operations and receives use.
 #pragma once
 
-#include "support/rng.hpp"
+#include "support/random/rng.hpp"
 
 #include <string>
 #include <ucd.h>
@@ -36,7 +36,7 @@ public:
     const std::vector<Sample> &all() const { return samples_; }
 
     // That spans at most so many bytes. Without `hostile`, elements do not overlap.
-    Layout draw(ucdtest::Rng &rng, std::uint64_t most_span, bool of_ints, bool hostile) const;
+    Layout draw(ucdtest::Rng &rng, std::uint64_t max_span, bool of_ints, bool hostile) const;
 
 private:
     void add(ucd_type_t type, bool of_ints, bool overlaps = false);

@@ -1,10 +1,11 @@
 // What an honest peer starts.
 
 #include "node.hpp"
-
-#include "wire.hpp"
+#include "ucx/wire.hpp"
 
 namespace ucdfuzz {
+
+using namespace ucdtest::wire;
 
 void Node::start_honest() {
     if (other_ == nullptr || !honest_possible_ || !other_->honest_possible_ || items_.size() > 40)

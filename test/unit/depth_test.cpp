@@ -1,6 +1,8 @@
-// A million constructors on top of each other: built, asked, moved, described, flattened and freed,
-// in little time and on the usual stack.
+// Very many constructors on top of each other: built, asked, moved, described, flattened and freed,
+// in time that grows with their number, and on a small stack.
 #include "support/catch.hpp"
+
+#include "unit/deep.hpp"
 
 #include <ucd.h>
 
@@ -8,21 +10,17 @@
 #include <functional>
 #include <vector>
 
+using ucdtest::on_small_stack;
+
 namespace {
 
-// Sanitizers make a million of them take minutes.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::intptr_t levels = 100000;
-#else
-constexpr std::intptr_t levels = 1000000;
-#endif
 const ucd_type_t int_ = UCD_TYPE__INT;
 constexpr ucd_op_t replace = UCD_OP__REPLACE;
 
 // The constructor of one level, counted from 1.
 using Level = std::function<int(std::intptr_t level, ucd_type_t inner, ucd_type_t *outer)>;
 
-ucd_type_t build(const Level &level) {
+ucd_type_t build(std::intptr_t levels, const Level &level) {
     ucd_type_t type = UCD_TYPE__NULL;
     int failures = ucd_create_contig(1, int_, nullptr, &type) != UCD_SUCCESS;
     for (std::intptr_t i = 1; i <= levels; ++i) {
@@ -102,17 +100,33 @@ void check_flat(ucd_type_t type, const Stream &stream) {
     REQUIRE(ucd_free(&copy) == UCD_SUCCESS);
 }
 
-void check(const char *name, const Stream &stream, const Level &level) {
+using StreamOf = std::function<Stream(std::intptr_t levels)>;
+
+void check(const char *name, const StreamOf &stream_of, const Level &level) {
     INFO(name);
-    ucd_type_t type = build(level);
-    check_stream(type, stream);
-    check_words(type);
-    check_flat(type, stream);
-    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    on_small_stack([&](std::intptr_t levels) {
+        const Stream stream = stream_of(levels);
+        ucd_type_t type = build(levels, level);
+        check_stream(type, stream);
+        check_words(type);
+        check_flat(type, stream);
+        REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    });
 }
 
-Stream at(std::intptr_t displ) {
-    return {1, [=](std::uintptr_t) { return displ; }};
+// One int, which each level displaces by so much.
+StreamOf moved_by(std::intptr_t each) {
+    return [=](std::intptr_t levels) -> Stream {
+        return {1, [=](std::uintptr_t) { return each * levels; }};
+    };
+}
+
+// An int more for so many levels, and how far they are apart.
+StreamOf ints(std::intptr_t levels_each, std::intptr_t apart) {
+    return [=](std::intptr_t levels) -> Stream {
+        return {static_cast<std::uintptr_t>(levels / levels_each + 1),
+                [=](std::uintptr_t i) { return apart * static_cast<std::intptr_t>(i); }};
+    };
 }
 
 int pair_of(ucd_type_t first, std::intptr_t first_at, ucd_type_t second, std::intptr_t second_at,
@@ -126,81 +140,80 @@ const std::intptr_t one = 1, zero = 0, four = 4, minus_four = -4;
 
 } // namespace
 
-TEST_CASE("A million of contig, dup, resized, vector and hvector") {
-    check("contig", at(0),
+TEST_CASE("Many levels of contig, dup, resized, vector and hvector") {
+    check("contig", moved_by(0),
           [](auto, ucd_type_t t, ucd_type_t *n) { return ucd_create_contig(1, t, nullptr, n); });
-    check("dup", at(0),
+    check("dup", moved_by(0),
           [](auto, ucd_type_t t, ucd_type_t *n) { return ucd_create_dup(t, nullptr, n); });
-    check("resized", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+    check("resized", moved_by(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_resized(t, -i, 2 * i, nullptr, n);
     });
-    check("vector", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+    check("vector", moved_by(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_vector(1, 1, i, t, nullptr, n);
     });
-    check("hvector", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+    check("hvector", moved_by(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_hvector(1, 1, -i, t, nullptr, n);
     });
 }
 
-TEST_CASE("A million of the indexed constructors") {
-    check("hindexed_block", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+TEST_CASE("Many levels of the indexed constructors") {
+    check("hindexed_block", moved_by(4), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_hindexed_block(1, 1, &four, t, nullptr, n);
     });
-    check("indexed_block", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+    check("indexed_block", moved_by(4), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_indexed_block(1, 1, &one, t, nullptr, n);
     });
-    check("hindexed", at(-4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+    check("hindexed", moved_by(-4), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_hindexed(1, &one, &minus_four, t, nullptr, n);
     });
-    check("indexed", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+    check("indexed", moved_by(4), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_indexed(1, &one, &one, t, nullptr, n);
     });
 }
 
-TEST_CASE("A million arrays") {
-    check("subarray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+TEST_CASE("Many levels of arrays") {
+    check("subarray", moved_by(0), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_subarray(1, &one, &one, &zero, UCD_ORDER__C, t, nullptr, n);
     });
-    check("ndarray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+    check("ndarray", moved_by(0), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_ndarray(1, &one, &four, t, nullptr, n);
     });
-    check("darray", at(0), [](auto, ucd_type_t t, ucd_type_t *n) {
+    check("darray", moved_by(0), [](auto, ucd_type_t t, ucd_type_t *n) {
         const int block = UCD_DISTRIBUTE__BLOCK, processes = 1;
         return ucd_create_darray(1, 0, 1, &one, &block, &one, &processes, UCD_ORDER__C, t, nullptr,
                                  n);
     });
 }
 
-TEST_CASE("A million structs") {
-    check("struct of one", at(4 * levels), [](auto, ucd_type_t t, ucd_type_t *n) {
+TEST_CASE("Many levels of structs") {
+    check("struct of one", moved_by(4), [](auto, ucd_type_t t, ucd_type_t *n) {
         return ucd_create_struct(1, &one, &four, &t, nullptr, n);
     });
-    const Stream apart = {levels + 1,
-                          [](std::uintptr_t i) { return 8 * static_cast<std::intptr_t>(i); }};
+    const StreamOf apart = ints(1, 8), together = ints(1, 4);
     check("struct of what was and an int", apart,
           [](auto i, ucd_type_t t, ucd_type_t *n) { return pair_of(t, 0, int_, 8 * i, n); });
     check("struct of an int and what was", apart,
           [](auto, ucd_type_t t, ucd_type_t *n) { return pair_of(int_, 0, t, 8, n); });
-    const Stream together = {levels + 1,
-                             [](std::uintptr_t i) { return 4 * static_cast<std::intptr_t>(i); }};
     check("struct of what was and an int that touches", together,
           [](auto i, ucd_type_t t, ucd_type_t *n) { return pair_of(t, 0, int_, 4 * i, n); });
     check("struct of an int and what was, which touches", together,
           [](auto, ucd_type_t t, ucd_type_t *n) { return pair_of(int_, 0, t, 4, n); });
 }
 
-TEST_CASE("A million structs without a pattern") {
+TEST_CASE("Many levels of structs without a pattern") {
     // Displacements that no stride describes.
     const auto displ = [](std::intptr_t i) { return 16 * i + i * i % 257 % 3 * 4; };
-    check("irregular",
-          {levels + 1, [=](std::uintptr_t i) { return displ(static_cast<std::intptr_t>(i)); }},
-          [=](auto i, ucd_type_t t, ucd_type_t *n) { return pair_of(t, 0, int_, displ(i), n); });
+    check(
+        "irregular",
+        [=](std::intptr_t levels) -> Stream {
+            return {static_cast<std::uintptr_t>(levels + 1),
+                    [=](std::uintptr_t i) { return displ(static_cast<std::intptr_t>(i)); }};
+        },
+        [=](auto i, ucd_type_t t, ucd_type_t *n) { return pair_of(t, 0, int_, displ(i), n); });
 }
 
-TEST_CASE("A million of all kinds in turn") {
-    const Stream apart = {levels / 4 + 1,
-                          [](std::uintptr_t i) { return 8 * static_cast<std::intptr_t>(i); }};
-    check("struct, dup, contig, resized", apart, [](auto i, ucd_type_t t, ucd_type_t *n) {
+TEST_CASE("Many levels of all kinds in turn") {
+    check("struct, dup, contig, resized", ints(4, 8), [](auto i, ucd_type_t t, ucd_type_t *n) {
         switch (i % 4) {
         case 0: return pair_of(t, 0, int_, 2 * i, n);
         case 1: return ucd_create_dup(t, nullptr, n);
@@ -208,7 +221,7 @@ TEST_CASE("A million of all kinds in turn") {
         default: return ucd_create_resized(t, 0, 8, nullptr, n);
         }
     });
-    check("displaced and taken back", at(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
+    check("displaced and taken back", moved_by(0), [](auto i, ucd_type_t t, ucd_type_t *n) {
         const std::intptr_t by = i % 2 == 1 ? 8 : -8;
         return i % 4 < 2 ? ucd_create_hindexed_block(1, 1, &by, t, nullptr, n)
                          : ucd_create_struct(1, &one, &by, &t, nullptr, n);

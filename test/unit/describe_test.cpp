@@ -1,9 +1,9 @@
 // What ucd_describe writes: the keys that ucd.h promises, and the steps to the layout.
 #include "support/catch.hpp"
 
-#include "support/random_cases.hpp"
-#include "support/random_recipe.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/random/random_cases.hpp"
+#include "support/random/random_recipe.hpp"
 
 #include <ucd.hpp>
 

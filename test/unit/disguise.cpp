@@ -308,7 +308,7 @@ private:
             return indexed(Ints(n, 1), divided(s.displs, d), sized(of(c), d));
         }
         case 2: {
-            if (n > options_.most_members) break;
+            if (n > options_.max_members) break;
             std::vector<RecipePtr> some, members;
             for (int i = 0; i < 3; ++i) some.push_back(of(c));
             for (std::size_t i = 0; i < n; ++i) members.push_back(rng_.pick(some));
@@ -342,7 +342,7 @@ private:
     RecipePtr of_pieces(const Shape &s) {
         Ints lengths = s.lengths, displs = s.displs;
         if (rng_.chance(30)) cut(lengths, displs);
-        if (displs.size() <= options_.most_members && rng_.chance(30)) {
+        if (displs.size() <= options_.max_members && rng_.chance(30)) {
             std::vector<RecipePtr> members;
             for (const std::intptr_t n : lengths)
                 members.push_back(rng_.chance(50) ? atom(n) : of_block(n));
@@ -381,7 +381,7 @@ private:
             return of_list(*shapes::list(std::move(displs), s.child));
         }
         case 1: { // every run for itself
-            if (!options_.cut_apart || n > options_.most_members) break;
+            if (!options_.cut_apart || n > options_.max_members) break;
             std::vector<RecipePtr> members;
             for (const std::intptr_t length : s.lengths)
                 members.push_back(of(*shapes::strided(length, s.stride, s.child)));

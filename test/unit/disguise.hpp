@@ -2,9 +2,9 @@
 // normaliser does, written without a look at how it does it.
 #pragma once
 
-#include "support/byte_map.hpp"
-#include "support/recipe.hpp"
-#include "support/rng.hpp"
+#include "support/oracle/byte_map.hpp"
+#include "support/oracle/recipe.hpp"
+#include "support/random/rng.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -46,9 +46,9 @@ ShapePtr fields(Ints displs, std::vector<ShapePtr> children);
 } // namespace shapes
 
 struct ShapeOptions {
-    int depth = 3;                 // constructors above a block
-    std::size_t most_entries = 12; // of one list, or iterations of one stride
-    std::size_t most_blocks = 1000;
+    int depth = 3;                // constructors above a block
+    std::size_t max_entries = 12; // of one list, or iterations of one stride
+    std::size_t max_blocks = 1000;
     bool touching = true; // neighbours may touch, so that blocks grow together across iterations
     bool fields = true;   // sequences of different shapes
 };
@@ -61,7 +61,7 @@ std::vector<Segment> segments_of(const Shape &shape, std::size_t count, std::int
 RecipePtr plainly(const Shape &shape);
 
 struct DisguiseOptions {
-    std::size_t most_members = 300; // of a struct
+    std::size_t max_members = 300; // of a struct
     // Lists and strides may be cut into a struct of parts, and fields nested in structs of their
     // own. Beyond the layouts that are normalised from their segments, design.md asks for neither.
     bool cut_apart = true, nest_fields = true;

@@ -2,8 +2,8 @@
 // design.md: their normal forms must be one.
 #include "support/catch.hpp"
 
-#include "support/byte_map.hpp"
-#include "support/random_cases.hpp"
+#include "support/oracle/byte_map.hpp"
+#include "support/random/random_cases.hpp"
 #include "unit/disguise.hpp"
 #include "unit/normal_form.hpp"
 
@@ -39,8 +39,8 @@ TEST_CASE("Large layouts in random disguise") {
     run_cases("large disguises", 2000, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));
-        options.most_entries = 4 + one.rng().below(one.rng().chance(50) ? 20 : 2000);
-        options.most_blocks = 40000;
+        options.max_entries = 4 + one.rng().below(one.rng().chance(50) ? 20 : 2000);
+        options.max_blocks = 40000;
         options.touching = false;
         const ShapePtr shape = random_shape(one.rng(), options);
         DisguiseOptions how;
@@ -53,8 +53,8 @@ TEST_CASE("Lists of 100000 blocks in random disguise") {
     run_cases("long lists in disguise", 10, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(3));
-        options.most_entries = 100000;
-        options.most_blocks = 400000;
+        options.max_entries = 100000;
+        options.max_blocks = 400000;
         options.touching = options.fields = false;
         const ShapePtr shape = random_shape(one.rng(), options);
         DisguiseOptions how;
@@ -69,8 +69,8 @@ TEST_CASE("Large layouts in disguises that design.md does not name", "[.][gaps]"
     run_cases("large disguises, gaps", 5000, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));
-        options.most_entries = 4 + one.rng().below(400);
-        options.most_blocks = 20000;
+        options.max_entries = 4 + one.rng().below(400);
+        options.max_blocks = 20000;
         const ShapePtr shape = random_shape(one.rng(), options);
         compare(one, plainly(*shape), disguised(one.rng(), *shape, {}), *shape);
     });

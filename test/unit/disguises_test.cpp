@@ -1,7 +1,7 @@
 // Pairs of descriptions of one type map, which must have one normal form.
 #include "support/catch.hpp"
 
-#include "support/byte_map.hpp"
+#include "support/oracle/byte_map.hpp"
 #include "unit/normal_form.hpp"
 
 #include <functional>

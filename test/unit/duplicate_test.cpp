@@ -1,6 +1,6 @@
 // A duplicate costs nothing: it has the layout and the plans of its original.
 
-#include "derived.h"
+#include "prepared/type_cache.h"
 #include "support/catch.hpp"
 
 #include <ucd.h>
@@ -19,9 +19,9 @@ TEST_CASE("duplicates share what is derived from their original") {
     REQUIRE(ucd_create_dup(original, UCD_INFO__NULL, &first) == UCD_SUCCESS);
     REQUIRE(ucd_create_dup(first, UCD_INFO__NULL, &second) == UCD_SUCCESS);
     CHECK(first != original);
-    const ucd::Derived *derived = &ucd::derived(type_behind(second));
-    CHECK(derived == &ucd::derived(type_behind(original)));
-    CHECK(derived == &ucd::derived(type_behind(first)));
+    const ucd::TypeCache *cache = &ucd::cache_of(type_behind(second));
+    CHECK(cache == &ucd::cache_of(type_behind(original)));
+    CHECK(cache == &ucd::cache_of(type_behind(first)));
 
     // Whichever goes last.
     int in[200] = {}, out[100];

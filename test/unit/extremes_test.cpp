@@ -1,8 +1,8 @@
 // Arguments at the edges: nothing at all, backwards, absolute, and far beyond 32 bits.
 #include "support/catch.hpp"
 
-#include "support/byte_map.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/oracle/byte_map.hpp"
 
 #include <cstring>
 #include <sys/mman.h>

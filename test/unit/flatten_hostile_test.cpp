@@ -1,9 +1,9 @@
 // Flattened types made by hand to do harm: refused, or harmless.
 #include "support/catch.hpp"
 
-#include "support/exercise.hpp"
-#include "support/flat_bytes.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/exercise.hpp"
+#include "support/moves/flat_bytes.hpp"
+#include "support/moves/recipe_build.hpp"
 
 #include <functional>
 
@@ -63,28 +63,33 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
     refuse("a size beyond 2^63", [](auto &n) { n.nest({huge, 0, huge, 0}, 0); });
     refuse("a span beyond 2^63", [](auto &n) { n.nest({huge, huge}, 0); });
     refuse("a stride of -2^63", [](auto &n) { n.nest({2, INT64_MIN}, 0); });
-    refuse("a list of one", [](auto &n) { n.blocks(1, 1, 0, {}); });
-    refuse("a list of none", [](auto &n) { n.blocks(0, 1, 0, {}); });
-    refuse("more entries than bytes", [](auto &n) { n.blocks(huge, 1, 0, {8, 8}); });
-    refuse("entries whose bytes overflow", [](auto &n) { n.blocks(INT64_MAX, 1, 0, {8, 8}); });
-    refuse("a step that overflows", [](auto &n) { n.blocks(3, huge, 0, {huge, 8}); });
-    refuse("steps that overflow", [](auto &n) { n.blocks(3, 1, 0, {INT64_MAX, INT64_MAX}); });
-    refuse("a run of none", [](auto &n) { n.runs(2, 1, 8, 0, {100}, {0, 1}); });
-    refuse("a run of 2^64 - 1", [](auto &n) { n.runs(2, 1, 8, 0, {100}, {-1, 1}); });
-    refuse("a run beyond 2^63", [](auto &n) { n.runs(2, 1, huge, 0, {100}, {huge, 1}); });
-    refuse("runs without columns", [](auto &n) { n.runs(huge, 100, 8, 0, {}, {2}, 16 | 32); });
-    refuse("runs of a step of -2^63",
-           [](auto &n) { n.runs(2, 100, INT64_MIN, 0, {}, {1, 1}, 16); });
-    refuse("more children than bytes", [](auto &n) { n.progression_fields(huge, 8, {0, 0}); });
-    refuse("a child that is not there", [](auto &n) { n.progression_fields(2, 8, {0, 7}); });
+    refuse("a list of one", [](auto &n) { n.indexed_block(1, 1, 0, {}); });
+    refuse("a list of none", [](auto &n) { n.indexed_block(0, 1, 0, {}); });
+    refuse("more entries than bytes", [](auto &n) { n.indexed_block(huge, 1, 0, {8, 8}); });
+    refuse("entries whose bytes overflow", [](auto &n) {
+        n.indexed_block(INT64_MAX, 1, 0, {8, 8});
+    });
+    refuse("a step that overflows", [](auto &n) { n.indexed_block(3, huge, 0, {huge, 8}); });
+    refuse("steps that overflow", [](auto &n) {
+        n.indexed_block(3, 1, 0, {INT64_MAX, INT64_MAX});
+    });
+    refuse("a run of none", [](auto &n) { n.indexed(2, 1, 8, 0, {100}, {0, 1}); });
+    refuse("a run of 2^64 - 1", [](auto &n) { n.indexed(2, 1, 8, 0, {100}, {-1, 1}); });
+    refuse("a run beyond 2^63", [](auto &n) { n.indexed(2, 1, huge, 0, {100}, {huge, 1}); });
+    refuse("runs without columns", [](auto &n) { n.indexed(huge, 100, 8, 0, {}, {2}, 16 | 32); });
+    refuse("runs of a step of -2^63", [](auto &n) {
+        n.indexed(2, 100, INT64_MIN, 0, {}, {1, 1}, 16);
+    });
+    refuse("more children than bytes", [](auto &n) { n.progression_structure(huge, 8, {0, 0}); });
+    refuse("a child that is not there", [](auto &n) { n.progression_structure(2, 8, {0, 7}); });
     refuse("a kind that is not defined", [](auto &n) { n.raw({6, 0, 0, 0}); });
     refuse("an element that is not defined", [](auto &n) {
         const std::uint32_t odd = n.element(5, 3, 0);
-        n.progression_fields(2, 8, {0, odd});
+        n.progression_structure(2, 8, {0, odd});
     });
     refuse("an element aligned to 2^16", [](auto &n) {
         const std::uint32_t odd = n.element(5, 4, 16);
-        n.progression_fields(2, 8, {0, odd});
+        n.progression_structure(2, 8, {0, odd});
     });
     for (const std::uint8_t flag : {16, 32, 64, 128})
         refuse("a flag that is not defined", [&](auto &n) {
@@ -129,18 +134,18 @@ TEST_CASE("Few bytes may say much") {
         accept(nodes, std::uintptr_t{8} << 50);
     }
     SECTION("runs of 2^40 entries") {
-        nodes.runs(3, 1, 8, word, {1 << 20, 1 << 25}, {huge, 1, 7});
+        nodes.indexed(3, 1, 8, word, {1 << 20, 1 << 25}, {huge, 1, 7});
         accept(nodes, 8 * (huge + 8));
     }
     SECTION("runs of 2^40 entries, several times") {
-        const std::uint32_t runs = nodes.runs(3, 1, 8, word, {5, 77}, {1, huge, 7});
+        const std::uint32_t runs = nodes.indexed(3, 1, 8, word, {5, 77}, {1, huge, 7});
         const std::uint32_t more = nodes.nest({8, 24, 3, 9 * huge}, runs);
-        nodes.runs(3, 1, 24, more, {63, -67}, {8}, 32);
+        nodes.indexed(3, 1, 24, more, {63, -67}, {8}, 32);
         accept(nodes, 8 * (huge + 8) * 24 * 24);
     }
     SECTION("runs of one length, and of one step") {
-        const std::uint32_t runs = nodes.runs(4, 1, 16, word, {500, 77, 3}, {1000}, 32);
-        nodes.runs(3, 10000000, 20000, runs, {}, {1, 500, 1000}, 16);
+        const std::uint32_t runs = nodes.indexed(4, 1, 16, word, {500, 77, 3}, {1000}, 32);
+        nodes.indexed(3, 10000000, 20000, runs, {}, {1, 500, 1000}, 16);
         accept(nodes, 8 * 4000 * 1501);
     }
 }
@@ -148,12 +153,12 @@ TEST_CASE("Few bytes may say much") {
 TEST_CASE("Shared nodes do not expand") {
     FlatNodes nodes;
     const std::uint32_t byte = nodes.byte(), word = nodes.int64();
-    std::uint32_t top = nodes.fields(2, 1, {byte, word}, {8});
+    std::uint32_t top = nodes.structure(2, 1, {byte, word}, {8});
     std::uintptr_t size = 9;
     SECTION("when each level has the one below twice") {
         std::int64_t span = 16;
         for (int i = 0; i < 50; ++i) {
-            top = nodes.fields(3, 1, {top, byte, top}, {span + 3, 5});
+            top = nodes.structure(3, 1, {top, byte, top}, {span + 3, 5});
             span = 2 * span + 8;
             size = 2 * size + 1;
         }
@@ -161,38 +166,38 @@ TEST_CASE("Shared nodes do not expand") {
     }
     SECTION("when they overlap, too") {
         for (int i = 0; i < 59; ++i) {
-            top = nodes.fields(3, 1, {top, byte, top}, {i % 3, i % 5});
+            top = nodes.structure(3, 1, {top, byte, top}, {i % 3, i % 5});
             size = 2 * size + 1;
         }
         accept(nodes, size);
     }
     SECTION("and too many of them do not fit") {
-        for (int i = 0; i < 64; ++i) top = nodes.fields(3, 1, {top, byte, top}, {3, 5});
+        for (int i = 0; i < 64; ++i) top = nodes.structure(3, 1, {top, byte, top}, {3, 5});
         CHECK(status_of(nodes.sealed()) == UCD_ERR__CORRUPT);
     }
     SECTION("when all levels of a deep nest are used once more") {
         FlatNodes::Ids all{top};
         FlatNodes::Numbers steps;
         for (int i = 0; i < 3000; ++i) {
-            top = nodes.fields(2, 1, {byte, top}, {1000 + i % 7});
+            top = nodes.structure(2, 1, {byte, top}, {1000 + i % 7});
             all.push_back(top);
             steps.push_back(1);
             size += 9 + static_cast<std::uintptr_t>(i) + 1;
         }
-        nodes.fields(static_cast<std::int64_t>(all.size()), 1, all, steps);
+        nodes.structure(static_cast<std::int64_t>(all.size()), 1, all, steps);
         accept(nodes, size);
     }
     SECTION("when many lists have one part in common") {
         FlatNodes::Numbers steps, apart;
         for (std::int64_t i = 1; i < 1000; ++i) steps.push_back(8 + i * i * 7919 % 1000 * 8);
-        const std::uint32_t list = nodes.blocks(1000, 1, word, steps);
+        const std::uint32_t list = nodes.indexed_block(1000, 1, word, steps);
         FlatNodes::Ids all{top};
         for (std::int64_t i = 0; i < 1000; ++i) {
-            all.push_back(nodes.fields(2, 1, {list, byte}, {huge + i}));
+            all.push_back(nodes.structure(2, 1, {list, byte}, {huge + i}));
             apart.push_back(huge + 4 * i);
             size += 8001;
         }
-        nodes.fields(static_cast<std::int64_t>(all.size()), 1, all, apart);
+        nodes.structure(static_cast<std::int64_t>(all.size()), 1, all, apart);
         accept(nodes, size);
     }
 }

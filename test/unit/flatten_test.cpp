@@ -1,12 +1,13 @@
 // The flattened form: what is written, and what is made of bytes that nobody vouches for.
 #include "support/catch.hpp"
 
-#include "support/exercise.hpp"
-#include "support/flat_bytes.hpp"
-#include "support/random_cases.hpp"
-#include "support/random_recipe.hpp"
-#include "support/recipe_build.hpp"
-#include "flat_format.h"
+#include "flatten/format.h"
+#include "support/moves/exercise.hpp"
+#include "support/moves/flat_bytes.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/random/random_cases.hpp"
+#include "support/random/random_recipe.hpp"
+#include "unit/deep.hpp"
 #include "unit/disguise.hpp"
 #include "unit/normal_form.hpp"
 
@@ -26,7 +27,9 @@ FlatBytes flat(ucd_type_t type) {
     REQUIRE(ucd_flatten(type, bytes.data(), size) == UCD_SUCCESS);
     return bytes;
 }
-FlatBytes flat(const RecipePtr &recipe) { return flat(BuiltType(recipe).get()); }
+FlatBytes flat(const RecipePtr &recipe) {
+    return flat(BuiltType(recipe).get());
+}
 
 // The type, or null and the status.
 BuiltType made_from(const FlatBytes &bytes, int &rc) {
@@ -82,37 +85,116 @@ std::uintptr_t size_of(ucd_type_t type) {
 
 // A change of these is a change of the format: it needs another version number.
 TEST_CASE("The format is pinned by its bytes") {
-    const std::string magic = "55434454" "0100";
+    const std::string magic = "55434454"
+                              "0100";
     SECTION("a predefined type") {
-        CHECK(hex(flat(UCD_TYPE__DOUBLE)) == magic + "00" "03" "1f00000000000000" "bd46bc34"
-                                                     "01000000" "00" "00" "08" "01070803");
+        CHECK(hex(flat(UCD_TYPE__DOUBLE)) == magic + "00"
+                                                     "03"
+                                                     "1f00000000000000"
+                                                     "bd46bc34"
+                                                     "01000000"
+                                                     "00"
+                                                     "00"
+                                                     "08"
+                                                     "01070803");
     }
     SECTION("an empty type with bounds") {
-        CHECK(hex(flat(resized(contig(0, leaf(UCD_TYPE__INT)), -3, 300))) ==
-              magic + "03" "00" "1e00000000000000" "9238a627" "00000000" "0000" "fdff" "2c01");
+        CHECK(hex(flat(resized(contig(0, leaf(UCD_TYPE__INT)), -3, 300))) == magic +
+                                                                                 "03"
+                                                                                 "00"
+                                                                                 "1e00000000000000"
+                                                                                 "9238a627"
+                                                                                 "00000000"
+                                                                                 "0000"
+                                                                                 "fdff"
+                                                                                 "2c01");
     }
     SECTION("strides") {
-        CHECK(hex(flat(vector(5, 2, -3, leaf(UCD_TYPE__FLOAT)))) ==
-              magic + "00" "02" "2700000000000000" "a226415f" "02000000" "00" "d0" "38"
-                      "01070402" "0200" "02" "05" "f4" "02" "04" "00");
+        CHECK(hex(flat(vector(5, 2, -3, leaf(UCD_TYPE__FLOAT)))) == magic + "00"
+                                                                            "02"
+                                                                            "2700000000000000"
+                                                                            "a226415f"
+                                                                            "02000000"
+                                                                            "00"
+                                                                            "d0"
+                                                                            "38"
+                                                                            "01070402"
+                                                                            "0200"
+                                                                            "02"
+                                                                            "05"
+                                                                            "f4"
+                                                                            "02"
+                                                                            "04"
+                                                                            "00");
     }
     SECTION("an index list") {
         CHECK(hex(flat(hindexed_block(1, {100, 104, 112, 80}, leaf(UCD_TYPE__SHORT_INT)))) ==
-              magic + "00" "02" "2700000000000000" "46e0f249" "02000000" "64" "50" "28"
-                      "010d0602" "0300" "04" "04" "00" "01" "02" "f8");
+              magic + "00"
+                      "02"
+                      "2700000000000000"
+                      "46e0f249"
+                      "02000000"
+                      "64"
+                      "50"
+                      "28"
+                      "010d0602"
+                      "0300"
+                      "04"
+                      "04"
+                      "00"
+                      "01"
+                      "02"
+                      "f8");
     }
     SECTION("an index list with lengths") {
         CHECK(hex(flat(hindexed({1, 300, 2}, {0, 400, 1000}, leaf(UCD_TYPE__BYTE)))) ==
-              magic + "02" "00" "3300000000000000" "acfc6cc1" "02000000" "0000" "0000" "ea03"
-                      "01010100" "0444" "0300" "c800" "0100" "00" "02" "03" "0100" "2c01" "0200");
+              magic + "02"
+                      "00"
+                      "3300000000000000"
+                      "acfc6cc1"
+                      "02000000"
+                      "0000"
+                      "0000"
+                      "ea03"
+                      "01010100"
+                      "0444"
+                      "0300"
+                      "c800"
+                      "0100"
+                      "00"
+                      "02"
+                      "03"
+                      "0100"
+                      "2c01"
+                      "0200");
     }
     SECTION("fields, one of them twice") {
         const RecipePtr one = hvector(2, 1, 16, leaf(UCD_TYPE__INT)),
                         same = hvector(2, 1, 16, leaf(UCD_TYPE__INT));
         CHECK(hex(flat(structure({1, 1, 1}, {0, 24, 100}, {one, leaf(UCD_TYPE__CHAR), same}))) ==
-              magic + "00" "02" "3200000000000000" "6172df94" "04000000" "00" "00" "78"
-                      "01050402" "0200" "01" "02" "10" "00" "01020100" "0500" "03" "04" "01" "02"
-                      "01" "06" "13");
+              magic + "00"
+                      "02"
+                      "3200000000000000"
+                      "6172df94"
+                      "04000000"
+                      "00"
+                      "00"
+                      "78"
+                      "01050402"
+                      "0200"
+                      "01"
+                      "02"
+                      "10"
+                      "00"
+                      "01020100"
+                      "0500"
+                      "03"
+                      "04"
+                      "01"
+                      "02"
+                      "01"
+                      "06"
+                      "13");
     }
 }
 
@@ -172,8 +254,8 @@ TEST_CASE("The reader's layout is the writer's") {
     run_cases("flat layouts in disguise", 2000, [&](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));
-        options.most_entries = one.rng().chance(10) ? 2000 : 12;
-        options.most_blocks = 20000;
+        options.max_entries = one.rng().chance(10) ? 2000 : 12;
+        options.max_blocks = 20000;
         compare(one, disguised(one.rng(), *random_shape(one.rng(), options), {}));
     });
 }
@@ -187,8 +269,8 @@ TEST_CASE("Damaged bytes never make a type") {
                      resized(leaf(UCD_TYPE__LONG_DOUBLE), -8, 40)})}) {
         const FlatBytes good = flat(recipe);
         for (std::size_t length = 0; length < good.size(); ++length)
-            REQUIRE(status_of(FlatBytes(good.begin(), good.begin() +
-                                                          static_cast<std::ptrdiff_t>(length))) ==
+            REQUIRE(status_of(FlatBytes(good.begin(),
+                                        good.begin() + static_cast<std::ptrdiff_t>(length))) ==
                     UCD_ERR__CORRUPT);
         for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
             FlatBytes bytes = good;
@@ -272,49 +354,56 @@ TEST_CASE("The alignment is the writer's, too") {
     CHECK(sum == 3);
 }
 
-TEST_CASE("A million levels flatten and come back") {
-    const auto check = [](ucd_type_t top, std::size_t most_bytes) {
+TEST_CASE("Many levels flatten and come back") {
+    const auto check = [](ucd_type_t top, std::size_t max_bytes) {
         const BuiltType original(top);
         const FlatBytes bytes = flat(top);
-        CHECK(bytes.size() <= most_bytes);
+        CHECK(bytes.size() <= max_bytes);
         const BuiltType copy = made_from(bytes);
         const std::uintptr_t size = size_of(top);
         REQUIRE(size_of(copy.get()) == size);
-        std::vector<char> memory(16000000, 'x'), packed(size);
+        std::vector<char> memory(16 * size, 'x'), packed(size);
         std::uintptr_t moved = 0;
         REQUIRE(ucd_pack(memory.data(), 1, copy.get(), 0, packed.data(), size, &moved,
                          UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
         CHECK(moved == size);
         CHECK(packed == std::vector<char>(size, 'x'));
     };
-    ucd_type_t top = UCD_TYPE__INT;
-    const auto replace = [&](ucd_type_t next) {
-        BuiltType old(top == UCD_TYPE__INT ? UCD_TYPE__NULL : top);
-        top = next;
+    const auto built = [](std::intptr_t levels, const auto &level) {
+        ucd_type_t top = UCD_TYPE__INT;
+        for (std::intptr_t i = 0; i < levels; ++i) {
+            const BuiltType below(top == UCD_TYPE__INT ? UCD_TYPE__NULL : top);
+            if (level(i, below.get() == UCD_TYPE__NULL ? UCD_TYPE__INT : below.get(), &top) !=
+                UCD_SUCCESS)
+                FAIL(ucd_last_error());
+        }
+        return top;
     };
     const std::intptr_t one = 1, zero = 0;
     SECTION("that change nothing") {
-        for (int i = 0; i < 1000000; ++i) {
-            ucd_type_t next = UCD_TYPE__NULL;
-            const int rc = i % 3 == 0   ? ucd_create_dup(top, UCD_INFO__NULL, &next)
-                           : i % 3 == 1 ? ucd_create_resized(top, -i, 3 * i, UCD_INFO__NULL, &next)
-                                        : ucd_create_struct(1, &one, &zero, &top, UCD_INFO__NULL,
-                                                            &next);
-            if (rc != UCD_SUCCESS) FAIL(ucd_last_error());
-            replace(next);
-        }
-        check(top, 64);
+        on_small_stack([&](std::intptr_t levels) {
+            check(built(levels,
+                        [&](std::intptr_t i, ucd_type_t t, ucd_type_t *next) {
+                            return i % 3 == 0 ? ucd_create_dup(t, UCD_INFO__NULL, next)
+                                   : i % 3 == 1
+                                       ? ucd_create_resized(t, -i, 3 * i, UCD_INFO__NULL, next)
+                                       : ucd_create_struct(1, &one, &zero, &t, UCD_INFO__NULL,
+                                                           next);
+                        }),
+                  64);
+        });
     }
     SECTION("of one more byte each") {
-        for (int i = 0; i < 1000000; ++i) {
-            const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 5 + 2 * i};
-            const ucd_type_t types[] = {top, UCD_TYPE__BYTE};
-            ucd_type_t next = UCD_TYPE__NULL;
-            if (ucd_create_struct(2, lengths, displs, types, UCD_INFO__NULL, &next) != UCD_SUCCESS)
-                FAIL(ucd_last_error());
-            replace(next);
-        }
-        check(top, 20000000);
+        on_small_stack([&](std::intptr_t levels) {
+            check(built(levels,
+                        [](std::intptr_t i, ucd_type_t t, ucd_type_t *next) {
+                            const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 5 + 2 * i};
+                            const ucd_type_t types[] = {t, UCD_TYPE__BYTE};
+                            return ucd_create_struct(2, lengths, displs, types, UCD_INFO__NULL,
+                                                     next);
+                        }),
+                  static_cast<std::size_t>(20 * levels));
+        });
     }
 }
 

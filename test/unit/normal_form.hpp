@@ -1,10 +1,10 @@
 // The normal form of a type, as text that is the same exactly if the layouts are.
 #pragma once
 
-#include "support/recipe_build.hpp"
+#include "support/moves/recipe_build.hpp"
 
-#include "derived.h"
-#include "layout_text.h"
+#include "layout/layout_text.h"
+#include "prepared/type_cache.h"
 
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 // does.
 #include "support/catch.hpp"
 
-#include "support/recipe_build.hpp"
+#include "support/moves/recipe_build.hpp"
 
 #include <vector>
 

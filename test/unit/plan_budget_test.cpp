@@ -1,12 +1,12 @@
 // Plans of the CPU backend that may hold little memory, or none: they move what all others move.
 #include "support/catch.hpp"
 
-#include "derived.h"
+#include "prepared/type_cache.h"
 #include "registry.h"
-#include "support/byte_map.hpp"
-#include "support/random_cases.hpp"
-#include "support/random_recipe.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/oracle/byte_map.hpp"
+#include "support/random/random_cases.hpp"
+#include "support/random/random_recipe.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -22,13 +22,13 @@ public:
 
     // The packed bytes [offset, offset + length) of `count` of the type at `buffer`.
     std::vector<char> packed(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
-                             uint64_t length, uint64_t most_bytes, std::size_t &held) {
+                             uint64_t length, uint64_t max_bytes, std::size_t &held) {
         std::unique_ptr<ucd::Plan> plan;
         REQUIRE(
-            backend_->plan(ucd::layout_of(type), type.extent(), count > 1, most_bytes, plan).ok());
+            backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         held = plan->memory();
         ucd::Job job{.plan = plan.get(),
-                     .laid_out = buffer,
+                     .typed = buffer,
                      .count = count,
                      .offset = offset,
                      .length = length};

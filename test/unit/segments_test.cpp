@@ -2,13 +2,13 @@
 // layout and across its iterations, one segment has bytes of several children.
 #include "support/catch.hpp"
 
-#include "support/calls.hpp"
-#include "support/random_cases.hpp"
-#include "support/recipe_build.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/recipe_build.hpp"
+#include "support/random/random_cases.hpp"
 #include "unit/disguise.hpp"
 
-#include "derived.h"
-#include "segments.h"
+#include "layout/segments.h"
+#include "prepared/type_cache.h"
 
 #include <algorithm>
 
@@ -165,8 +165,8 @@ TEST_CASE("Every segment of small layouts, and every byte") {
     run_cases("small segments", 3000, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));
-        options.most_entries = 5;
-        options.most_blocks = 60;
+        options.max_entries = 5;
+        options.max_blocks = 60;
         const ShapePtr shape = random_shape(one.rng(), options);
         const Subject s =
             make_subject(one, *shape, 1 + one.rng().below(4), random_extent(one.rng(), *shape));
@@ -188,7 +188,7 @@ TEST_CASE("Segments of layouts of many levels") {
     run_cases("nested segments", 3000, [](Case &one) {
         ShapeOptions options;
         options.depth = 2 + static_cast<int>(one.rng().below(5));
-        options.most_blocks = 5000;
+        options.max_blocks = 5000;
         const ShapePtr shape = random_shape(one.rng(), options);
         const Subject s =
             make_subject(one, *shape, 1 + one.rng().below(4), random_extent(one.rng(), *shape));
@@ -202,8 +202,8 @@ TEST_CASE("Segments of layouts of 100000 blocks") {
     run_cases("many segments", 30, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));
-        options.most_entries = one.rng().chance(50) ? 60 : 100000;
-        options.most_blocks = 200000;
+        options.max_entries = one.rng().chance(50) ? 60 : 100000;
+        options.max_blocks = 200000;
         const ShapePtr shape = random_shape(one.rng(), options);
         const Subject s =
             make_subject(one, *shape, 1 + one.rng().below(3), random_extent(one.rng(), *shape));

@@ -101,28 +101,28 @@ public:
             gaps_.push_back(rng.pick(Ints{8, 8, 8, 4, 4, 16, 24, 1, 3, 40}));
     }
 
-    ShapePtr make(int depth, std::size_t most_blocks) {
-        if (depth == 0 || most_blocks < 2) return shapes::block(block_bytes());
+    ShapePtr make(int depth, std::size_t max_blocks) {
+        if (depth == 0 || max_blocks < 2) return shapes::block(block_bytes());
         switch (rng_.below(options_.fields ? 6 : 5)) {
-        case 0: return pieces(entries(most_blocks));
+        case 0: return pieces(entries(max_blocks));
         case 1: {
-            const std::size_t n = entries(most_blocks);
-            const ShapePtr child = make(depth - 1, most_blocks / n);
+            const std::size_t n = entries(max_blocks);
+            const ShapePtr child = make(depth - 1, max_blocks / n);
             return shapes::list(places(n, [&](std::size_t) { return child.get(); }), child);
         }
-        case 2: return runs(depth, most_blocks);
+        case 2: return runs(depth, max_blocks);
         default: {
-            const auto n = static_cast<std::intptr_t>(entries(most_blocks));
-            ShapePtr child = make(depth - 1, most_blocks / static_cast<std::size_t>(n));
+            const auto n = static_cast<std::intptr_t>(entries(max_blocks));
+            ShapePtr child = make(depth - 1, max_blocks / static_cast<std::size_t>(n));
             const std::intptr_t stride = stride_over(*child);
             return shapes::strided(n, stride, std::move(child));
         }
         case 5: {
-            const std::size_t n = std::min<std::size_t>(2 + rng_.below(5), most_blocks);
+            const std::size_t n = std::min<std::size_t>(2 + rng_.below(5), max_blocks);
             std::vector<ShapePtr> children;
             for (std::size_t i = 0; i < n; ++i)
                 children.push_back(i > 0 && rng_.chance(30) ? rng_.pick(children)
-                                                            : make(depth - 1, most_blocks / n));
+                                                            : make(depth - 1, max_blocks / n));
             Ints displs = places(n, [&](std::size_t i) { return children[i].get(); });
             return shapes::fields(std::move(displs), std::move(children));
         }
@@ -130,8 +130,8 @@ public:
     }
 
 private:
-    std::size_t entries(std::size_t most_blocks) {
-        const std::size_t most = std::min(options_.most_entries, most_blocks);
+    std::size_t entries(std::size_t max_blocks) {
+        const std::size_t most = std::min(options_.max_entries, max_blocks);
         return most <= 2 || rng_.chance(40) ? most : 2 + rng_.below(most - 1);
     }
 
@@ -172,10 +172,10 @@ private:
         return shapes::pieces(std::move(lengths), std::move(displs));
     }
 
-    ShapePtr runs(int depth, std::size_t most_blocks) {
-        const std::size_t n = std::max<std::size_t>(2, entries(most_blocks) / 4);
+    ShapePtr runs(int depth, std::size_t max_blocks) {
+        const std::size_t n = std::max<std::size_t>(2, entries(max_blocks) / 4);
         const std::intptr_t longest = 1 + static_cast<std::intptr_t>(rng_.below(8));
-        ShapePtr child = make(depth - 1, most_blocks / n / static_cast<std::size_t>(longest));
+        ShapePtr child = make(depth - 1, max_blocks / n / static_cast<std::size_t>(longest));
         const std::intptr_t stride = child->high - child->low + gap();
         Ints lengths, displs;
         std::intptr_t end = 0;
@@ -195,7 +195,7 @@ private:
 } // namespace
 
 ShapePtr random_shape(Rng &rng, const ShapeOptions &options) {
-    return Maker(rng, options).make(options.depth, options.most_blocks);
+    return Maker(rng, options).make(options.depth, options.max_blocks);
 }
 
 namespace {

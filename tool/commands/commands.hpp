@@ -1,26 +1,21 @@
-// The subcommands: each adds its arguments and what they do.
+// The commands of the tool.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "commands/command.hpp"
 
-#include <cstdint>
+#include <vector>
 
 namespace ucdtool {
 
-// What a number of bytes or types may be. Not CLI::NonNegativeNumber, whose message has the digits
-// of the largest double.
-inline CLI::Range any_number() {
-    return {uint64_t{0}, uint64_t{INT64_MAX}, "NONNEGATIVE"};
-}
-
-void add_describe(CLI::App &app);
-void add_pack(CLI::App &app);
-void add_unpack(CLI::App &app);
-void add_copy(CLI::App &app);
-void add_info(CLI::App &app);
-void add_flatten(CLI::App &app);
-void add_unflatten(CLI::App &app);
-void add_completion(CLI::App &app);
-void add_manual(CLI::App &app);
+Command describe_command();
+Command pack_command();
+Command unpack_command();
+Command copy_command();
+Command info_command();
+Command flatten_command();
+Command unflatten_command();
+// What they print is made of all commands, which are complete by the time that they run.
+Command completion_command(const std::vector<Command> &all);
+Command manual_command(const std::vector<Command> &all);
 
 } // namespace ucdtool

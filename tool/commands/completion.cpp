@@ -1,4 +1,4 @@
-// ucd completion: scripts for shells, made from the arguments themselves.
+// ucd completion: scripts for shells, made from the commands themselves.
 
 #include "commands/commands.hpp"
 #include "commands/output.hpp"
@@ -14,34 +14,13 @@
 namespace ucdtool {
 namespace {
 
-std::vector<const CLI::App *> commands_of(const CLI::App &app) {
-    return app.get_subcommands([](const CLI::App *) { return true; });
+using Offers = CommandArgument::Offers;
+
+std::string joined(const std::vector<std::string> &words) {
+    return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::vector<std::string> names_of(const CLI::Option &o) {
-    std::vector<std::string> names;
-    for (const std::string &s : o.get_snames()) names.push_back("-" + s);
-    for (const std::string &l : o.get_lnames()) names.push_back("--" + l);
-    return names;
-}
-
-std::vector<const CLI::Option *> options_of(const CLI::App &command) {
-    return command.get_options([](const CLI::Option *o) { return !o->get_positional(); });
-}
-
-bool takes_value(const CLI::Option &o) {
-    return o.get_items_expected_max() > 0;
-}
-
-// What may follow: {a,b,c} in the description of CLI11's IsMember, else nothing.
-std::vector<std::string> choices_of(const CLI::Option &o) {
-    const std::string type = o.get_type_name();
-    const std::size_t open = type.find('{'), close = type.find('}');
-    if (open == std::string::npos || close == std::string::npos) return {};
-    return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
-}
-
-std::vector<std::string> words_of_the_language() {
+std::vector<std::string> words_for_types() {
     std::vector<std::string> words;
     for (std::size_t i = 0; i <= static_cast<std::size_t>(Kind::flattened); ++i)
         words.push_back(constructor_of(static_cast<Kind>(i)).name + std::string("("));
@@ -49,63 +28,115 @@ std::vector<std::string> words_of_the_language() {
     return words;
 }
 
-bool starts_with_type(const CLI::App &command) {
-    return !command
-                .get_options([](const CLI::Option *o) {
-                    return o->get_positional() && o->get_name(true) == "TYPE";
-                })
-                .empty();
+std::vector<std::string> words_for_elements() {
+    std::vector<std::string> words;
+    for (const PredefinedName &p : predefined_names()) words.emplace_back(p.name);
+    return words;
 }
 
-std::string bash(const CLI::App &app) {
-    std::string text = "# bash completion for ucd\n_ucd() {\n"
-                       "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-                       "    COMPREPLY=()\n";
-    std::string commands, cases;
-    for (const CLI::App *c : commands_of(app)) {
-        commands += (commands.empty() ? "" : " ") + c->get_name();
-        std::string options, values;
-        for (const CLI::Option *o : options_of(*c)) {
-            const std::vector<std::string> names = names_of(*o);
-            options += fmt::format(" {}", fmt::join(names, " "));
-            if (!takes_value(*o)) continue;
-            const std::vector<std::string> choices = choices_of(*o);
-            const bool type = names.back().ends_with("type");
-            const std::string reply =
-                !choices.empty() ? fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))",
-                                               fmt::join(choices, " "))
-                : type
-                    ? fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\")); compopt -o nospace",
-                                  fmt::join(words_of_the_language(), " "))
-                    : "COMPREPLY=($(compgen -f -- \"$cur\"))";
-            values += fmt::format("            {}) {}; return ;;\n", fmt::join(names, "|"), reply);
-        }
-        cases +=
-            fmt::format("    {})\n        case $prev in\n{}        esac\n"
-                        "        if [[ $cur == -* ]]; then\n"
-                        "            COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        else\n",
-                        c->get_name(), values, options.substr(options.empty() ? 0 : 1));
-        cases += starts_with_type(*c)
-                     ? fmt::format("            COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n"
-                                   "            compopt -o nospace\n",
-                                   fmt::join(words_of_the_language(), " "))
-                     : "            COMPREPLY=($(compgen -f -- \"$cur\"))\n";
-        cases += "        fi ;;\n";
+// ---- bash ----
+
+// The statement that fills COMPREPLY for a value.
+std::string bash_reply(const CommandArgument &a) {
+    if (!a.choices.empty()) return fmt::format("_ucd_words '{}'", joined(a.choices));
+    switch (a.offers) {
+    case Offers::nothing: return ":";
+    case Offers::files: return "_ucd_files";
+    case Offers::types: return "_ucd_types";
+    case Offers::elements: return fmt::format("_ucd_words '{}'", joined(words_for_elements()));
     }
-    text += fmt::format("    if [[ $COMP_CWORD -eq 1 ]]; then\n"
-                        "        COMPREPLY=($(compgen -W '{} --help --version' -- \"$cur\"))\n"
-                        "        return\n    fi\n"
-                        "    case ${{COMP_WORDS[1]}} in\n{}    esac\n}}\n"
-                        "complete -o filenames -F _ucd ucd\n",
-                        commands, cases);
-    return text;
+    return ":";
 }
+
+std::string bash_case(const Command &c) {
+    std::string options, with_value, values, positions;
+    for (const CommandArgument &a : c.options()) {
+        const std::vector<std::string> names = a.each_name();
+        options += fmt::format("{}{}", options.empty() ? "" : " ", joined(names));
+        if (a.is_flag()) continue;
+        with_value += joined(names) + " ";
+        values += fmt::format("        {}) {}; return ;;\n", fmt::join(names, "|"), bash_reply(a));
+    }
+    const std::vector<CommandArgument> positionals = c.positionals();
+    for (std::size_t i = 0; i < positionals.size(); ++i)
+        positions += fmt::format("        {}) {} ;;\n", i, bash_reply(positionals[i]));
+    return fmt::format("    {})\n"
+                       "        case $prev in\n"
+                       "{}"
+                       "        *) ;;\n"
+                       "        esac\n"
+                       "        if [[ $cur == -* ]]; then\n"
+                       "            _ucd_words '{}'\n"
+                       "            return\n"
+                       "        fi\n"
+                       "        _ucd_position ' {}'\n"
+                       "        case $position in\n"
+                       "{}"
+                       "        *) ;;\n"
+                       "        esac ;;\n",
+                       c.name, values, options, with_value, positions);
+}
+
+std::string bash(const std::vector<Command> &all) {
+    std::vector<std::string> names;
+    std::string cases;
+    for (const Command &c : all) {
+        names.push_back(c.name);
+        cases += bash_case(c);
+    }
+    return fmt::format(
+        R"(# bash completion for ucd
+_ucd_words() {{
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
+}}
+_ucd_files() {{
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}}
+# An expression, or @ and a file that holds a type.
+_ucd_types() {{
+    if [[ $cur == @* ]]; then
+        mapfile -t COMPREPLY < <(compgen -P @ -f -- "${{cur#@}}")
+    else
+        compopt -o nospace
+        _ucd_words '{}'
+    fi
+}}
+# How many arguments that are no options stand before the cursor. $1: the options with a value.
+_ucd_position() {{
+    local i
+    position=0
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ $1 == *" ${{COMP_WORDS[i]}} "* ]]; then
+            ((++i))
+        elif [[ ${{COMP_WORDS[i]}} != -?* ]]; then
+            ((++position))
+        fi
+    done
+}}
+_ucd() {{
+    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} position
+    COMPREPLY=()
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        _ucd_words '{} --help --version'
+        return
+    fi
+    case ${{COMP_WORDS[1]}} in
+{}    *) ;;
+    esac
+}}
+complete -F _ucd ucd
+)",
+        joined(words_for_types()), joined(names), cases);
+}
+
+// ---- zsh ----
 
 // In single quotes for zsh and fish.
 std::string quoted(std::string text) {
     for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
         text.replace(at, 1, "'\\''");
-    return "'" + text + "'";
+    return fmt::format("'{}'", text);
 }
 
 std::string zsh_escaped(const std::string &text) {
@@ -117,76 +148,119 @@ std::string zsh_escaped(const std::string &text) {
     return out;
 }
 
-std::string zsh(const CLI::App &app) {
-    std::string text = "#compdef ucd\n_ucd() {\n    local -a commands types\n    commands=(\n";
-    for (const CLI::App *c : commands_of(app))
-        text += "        " + quoted(c->get_name() + ":" + zsh_escaped(c->get_description())) + "\n";
-    text += fmt::format("    )\n    types=({})\n", [] {
-        std::string words;
-        for (const std::string &w : words_of_the_language())
-            words += (words.empty() ? "" : " ") + quoted(w);
-        return words;
-    }());
-    text += "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n"
-            "    fi\n    local command=$words[2]\n    shift words; (( CURRENT-- ))\n"
-            "    case $command in\n";
-    for (const CLI::App *c : commands_of(app)) {
-        text += fmt::format("    {})\n        _arguments", c->get_name());
-        for (const CLI::Option *o : options_of(*c)) {
-            const std::vector<std::string> choices = choices_of(*o);
-            for (const std::string &name : names_of(*o)) {
-                std::string spec = fmt::format("{}[{}]", name, zsh_escaped(o->get_description()));
-                if (takes_value(*o))
-                    spec += !choices.empty() ? fmt::format(":value:({})", fmt::join(choices, " "))
-                            : name.ends_with("type") ? ":type:($types)"
-                                                     : ":value:_files";
-                text += " \\\n            " + quoted(spec);
-            }
-        }
-        text += starts_with_type(*c) ? " \\\n            '1:type:compadd -S \"\" -a types'"
-                                     : " \\\n            '*:file:_files'";
-        text += " ;;\n";
+// The action of _arguments for a value.
+std::string zsh_action(const CommandArgument &a) {
+    if (!a.choices.empty()) return fmt::format("({})", joined(a.choices));
+    switch (a.offers) {
+    case Offers::nothing: return " ";
+    case Offers::files: return "_files";
+    case Offers::types: return R"(compadd -S "" -a types)";
+    case Offers::elements: return "($elements)";
     }
-    return text + "    esac\n}\n_ucd \"$@\"\n";
+    return " ";
 }
 
-std::string fish(const CLI::App &app) {
-    std::string text = "# fish completion for ucd\n";
-    const std::string none = "complete -c ucd -n __fish_use_subcommand";
-    for (const CLI::App *c : commands_of(app))
-        text +=
-            fmt::format("{} -f -a {} -d {}\n", none, c->get_name(), quoted(c->get_description()));
-    for (const CLI::App *c : commands_of(app)) {
-        const std::string start =
-            fmt::format("complete -c ucd -n '__fish_seen_subcommand_from {}'", c->get_name());
-        for (const CLI::Option *o : options_of(*c)) {
-            text += start;
-            for (const std::string &s : o->get_snames()) text += " -s " + s;
-            for (const std::string &l : o->get_lnames()) text += " -l " + l;
-            if (takes_value(*o)) text += " -r";
-            const std::vector<std::string> choices = choices_of(*o);
-            if (!choices.empty())
-                text += " -f -a " + quoted(fmt::format("{}", fmt::join(choices, " ")));
-            text += " -d " + quoted(o->get_description()) + "\n";
+std::string zsh_case(const Command &c) {
+    std::string text = fmt::format("    {})\n        _arguments", c.name);
+    for (const CommandArgument &a : c.options())
+        for (const std::string &name : a.each_name()) {
+            std::string spec = fmt::format("{}[{}]", name, zsh_escaped(a.description));
+            if (!a.is_flag()) spec += ":value:" + zsh_action(a);
+            text += " \\\n            " + quoted(spec);
         }
-        if (starts_with_type(*c))
-            text += fmt::format("{} -f -a {}\n", start,
-                                quoted(fmt::format("{}", fmt::join(words_of_the_language(), " "))));
+    int place = 0;
+    for (const CommandArgument &a : c.positionals())
+        text +=
+            " \\\n            " + quoted(fmt::format("{}:{}:{}", ++place, a.names, zsh_action(a)));
+    return text + " ;;\n";
+}
+
+std::string zsh(const std::vector<Command> &all) {
+    std::string commands, types, cases;
+    for (const Command &c : all) {
+        commands += fmt::format("        {}\n", quoted(c.name + ":" + zsh_escaped(c.description)));
+        cases += zsh_case(c);
+    }
+    for (const std::string &w : words_for_types())
+        types += fmt::format("{}{}", types.empty() ? "" : " ", quoted(w));
+    return fmt::format(R"(#compdef ucd
+_ucd() {{
+    local -a commands types elements
+    commands=(
+{}    )
+    types=({})
+    elements=({})
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+    fi
+    local command=$words[2]
+    shift words; (( CURRENT-- ))
+    case $command in
+{}    esac
+}}
+_ucd "$@"
+)",
+                       commands, types, joined(words_for_elements()), cases);
+}
+
+// ---- fish ----
+
+// What follows an option's name, or a command: where values come from.
+std::string fish_values(const CommandArgument &a) {
+    if (!a.choices.empty()) return " -x -a " + quoted(joined(a.choices));
+    switch (a.offers) {
+    case Offers::nothing: return " -x";
+    case Offers::files: return " -r -F";
+    case Offers::types: return " -r -F -a " + quoted(joined(words_for_types()));
+    case Offers::elements: return " -x -a " + quoted(joined(words_for_elements()));
+    }
+    return "";
+}
+
+std::string fish(const std::vector<Command> &all) {
+    std::string text = "# fish completion for ucd\n";
+    for (const Command &c : all)
+        text += fmt::format("complete -c ucd -n __fish_use_subcommand -f -a {} -d {}\n", c.name,
+                            quoted(c.description));
+    for (const Command &c : all) {
+        const std::string start =
+            fmt::format("complete -c ucd -n '__fish_seen_subcommand_from {}'", c.name);
+        for (const CommandArgument &a : c.options()) {
+            text += start;
+            for (const std::string &name : a.each_name())
+                text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+            if (!a.is_flag()) text += fish_values(a);
+            text += " -d " + quoted(a.description) + "\n";
+        }
+        bool takes_files = false;
+        for (const CommandArgument &a : c.positionals()) {
+            takes_files = takes_files || a.offers == Offers::files || a.offers == Offers::types;
+            const std::vector<std::string> words =
+                a.offers == Offers::types ? words_for_types() : a.choices;
+            if (!words.empty()) text += start + " -a " + quoted(joined(words)) + "\n";
+        }
+        if (!takes_files) text += start + " -f\n";
     }
     return text;
 }
 
 } // namespace
 
-void add_completion(CLI::App &app) {
+Command completion_command(const std::vector<Command> &all) {
     const auto shell = std::make_shared<std::string>();
-    CLI::App *c = app.add_subcommand("completion", "Print the completion script of a shell");
-    c->add_option("SHELL", *shell, "bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    c->callback([&app, shell] {
-        print(*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
-    });
+    return {
+        "completion",
+        "Print the completion script of a shell",
+        {{.names = "SHELL",
+          .target = shell.get(),
+          .description = "bash, zsh or fish",
+          .required = true,
+          .choices = {"bash", "zsh", "fish"}}},
+        [&all, shell] {
+            print(*shell == "bash" ? bash(all) : *shell == "zsh" ? zsh(all) : fish(all));
+        },
+    };
 }
 
 } // namespace ucdtool

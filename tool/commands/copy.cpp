@@ -23,7 +23,7 @@ struct Options {
 };
 
 // In pieces, so that neither side need be in memory, by way of a packed buffer.
-void copy_in_pieces(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::Info &hints,
+void copy_in_pieces(const TypedFile &in, const TypedFile &out, ucd_op_t op, const ucd::Info &hints,
                     Progress &progress) {
     std::optional<InPlaceChange> change;
     if (!out.is_new()) change.emplace(out.path(), in.layout().bytes);
@@ -43,7 +43,7 @@ void copy_in_pieces(const LaidOut &in, const LaidOut &out, ucd_op_t op, const uc
 }
 
 // At once: only the whole shows whether both sides are the same sequence of elements.
-void copy_whole(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::Info &hints,
+void copy_whole(const TypedFile &in, const TypedFile &out, ucd_op_t op, const ucd::Info &hints,
                 Progress &progress) {
     std::optional<InPlaceChange> change;
     if (!out.is_new()) change.emplace(out.path(), in.layout().bytes, InPlaceChange::Steps::one);
@@ -53,8 +53,9 @@ void copy_whole(const LaidOut &in, const LaidOut &out, ucd_op_t op, const ucd::I
 
 void copy(Options o) {
     o.in.as_is = o.out.as_is = o.as_is;
-    const LaidOut in(o.in, LaidOut::Access::read);
-    LaidOut out(o.out, LaidOut::Access::create);
+    const TypedFile in(o.in, TypedFile::Access::read);
+    default_to_array(o.out, packed_array(in));
+    TypedFile out(o.out, TypedFile::Access::create);
     if (same_file(in.path(), out.path()) && in.first() < out.last() && out.first() < in.last())
         throw Failure(Exit::failed,
                       fmt::format("{} is input and output, and what is read and what is written "
@@ -84,20 +85,27 @@ void copy(Options o) {
 
 } // namespace
 
-void add_copy(CLI::App &app) {
+Command copy_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c =
-        app.add_subcommand("copy", "Copy from one layout to another, without a packed file");
-    c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
-    c->add_option("OUTPUT", o->out.path,
-                  "raw or .npy file, changed in place, so that an interruption leaves it changed "
-                  "in part; a raw one that is missing is made, and is there when it is complete")
-        ->required();
-    add_layout_options(*c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
-    add_layout_options(*c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");
-    c->add_flag("--as-is", o->as_is, "take .npy files' bytes whatever their dtype and order");
-    o->move.add_to(*c);
-    c->callback([o] { copy(*o); });
+    using enum CommandArgument::Offers;
+    Command c = {
+        "copy",
+        "Copy from one layout to another, without a packed file",
+        {
+            {"INPUT", &o->in.path, "raw or .npy file", true, files},
+            {"OUTPUT", &o->out.path,
+             "raw or .npy file, changed in place, so that an interruption leaves it changed in "
+             "part; one that is missing is made, and is there when it is complete",
+             true, files},
+        },
+        [o] { copy(*o); },
+    };
+    add_layout_options(c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
+    add_layout_options(c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");
+    c.arguments.push_back(
+        {"--as-is", &o->as_is, "take .npy files' bytes whatever their dtype and order"});
+    o->move.add_to(c);
+    return c;
 }
 
 } // namespace ucdtool

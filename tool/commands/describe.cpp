@@ -138,41 +138,51 @@ void describe(const Options &o) {
     const ucd::Type type = type_from_argument(o.type);
     const Facts facts(type);
     if (!o.svg.empty()) {
-        constexpr std::size_t most_rows = 48;
+        constexpr std::size_t max_rows = 48;
         const std::string title =
             o.type.find('\n') == std::string::npos && o.type != "-" ? o.type : to_text(type);
         write_output(o.svg,
-                     draw_svg(picture_of(type, o.count, {o.columns, most_rows, o.row}), title));
+                     draw_svg(picture_of(type, o.count, {o.columns, max_rows, o.row}), title));
         if (o.svg == "-") return;
     }
     if (o.json) return print(in_json(type, o, facts).dump(2) + "\n");
     print(in_words(type, o, facts));
     if (o.no_picture) return;
     const Picture picture = picture_of(type, o.count, {.columns = o.columns, .row_bytes = o.row});
-    print("\n" + draw_terminal(picture, {wants_color(o.color), o.ascii}));
+    print(fmt::format("\n{}", draw_terminal(picture, {wants_color(o.color), o.ascii})));
 }
 
 } // namespace
 
-void add_describe(CLI::App &app) {
+Command describe_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c =
-        app.add_subcommand("describe", "Show what a type is: bounds, layout, costs, picture");
-    c->add_option("TYPE", o->type, "type expression, @FILE or - for standard input")->required();
-    c->add_option("-c,--count", o->count, "describe the layout of so many of them")
-        ->check(any_number());
-    c->add_option("--row", o->row,
-                  "bytes of memory in a row of the picture (default: by the layout)")
-        ->check(any_number());
-    c->add_option("--columns", o->columns, "the most cells in a row of the picture")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
-    c->add_option("--svg", o->svg, "write the picture to this file as SVG (- for standard output)");
-    c->add_flag("--json", o->json, "print JSON and no picture");
-    c->add_flag("--no-picture", o->no_picture, "print no picture");
-    c->add_flag("--ascii", o->ascii, "draw with ASCII characters only");
-    c->add_option("--color", o->color, "colour the picture: auto, always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    c->callback([o] { describe(*o); });
+    using enum CommandArgument::Offers;
+    return {
+        "describe",
+        "Show what a type is: bounds, layout, costs, picture",
+        {
+            {"TYPE", &o->type, "type expression, @FILE or - for standard input", true, types},
+            {"-c,--count", &o->count, "describe the layout of so many of them"},
+            {"--row", &o->row, "bytes of memory in a row of the picture (default: by the layout)"},
+            {.names = "--columns",
+             .target = &o->columns,
+             .description = "the most cells in a row of the picture",
+             .least = 1,
+             .most = 1000},
+            {.names = "--svg",
+             .target = &o->svg,
+             .description = "write the picture to this file as SVG (- for standard output)",
+             .offers = files},
+            {"--json", &o->json, "print JSON and no picture"},
+            {"--no-picture", &o->no_picture, "print no picture"},
+            {"--ascii", &o->ascii, "draw with ASCII characters only"},
+            {.names = "--color",
+             .target = &o->color,
+             .description = "colour the picture: auto, always or never",
+             .choices = {"auto", "always", "never"}},
+        },
+        [o] { describe(*o); },
+    };
 }
 
 } // namespace ucdtool

@@ -10,8 +10,8 @@ namespace ucdtool {
 namespace {
 
 constexpr std::size_t bytes_per_line = 12;
-constexpr std::size_t most_lines = 4; // of one node's bytes
-constexpr std::size_t most_entries = 8;
+constexpr std::size_t max_lines = 4; // of one node's bytes
+constexpr std::size_t max_entries = 8;
 
 class Dump {
 public:
@@ -40,7 +40,7 @@ public:
 private:
     void add(std::size_t at, std::size_t bytes, const std::string &meaning) {
         for (std::size_t line = 0; line * bytes_per_line < bytes; ++line) {
-            if (line == most_lines) {
+            if (line == max_lines) {
                 text_ += fmt::format("{:>6}  ... {} more bytes\n", at + line * bytes_per_line,
                                      bytes - line * bytes_per_line);
                 return;
@@ -57,11 +57,11 @@ private:
 
     template <class T>
     static std::string list(const std::vector<T> &values) {
-        const bool cut = values.size() > most_entries;
+        const bool cut = values.size() > max_entries;
         return fmt::format("[{}{}]",
                            fmt::join(values.begin(),
                                      values.begin() + static_cast<std::ptrdiff_t>(
-                                                          std::min(values.size(), most_entries)),
+                                                          std::min(values.size(), max_entries)),
                                      ","),
                            cut ? ",..." : "");
     }
@@ -77,17 +77,17 @@ private:
                 text += fmt::format(" {} times {} bytes apart,", l.count, l.stride);
             return text + fmt::format(" of node {}", n.children[0]);
         }
-        case FlatNode::Kind::blocks:
-            return fmt::format("{} blocks of node {} at {}", n.displs.size(), n.children[0],
-                               list(n.displs));
-        case FlatNode::Kind::runs:
-            return fmt::format("{} runs of node {}, {} bytes apart, at {} of lengths {}",
+        case FlatNode::Kind::indexed_block:
+            return fmt::format("indexed_block: {} blocks of node {} at {}", n.displs.size(),
+                               n.children[0], list(n.displs));
+        case FlatNode::Kind::indexed:
+            return fmt::format("indexed: {} blocks of node {}, {} bytes apart, at {} of lengths {}",
                                n.displs.size(), n.children[0], n.stride, list(n.displs),
                                list(n.lengths));
-        case FlatNode::Kind::fields: break;
+        case FlatNode::Kind::structure: break;
         }
-        return fmt::format("{} fields of nodes {} at {}", n.displs.size(), list(n.children),
-                           list(n.displs));
+        return fmt::format("structure: {} members of nodes {} at {}", n.displs.size(),
+                           list(n.children), list(n.displs));
     }
 
     std::span<const std::byte> flat_;

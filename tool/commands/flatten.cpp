@@ -48,22 +48,40 @@ void unflatten(const Options &o) {
 
 } // namespace
 
-void add_flatten(CLI::App &app) {
+Command flatten_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("flatten", "Write a type as bytes, for another process");
-    c->add_option("TYPE", o->type, "type expression, @FILE or - for standard input")->required();
-    c->add_option("-o,--output", o->output, "write the bytes to this file (- for standard output)");
-    c->add_flag("--dump", o->dump, "print the bytes and what they mean; without --output always");
-    c->callback([o] { flatten(*o); });
+    using enum CommandArgument::Offers;
+    return {
+        "flatten",
+        "Write a type as bytes, for another process",
+        {
+            {"TYPE", &o->type, "type expression, @FILE or - for standard input", true, types},
+            {.names = "-o,--output",
+             .target = &o->output,
+             .description = "write the bytes to this file (- for standard output)",
+             .offers = files},
+            {"--dump", &o->dump, "print the bytes and what they mean; without --output always"},
+        },
+        [o] { flatten(*o); },
+    };
 }
 
-void add_unflatten(CLI::App &app) {
+Command unflatten_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("unflatten", "Read and check a flattened type, and print it");
-    c->add_option("FILE", o->file, "what ucd_flatten or ucd flatten wrote")->required();
-    c->add_flag("--check", o->check, "print nothing: the exit status tells");
-    c->add_flag("--dump", o->dump, "print the bytes and what they mean")->excludes("--check");
-    c->callback([o] { unflatten(*o); });
+    return {
+        "unflatten",
+        "Read and check a flattened type, and print it",
+        {
+            {"FILE", &o->file, "what ucd_flatten or ucd flatten wrote", true,
+             CommandArgument::Offers::files},
+            {"--check", &o->check, "print nothing: the exit status tells"},
+            {.names = "--dump",
+             .target = &o->dump,
+             .description = "print the bytes and what they mean",
+             .excludes = {"--check"}},
+        },
+        [o] { unflatten(*o); },
+    };
 }
 
 } // namespace ucdtool

@@ -41,9 +41,9 @@ const char *const shapes[] = {
 };
 
 // The environment's variables, which give the keys of an info their defaults.
-const char *const variables[] = {"UCD_BACKENDS",  "UCD_GPU",        "UCD_INBUF",   "UCD_OUTBUF",
-                                 "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS", "UCD_ZE_CONTEXT",
-                                 "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
+const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",      "UCD_OUTBUF",
+                                 "UCD_PEERS",      "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS",
+                                 "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
 
 struct Operation {
     const char *name;
@@ -154,14 +154,17 @@ std::string in_words(const Json &j) {
 
 } // namespace
 
-void add_info(CLI::App &app) {
+Command info_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("info", "Show version, backends, kernels and environment");
-    c->add_flag("--json", o->json, "print JSON");
-    c->callback([o] {
-        const Json all = everything();
-        print(o->json ? all.dump(2) + "\n" : in_words(all));
-    });
+    return {
+        "info",
+        "Show version, backends, kernels and environment",
+        {{"--json", &o->json, "print JSON"}},
+        [o] {
+            const Json all = everything();
+            print(o->json ? all.dump(2) + "\n" : in_words(all));
+        },
+    };
 }
 
 } // namespace ucdtool

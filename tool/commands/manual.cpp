@@ -15,34 +15,32 @@
 namespace ucdtool {
 namespace {
 
-std::string value_of(const CLI::Option &o) {
-    if (o.get_items_expected_max() == 0) return "";
-    std::string name = o.get_lnames().empty() ? "value" : o.get_lnames()[0];
-    return " \\fI" + roff(name) + "\\fR";
+std::string value_of(const CommandArgument &a) {
+    if (a.is_flag()) return "";
+    return " \\fI" + roff(a.each_name().back().substr(2)) + "\\fR";
 }
 
-std::string option(const CLI::Option &o) {
+std::string entry(const CommandArgument &a) {
     std::string names;
-    for (const std::string &s : o.get_snames())
-        names += (names.empty() ? "\\fB\\-" : ", \\fB\\-") + s + "\\fR";
-    for (const std::string &l : o.get_lnames())
-        names += (names.empty() ? "\\fB\\-\\-" : ", \\fB\\-\\-") + roff(l) + "\\fR";
-    if (o.get_positional()) names = "\\fI" + roff(o.get_name(true)) + "\\fR";
-    return fmt::format(".TP\n{}{}\n{}\n", names, o.get_positional() ? "" : value_of(o),
-                       roff(o.get_description()));
+    for (const std::string &name : a.each_name())
+        names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(name));
+    if (a.is_positional()) names = "\\fI" + roff(a.names) + "\\fR";
+    return fmt::format(".TP\n{}{}\n{}\n", names, a.is_positional() ? "" : value_of(a),
+                       roff(a.description));
 }
 
-std::string command(const CLI::App &c) {
+std::string section(const Command &c) {
     std::string positionals, text;
-    for (const CLI::Option *o : c.get_options()) {
-        if (o->get_positional()) positionals += " \\fI" + roff(o->get_name(true)) + "\\fR";
-        text += option(*o);
+    for (const CommandArgument &a : c.positionals()) {
+        positionals += " \\fI" + roff(a.names) + "\\fR";
+        text += entry(a);
     }
-    return fmt::format(".SS ucd {}{} [\\fIoptions\\fR]\n{}.\n{}", c.get_name(), positionals,
-                       roff(c.get_description()), text);
+    for (const CommandArgument &a : c.options()) text += entry(a);
+    return fmt::format(".SS ucd {}{} [\\fIoptions\\fR]\n{}.\n{}", c.name, positionals,
+                       roff(c.description), text);
 }
 
-std::string manual(const CLI::App &app) {
+std::string manual(const std::vector<Command> &all) {
     std::string text = fmt::format(
         ".TH UCD 1 \"\" \"UCD {}.{}.{}\" \"User Commands\"\n"
         ".SH NAME\nucd \\- see layouts of noncontiguous data, and use them on files\n"
@@ -56,8 +54,7 @@ std::string manual(const CLI::App &app) {
         "their dtype, shape and order.\n"
         ".SH COMMANDS\n",
         UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
-    for (const CLI::App *c : app.get_subcommands([](const CLI::App *) { return true; }))
-        text += command(*c);
+    for (const Command &c : all) text += section(c);
     text +=
         ".SH OUTPUT FILES\n"
         "A file that a command makes is written beside its place, in the same directory, and "
@@ -89,11 +86,17 @@ std::string manual(const CLI::App &app) {
 
 } // namespace
 
-void add_manual(CLI::App &app) {
+Command manual_command(const std::vector<Command> &all) {
     const auto page = std::make_shared<std::string>("ucd");
-    CLI::App *c = app.add_subcommand("manual", "Print a man page");
-    c->add_option("PAGE", *page, "ucd or ucd-type")->check(CLI::IsMember({"ucd", "ucd-type"}));
-    c->callback([&app, page] { print(*page == "ucd" ? manual(app) : manual_of_types()); });
+    return {
+        "manual",
+        "Print a man page",
+        {{.names = "PAGE",
+          .target = page.get(),
+          .description = "ucd or ucd-type",
+          .choices = {"ucd", "ucd-type"}}},
+        [&all, page] { print(*page == "ucd" ? manual(all) : manual_of_types()); },
+    };
 }
 
 } // namespace ucdtool

@@ -1,6 +1,5 @@
 #include "commands/move_options.hpp"
 
-#include "commands/commands.hpp"
 #include <map>
 #include <vector>
 
@@ -16,17 +15,26 @@ const std::map<std::string, ucd_op_t> operations = {
 
 } // namespace
 
-void MoveOptions::add_to(CLI::App &command) {
+void MoveOptions::add_to(Command &command) {
     std::vector<std::string> names;
     for (const auto &[name, value] : operations) names.push_back(name);
-    command.add_option("--op", op, "combine with what is there: output = output OP input")
-        ->check(CLI::IsMember(names));
-    command.add_option("--threads", threads, "host threads for the work")
-        ->check(CLI::Range(1u, 1024u));
-    command.add_option("--progress", progress, "show a bar: auto, always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    command.add_flag("--sync", sync, "succeed only once the output is on the disk");
-    command.add_flag("-v,--verbose", verbose, "say how much was moved, and how fast");
+    command.arguments.insert(
+        command.arguments.end(),
+        {{.names = "--op",
+          .target = &op,
+          .description = "combine with what is there: output = output OP input",
+          .choices = names},
+         {.names = "--threads",
+          .target = &threads,
+          .description = "host threads for the work",
+          .least = 1,
+          .most = 1024},
+         {.names = "--progress",
+          .target = &progress,
+          .description = "show a bar: auto, always or never",
+          .choices = {"auto", "always", "never"}},
+         {"--sync", &sync, "succeed only once the output is on the disk"},
+         {"-v,--verbose", &verbose, "say how much was moved, and how fast"}});
 }
 
 ucd_op_t MoveOptions::operation() const {
@@ -40,32 +48,42 @@ ucd::Info MoveOptions::hints() const {
     return info;
 }
 
-void add_layout_options(CLI::App &command, LayoutOptions &o, const std::string &prefix,
+void add_layout_options(Command &command, LayoutOptions &o, const std::string &prefix,
                         const std::string &of) {
     const std::string dashes = "--" + prefix;
-    const std::string t = prefix.empty() ? "-t,--type" : dashes + "type";
-    const std::string s = prefix.empty() ? "-s,--slice" : dashes + "slice";
-    const std::string c = prefix.empty() ? "-c,--count" : dashes + "count";
-    CLI::Option *type = command.add_option(t, o.type, "type over " + of);
-    CLI::Option *slice = command.add_option(s, o.slice, "or a slice of its array: 0:512:2,:,7");
-    CLI::Option *shape =
-        command.add_option(dashes + "shape", o.shape, "sizes of a raw file's array: 6,5,8")
-            ->excludes(type);
-    CLI::Option *dtype =
-        command.add_option(dashes + "dtype", o.dtype, "its element, a predefined type")
-            ->needs(shape);
-    shape->needs(dtype);
-    command.add_option(c, o.count, "so many of the type, one extent apart")
-        ->needs(type)
-        ->check(any_number());
-    command.add_option(dashes + "origin", o.origin, "byte of the data where buffer or array start");
-    type->excludes(slice);
+    const auto short_too = [&](const char *letter) {
+        return prefix.empty() ? std::string(letter) + "," + dashes : dashes;
+    };
+    using enum CommandArgument::Offers;
+    command.arguments.insert(
+        command.arguments.end(),
+        {{.names = short_too("-t") + "type",
+          .target = &o.type,
+          .description = "type over " + of,
+          .offers = types,
+          .excludes = {dashes + "slice"}},
+         {short_too("-s") + "slice", &o.slice, "or a slice of its array: 0:512:2,:,7"},
+         {.names = dashes + "shape",
+          .target = &o.shape,
+          .description = "sizes of a raw or new file's array: 6,5,8",
+          .needs = {dashes + "dtype"},
+          .excludes = {dashes + "type"}},
+         {.names = dashes + "dtype",
+          .target = &o.dtype,
+          .description = "its element, a predefined type",
+          .offers = elements,
+          .needs = {dashes + "shape"}},
+         {.names = short_too("-c") + "count",
+          .target = &o.count,
+          .description = "so many of the type, one extent apart",
+          .needs = {dashes + "type"}},
+         {dashes + "origin", &o.origin, "byte of the data where buffer or array start"}});
 }
 
-void StreamPart::add_to(CLI::App &command) {
-    command.add_option("--offset", offset, "start at this byte of the packed data")
-        ->check(any_number());
-    command.add_option("--bytes", bytes, "move so many packed bytes")->check(any_number());
+void StreamPart::add_to(Command &command) {
+    command.arguments.insert(command.arguments.end(),
+                             {{"--offset", &offset, "start at this byte of the packed data"},
+                              {"--bytes", &bytes, "move so many packed bytes"}});
 }
 
 } // namespace ucdtool

@@ -1,9 +1,9 @@
 // Arguments that pack, unpack and copy share.
 #pragma once
 
-#include "files/laid_out.hpp"
+#include "commands/command.hpp"
+#include "files/typed_file.hpp"
 
-#include <CLI/CLI.hpp>
 #include <ucd.hpp>
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct MoveOptions {
     unsigned threads = 1;
     bool verbose = false, sync = false;
 
-    void add_to(CLI::App &command);
+    void add_to(Command &command);
     ucd_op_t operation() const;
     ucd::Info hints() const;
 };
 
 // --type, --slice, --count and --origin, each with `prefix` before its name.
-void add_layout_options(CLI::App &command, LayoutOptions &options, const std::string &prefix,
+void add_layout_options(Command &command, LayoutOptions &options, const std::string &prefix,
                         const std::string &of);
 
 // A part of the packed stream.
@@ -31,7 +31,7 @@ struct StreamPart {
     uint64_t offset = 0;
     std::optional<uint64_t> bytes;
 
-    void add_to(CLI::App &command);
+    void add_to(Command &command);
 };
 
 // Bytes moved by one call between two strokes of the bar.

@@ -25,23 +25,25 @@ struct Options {
     MoveOptions move;
 };
 
-// The packed side: what it is to be in a .npy file.
-struct PackedArray {
-    std::string dtype;
-    std::vector<intptr_t> shape;
-};
-PackedArray array_of(const LaidOut &in, uint64_t bytes) {
-    if (in.shape() && bytes == in.layout().bytes) return {in.dtype(), *in.shape()};
-    const ucd_type_t element = in.layout().element;
-    const uint64_t item = element == UCD_TYPE__NULL ? 0 : ucd::TypeRef(element).size();
-    if (in.dtype().empty() || item == 0 || bytes % item != 0)
-        return {"|u1", {static_cast<intptr_t>(bytes)}};
-    return {in.dtype(), {static_cast<intptr_t>(bytes / item)}};
+// What a .npy file is to have. A part of the packed data is one of whole elements, or with --as-is
+// of bytes: nobody else may take elements apart.
+PackedArray array_of(const Options &o, const TypedFile &in, uint64_t bytes) {
+    if (bytes == in.layout().bytes) return packed_array(in);
+    const PackedArray as_bytes = {"|u1", {static_cast<intptr_t>(bytes)}};
+    if (in.dtype().empty()) return as_bytes;
+    const uint64_t item = in.item_bytes();
+    if (o.part.offset % item == 0 && bytes % item == 0)
+        return {in.dtype(), {static_cast<intptr_t>(bytes / item)}};
+    if (o.in.as_is) return as_bytes;
+    throw Failure(Exit::failed,
+                  fmt::format("{}: bytes {} to {} of the packed data are no whole elements of {} "
+                              "bytes ({}); --as-is makes an array of bytes of them",
+                              o.out, o.part.offset, o.part.offset + bytes, item, in.dtype()));
 }
 
-std::vector<std::byte> header_of(const Options &o, const LaidOut &in, uint64_t bytes) {
+std::vector<std::byte> header_of(const Options &o, const TypedFile &in, uint64_t bytes) {
     if (!is_npy_name(o.out)) return {};
-    const PackedArray array = array_of(in, bytes);
+    const PackedArray array = array_of(o, in, bytes);
     return npy_header(array.dtype, array.shape);
 }
 
@@ -49,7 +51,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-void pack_to_stream(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+void pack_to_stream(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     if (o.move.operation() != UCD_OP__REPLACE)
         throw Failure(Exit::usage, "--op needs an output file: there is nothing to combine with");
     Stream out(o.out);
@@ -69,7 +71,7 @@ void pack_to_stream(const Options &o, const LaidOut &in, uint64_t bytes, Progres
 
 // Packs into a file's data; `after_step` is told how many bytes each step wrote.
 template <typename AfterStep>
-void pack_to_memory(const Options &o, const LaidOut &in, std::span<std::byte> data,
+void pack_to_memory(const Options &o, const TypedFile &in, std::span<std::byte> data,
                     Progress &progress, const AfterStep &after_step) {
     const ucd::Info hints = o.move.hints();
     for (uint64_t done = 0; done < data.size();) {
@@ -83,7 +85,7 @@ void pack_to_memory(const Options &o, const LaidOut &in, std::span<std::byte> da
     }
 }
 
-void pack_to_new_file(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+void pack_to_new_file(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     const std::vector<std::byte> header = header_of(o, in, bytes);
     NewFile file(o.out);
     const MappedFile mapped(file, header.size() + bytes, true);
@@ -93,7 +95,7 @@ void pack_to_new_file(const Options &o, const LaidOut &in, uint64_t bytes, Progr
 }
 
 // With an operation, the file's data is combined where it is.
-void pack_in_place(const Options &o, const LaidOut &in, uint64_t bytes, Progress &progress) {
+void pack_in_place(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     const MappedFile file(o.out, MappedFile::Access::write);
     std::span<std::byte> data = file.bytes();
     if (is_npy(data)) {
@@ -113,7 +115,7 @@ void pack_in_place(const Options &o, const LaidOut &in, uint64_t bytes, Progress
 void pack(const Options &o) {
     if (o.out != "-" && same_file(o.in.path, o.out))
         throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in.path, o.out));
-    const LaidOut in(o.in, LaidOut::Access::read);
+    const TypedFile in(o.in, TypedFile::Access::read);
     const uint64_t total = in.layout().bytes;
     if (o.part.offset > total)
         throw Failure(Exit::failed, fmt::format("--offset is {}; the packed data has {} bytes",
@@ -129,21 +131,28 @@ void pack(const Options &o) {
 
 } // namespace
 
-void add_pack(CLI::App &app) {
+Command pack_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c = app.add_subcommand("pack", "Gather what a type or slice selects of a file");
-    c->add_option("INPUT", o->in.path, "raw or .npy file")->required();
-    c->add_option(
-         "OUTPUT", o->out,
-         "packed file, .npy by its name, which is there when it is complete; - for standard "
-         "output. With --op it must be there and is changed in place: an interruption "
-         "leaves it changed in part")
-        ->required();
-    add_layout_options(*c, o->in, "", "INPUT");
-    c->add_flag("--as-is", o->in.as_is, "take a .npy file's bytes whatever its dtype and order");
-    o->part.add_to(*c);
-    o->move.add_to(*c);
-    c->callback([o] { pack(*o); });
+    using enum CommandArgument::Offers;
+    Command c = {
+        "pack",
+        "Gather what a type or slice selects of a file",
+        {
+            {"INPUT", &o->in.path, "raw or .npy file", true, files},
+            {"OUTPUT", &o->out,
+             "packed file, .npy by its name, which is there when it is complete; - for standard "
+             "output. With --op it must be there and is changed in place: an interruption "
+             "leaves it changed in part",
+             true, files},
+        },
+        [o] { pack(*o); },
+    };
+    add_layout_options(c, o->in, "", "INPUT");
+    c.arguments.push_back(
+        {"--as-is", &o->in.as_is, "take a .npy file's bytes whatever its dtype and order"});
+    o->part.add_to(c);
+    o->move.add_to(c);
+    return c;
 }
 
 } // namespace ucdtool

@@ -22,7 +22,7 @@ struct Options {
     MoveOptions move;
 };
 
-void unpack(const Options &o) {
+void unpack(Options o) {
     if (same_file(o.in, o.out.path))
         throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in, o.out.path));
     const MappedFile file(o.in, MappedFile::Access::read);
@@ -35,7 +35,10 @@ void unpack(const Options &o) {
     if (o.part.bytes.value_or(0) > data.size())
         throw Failure(Exit::failed, fmt::format("{}: it has {} bytes; --bytes is {}", o.in,
                                                 data.size(), *o.part.bytes));
-    LaidOut out(o.out, LaidOut::Access::create);
+    // Packed data in Fortran order is no array of the same shape in C order.
+    if (npy && !(npy->fortran_order && npy->shape.size() > 1))
+        default_to_array(o.out, {npy->descr, npy->shape});
+    TypedFile out(o.out, TypedFile::Access::create);
     if (npy && !o.out.as_is && npy->descr != out.dtype())
         check_dtype(*npy, out.layout().element, o.in);
     const uint64_t total = out.layout().bytes;
@@ -67,20 +70,27 @@ void unpack(const Options &o) {
 
 } // namespace
 
-void add_unpack(CLI::App &app) {
+Command unpack_command() {
     const auto o = std::make_shared<Options>();
-    CLI::App *c =
-        app.add_subcommand("unpack", "Scatter packed data to what a type or slice selects");
-    c->add_option("INPUT", o->in, "packed file, raw or .npy")->required();
-    c->add_option("OUTPUT", o->out.path,
-                  "raw or .npy file, changed in place, so that an interruption leaves it changed "
-                  "in part; a raw one that is missing is made, and is there when it is complete")
-        ->required();
-    add_layout_options(*c, o->out, "", "OUTPUT");
-    c->add_flag("--as-is", o->out.as_is, "take .npy files' bytes whatever their dtype and order");
-    o->part.add_to(*c);
-    o->move.add_to(*c);
-    c->callback([o] { unpack(*o); });
+    using enum CommandArgument::Offers;
+    Command c = {
+        "unpack",
+        "Scatter packed data to what a type or slice selects",
+        {
+            {"INPUT", &o->in, "packed file, raw or .npy", true, files},
+            {"OUTPUT", &o->out.path,
+             "raw or .npy file, changed in place, so that an interruption leaves it changed in "
+             "part; one that is missing is made, and is there when it is complete",
+             true, files},
+        },
+        [o] { unpack(*o); },
+    };
+    add_layout_options(c, o->out, "", "OUTPUT");
+    c.arguments.push_back(
+        {"--as-is", &o->out.as_is, "take .npy files' bytes whatever their dtype and order"});
+    o->part.add_to(c);
+    o->move.add_to(c);
+    return c;
 }
 
 } // namespace ucdtool

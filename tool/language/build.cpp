@@ -12,14 +12,14 @@
 namespace ucdtool {
 namespace {
 
-constexpr intptr_t most_alignment = 1 << 15; // of the flattened form
+constexpr intptr_t max_alignment = 1 << 15; // of the flattened form
 
 uint8_t log_of_alignment(const Node &node, std::size_t i) {
     const intptr_t value = node.number(i);
-    if (value < 1 || value > most_alignment || (value & (value - 1)) != 0)
+    if (value < 1 || value > max_alignment || (value & (value - 1)) != 0)
         throw SyntaxError(node.at, fmt::format("alignment is {}; it must be a power of two from 1 "
                                                "to {}",
-                                               value, most_alignment));
+                                               value, max_alignment));
     return static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(value)));
 }
 

@@ -123,22 +123,6 @@ const PredefinedName names[] = {
     {"2double", UCD_TYPE__2DOUBLE},
 };
 
-// Insertions, deletions and replacements from one word to another.
-std::size_t edits(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-        }
-    }
-    return row[b.size()];
-}
-
 } // namespace
 
 const Constructor *constructor_named(std::string_view name) {
@@ -165,23 +149,11 @@ const char *name_of(ucd_type_t predefined) {
     return names[reinterpret_cast<uintptr_t>(predefined) - 1].name;
 }
 
-std::string nearest_word(std::string_view word) {
-    constexpr std::size_t longest = 32;
-    if (word.size() > longest) return "";
-    std::string small(word);
-    for (char &c : small)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    std::string best;
-    std::size_t least = small.size() / 3 + 1; // more edits would make it another word
-    const auto consider = [&](std::string_view candidate) {
-        if (const std::size_t n = edits(small, candidate); n < least) {
-            least = n;
-            best = candidate;
-        }
-    };
-    for (const Constructor &c : constructors) consider(c.name);
-    for (const PredefinedName &p : names) consider(p.name);
-    return best;
+std::vector<std::string> words_of_the_language() {
+    std::vector<std::string> words;
+    for (const Constructor &c : constructors) words.emplace_back(c.name);
+    for (const PredefinedName &p : names) words.emplace_back(p.name);
+    return words;
 }
 
 } // namespace ucdtool

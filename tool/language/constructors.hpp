@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ucdtool {
 
@@ -65,7 +66,7 @@ std::span<const PredefinedName> predefined_names();
 const PredefinedName *predefined_named(std::string_view name); // null if there is none
 const char *name_of(ucd_type_t predefined);
 
-// The word of the language that is nearest to a misspelt one; "" if none is near.
-std::string nearest_word(std::string_view word);
+// The names of constructors and predefined types.
+std::vector<std::string> words_of_the_language();
 
 } // namespace ucdtool

@@ -111,15 +111,15 @@ FlatNode FlatReader::next() {
     }
     const auto count = static_cast<std::size_t>(signed_number(scalars));
     n.unit = signed_number(scalars);
-    if (n.kind == FlatNode::Kind::runs) n.stride = signed_number(scalars);
-    n.children.resize(n.kind == FlatNode::Kind::fields ? count : 1);
+    if (n.kind == FlatNode::Kind::indexed) n.stride = signed_number(scalars);
+    n.children.resize(n.kind == FlatNode::Kind::structure ? count : 1);
     for (uint32_t &c : n.children) c = static_cast<uint32_t>(number(ids));
     n.displs.resize(count);
     for (std::size_t i = 1; i < count; ++i) {
         const int64_t step = (first & progression_flag) != 0 ? 1 : signed_number(steps);
         n.displs[i] = add_product(n.displs[i - 1], n.unit, step);
     }
-    if (n.kind == FlatNode::Kind::runs) {
+    if (n.kind == FlatNode::Kind::indexed) {
         n.lengths.resize(count);
         for (std::size_t i = 0; i < count; ++i)
             n.lengths[i] = i > 0 && (first & one_length_flag) != 0

@@ -1,5 +1,6 @@
-// The flattened form of types (docs/flatten-format.md) read and written, as a client of ucd.h may.
-// The bytes come from ucd_flatten or were accepted by ucd_unflatten, so reading expects them valid.
+// The flattened form of types (docs/reference/flatten-format.md) read and written, as a client of
+// ucd.h may. The bytes come from ucd_flatten or were accepted by ucd_unflatten, so reading expects
+// them valid.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 namespace ucdtool {
 
 struct FlatNode {
-    enum class Kind : uint8_t { element = 1, nest, blocks, runs, fields };
+    enum class Kind : uint8_t { element = 1, nest, indexed_block, indexed, structure };
     struct Level {
         int64_t count, stride;
     };
@@ -18,10 +19,10 @@ struct FlatNode {
     std::size_t at = 0, bytes = 0;                              // where it lies
     uint8_t element_class = 0, packed_bytes = 0, alignment = 0; // element; alignment is a log2
     std::vector<Level> levels;                                  // nest
-    int64_t unit = 0, stride = 0;                               // lists; runs
-    std::vector<uint32_t> children;                             // one, or those of fields
+    int64_t unit = 0, stride = 0;                               // lists; indexed
+    std::vector<uint32_t> children;                             // one, or those of a structure
     std::vector<int64_t> displs;                                // lists
-    std::vector<int64_t> lengths;                               // runs: one for each
+    std::vector<int64_t> lengths;                               // indexed: one for each
 };
 
 struct FlatHeader {

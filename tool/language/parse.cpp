@@ -1,7 +1,9 @@
 #include "language/parse.hpp"
 
 #include "failure.hpp"
+#include "language/constructors.hpp"
 #include "language/list_file.hpp"
+#include "language/nearest.hpp"
 #include "language/tokens.hpp"
 
 #include <fmt/format.h>
@@ -113,12 +115,11 @@ private:
     }
 
     [[noreturn]] void unknown(const Token &word) const {
-        std::string message =
-            fmt::format("unknown type '{}'; expected a constructor or a predefined type{}",
-                        word.text.substr(0, 40), what_for());
-        if (const std::string near = nearest_word(word.text); !near.empty())
-            message += "; did you mean " + near + "?";
-        throw SyntaxError(word.at, message);
+        throw SyntaxError(
+            word.at,
+            fmt::format("unknown type '{}'; expected a constructor or a predefined type{}{}",
+                        word.text.substr(0, 40), what_for(),
+                        did_you_mean(word.text, words_of_the_language())));
     }
 
     // ", the oldtype of vector"

@@ -1,4 +1,4 @@
-// From text to expression; docs/type-language.md is the grammar.
+// From text to expression; docs/reference/type-language.md is the grammar.
 #pragma once
 
 #include "language/expression.hpp"

@@ -4,6 +4,8 @@
 #include "language/flat_form.hpp"
 #include "language/print.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -88,11 +90,11 @@ private:
         switch (n.kind) {
         case FlatNode::Kind::element: return element(n);
         case FlatNode::Kind::nest: return nest(n);
-        case FlatNode::Kind::blocks: return blocks(n, start);
-        case FlatNode::Kind::runs: return runs(n, start);
-        case FlatNode::Kind::fields: break;
+        case FlatNode::Kind::indexed_block: return indexed_block(n, start);
+        case FlatNode::Kind::indexed: return indexed(n, start);
+        case FlatNode::Kind::structure: break;
         }
-        return fields(n, start);
+        return structure(n, start);
     }
 
     Shape element(const FlatNode &n) {
@@ -142,7 +144,7 @@ private:
         return true;
     }
 
-    Shape blocks(const FlatNode &n, intptr_t start) {
+    Shape indexed_block(const FlatNode &n, intptr_t start) {
         const Shape child = shapes_[n.children[0]];
         std::vector<intptr_t> displs = shifted(n, start);
         const Kind kind =
@@ -150,7 +152,7 @@ private:
         return make(kind, child.length, Ints::of(std::move(displs)), child.of);
     }
 
-    Shape runs(const FlatNode &n, intptr_t start) {
+    Shape indexed(const FlatNode &n, intptr_t start) {
         Shape child = shapes_[n.children[0]];
         if (child.extent != n.stride) child = with_extent(child, n.stride);
         std::vector<intptr_t> displs = shifted(n, start);
@@ -165,14 +167,14 @@ private:
         return make(Kind::bounds, child.id, intptr_t{0}, extent);
     }
 
-    Shape fields(const FlatNode &n, intptr_t start) {
+    Shape structure(const FlatNode &n, intptr_t start) {
         std::vector<intptr_t> lengths;
         std::vector<NodeId> types;
         for (const uint32_t c : n.children) {
             lengths.push_back(shapes_[c].length);
             types.push_back(shapes_[c].of);
         }
-        // Runs of one type would be another shape than a struct of different blocks.
+        // Blocks of one type would be another shape than a struct of different blocks.
         if (std::ranges::adjacent_find(types, std::not_equal_to()) == types.end()) {
             std::ranges::fill(lengths, 1);
             for (std::size_t i = 0; i < types.size(); ++i) types[i] = shapes_[n.children[i]].id;
@@ -215,7 +217,7 @@ private:
         }
         for (NodeId id = 0; id < e_.nodes.size(); ++id)
             if (uses[id] > 1 && e_.nodes[id].constructor != nullptr)
-                e_.defined.emplace_back("t" + std::to_string(e_.defined.size() + 1), id);
+                e_.defined.emplace_back(fmt::format("t{}", e_.defined.size() + 1), id);
     }
 
     Expression e_;

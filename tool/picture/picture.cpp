@@ -7,9 +7,9 @@
 namespace ucdtool {
 namespace {
 
-constexpr uint64_t most_segments = 1 << 16; // beyond these, samples are taken
+constexpr uint64_t max_segments = 1 << 16; // beyond these, samples are taken
 constexpr uint64_t samples = 1 << 14;
-constexpr uint64_t most_surveyed = 4096; // segments that decide on cells and rows
+constexpr uint64_t max_surveyed = 4096; // segments that decide on cells and rows
 constexpr uint64_t widest_unit = 16;
 
 struct Segment {
@@ -44,12 +44,12 @@ public:
         set_range();
         const uint64_t span = distance(p_.low, p_.high);
         if (span == 0) return p_;
-        if (layout_.segments <= most_surveyed)
+        if (layout_.segments <= max_surveyed)
             surveyed_ = segments_of(type_, count_, layout_.segments);
         choose_scale(span);
         p_.cells.resize(p_.rows * p_.columns);
         mark_bounds();
-        if (layout_.segments <= most_segments)
+        if (layout_.segments <= max_segments)
             paint_all();
         else
             paint_samples();
@@ -142,7 +142,7 @@ private:
     }
 
     void paint_all() {
-        std::vector<iovec> entries(std::min<uint64_t>(layout_.segments, most_surveyed));
+        std::vector<iovec> entries(std::min<uint64_t>(layout_.segments, max_surveyed));
         uint64_t packed = 0;
         for (uint64_t i = 0; i < layout_.segments;) {
             for (const iovec &e : ucd::iov(nullptr, count_, type_, i, entries)) {

@@ -7,14 +7,14 @@
 namespace ucdtool {
 namespace {
 
-constexpr uint64_t most_numbers = 1000;
-constexpr std::size_t most_numbered_columns = 32;
+constexpr uint64_t max_numbers = 1000;
+constexpr std::size_t max_numbered_columns = 32;
 
 } // namespace
 
 bool numbers_fit(const Picture &p) {
-    return p.exact() && p.packed_bytes / p.cell_bytes < most_numbers &&
-           p.columns <= most_numbered_columns;
+    return p.exact() && p.packed_bytes / p.cell_bytes < max_numbers &&
+           p.columns <= max_numbered_columns;
 }
 
 uint64_t number_of(const Picture &p, const Cell &cell) {

@@ -63,24 +63,24 @@ public:
     // cannot be known that way, such as the number of devices, may be left open.
     virtual BackendState probe() = 0;
 
-    // The same in full; may initialise the driver. Asked for when somebody wants to know, or names
-    // a device. The state stays as it is.
+    // The same in full; may initialise the driver. Called when a user asks for the backend's state
+    // or names a device. Later calls return the same state.
     virtual const BackendState &inspect() = 0;
 
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
     // the driver: while the process has not, no address is known.
-    virtual bool find(const void *address, Place &place) const = 0;
+    virtual bool find(const void *address, MemoryLocation &place) const = 0;
 
     // Whether kernels on `device` can load from and store to `place`, which may be another
     // backend's.
-    virtual bool reaches(int device, const Place &place) const = 0;
+    virtual bool reaches(int device, const MemoryLocation &place) const = 0;
 
     virtual bool supports(Op op, Element element) const = 0;
 
     // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count
-    // above one (their layout is then one level deeper). A plan that needs more than `most_bytes`
+    // above one (their layout is then one level deeper). A plan that needs more than `max_bytes`
     // of memory is left for one that needs as little as can be, and may be slower.
-    virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes,
+    virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
                         std::unique_ptr<Plan> &plan) const = 0;
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`

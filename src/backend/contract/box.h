@@ -53,7 +53,7 @@ inline bool is_of_planes(const Layout &layout, const Node &node) {
 
 // Runs each of which is consecutive bytes.
 inline bool is_of_touching_runs(const Layout &layout, const Node &node) {
-    if (node.kind != NodeKind::runs) return false;
+    if (node.kind != NodeKind::indexed) return false;
     const Node &block = layout.nodes[node.child];
     return block.kind == NodeKind::block && node.stride == static_cast<int64_t>(block.bytes);
 }
@@ -73,7 +73,7 @@ public:
         Walk walk(layout_, top, layout_.start, is_box);
         walk.start(offset, length);
         for (Piece piece; walk.next(piece);) {
-            if (piece.node->kind == NodeKind::runs)
+            if (piece.node->kind == NodeKind::indexed)
                 add_runs(*piece.node, piece.origin, piece.begin, piece.end, most);
             else
                 add(*piece.node, piece.origin, piece.begin, piece.end);
@@ -155,6 +155,6 @@ private:
 };
 
 // The most that one range may consist of for copy engines: each is a call.
-inline constexpr std::size_t most_boxes = 4096;
+inline constexpr std::size_t max_boxes = 4096;
 
 } // namespace ucd

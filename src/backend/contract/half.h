@@ -67,8 +67,8 @@ UCD_HALF_FUNCTION float to_float(BFloat16 half) {
     return float_of(static_cast<uint32_t>(half.bits) << 16);
 }
 
-// The bfloat16 in the upper half; the lower one is left over. Rounds to nearest, ties to even. A NaN
-// keeps its sign and upper bits and becomes quiet.
+// The bfloat16 in the upper half; the lower one is left over. Rounds to nearest, ties to even. A
+// NaN keeps its sign and upper bits and becomes quiet.
 UCD_HALF_FUNCTION uint32_t rounded_to_bfloat16(float value) {
     const uint32_t bits = bits_of(value);
     const uint32_t odd = (bits >> 16) & 1u;

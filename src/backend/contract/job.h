@@ -37,19 +37,25 @@ struct Limits {
     friend bool operator==(const Limits &, const Limits &) = default;
 };
 
-struct Job {
+// What the jobs of one call have in common. It is copied as one vector.
+struct JobSettings {
+    Direction direction = Direction::pack;
+    Op op = Op::replace; // destination = destination op source
+    // Where the two sides are, as far as the launch may profit from knowing it.
+    MemoryKind typed_kind = MemoryKind::device, packed_kind = MemoryKind::device;
+    Limits limits;
+    friend bool operator==(const JobSettings &, const JobSettings &) = default;
+};
+static_assert(sizeof(JobSettings) == 16);
+
+struct Job : JobSettings {
     const Plan *plan = nullptr; // made by the backend that runs the job
-    char *laid_out = nullptr;   // the address that displacement 0 stands for; may be null
+    char *typed = nullptr;      // the address that displacement 0 stands for; may be null
     char *packed = nullptr;     // the byte of the packed buffer that stream byte `offset` goes to
     uint64_t count = 0;         // repetitions of the layout
     uint64_t offset = 0;        // first byte of the packed stream of all repetitions
     uint64_t length = 0;        // bytes to move, > 0
-    Direction direction = Direction::pack;
-    Op op = Op::replace;                // destination = destination op source
     const Elements *elements = nullptr; // set unless op is replace
-    Limits limits;
-    // Where the two sides are, as far as the launch may profit from knowing it.
-    MemoryKind laid_out_kind = MemoryKind::device, packed_kind = MemoryKind::device;
 };
 
 // Jobs to be launched together.
@@ -68,7 +74,7 @@ struct JobList {
 struct CopyJob {
     struct Side {
         const Plan *plan = nullptr;
-        char *laid_out = nullptr;
+        char *typed = nullptr;
         uint64_t count = 0;
     };
     Side from, to;

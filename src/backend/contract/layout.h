@@ -2,8 +2,8 @@
 // moves. A directed acyclic graph of nodes, immutable once built.
 //
 // A node describes a sequence of bytes in packed order. Its origin is its first packed byte, so two
-// shapes that differ only in where they start are one node; where they start is known to whoever
-// refers to them.
+// shapes that differ only in where they start are one node; the parent or the Layout
+// knows where they start.
 #pragma once
 
 #include "element.h"
@@ -16,12 +16,12 @@ namespace ucd {
 using NodeId = uint32_t;
 
 enum class NodeKind : uint8_t {
-    block,    // `bytes` consecutive bytes
-    strided,  // `count` children, `stride` bytes apart
-    indexed,  // `count` equal children, each at its own displacement
-    runs,     // `count` runs of children: run r has its own displacement and number of children,
-              // which follow each other at `stride`
-    sequence, // `count` different children, each at its own displacement
+    block,         // `bytes` consecutive bytes
+    strided,       // `count` children, `stride` bytes apart
+    indexed_block, // `count` equal children, each at its own displacement
+    indexed,   // `count` runs of children: run r has its own displacement and number of children,
+               // which follow each other at `stride`
+    structure, // `count` different children, each at its own displacement
 };
 
 // The maximal segments of a node: neighbours that touch in memory and packed order are one segment.
@@ -37,8 +37,8 @@ struct Segments {
 struct Node {
     NodeKind kind = NodeKind::block;
     Element element = Element::none; // block: what its bytes are, none in layouts for REPLACE
-    NodeId child = 0;                // strided, indexed, runs
-    uint32_t table = 0;              // indexed, runs, sequence: the index of its Table
+    NodeId child = 0;                // strided, indexed_block, indexed
+    uint32_t table = 0;              // indexed_block, indexed, structure: the index of its Table
     uint64_t count = 1;
     int64_t stride = 0;
     uint64_t bytes = 0;        // packed size
@@ -48,9 +48,10 @@ struct Node {
 
 struct Table {
     std::vector<int64_t> displs; // bytes from the node's origin; displs[0] is 0
-    // runs: children before each run; sequence: packed bytes before each child. count + 1 entries.
+    // indexed: children before each run; structure: packed bytes before each child. count + 1
+    // entries.
     std::vector<uint64_t> first;
-    std::vector<NodeId> children; // sequence
+    std::vector<NodeId> children; // structure
     // Segments that start before entry i, where entries differ in that; count + 1 entries or none.
     std::vector<uint64_t> segments_first;
 };

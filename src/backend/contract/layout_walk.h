@@ -72,16 +72,16 @@ private:
             child = &layout_.nodes[n.child];
             origin = displace(f.origin, f.index, n.stride);
             return;
-        case NodeKind::indexed:
+        case NodeKind::indexed_block:
             child = &layout_.nodes[n.child];
             origin = displace(f.origin, layout_.tables[n.table].displs[f.index]);
             return;
-        case NodeKind::runs:
+        case NodeKind::indexed:
             child = &layout_.nodes[n.child];
             origin = displace(displace(f.origin, layout_.tables[n.table].displs[f.index]), f.in_run,
                               n.stride);
             return;
-        case NodeKind::sequence:
+        case NodeKind::structure:
         case NodeKind::block: break;
         }
         const Table &t = layout_.tables[n.table];
@@ -108,13 +108,13 @@ private:
             if (offset > 0) {
                 switch (node->kind) {
                 case NodeKind::strided:
-                case NodeKind::indexed: {
+                case NodeKind::indexed_block: {
                     const uint64_t each = layout_.nodes[node->child].bytes;
                     f.index = offset / each;
                     offset %= each;
                     break;
                 }
-                case NodeKind::runs: {
+                case NodeKind::indexed: {
                     const uint64_t each = layout_.nodes[node->child].bytes;
                     const auto &first = layout_.tables[node->table].first;
                     f.index = entry_holding(first, offset / each);
@@ -122,7 +122,7 @@ private:
                     offset %= each;
                     break;
                 }
-                case NodeKind::sequence: {
+                case NodeKind::structure: {
                     const auto &first = layout_.tables[node->table].first;
                     f.index = entry_holding(first, offset);
                     offset -= first[f.index];
@@ -143,7 +143,7 @@ private:
         for (;;) {
             Frame &f = frames_[used_ - 1];
             const Node &n = *f.node;
-            if (n.kind == NodeKind::runs) {
+            if (n.kind == NodeKind::indexed) {
                 const auto &first = layout_.tables[n.table].first;
                 if (++f.in_run == first[f.index + 1] - first[f.index]) {
                     f.in_run = 0;

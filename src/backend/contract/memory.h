@@ -14,7 +14,7 @@ enum class MemoryKind : uint8_t {
     device,
 };
 
-struct Place {
+struct MemoryLocation {
     MemoryKind kind = MemoryKind::host;
     int32_t device = 0;
     const Backend *owner = nullptr; // whose driver knows the memory; null for pageable host memory

@@ -35,7 +35,7 @@ namespace ucd {
 
 struct Plugin {
     const char *version; // UCD_PLUGIN_VERSION
-    Backend *(*create)();
+    std::unique_ptr<Backend> (*create)();
 };
 
 // The name of the one symbol that a plugin exports.
@@ -43,6 +43,7 @@ inline constexpr const char *plugin_symbol = "ucd_plugin";
 
 } // namespace ucd
 
-#define UCD_PLUGIN(backend)                                                                        \
+// `create` makes the backend. Its virtual destructor is the plugin's own.
+#define UCD_PLUGIN(create)                                                                         \
     extern "C" __attribute__((visibility("default"))) const ucd::Plugin ucd_plugin;                \
-    const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, []() -> ucd::Backend * { return backend; }};
+    const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, create};

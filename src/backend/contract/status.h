@@ -29,12 +29,13 @@ struct LastError {
     char text[512];
 };
 #if defined(UCD_IN_PLUGIN)
-__attribute__((visibility("default"))) extern constinit thread_local LastError last_error; // libucd's
+__attribute__((
+    visibility("default"))) extern constinit thread_local LastError last_error; // libucd's
 #else
 __attribute__((visibility("default"))) inline constinit thread_local LastError last_error{};
 #endif
 
-// Whoever finds an error words it; the C boundary puts the function's name before it.
+// The code that finds an error words it; the C boundary puts the function's name before it.
 [[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {
     va_list args;
     va_start(args, format);

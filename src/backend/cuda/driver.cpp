@@ -1,10 +1,10 @@
-// What the CUDA driver knows: devices, contexts, whose an address is.
+// The CUDA driver: devices, contexts, and which memory an address is in.
 
-#include "driver.h"
+#include "runtime/driver.h"
 
-#include "check.h"
-#include "device.h"
 #include "driver_library.h"
+#include "runtime/check.h"
+#include "runtime/device.h"
 
 #include <algorithm>
 #include <array>
@@ -147,7 +147,7 @@ const BackendState &initialise() {
     return *state;
 }
 
-bool find(const void *address, Place &place) {
+bool find(const void *address, MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     unsigned type = 0, managed = 0, for_ipc = 0;
     int ordinal = -1;
@@ -189,7 +189,7 @@ bool find(const void *address, Place &place) {
     return place.kind != MemoryKind::device || ordinal >= 0;
 }
 
-bool has_access(int device, const Place &place) {
+bool has_access(int device, const MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUmemLocation location{};
     location.type = CU_MEM_LOCATION_TYPE_DEVICE;

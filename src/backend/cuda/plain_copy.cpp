@@ -1,4 +1,4 @@
-#include "plain_copy.h"
+#include "runtime/plain_copy.h"
 
 #include <vector>
 

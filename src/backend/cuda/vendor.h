@@ -71,6 +71,11 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuMemcpy3DAsync cudaMemcpy3DAsync
 #define gpuLaunchKernel cudaLaunchKernel
 #define gpuFuncGetAttributes cudaFuncGetAttributes
+// Only the tests use these.
+#define gpuGetDeviceCount cudaGetDeviceCount
+#define gpuSetDevice cudaSetDevice
+#define gpuMallocManaged cudaMallocManaged
+#define gpuMemcpy cudaMemcpy
 
 // Kernels --------------------------------------------------------------
 
@@ -124,18 +129,6 @@ template <class T>
 __device__ __forceinline__ T load_table(const T *address) {
     return __ldg(address);
 }
-
-} // namespace ucd::UCD_GPU
-
-#else
-
-// Declared for the host's side of the build, which calls nothing of it.
-#define UCD_GPU_FUNCTION inline
-
-namespace ucd::UCD_GPU {
-
-uint32_t high_product(uint32_t a, uint32_t b);
-uint64_t high_product(uint64_t a, uint64_t b);
 
 } // namespace ucd::UCD_GPU
 

@@ -2,24 +2,32 @@
 
 #include "plugin_loader.h"
 
+// The build says which backends there are besides the first one, which is the one for host memory.
+// A backend is part of this library, or a plugin beside it, or known by its name only, so that
+// hints and ucd_backend_get can say so.
+#ifndef UCD_DEVICE_BACKENDS
+#error "UCD_DEVICE_BACKENDS is not set"
+#endif
+#define UCD_ALL_BACKENDS UCD_BACKEND(seq) UCD_DEVICE_BACKENDS
+
 namespace ucd {
 
-#define UCD_BACKEND(name) Backend *create_##name##_backend();
+#define UCD_BACKEND(name) std::unique_ptr<Backend> create_##name##_backend();
 #define UCD_PLUGIN_BACKEND(name)
 #define UCD_ABSENT_BACKEND(name)
-#include "registry.def"
+UCD_ALL_BACKENDS
 #undef UCD_BACKEND
 #undef UCD_PLUGIN_BACKEND
 #undef UCD_ABSENT_BACKEND
 
 namespace {
 
-template <Backend *(*create)()>
+template <std::unique_ptr<Backend> (*create)()>
 std::unique_ptr<Backend> open_part(std::string &) {
-    return std::unique_ptr<Backend>(create());
+    return create();
 }
 
-std::unique_ptr<Backend> open_absent(std::string &reason) {
+[[maybe_unused]] std::unique_ptr<Backend> open_absent(std::string &reason) {
     reason = "this build of libucd does not have it";
     return nullptr;
 }
@@ -32,7 +40,7 @@ std::span<const RegistryEntry> registry() {
 #define UCD_PLUGIN_BACKEND(name)                                                                   \
     {#name, [](std::string &reason) { return open_plugin(#name, reason); }},
 #define UCD_ABSENT_BACKEND(name) {#name, open_absent},
-#include "registry.def"
+        UCD_ALL_BACKENDS
 #undef UCD_BACKEND
 #undef UCD_PLUGIN_BACKEND
 #undef UCD_ABSENT_BACKEND

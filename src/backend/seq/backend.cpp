@@ -16,17 +16,17 @@ public:
     BackendState probe() override { return state_; }
     const BackendState &inspect() override { return state_; }
 
-    bool find(const void *, Place &) const override { return false; }
+    bool find(const void *, MemoryLocation &) const override { return false; }
 
-    bool reaches(int, const Place &place) const override { return place.host_reachable(); }
+    bool reaches(int, const MemoryLocation &place) const override { return place.host_reachable(); }
 
     bool supports(Op op, Element element) const override {
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 
-    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes,
+    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
                 std::unique_ptr<Plan> &plan) const override {
-        plan = std::make_unique<SeqPlan>(layout, extent, repeated, most_bytes);
+        plan = std::make_unique<SeqPlan>(layout, extent, repeated, max_bytes);
         return success;
     }
 
@@ -67,8 +67,8 @@ private:
 } // namespace
 } // namespace seq
 
-Backend *create_seq_backend() {
-    return new seq::SeqBackend;
+std::unique_ptr<Backend> create_seq_backend() {
+    return std::make_unique<seq::SeqBackend>();
 }
 
 } // namespace ucd

@@ -14,8 +14,8 @@ constexpr bool is_portable(Leaf leaf) {
     return leaf == Leaf::m || leaf == Leaf::r1;
 }
 
-// Places in a list of move kernels: first the portable kernel for all leaves of a shape, then each
-// its own.
+// LocationCache in a list of move kernels: first the portable kernel for all leaves of a shape,
+// then each its own.
 class MoveIndex {
 public:
     constexpr explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {

@@ -1,5 +1,5 @@
 // The generated kernels for the best instruction set of this machine, found by what they do. Their
-// names follow docs/kernel-naming.md.
+// names follow docs/internals/kernel-naming.md.
 #pragma once
 
 #include "direction.h"
@@ -12,11 +12,11 @@
 
 namespace ucd::seq {
 
-enum class LevelKind : uint8_t { strided, uniform, varying };
+enum class LevelKind : uint8_t { strided, indexed_block, indexed };
 
 // How one block, or one run of blocks, is copied.
 enum class Leaf : uint8_t {
-    // Blocks, if the innermost level is s or u.
+    // Blocks, if the innermost level is s or b.
     w1, // exactly this many bytes: one access
     w2,
     w4,
@@ -35,7 +35,7 @@ enum class Leaf : uint8_t {
     o128,
     p64, // up to 512 bytes: pieces of 64 bytes
     m,   // any number of bytes: memcpy
-    // Runs, if the innermost level is v: a block is a multiple of this many bytes.
+    // Runs, if the innermost level is i: a block is a multiple of this many bytes.
     r1,
     r2,
     r4,

@@ -1,6 +1,6 @@
 // The innermost part of the move kernels: how a block or a run is copied.
 //
-// Addresses on the laid-out side are integers, because an origin of NULL with absolute
+// Addresses on the typed side are integers, because an origin of NULL with absolute
 // displacements is legal and pointer arithmetic does not go that way.
 #pragma once
 

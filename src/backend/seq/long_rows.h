@@ -1,6 +1,6 @@
 // Long rows of small blocks whose cache lines are many, or compete for few places in the caches.
 // How fast a machine gets at those lines depends on how many it asks for at once, and when. What
-// pays was measured; see docs/performance.md.
+// pays was measured; see docs/measurements/findings.md.
 #pragma once
 
 #include "leaves.h"

@@ -18,7 +18,7 @@ void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
         const NestPlan &part = plan.part(id(*piece.node));
-        run_nest(part, part.nest.level[0].count, piece.node->bytes, at(job.laid_out, piece.origin),
+        run_nest(part, part.nest.level[0].count, piece.node->bytes, at(job.typed, piece.origin),
                  piece.begin, piece.end, packed, direction);
         packed += piece.end - piece.begin;
     }
@@ -31,13 +31,13 @@ void move_blocks(const SeqPlan &plan, const Job &job, Range range, char *packed,
     Walk walk(layout, top, layout.start, is_block);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
-        char *const laid_out =
-            at(job.laid_out, displace(piece.origin, static_cast<int64_t>(piece.begin)));
+        char *const typed =
+            at(job.typed, displace(piece.origin, static_cast<int64_t>(piece.begin)));
         const uint64_t bytes = piece.end - piece.begin;
         if (direction == Direction::pack)
-            std::memcpy(packed, laid_out, bytes);
+            std::memcpy(packed, typed, bytes);
         else
-            std::memcpy(laid_out, packed, bytes);
+            std::memcpy(typed, packed, bytes);
         packed += bytes;
     }
 }
@@ -46,14 +46,14 @@ void move_blocks(const SeqPlan &plan, const Job &job, Range range, char *packed,
 
 void move_range(const Job &job, Range range, char *packed, Direction direction) {
     const SeqPlan &plan = plan_of(job);
-    char *origin = at(job.laid_out, plan.layout.start);
+    char *origin = at(job.typed, plan.layout.start);
     switch (plan.form) {
     case SeqPlan::Form::contiguous: {
-        char *laid_out = at(origin, static_cast<int64_t>(range.offset));
+        char *typed = at(origin, static_cast<int64_t>(range.offset));
         if (direction == Direction::pack)
-            std::memcpy(packed, laid_out, range.length);
+            std::memcpy(packed, typed, range.length);
         else
-            std::memcpy(laid_out, packed, range.length);
+            std::memcpy(typed, packed, range.length);
         return;
     }
     case SeqPlan::Form::nest:

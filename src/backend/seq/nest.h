@@ -2,11 +2,11 @@
 //
 // Levels are numbered from the outermost. Three kinds:
 //   s  strided:  iteration i lies at i * stride
-//   u  uniform:  iteration i lies at displs[i]
-//   v  varying:  run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a
+//   b  indexed_block: iteration i lies at displs[i]
+//   i  indexed: run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a
 //   run
 //                at j * stride
-// The innermost level is around the block. An innermost v is dense: its children are the blocks,
+// The innermost level is around the block. An innermost i is dense: its children are the blocks,
 // and a run's blocks touch (stride == block), so a run is copied as one piece.
 #pragma once
 
@@ -17,16 +17,16 @@ namespace ucd::seq {
 inline constexpr unsigned max_levels = 3;
 
 struct Level {
-    uint64_t count;        // iterations (s, u) or runs (v)
-    int64_t stride;        // s, v
-    const int64_t *displs; // u, v
-    const uint64_t *first; // v: count + 1 entries
+    uint64_t count;        // iterations (s, b) or runs (i)
+    int64_t stride;        // s, i
+    const int64_t *displs; // b, i
+    const uint64_t *first; // i: count + 1 entries
 };
 
 struct Nest {
     Level level[max_levels];
     uint64_t block; // bytes of a block
-    // Of an innermost v level: the bytes of the longest run, and how many runs there are.
+    // Of an innermost i level: the bytes of the longest run, and how many runs there are.
     uint64_t longest_run, runs;
 };
 
@@ -37,9 +37,9 @@ struct Position {
 };
 
 // Moves the blocks from `first` to `last`, both included, in packed order, between the layout whose
-// origin is at `laid_out` and the packed bytes that start at `packed`. `first` and `last` are valid
+// origin is at `typed` and the packed bytes that start at `packed`. `first` and `last` are valid
 // positions and `first` does not come after `last`. Reads and writes nothing outside those blocks.
-using MoveKernel = void (*)(const Nest &nest, char *laid_out, char *packed, const Position &first,
+using MoveKernel = void (*)(const Nest &nest, char *typed, char *packed, const Position &first,
                             const Position &last);
 
 // out[i] = out[i] op in[i] for `count` packed elements; both sides may be unaligned, and they do

@@ -11,7 +11,7 @@ namespace {
 
 bool dense_run(const Layout &layout, const Node &n) {
     const Node &child = layout.nodes[n.child];
-    return n.kind == NodeKind::runs && child.kind == NodeKind::block &&
+    return n.kind == NodeKind::indexed && child.kind == NodeKind::block &&
            n.stride == static_cast<int64_t>(child.bytes);
 }
 
@@ -20,7 +20,7 @@ void find_transpose(NestPlan &p, bool open_ended) {
     if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
     for (unsigned row = p.levels - 1u; row-- > 0;) {
         // A level between the two is a loop around them.
-        if (p.kinds[row] == LevelKind::varying) return;
+        if (p.kinds[row] == LevelKind::indexed) return;
         if (p.kinds[row] != LevelKind::strided) continue;
         Matrix m = matrix_of(p, row);
         if (row == 0 && open_ended) m.rows = UINT64_MAX;
@@ -56,11 +56,12 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
         if (n->kind != NodeKind::strided) {
             const Table &t = layout.tables[n->table];
             l.level.displs = t.displs.data();
-            l.kind = n->kind == NodeKind::indexed ? LevelKind::uniform : LevelKind::varying;
-            if (n->kind == NodeKind::runs) l.level.first = t.first.data();
+            l.kind =
+                n->kind == NodeKind::indexed_block ? LevelKind::indexed_block : LevelKind::indexed;
+            if (n->kind == NodeKind::indexed) l.level.first = t.first.data();
         }
         levels.push_back(l);
-        if (n->kind == NodeKind::runs && child.kind == NodeKind::block && !dense_run(layout, *n))
+        if (n->kind == NodeKind::indexed && child.kind == NodeKind::block && !dense_run(layout, *n))
             levels.push_back({LevelKind::strided, {1, 0, nullptr, nullptr}, child.bytes});
     }
     return levels;
@@ -71,7 +72,7 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
 // to be guessed one by one. Else 0.
 uint64_t common_piece(const NodeLevel &l, uint64_t block) {
     constexpr uint64_t short_piece = 64; // bytes
-    if (l.kind != LevelKind::varying) return 0;
+    if (l.kind != LevelKind::indexed) return 0;
     const uint64_t *const first = l.level.first;
     uint64_t piece = 0;
     for (uint64_t run = 0; run < l.level.count && piece != 1; ++run)
@@ -90,17 +91,17 @@ void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block,
         for (uint64_t i = 0; i < first[run + 1] - first[run]; i += piece)
             list.push_back(displace(l.level.displs[run], i, l.level.stride));
     block *= piece;
-    l.kind = LevelKind::uniform;
+    l.kind = LevelKind::indexed_block;
     l.each = block;
     lists.push_back(std::move(list));
     l.level = {lists.back().size(), 0, lists.back().data(), nullptr};
 }
 
 // Nests of more levels are not worth the search for what to merge.
-constexpr unsigned most_levels = 8;
+constexpr unsigned max_foldable_levels = 8;
 
 // Merged levels become a list of displacements, of at most so many entries.
-constexpr uint64_t most_entries = 4096;
+constexpr uint64_t max_entries = 4096;
 
 // Which level is best merged with the one below it; none if no two can be.
 std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, bool open_ended) {
@@ -109,10 +110,10 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, 
     };
     const std::size_t last = levels.size() - 1;
     const auto entries = [&](std::size_t k) {
-        const bool lists = levels[k].kind != LevelKind::varying &&
-                           levels[k + 1].kind != LevelKind::varying && !(open_ended && k == 0);
+        const bool lists = levels[k].kind != LevelKind::indexed &&
+                           levels[k + 1].kind != LevelKind::indexed && !(open_ended && k == 0);
         const uint64_t a = levels[k].level.count, b = levels[k + 1].level.count;
-        return !lists || a > most_entries || b > most_entries / a ? UINT64_MAX : a * b;
+        return !lists || a > max_entries || b > max_entries / a ? UINT64_MAX : a * b;
     };
     // A transpose needs its rows and its columns as they are.
     const bool columns =
@@ -152,7 +153,7 @@ void merge(std::vector<NodeLevel> &levels, std::size_t k,
                 list.push_back(displace(displacement(upper, i), displacement(lower, j)));
         lists->push_back(std::move(list));
     }
-    upper.kind = LevelKind::uniform;
+    upper.kind = LevelKind::indexed_block;
     upper.level = {count, 0, lists != nullptr ? lists->back().data() : nullptr, nullptr};
     upper.each = lower.each;
     levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(k) + 1);
@@ -185,12 +186,12 @@ Matrix matrix_of(const NestPlan &p, unsigned row) {
 
 unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
     if (n.kind == NodeKind::block) return 0;
-    if (n.kind == NodeKind::sequence || below == no_nest) return no_nest;
+    if (n.kind == NodeKind::structure || below == no_nest) return no_nest;
     // Runs of blocks that do not touch: the innermost level is one block, and the runs are around
     // it.
-    const bool loose = n.kind == NodeKind::runs && below == 0 && !dense_run(layout, n);
+    const bool loose = n.kind == NodeKind::indexed && below == 0 && !dense_run(layout, n);
     const unsigned levels = below + (loose ? 2 : 1);
-    return levels <= most_levels ? levels : no_nest;
+    return levels <= max_foldable_levels ? levels : no_nest;
 }
 
 bool is_nest(const Layout &layout, const Node &top, bool open_ended) {
@@ -208,7 +209,7 @@ uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
         if (const uint64_t piece = common_piece(levels.back(), block); piece > 0)
             entries += levels.back().level.first[levels.back().level.count] / piece;
     // One list for each two levels merged, and one of pieces.
-    constexpr uint64_t lists = most_levels * sizeof(std::vector<int64_t>);
+    constexpr uint64_t lists = max_foldable_levels * sizeof(std::vector<int64_t>);
     return entries == 0 ? 0 : entries * sizeof(int64_t) + lists;
 }
 
@@ -232,11 +233,11 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
         p.nest.level[k] = l.level;
         p.each[k] = l.each;
         p.last.at[k] = l.level.count - 1;
-        if (l.kind == LevelKind::varying)
+        if (l.kind == LevelKind::indexed)
             p.last.in_run[k] = l.level.first[l.level.count] - l.level.first[l.level.count - 1] - 1;
     }
     if (p.levels == 0) return p;
-    const bool runs = p.kinds[p.levels - 1] == LevelKind::varying;
+    const bool runs = p.kinds[p.levels - 1] == LevelKind::indexed;
     if (runs) {
         p.nest.longest_run = longest_run(p.nest.level[p.levels - 1]) * p.nest.block;
         p.nest.runs = p.nest.level[p.levels - 1].count;

@@ -19,12 +19,12 @@ bool rows_are_long(const Layout &layout) {
     for (NodeId id = 0; id < layout.nodes.size(); ++id) {
         const Node &n = layout.nodes[id];
         if (is_row(layout, n)) continue;
-        if (n.kind == NodeKind::sequence) {
+        if (n.kind == NodeKind::structure) {
             rows[id] = 0;
             for (const NodeId child : layout.tables[n.table].children) rows[id] += rows[child];
         } else {
             const uint64_t children =
-                n.kind == NodeKind::runs ? layout.tables[n.table].first.back() : n.count;
+                n.kind == NodeKind::indexed ? layout.tables[n.table].first.back() : n.count;
             rows[id] = children * rows[n.child];
         }
     }
@@ -33,25 +33,25 @@ bool rows_are_long(const Layout &layout) {
 
 } // namespace
 
-SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t most_bytes)
+SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t max_bytes)
     : form(Form::contiguous), layout(l), extent(e), size(l.empty() ? 0 : l.top().bytes) {
     if (layout.empty()) return;
     // Two stand for any number above one: only the outermost count differs.
     const Node whole = repeat(layout.top(), layout.root, repeated ? 2 : 1, extent);
     if (whole.kind == NodeKind::block) return;
     has_long_rows = rows_are_long(layout);
-    const uint64_t most = most_bytes - std::min<uint64_t>(most_bytes, sizeof *this);
+    const uint64_t most = max_bytes - std::min<uint64_t>(max_bytes, sizeof *this);
 
     std::vector<unsigned> levels(layout.nodes.size());
     for (NodeId id = 0; id < layout.nodes.size(); ++id) {
         const Node &n = layout.nodes[id];
-        const bool has_child = n.kind != NodeKind::block && n.kind != NodeKind::sequence;
+        const bool has_child = n.kind != NodeKind::block && n.kind != NodeKind::structure;
         levels[id] = count_levels(layout, n, has_child ? levels[n.child] : 0);
     }
     const unsigned whole_levels =
-        count_levels(layout, whole, whole.kind == NodeKind::sequence ? 0 : levels[whole.child]);
+        count_levels(layout, whole, whole.kind == NodeKind::structure ? 0 : levels[whole.child]);
     if (is_one_nest(layout, whole, whole_levels, repeated) &&
-        (most_bytes == UINT64_MAX || list_bytes_of(layout, whole, repeated) <= most)) {
+        (max_bytes == UINT64_MAX || list_bytes_of(layout, whole, repeated) <= most)) {
         form = Form::nest;
         top = make_nest(layout, whole, repeated);
         iterations = repeated ? whole.count / 2 : top.nest.level[0].count;
@@ -62,14 +62,14 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t most_bytes)
                : Form::blocks;
 }
 
-// Makes nests of the largest parts below `whole` that can be one, of up to `most_levels` levels.
-// False, and nothing is made, if that takes more than `most_bytes`.
-bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsigned most_levels,
-                  uint64_t most_bytes) {
+// Makes nests of the largest parts below `whole` that can be one, of up to `level_limit` levels.
+// False, and nothing is made, if that takes more than `max_bytes`.
+bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsigned level_limit,
+                  uint64_t max_bytes) {
     std::vector<bool> one_nest(layout.nodes.size());
     for (NodeId id = 0; id < layout.nodes.size(); ++id)
         one_nest[id] =
-            levels[id] <= most_levels && is_one_nest(layout, layout.nodes[id], levels[id], false);
+            levels[id] <= level_limit && is_one_nest(layout, layout.nodes[id], levels[id], false);
     std::vector<uint32_t> part(layout.nodes.size(), no_part);
     std::vector<NodeId> cuts;
     uint64_t bytes = part.size() * sizeof part[0];
@@ -78,16 +78,16 @@ bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsign
         part[child] = static_cast<uint32_t>(cuts.size());
         cuts.push_back(child);
         bytes += sizeof(NestPlan);
-        if (most_bytes < UINT64_MAX / 2) bytes += list_bytes_of(layout, layout.nodes[child], false);
+        if (max_bytes < UINT64_MAX / 2) bytes += list_bytes_of(layout, layout.nodes[child], false);
     };
     const auto add_below = [&](const Node &n) {
-        if (n.kind != NodeKind::sequence) return add(n.child);
+        if (n.kind != NodeKind::structure) return add(n.child);
         for (NodeId c : layout.tables[n.table].children) add(c);
     };
-    for (NodeId id = 0; id < layout.nodes.size() && bytes <= most_bytes; ++id)
+    for (NodeId id = 0; id < layout.nodes.size() && bytes <= max_bytes; ++id)
         if (!one_nest[id]) add_below(layout.nodes[id]);
     add_below(whole);
-    if (bytes > most_bytes) return false;
+    if (bytes > max_bytes) return false;
     parts_.reserve(cuts.size());
     for (const NodeId id : cuts) parts_.push_back(make_nest(layout, layout.nodes[id], false));
     part_ = std::move(part);

@@ -16,8 +16,8 @@ inline bool is_row(const Layout &layout, const Node &node) {
 
 class SeqPlan final : public Plan {
 public:
-    // What takes more than `most_bytes` is done with less, more slowly.
-    SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t most_bytes);
+    // What takes more than `max_bytes` is done with less, more slowly.
+    SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
     std::string describe() const override;
     std::size_t memory() const override;
@@ -41,8 +41,8 @@ public:
     const NestPlan &part(NodeId id) const { return parts_[part_[id]]; }
 
 private:
-    bool cut(const Node &whole, const std::vector<unsigned> &levels, unsigned most_levels,
-             uint64_t most_bytes);
+    bool cut(const Node &whole, const std::vector<unsigned> &levels, unsigned level_limit,
+             uint64_t max_bytes);
 
     static constexpr uint32_t no_part = UINT32_MAX;
     std::vector<uint32_t> part_; // per node

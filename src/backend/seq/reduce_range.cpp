@@ -87,8 +87,8 @@ private:
         if (!one && row_kernel_ == nullptr && block < worth_a_call) return false;
         uint64_t begin = row.begin;
         const auto up_to = [&](uint64_t end) {
-            char *const laid_out = at(job_.laid_out, place(node, row.origin, block, begin));
-            reduce_block(laid_out, packed, end - begin);
+            char *const typed = at(job_.typed, place(node, row.origin, block, begin));
+            reduce_block(typed, packed, end - begin);
             packed += end - begin;
             begin = end;
         };
@@ -100,7 +100,7 @@ private:
         if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
         if (const uint64_t whole = row.end - row.end % block; begin < whole) {
             if (row_kernel_ != nullptr) {
-                row_kernel_(at(job_.laid_out, place(node, row.origin, block, begin)), node.stride,
+                row_kernel_(at(job_.typed, place(node, row.origin, block, begin)), node.stride,
                             (whole - begin) / block, block, packed);
                 packed += whole - begin;
                 begin = whole;
@@ -117,9 +117,9 @@ private:
                         static_cast<int64_t>(byte % block));
     }
 
-    void reduce_block(char *laid_out, char *packed, uint64_t bytes) const {
+    void reduce_block(char *typed, char *packed, uint64_t bytes) const {
         const bool pack = job_.direction == Direction::pack;
-        packed_kernel_(pack ? packed : laid_out, pack ? laid_out : packed, bytes / size_);
+        packed_kernel_(pack ? packed : typed, pack ? typed : packed, bytes / size_);
     }
 
     static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one
@@ -134,10 +134,10 @@ private:
 void reduce_range(const Job &job, Range range, char *packed) {
     const SeqPlan &plan = plan_of(job);
     if (plan.form == SeqPlan::Form::contiguous) {
-        char *laid_out =
-            at(job.laid_out, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
-        return job.direction == Direction::pack ? reduce_packed(job, range, packed, laid_out)
-                                                : reduce_packed(job, range, laid_out, packed);
+        char *typed =
+            at(job.typed, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
+        return job.direction == Direction::pack ? reduce_packed(job, range, packed, typed)
+                                                : reduce_packed(job, range, typed, packed);
     }
     const Element element = job.elements->kind;
     if (plan.has_long_rows && element != Element::none)

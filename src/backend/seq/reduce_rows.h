@@ -33,10 +33,10 @@ template <class Op, class T, Direction direction, unsigned width>
 class Combined {
 public:
     UCD_SEQ_INLINE Combined(uintptr_t at, const char *packed) {
-        V laid_out, other;
-        __builtin_memcpy(&laid_out, pointer(at), width);
+        V typed, other;
+        __builtin_memcpy(&typed, pointer(at), width);
         __builtin_memcpy(&other, packed, width);
-        value_ = direction == Direction::pack ? Op::of(other, laid_out) : Op::of(laid_out, other);
+        value_ = direction == Direction::pack ? Op::of(other, typed) : Op::of(typed, other);
     }
     UCD_SEQ_INLINE void store(uintptr_t at, char *packed) const {
         __builtin_memcpy(direction == Direction::pack ? packed : pointer(at), &value_, width);
@@ -55,11 +55,11 @@ UCD_SEQ_INLINE void combine_elements(uintptr_t at, uintptr_t stride, uint64_t co
     Element *__restrict const packed = reinterpret_cast<Element *>(packed_bytes);
     const uintptr_t distance = step > 0 ? step * sizeof(T) : stride;
     for (uint64_t i = 0; i < count; ++i) {
-        Element *const laid_out = reinterpret_cast<Element *>(at + i * distance);
+        Element *const typed = reinterpret_cast<Element *>(at + i * distance);
         if constexpr (direction == Direction::pack)
-            packed[i] = Op::template of<T>(packed[i], *laid_out);
+            packed[i] = Op::template of<T>(packed[i], *typed);
         else
-            *laid_out = Op::template of<T>(*laid_out, packed[i]);
+            *typed = Op::template of<T>(*typed, packed[i]);
     }
 }
 

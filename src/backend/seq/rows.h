@@ -104,8 +104,8 @@ UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride
 }
 
 template <class Leaf>
-UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
-                                 uint64_t count, char *packed) {
+UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
+                                       uint64_t count, char *packed) {
     if constexpr (Leaf::exact) {
         for (; count >= 8; count -= 8) {
             const auto block = [at, displs](unsigned k) {
@@ -127,7 +127,7 @@ UCD_SEQ_INLINE char *uniform_row(const Leaf leaf, uintptr_t at, const int64_t *d
 // as several blocks.
 constexpr uint64_t short_row = 64;
 
-// The iterations of a strided or a uniform level.
+// The iterations of a strided or an indexed_block level.
 struct Iterations {
     uint64_t count;
     uintptr_t stride;

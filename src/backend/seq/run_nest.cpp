@@ -18,7 +18,7 @@ Position locate(const NestPlan &p, uint64_t offset) {
     for (unsigned k = 0; k < p.levels; ++k) {
         const uint64_t child = offset / p.each[k];
         offset -= child * p.each[k];
-        if (p.kinds[k] != LevelKind::varying) {
+        if (p.kinds[k] != LevelKind::indexed) {
             position.at[k] = child;
             continue;
         }
@@ -40,17 +40,17 @@ int64_t displacement_of(const NestPlan &p, const Position &position) {
             continue;
         }
         displacement = displace(displacement, level.displs[position.at[k]]);
-        if (p.kinds[k] == LevelKind::varying)
+        if (p.kinds[k] == LevelKind::indexed)
             displacement = displace(displacement, position.in_run[k], level.stride);
     }
     return displacement;
 }
 
-void copy(char *laid_out, char *packed, uint64_t bytes, Direction direction) {
+void copy(char *typed, char *packed, uint64_t bytes, Direction direction) {
     if (direction == Direction::pack)
-        __builtin_memcpy(packed, laid_out, bytes);
+        __builtin_memcpy(packed, typed, bytes);
     else
-        __builtin_memcpy(laid_out, packed, bytes);
+        __builtin_memcpy(typed, packed, bytes);
 }
 
 // Whole blocks, by the kernel for nests.

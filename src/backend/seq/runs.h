@@ -13,7 +13,7 @@ namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 // Runs of up to this many bytes are moved without a branch on their length: where that changes from
 // run to run, the processor would guess half of them wrong.
-constexpr uint64_t most_masked = 32;
+constexpr uint64_t max_masked = 32;
 
 // The first `lanes` lanes of 32 bytes.
 template <unsigned lane>
@@ -41,7 +41,7 @@ UCD_SEQ_INLINE void store_lanes(char *to, unsigned lanes, __m256i value) {
         _mm256_mask_storeu_epi8(to, mask, value);
 }
 
-// No run has more than most_masked bytes. On the packed side, that many are accessed for each, and
+// No run has more than max_masked bytes. On the packed side, that many are accessed for each, and
 // all must belong to this call: when packing, what is too much is overwritten by the runs that
 // follow. `early`: asks for lines before their turn, for `displs` that are longer than `count`.
 template <bool early, Direction direction, unsigned unit>
@@ -79,8 +79,8 @@ UCD_SEQ_ONE_COPY char *whole_runs(const Run<direction, unit> leaf, uintptr_t ori
     // the lines that follow.
     constexpr uint64_t many = 32768;
     // No run is empty: after these, as many bytes of this call follow as an access may be too wide.
-    constexpr uint64_t last = most_masked;
-    if (leaf.longest <= most_masked && count > last) {
+    constexpr uint64_t last = max_masked;
+    if (leaf.longest <= max_masked && count > last) {
         r = count - last;
         const uint64_t block = leaf.block;
         packed =

@@ -89,7 +89,7 @@ UCD_SEQ_INLINE uint64_t lesser(uint64_t a, uint64_t b) {
 
 // Block by block.
 template <class Leaf>
-UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_t packed) {
+UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t typed, uintptr_t packed) {
     // A tile is a cache line of packed bytes wide and of the layout's bytes high.
     const Leaf leaf(m.block);
     const uint64_t side = m.block < 8 ? 64 / m.block : 8;
@@ -101,7 +101,7 @@ UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_
             const uint64_t end_j = lesser(j + side, m.columns);
             for (uint64_t column = j; column < end_j; ++column)
                 for (uint64_t row = i; row < end_i; ++row)
-                    leaf.move(laid_out + row * row_stride + column * column_stride,
+                    leaf.move(typed + row * row_stride + column * column_stride,
                               pointer(packed + row * m.packed_row + column * m.block));
         }
     }
@@ -110,13 +110,13 @@ UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t laid_out, uintptr_
 // Rows and columns from (i, j) on.
 template <class Leaf>
 UCD_SEQ_INLINE void move_edge(const Matrix &m, uint64_t i, uint64_t j, uint64_t rows,
-                              uint64_t columns, uintptr_t laid_out, uintptr_t packed) {
+                              uint64_t columns, uintptr_t typed, uintptr_t packed) {
     if (rows == 0 || columns == 0) return;
     Matrix edge = m;
     edge.rows = rows;
     edge.columns = columns;
     move_entries<Leaf>(edge,
-                       laid_out + i * static_cast<uintptr_t>(m.row_stride) +
+                       typed + i * static_cast<uintptr_t>(m.row_stride) +
                            j * static_cast<uintptr_t>(m.column_stride),
                        packed + i * m.packed_row + j * m.block);
 }
@@ -207,8 +207,8 @@ void move_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
 }
 
 template <class Leaf>
-void move_transposed(const Matrix &m, char *laid_out_bytes, char *packed_bytes) {
-    const uintptr_t laid_out = reinterpret_cast<uintptr_t>(laid_out_bytes);
+void move_transposed(const Matrix &m, char *typed_bytes, char *packed_bytes) {
+    const uintptr_t typed = reinterpret_cast<uintptr_t>(typed_bytes);
     const uintptr_t packed = reinterpret_cast<uintptr_t>(packed_bytes);
     if constexpr (Leaf::exact) {
         constexpr unsigned width = Leaf::width;
@@ -216,18 +216,18 @@ void move_transposed(const Matrix &m, char *laid_out_bytes, char *packed_bytes) 
             if (m.row_stride == static_cast<int64_t>(width)) {
                 constexpr unsigned side = Tile<width>::side;
                 const uint64_t rows = m.rows / side * side, columns = m.columns / side * side;
-                const Lines columns_of_layout{laid_out, static_cast<uintptr_t>(m.column_stride)};
+                const Lines columns_of_layout{typed, static_cast<uintptr_t>(m.column_stride)};
                 const Lines packed_rows{packed, m.packed_row};
                 if constexpr (Leaf::direction == Direction::pack)
                     move_lines<width>(columns_of_layout, packed_rows, columns, rows);
                 else
                     move_lines<width>(packed_rows, columns_of_layout, rows, columns);
-                move_edge<Leaf>(m, rows, 0, m.rows - rows, m.columns, laid_out, packed);
-                move_edge<Leaf>(m, 0, columns, rows, m.columns - columns, laid_out, packed);
+                move_edge<Leaf>(m, rows, 0, m.rows - rows, m.columns, typed, packed);
+                move_edge<Leaf>(m, 0, columns, rows, m.columns - columns, typed, packed);
                 return;
             }
     }
-    move_entries<Leaf>(m, laid_out, packed);
+    move_entries<Leaf>(m, typed, packed);
 }
 
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

@@ -10,13 +10,13 @@ namespace ucd::seq {
 
 struct Matrix {
     uint64_t rows, columns;            // of the packed side
-    int64_t row_stride, column_stride; // on the laid-out side
+    int64_t row_stride, column_stride; // on the typed side
     uint64_t packed_row;               // bytes from one row to the next on the packed side
     uint64_t block;                    // bytes of an entry
 };
 
 // Moves all blocks of the matrix.
-using TransposeKernel = void (*)(const Matrix &matrix, char *laid_out, char *packed);
+using TransposeKernel = void (*)(const Matrix &matrix, char *typed, char *packed);
 
 // Whether tiles pay for such strides: some blocks share a line, and neighbours in a packed row do
 // not.

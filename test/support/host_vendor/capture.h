@@ -2,7 +2,7 @@
 // what else only its tests ask for.
 #pragma once
 
-#include "support/mock_driver.h"
+#include "support/fake_device/fake_driver.h"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
-#include "support/mock_driver.h"
+#include "support/fake_device/fake_driver.h"
 
 #include <cstring>
 
@@ -77,7 +77,7 @@ gpuError_t gpuIpcCloseMemHandle(void *memory) {
 
 namespace ucd::hostgpu::driver {
 
-bool has_access(int device, const Place &place) {
+bool has_access(int device, const MemoryLocation &place) {
     return mock::reaches(device, place.kind, place.device);
 }
 

@@ -2,10 +2,10 @@
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
-#include "driver.h"
-#include "plain_copy.h"
+#include "runtime/driver.h"
+#include "runtime/plain_copy.h"
 
-#include "support/mock_driver.h"
+#include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
 #include <cstring>
@@ -211,7 +211,7 @@ const BackendState &initialise() {
     return everything;
 }
 
-bool find(const void *address, Place &place) {
+bool find(const void *address, MemoryLocation &place) {
     ++mock::counts.queries;
     return mock::find(address, place);
 }

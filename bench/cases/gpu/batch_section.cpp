@@ -1,0 +1,126 @@
+// Many small packs in one call, beside one kernel written for them and beside a call for each.
+#include "cases/gpu/batch_cases.hpp"
+#include "cases/gpu/sections.hpp"
+#include "harness/gpu/graph.hpp"
+
+#include <fmt/core.h>
+
+namespace bench::gpu {
+namespace {
+
+using hand::BoxMember;
+
+// One batch, with all that moves it.
+class Subject {
+public:
+    Subject(const GpuBatchCase &c, Device &device, MemoryKind to)
+        : case_(c), batch_(c.batch, device, to),
+          list_(device, c.batch.members.size() * sizeof(BoxMember)),
+          hints_("ucd.inbuf", device.hint(MemoryKind::own)),
+          where_(to == MemoryKind::own ? "device" : "pinned") {
+        hints_.set("ucd.outbuf", device.hint(to));
+        const ucd_stream_t stream{vendor_name, 0, nullptr, nullptr};
+        for (const UcdType &type : batch_.types())
+            check_ucd(ucd_prepare(1, type.get(), c.batch.op, stream, UCD_INFO__NULL));
+        // The members as a kernel by hand wants them.
+        std::vector<BoxMember> boxes;
+        for (std::size_t i = 0; i < c.batch.members.size(); ++i) {
+            const ucd_pack_desc_t &d = batch_.descs()[i];
+            const Member &m = c.batch.members[i];
+            boxes.push_back({static_cast<const char *>(d.inbuf), static_cast<char *>(d.outbuf),
+                             m.row_stride, m.plane_stride, m.row, m.rows, m.planes});
+        }
+        device.copy(list_.data(), boxes.data(), list_.bytes());
+    }
+
+    void measure_call(Run &run, Table &table) {
+        std::vector<Contender> contenders{{"UCD, hints", batch_.in_one(true, hints_.get())},
+                                          {"UCD", batch_.in_one(true)},
+                                          by_hand(true)};
+        if (case_.one_by_one)
+            contenders.push_back({"UCD, each by itself", batch_.one_by_one(true, hints_.get())});
+        const Comparison c = measured(run, "batches", contenders);
+        table.row({case_.batch.name, where_, fmt::format("{}", batch_.members()),
+                   c.rate("UCD, hints"), c.time("UCD, hints"), c.time("UCD"), c.time("hand"),
+                   c.time("UCD, each by itself"), c.speedup("hand", "UCD, hints"),
+                   duration(batch_.start_cost(hints_.get()))});
+    }
+
+    // Without what the host does before.
+    void measure_kernel(Run &run, Table &table) {
+        const Graph by_ucd([this](gpuStream_t in) {
+            const ucd_stream_t stream{vendor_name, 0, in, nullptr};
+            std::vector<ucd_pack_desc_t> descs = batch_.descs();
+            check_ucd(ucd_pack_batch_stream(descs.data(), descs.size(), hints_.get(),
+                                            case_.batch.op, stream));
+        });
+        const Contender contenders[] = {{"UCD", by_ucd.work()}, by_hand(false)};
+        const Comparison c = measured(run, "batches, kernels", contenders);
+        table.row({case_.batch.name, where_, c.rate("UCD"), c.rate("hand"), c.time("UCD"),
+                   c.time("hand"), c.speedup("hand", "UCD")});
+    }
+
+private:
+    // Each waited for, or many in a row.
+    Contender by_hand(bool each) {
+        return {"hand", [this, each](std::uint64_t times) {
+                    for (; times > 0; --times) {
+                        case_.by_hand(list_.as<const BoxMember>(),
+                                      static_cast<unsigned>(batch_.members()));
+                        if (each || times == 1) batch_.bench().device().wait();
+                    }
+                }};
+    }
+    Comparison measured(Run &run, const char *section, std::span<const Contender> contenders) {
+        for (const Contender &c : contenders) batch_.check(c, true);
+        return run.measure(section, fmt::format("{}, to {}", case_.batch.name, where_), "pack",
+                           batch_.bench().size(), contenders);
+    }
+
+    const GpuBatchCase &case_;
+    Batch batch_;
+    Buffer list_;
+    UcdInfo hints_;
+    const char *where_;
+};
+
+} // namespace
+
+void run_batches(Run &run, Device &device) {
+    Table table(run.progress, {{"time of a batch", 36},
+                               {"to", 6},
+                               {"members", 7},
+                               {"GB/s", 5},
+                               {"hints", 9},
+                               {"no hints", 9},
+                               {"hand", 9},
+                               {"each by itself", 14},
+                               {"hints/hand", 10},
+                               {"host, a member", 14}});
+    const std::function<GpuBatchCase()> cases[] = {vectors, sums, halos, pages};
+    for (const auto &make : cases) {
+        const GpuBatchCase c = make();
+        for (const MemoryKind to : {MemoryKind::own, MemoryKind::pinned})
+            if (to == MemoryKind::own || c.one_by_one)
+                run.row(c.batch.name, [&] { Subject(c, device, to).measure_call(run, table); });
+    }
+    fmt::print("\n");
+    Table kernels(run.progress, {{"kernels alone, replayed from graphs", 36},
+                                 {"to", 6},
+                                 {"UCD", 5},
+                                 {"hand", 5},
+                                 {"UCD", 9},
+                                 {"hand", 9},
+                                 {"UCD/hand, time", 14}});
+    std::vector<std::function<GpuBatchCase()>> replayed(std::begin(cases), std::end(cases));
+    for (const std::int32_t bytes : {512, 1024, 2048, 4096})
+        replayed.push_back([bytes] { return pages_of(bytes); });
+    for (const auto &make : replayed) {
+        const GpuBatchCase c = make();
+        run.row(c.batch.name + ", kernel alone",
+                [&] { Subject(c, device, MemoryKind::own).measure_kernel(run, kernels); });
+    }
+    fmt::print("\n");
+}
+
+} // namespace bench::gpu

@@ -1,0 +1,100 @@
+// Copies from one layout to another on a device, beside kernels written for the pair, and beside
+// what packing and unpacking would take.
+#include "baselines/gpu/copies.hpp"
+#include "cases/gpu/sections.hpp"
+#include "harness/content.hpp"
+#include "harness/workbench.hpp"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <stdexcept>
+
+namespace bench::gpu {
+namespace {
+
+struct Pair {
+    std::string name;
+    RecipePtr from, to;
+    void (*by_hand)(char *, char *);
+};
+
+RecipePtr blocks_of(std::intptr_t block, std::intptr_t stride) {
+    return recipe(
+        HVector{hand::copied_blocks_bytes / block, block, stride, predefined(Element::byte)});
+}
+
+std::vector<Pair> pairs() {
+    constexpr std::intptr_t side = 4096;
+    const auto box = [](std::intptr_t of) {
+        return recipe(Subarray{{of, of, of}, {128, 128, 128}, {0, 0, 0}, doubles()});
+    };
+    return {
+        {"matrix to its transpose, N=4096", recipe(Contig{side * side, doubles()}),
+         transposed(side), hand::copy_transposed_4096},
+        {"128^3 of 512^3 to 128^3 of 256^3", box(512), box(256), hand::copy_box_to_box},
+        {"8 B of 512 to 128 B of 512", blocks_of(8, 512), blocks_of(128, 512),
+         hand::copy_blocks_8_to_128},
+        {"128 B of 512 to 128 B of 1024", blocks_of(128, 512), blocks_of(128, 1024),
+         hand::copy_blocks_128_to_128},
+    };
+}
+
+// The typed side of the second workbench is what is copied to.
+void check_copy(const Contender &c, const Workbench &from, Workbench &to) {
+    const std::vector<char> stream = packed_content(from.segments());
+    std::vector<char> expected(static_cast<std::size_t>(to.footprint()), static_cast<char>(blank)),
+        found(expected.size());
+    const char *p = stream.data();
+    for (const Segment &s : to.segments()) {
+        std::memcpy(&expected[static_cast<std::size_t>(s.displacement)], p,
+                    static_cast<std::size_t>(s.bytes));
+        p += s.bytes;
+    }
+    to.blank_typed();
+    c.work(1);
+    to.device().copy(found.data(), to.typed(), found.size());
+    if (found != expected)
+        throw std::runtime_error(fmt::format("{} does not copy as it should", c.name));
+}
+
+void measure(Run &run, Device &device, Table &table, const Pair &pair) {
+    const Workbench from(*pair.from, device);
+    Workbench to(*pair.to, device);
+    const UcdType from_type(*pair.from), to_type(*pair.to);
+    std::vector<Contender> contenders{
+        {"UCD", repeated([&] {
+             std::uintptr_t moved;
+             check_ucd(ucd_copy(from.typed(), 1, from_type.get(), to.typed(), 1, to_type.get(),
+                                &moved, UCD_INFO__NULL, UCD_OP__REPLACE));
+         })},
+        {"hand", blocking(device, [&] { pair.by_hand(from.typed(), to.typed()); })},
+        {"pack, unpack", repeated([&] {
+             from.move(from_type).pack();
+             UcdMove back = to.move(to_type);
+             back.packed = from.packed();
+             back.unpack();
+         })}};
+    for (const Contender &c : contenders) check_copy(c, from, to);
+    contenders.push_back({"ceiling", copy_work(device, to.packed(), from.packed(), to.size())});
+    const Comparison c = run.measure("copies", pair.name, "copy", to.size(), contenders);
+    table.row({pair.name, three_digits(static_cast<double>(to.bytes()) / (1 << 20)), c.rate("UCD"),
+               c.rate("hand"), c.speedup("UCD", "hand"), c.rate("pack, unpack"),
+               c.rate("ceiling")});
+}
+
+} // namespace
+
+void run_copies(Run &run, Device &device) {
+    Table table(run.progress, {{"GB/s, layout to layout on the device", 44},
+                               {"MiB", 5},
+                               {"UCD", 5},
+                               {"hand", 5},
+                               {"UCD/hand", 8},
+                               {"pack, unpack", 12},
+                               {"ceiling", 7}});
+    for (const Pair &pair : pairs()) run.row(pair.name, [&] { measure(run, device, table, pair); });
+    fmt::print("\n");
+}
+
+} // namespace bench::gpu

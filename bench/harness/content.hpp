@@ -1,0 +1,30 @@
+// What buffers are filled with, so that a byte in a wrong place is seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if !defined(UCD_BENCH_ANYWHERE)
+#define UCD_BENCH_ANYWHERE
+#endif
+
+namespace bench {
+
+// What memory is set to that is to be written.
+inline constexpr std::uint8_t blank = 0x5a;
+
+UCD_BENCH_ANYWHERE inline std::uint64_t mixed(std::uint64_t index) {
+    return (index + 1) * 0x9e3779b97f4a7c15u ^ (index << 29);
+}
+
+// Byte `at` of a filled buffer; never blank. Neighbours are bytes of one mixed word, so that a host
+// mixes once for eight of them.
+UCD_BENCH_ANYWHERE inline std::uint8_t content_of(std::uint64_t word, std::uint64_t at) {
+    const auto byte = static_cast<std::uint8_t>(word >> 8 * (at % 8));
+    return byte == blank ? 0x17 : byte;
+}
+UCD_BENCH_ANYWHERE inline std::uint8_t content(std::uint64_t at) {
+    return content_of(mixed(at / 8), at);
+}
+
+} // namespace bench

@@ -1,0 +1,180 @@
+// The bodies of the kernels that copy from layout to layout.
+#pragma once
+
+#include "kernels/runtime_width.h"
+#include "kernels/table_places.h"
+#include "kernels/transpose_kernel.h"
+#include "params/copy.h"
+
+namespace ucd::UCD_GPU {
+
+template <unsigned count>
+UCD_GPU_FUNCTION void find_on_both(const CopyLevel *level, uint32_t levels,
+                                   uint32_t (&position)[count], uintptr_t (&from)[count],
+                                   uintptr_t (&to)[count]) {
+#pragma unroll 1
+    for (uint32_t k = 0; k < levels; ++k) {
+        const Divisor each = level[k].each;
+        const auto from_step = static_cast<uint64_t>(level[k].from);
+        const auto to_step = static_cast<uint64_t>(level[k].to);
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+            const uint32_t child = quotient(position[i], each);
+            position[i] -= child * each.value;
+            from[i] += child * from_step;
+            to[i] += child * to_step;
+        }
+    }
+}
+
+// All loads, then all stores.
+template <unsigned width, unsigned count>
+UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t (&to)[count]) {
+    Word<width> words[count];
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) words[i] = load<Word<width>>(from[i]);
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
+}
+
+// What blocks do with words: move(first), with as many words as the thread has, threads_per_block
+// apart.
+template <class Params, class Several, class One>
+UCD_GPU_FUNCTION void for_each_word(const Params &p, Several several, One one) {
+    const uint32_t share = threads_per_block * p.per_thread;
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS) {
+            const uint32_t start = tile * share;
+            if (p.per_thread > 1 && p.words - start >= share) {
+                several(start + thread);
+                continue;
+            }
+            for (uint32_t i = 0; i < p.per_thread; ++i) {
+                const uint32_t word = start + i * threads_per_block + thread;
+                if (word < p.words) one(word);
+            }
+        }
+    }
+}
+
+template <unsigned width, unsigned count>
+UCD_GPU_FUNCTION void copy_from_rows(const CopyRowsParams &p, uint32_t first) {
+    uint32_t position[count];
+    uintptr_t from[count], to[count];
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) {
+        position[i] = first + i * threads_per_block;
+        from[i] = p.from;
+        to[i] = p.to;
+    }
+    find_on_both(p.level, p.levels, position, from, to);
+    copy_words<width>(from, to);
+}
+
+template <unsigned width>
+UCD_GPU_FUNCTION void run_copy_rows(const CopyRowsParams &p) {
+    for_each_word(
+        p, [&](uint32_t word) { copy_from_rows<width, copy_words_per_thread>(p, word); },
+        [&](uint32_t word) { copy_from_rows<width, 1>(p, word); });
+}
+
+template <unsigned width, unsigned count>
+UCD_GPU_FUNCTION void copy_from_places(const CopyPlacesParams &p, uint32_t first) {
+    const TableInParams table{reinterpret_cast<const char *>(&p.table)};
+    const TablePlaces<TableInParams> places(table, 0, sizeof p.table.shape);
+    uintptr_t from[count], to[count];
+    places.find(places.at(0, p.from), first, threads_per_block, from);
+    places.find(places.at(1, p.to), first, threads_per_block, to);
+    copy_words<width>(from, to);
+}
+
+template <unsigned width>
+UCD_GPU_FUNCTION void run_copy_places(const CopyPlacesParams &p) {
+    for_each_word(
+        p, [&](uint32_t word) { copy_from_places<width, copy_words_per_thread>(p, word); },
+        [&](uint32_t word) { copy_from_places<width, 1>(p, word); });
+}
+
+struct CopyTile {
+    uintptr_t from, to; // of its first element
+    uint32_t columns, rows;
+};
+
+UCD_GPU_FUNCTION CopyTile copy_tile_at(const CopyTilesParams &p, uint32_t index) {
+    uint32_t outer[1];
+    uintptr_t from[1] = {p.from}, to[1] = {p.to};
+    const uint32_t above = quotient(index, p.column_tiles);
+    const uint64_t column = uint64_t{index - above * p.column_tiles.value} * tile_side;
+    outer[0] = quotient(above, p.row_tiles);
+    const uint64_t row = uint64_t{above - outer[0] * p.row_tiles.value} * tile_side;
+    find_on_both(p.level, p.levels, outer, from, to);
+    const uint64_t columns = p.columns - column, rows = p.rows - row;
+    return {from[0] + row * static_cast<uint64_t>(p.from_row) +
+                column * static_cast<uint64_t>(p.from_column),
+            to[0] + row * static_cast<uint64_t>(p.to_row) +
+                column * static_cast<uint64_t>(p.to_column),
+            columns < tile_side ? static_cast<uint32_t>(columns) : tile_side,
+            rows < tile_side ? static_cast<uint32_t>(rows) : tile_side};
+}
+
+// A tile at an edge: without shared memory.
+template <unsigned width>
+UCD_GPU_FUNCTION void copy_edge(const CopyTilesParams &p, const CopyTile &t, uint32_t thread) {
+    for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
+        const uint64_t column = i / tile_side, row = i % tile_side;
+        if (row >= t.rows || column >= t.columns) continue;
+        store<Word<width>>(t.to + row * static_cast<uint64_t>(p.to_row) +
+                               column * static_cast<uint64_t>(p.to_column),
+                           load<Word<width>>(t.from + row * static_cast<uint64_t>(p.from_row) +
+                                             column * static_cast<uint64_t>(p.from_column)));
+    }
+}
+
+template <unsigned width>
+UCD_GPU_FUNCTION void run_copy_tiles(const CopyTilesParams &p) {
+    UCD_GPU_SHARED TileMemory<width> tile;
+    for (uint32_t index = UCD_GPU_BLOCK; index < p.tiles; index += UCD_GPU_BLOCKS) {
+        const CopyTile t = copy_tile_at(p, index);
+        if (t.rows < tile_side || t.columns < tile_side) {
+            UCD_GPU_FOR_EACH_THREAD(thread) {
+                copy_edge<width>(p, t, thread);
+            }
+            continue;
+        }
+        // Lanes along what is close, on each side.
+        UCD_GPU_FOR_EACH_THREAD(thread) {
+            move_half<width, true, false>(tile, thread, t.from, static_cast<uint64_t>(p.from_row),
+                                          static_cast<uint64_t>(p.from_column));
+        }
+        UCD_GPU_BARRIER();
+        UCD_GPU_FOR_EACH_THREAD(thread) {
+            move_half<width, false, true>(tile, thread, t.to, static_cast<uint64_t>(p.to_column),
+                                          static_cast<uint64_t>(p.to_row));
+        }
+        UCD_GPU_BARRIER();
+    }
+}
+
+// 16 bytes of the stream for a thread, as long as both sides have blocks.
+UCD_GPU_FUNCTION void copy_by_interpreters(const CopyInterpretersParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block * vector_bytes;
+        for (uint64_t first = (uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread) * vector_bytes;
+             first < p.bytes; first += step) {
+            const uint64_t end = first + vector_bytes < p.bytes ? first + vector_bytes : p.bytes;
+#pragma unroll 1
+            for (uint64_t i = first; i < end;) {
+                Stretch from = locate(p.from, i), to = locate(p.to, i);
+                uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes;
+                if (bytes > end - i) bytes = end - i;
+#pragma unroll 1
+                for (uint64_t at = 0; at < bytes; at += uint64_t{1} << p.shift)
+                    store_word(to.place + at, 1u << p.shift,
+                               load_word(from.place + at, 1u << p.shift));
+                i += bytes;
+            }
+        }
+    }
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "vendor.h"
+
+namespace ucd::UCD_GPU {
+
+// Null for widths that are no word's.
+const void *copy_rows_kernel(unsigned width);
+const void *copy_tiles_kernel(unsigned width);
+const void *copy_places_kernel(unsigned width);
+
+const void *copy_interpreters_kernel();
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,267 @@
+// The body of every generated kernel. Neighbouring threads move neighbouring vectors of the packed
+// stream, or unpack its neighbouring words; each word finds its place by a division per level.
+#pragma once
+
+#include "kernels/divide.h"
+#include "kernels/nest_kernels.h"
+#include "kernels/words.h"
+#include "params/nest.h"
+
+namespace ucd::UCD_GPU {
+
+// Displacements are counted in words.
+template <unsigned width>
+UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
+    if (list.displacement_unit == 0)
+        return load_table(list_pointer<int64_t>(list.displacements) + index) /
+               static_cast<int64_t>(width);
+    const int32_t entry = load_table(list_pointer<int32_t>(list.displacements) + index);
+    return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
+}
+
+UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
+    return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
+}
+
+// The run that holds a child. The search is within one granule of children.
+UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
+    const uint32_t *start = list_pointer<uint32_t>(list.starts) + (child >> list.granule);
+    const uint32_t *first = list_pointer<uint32_t>(list.first);
+    uint32_t low = load_table(start), high = load_table(start + 1);
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (load_table(first + middle) <= child)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+// Takes `position` from words of the level to words of its child.
+template <unsigned width, LevelKind kind>
+UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint32_t &position,
+                              int64_t &displacement) {
+    const uint32_t child = quotient(position, level.each);
+    position -= child * level.each.value;
+    if constexpr (kind == LevelKind::strided) {
+        displacement += steps(child, level);
+    } else if constexpr (kind == LevelKind::indexed_block) {
+        displacement += displacement_at<width>(list, child);
+    } else {
+        const uint32_t run = run_holding(list, child);
+        const uint32_t in_run = child - load_table(list_pointer<uint32_t>(list.first) + run);
+        displacement += displacement_at<width>(list, run) + steps(in_run, level);
+    }
+}
+
+template <unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION uintptr_t place_of(const NestParams &p, uint32_t word) {
+    int64_t displacement = 0;
+    unsigned k = 0;
+    ((descend<width, kinds>(p.level[k], p.list[k], word, displacement), ++k), ...);
+    return p.typed + static_cast<uintptr_t>(displacement + word) * width;
+}
+
+// A vector that may be in the range only in part: in words and bytes, one after the other.
+template <Direction direction, unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void move_words(const NestParams &p, uint32_t vector) {
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
+    const uint32_t word = p.first_word + vector * (vector_bytes / width);
+    uint32_t i = vector == 0 ? p.head : 0;
+    const uint32_t end = vector + 1 == p.vectors ? p.tail : vector_bytes;
+    while (i < end) {
+        const uintptr_t place = place_of<width, kinds...>(p, word + i / width) + i % width;
+        if (i % width == 0 && i + width <= end) {
+            if constexpr (direction == Direction::pack)
+                store<Word<width>>(packed + i, load<Word<width>>(place));
+            else
+                store<Word<width>>(place, load<Word<width>>(packed + i));
+            i += width;
+            continue;
+        }
+        if constexpr (direction == Direction::pack)
+            store<uint8_t>(packed + i, load<uint8_t>(place));
+        else
+            store<uint8_t>(place, load<uint8_t>(packed + i));
+        ++i;
+    }
+}
+
+// Where the words of a whole vector are.
+template <unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) places[k] = place_of<width, kinds...>(p, word + k);
+}
+
+// Words that are the level's children: from one to the next it is a step.
+template <unsigned width>
+UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+    places[0] = p.typed + static_cast<uintptr_t>(steps(word, p.level[0])) * width;
+    const uintptr_t step = static_cast<uintptr_t>(int64_t{p.level[0].stride}) * width;
+#pragma unroll
+    for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + step;
+}
+
+// Runs whose children touch: one search for all words, and a look at the next run where one ends.
+template <unsigned width>
+UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr_t *places) {
+    constexpr unsigned words = vector_bytes / width;
+    const NestList &list = p.list[0];
+    const uint32_t each = p.level[0].each.value;
+    uint32_t run = run_holding(list, quotient(word, p.level[0].each));
+    uint32_t end = load_table(list_pointer<uint32_t>(list.first) + run + 1) * each;
+    const uint32_t begin = load_table(list_pointer<uint32_t>(list.first) + run) * each;
+    places[0] = p.typed +
+                static_cast<uintptr_t>(displacement_at<width>(list, run) + (word - begin)) * width;
+#pragma unroll
+    for (unsigned k = 1; k < words; ++k) {
+        places[k] = places[k - 1] + width;
+        if (word + k != end) continue;
+        ++run;
+        places[k] = p.typed + static_cast<uintptr_t>(displacement_at<width>(list, run)) * width;
+        end = load_table(list_pointer<uint32_t>(list.first) + run + 1) * each;
+    }
+}
+
+// How words are found.
+enum class Finding { each_word, steps, runs };
+
+// `per_thread` vectors, `threads_per_block` apart from `first` on: all loads, then all stores.
+template <Direction direction, unsigned width, unsigned per_thread, Finding finding,
+          LevelKind... kinds>
+UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
+    using V = Vector<width>;
+    V v[per_thread];
+    uintptr_t places[per_thread][V::words];
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        const uint32_t word = p.first_word + (first + i * threads_per_block) * V::words;
+        if constexpr (finding == Finding::steps)
+            places_in_steps<width>(p, word, places[i]);
+        else if constexpr (finding == Finding::runs)
+            places_in_runs<width>(p, word, places[i]);
+        else
+            places_of<width, kinds...>(p, word, places[i]);
+    }
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * vector_bytes;
+    constexpr uintptr_t apart = uintptr_t{threads_per_block} * vector_bytes;
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        if constexpr (direction == Direction::pack) {
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k) v[i].word[k] = load<Word<width>>(places[i][k]);
+        } else {
+            v[i].whole = load<Quad>(packed + i * apart);
+        }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < per_thread; ++i) {
+        if constexpr (direction == Direction::pack) {
+            store<Quad>(packed + i * apart, v[i].whole);
+        } else {
+#pragma unroll
+            for (unsigned k = 0; k < V::words; ++k) store<Word<width>>(places[i][k], v[i].word[k]);
+        }
+    }
+}
+
+// The same, with the words found in the way that the level allows.
+template <Direction direction, unsigned width, unsigned per_thread, LevelKind... kinds>
+UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
+    constexpr LevelKind kind[] = {kinds...};
+    if constexpr (sizeof...(kinds) == 1 && width < vector_bytes) {
+        if constexpr (kind[0] == LevelKind::strided) {
+            if (p.level[0].each.value == 1)
+                return move_vectors<direction, width, per_thread, Finding::steps>(p, first);
+        }
+        if constexpr (kind[0] == LevelKind::indexed) {
+            if (direction == Direction::pack && p.dense)
+                return move_vectors<direction, width, per_thread, Finding::runs>(p, first);
+        }
+    }
+    move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
+}
+
+// Unpacks a tile in words narrower than a vector. Neighbouring threads have neighbouring words, not
+// vectors: so a store of a warp covers what it touches of memory, to which no other one comes back.
+template <unsigned width, unsigned per_thread, Finding finding, LevelKind... kinds>
+UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uint32_t thread) {
+    constexpr unsigned words = per_thread * Vector<width>::words;
+    const uint32_t vector = start + thread / warp_lanes * warp_lanes * per_thread;
+    const uint32_t first = vector * Vector<width>::words + thread % warp_lanes;
+    uintptr_t places[words];
+    if constexpr (finding == Finding::steps) {
+        const NestLevel &level = p.level[0];
+        places[0] = p.typed + static_cast<uintptr_t>(steps(p.first_word + first, level)) * width;
+        const auto apart = static_cast<uintptr_t>(steps(warp_lanes, level)) * width;
+#pragma unroll
+        for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + apart;
+    } else {
+#pragma unroll
+        for (unsigned k = 0; k < words; ++k)
+            places[k] = place_of<width, kinds...>(p, p.first_word + first + k * warp_lanes);
+    }
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * width;
+    Word<width> word[words];
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k)
+        word[k] = load<Word<width>>(packed + k * warp_lanes * width);
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) store<Word<width>>(places[k], word[k]);
+}
+
+// A tile that is in the range as a whole.
+template <unsigned width, unsigned per_thread, LevelKind... kinds>
+UCD_GPU_FUNCTION void unpack_tile(const NestParams &p, uint32_t start, uint32_t thread) {
+    constexpr LevelKind kind[] = {kinds...};
+    if constexpr (sizeof...(kinds) == 1 && kind[0] == LevelKind::strided) {
+        if (p.level[0].each.value == 1)
+            return unpack_neighbours<width, per_thread, Finding::steps, kinds...>(p, start, thread);
+    }
+    unpack_neighbours<width, per_thread, Finding::each_word, kinds...>(p, start, thread);
+}
+
+template <Direction direction, unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thread) {
+    const uint32_t start = tile * threads_per_block * p.per_thread;
+    const uint32_t end = start + threads_per_block * p.per_thread;
+    constexpr unsigned several = max_per_thread<width, sizeof...(kinds)>;
+    if ((start > 0 || p.head == 0) && end < p.vectors) {
+        if constexpr (direction == Direction::unpack && width < vector_bytes) {
+            if (p.neighbours) {
+                if constexpr (several > 1) {
+                    if (p.per_thread > 1)
+                        return unpack_tile<width, several, kinds...>(p, start, thread);
+                }
+                return unpack_tile<width, 1, kinds...>(p, start, thread);
+            }
+        }
+        if constexpr (several > 1) {
+            if (p.per_thread > 1)
+                return move_whole_vectors<direction, width, several, kinds...>(p, start + thread);
+        }
+    }
+    for (uint32_t vector = start + thread; vector < end; vector += threads_per_block) {
+        if (vector >= p.vectors) return;
+        const bool whole =
+            (vector > 0 || p.head == 0) && (vector + 1 < p.vectors || p.tail == vector_bytes);
+        if (whole)
+            move_whole_vectors<direction, width, 1, kinds...>(p, vector);
+        else
+            move_words<direction, width, kinds...>(p, vector);
+    }
+}
+
+template <Direction direction, unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void run_nest(const NestParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
+            move_tile<direction, width, kinds...>(p, tile, thread);
+    }
+}
+
+} // namespace ucd::UCD_GPU

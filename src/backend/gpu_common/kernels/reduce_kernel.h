@@ -1,0 +1,153 @@
+// The body of the generated kernels that reduce. Neighbouring threads take neighbouring vectors or
+// elements of the packed stream; how the layout is nested is a matter of numbers here, so that
+// there is one kernel for each op and element.
+#pragma once
+
+#include "kernels/combine.h"
+#include "kernels/nest_kernel.h"
+#include "kernels/reduce_batch_kernel.h"
+#include "params/reduce.h"
+
+namespace ucd::UCD_GPU {
+
+UCD_GPU_FUNCTION int64_t bytes_to_entry(const NestList &list, uint32_t index, uint32_t shift) {
+    const int64_t displacement = displacement_at<1>(list, index);
+    return list.displacement_unit == 0 ? displacement : displacement << shift;
+}
+
+// Takes `word` to the level's child.
+UCD_GPU_FUNCTION uint32_t child_of(const NestLevel &level, uint32_t &word) {
+    const uint32_t child = quotient(word, level.each);
+    word -= child * level.each.value;
+    return child;
+}
+
+// Where a word is, whatever the levels.
+UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word) {
+    int64_t displacement = 0;
+    if (p.strided) { // a few instructions, without an index into the levels
+        const uint32_t child = child_of(p.nest.level[0], word);
+        displacement = steps(child, p.nest.level[0]) << p.shift;
+    } else {
+#pragma unroll 1
+        for (unsigned k = 0; k < p.levels; ++k) {
+            const NestLevel &level = p.nest.level[k];
+            const NestList &list = p.nest.list[k];
+            const uint32_t child = child_of(level, word);
+            if (p.kinds[k] == LevelKind::strided) {
+                displacement += steps(child, level) << p.shift;
+            } else if (p.kinds[k] == LevelKind::indexed_block) {
+                displacement += bytes_to_entry(list, child, p.shift);
+            } else {
+                const uint32_t run = run_holding(list, child);
+                const uint32_t in_run =
+                    child - load_table(list_pointer<uint32_t>(list.first) + run);
+                displacement +=
+                    bytes_to_entry(list, run, p.shift) + (steps(in_run, level) << p.shift);
+            }
+        }
+    }
+    return p.nest.typed + static_cast<uintptr_t>(displacement) +
+           (static_cast<uintptr_t>(word) << p.shift);
+}
+
+// 16 bytes of either side.
+template <class T>
+union Elements16 {
+    static constexpr unsigned count = vector_bytes / sizeof(T);
+    Quad whole;
+    uint64_t half[2];
+    T element[count];
+};
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_vector(const ReduceParams &p, uint32_t vector) {
+    const uintptr_t packed_at = p.nest.packed + static_cast<uintptr_t>(vector) * vector_bytes;
+    const uintptr_t place = place_in_levels(p, p.nest.first_word + vector);
+    using E = Elements16<T>;
+    E packed, typed;
+    packed.whole = load<Quad>(packed_at);
+    typed.whole = load<Quad>(place);
+    if (p.direction == Direction::pack) {
+#pragma unroll
+        for (unsigned i = 0; i < E::count; ++i)
+            packed.element[i] = combined<op>(packed.element[i], typed.element[i]);
+        store<Quad>(packed_at, packed.whole);
+        return;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < E::count; ++i)
+        typed.element[i] = combined<op>(typed.element[i], packed.element[i]);
+    store<Quad>(place, typed.whole);
+}
+
+// An element at an address that is a multiple of its size, or of 8.
+template <class T>
+UCD_GPU_FUNCTION T load_element(uintptr_t address) {
+    if constexpr (sizeof(T) < vector_bytes)
+        return __builtin_bit_cast(T, load<Word<sizeof(T)>>(address));
+    Elements16<T> halves;
+    halves.half[0] = load<uint64_t>(address);
+    halves.half[1] = load<uint64_t>(address + 8);
+    return halves.element[0];
+}
+template <class T>
+UCD_GPU_FUNCTION void store_element(uintptr_t address, T value) {
+    if constexpr (sizeof(T) < vector_bytes) {
+        store(address, __builtin_bit_cast(Word<sizeof(T)>, value));
+    } else {
+        Elements16<T> halves;
+        halves.element[0] = value;
+        store<uint64_t>(address, halves.half[0]);
+        store<uint64_t>(address + 8, halves.half[1]);
+    }
+}
+
+// Elements one after the other, from a byte behind nest.packed to another.
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_elements(const ReduceParams &p, uint64_t from, uint64_t to) {
+    const uint32_t within = (1u << p.shift) - 1;
+#pragma unroll 1
+    for (uint64_t at = from; at < to; at += sizeof(T)) {
+        const uint32_t word = p.nest.first_word + static_cast<uint32_t>(at >> p.shift);
+        const uintptr_t place = place_in_levels(p, word) + (at & within);
+        const uintptr_t packed = p.nest.packed + at;
+        const T a = load_element<T>(place), b = load_element<T>(packed);
+        if (p.direction == Direction::pack)
+            store_element(packed, combined<op>(b, a));
+        else
+            store_element(place, combined<op>(a, b));
+    }
+}
+
+// What one thread takes.
+template <Op op, class T>
+UCD_GPU_FUNCTION void reduce_share(const ReduceParams &p, uint32_t i) {
+    uint64_t from = uint64_t{i} * sizeof(T), to = from + sizeof(T);
+    if (p.by != ReduceBy::elements) {
+        const uint32_t head = i == 0 ? p.nest.head : 0;
+        const uint32_t tail = i + 1 == p.nest.vectors ? p.nest.tail : vector_bytes;
+        if (head == 0 && tail == vector_bytes) return reduce_vector<op, T>(p, i);
+        from = uint64_t{i} * vector_bytes + head;
+        to = uint64_t{i} * vector_bytes + tail;
+    }
+    reduce_elements<op, T>(p, from, to);
+}
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void run_reduce(const ReduceParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        const uint32_t step = UCD_GPU_BLOCKS * threads_per_block;
+        for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.nest.vectors; i += step)
+            reduce_share<op, T>(p, i);
+    }
+}
+
+template <Op op, class T>
+UCD_GPU_FUNCTION void run_reduce_batch(const BatchParams &batch) {
+    run_in_batch<ReduceParams>(batch, [](const ReduceParams &p, uint64_t i) {
+        if (i < p.nest.vectors) reduce_share<op, T>(p, static_cast<uint32_t>(i));
+    });
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,205 @@
+#include "launch/batch_launch.h"
+
+#include "kernels/batch_kernels.h"
+#include "launch/batch_table_builder.h"
+#include "launch/box_copy.h"
+#include "launch/launch.h"
+#include "launch/launch_context.h"
+#include "launch/reduce_table_builder.h"
+#include "plan/job_range.h"
+#include "runtime/check.h"
+#include "runtime/driver.h"
+
+#include <algorithm>
+#include <list>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+constexpr std::size_t max_members = std::size_t{1} << 24; // offsets in the table have 32 bits
+
+// `job` is one of the batch, and decides for all whether host memory is involved: few batches mix
+// memories.
+Status launch_table(const Submission &to, const Job &job, BatchUse use) {
+    BatchParams params{use->sections(), 0, reinterpret_cast<uintptr_t>(use->memory())};
+    const void *kernel = use->kernel();
+    if (to.mode == LaunchMode::capture)
+        UCD_TRY(driver::keep_with_graph(to.stream,
+                                        std::make_shared<BatchUse>(BatchUse(std::move(use)))));
+    else
+        to.needs.batches.push_back(std::move(use));
+    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to.device, job),
+                         params);
+}
+
+// Makes a table. Room for its entry in the needs comes first: after the upload has started,
+// nothing may fail.
+Status make_table(const Submission &to, const TableBuilder &builder, const void *kernel,
+                  const JobList &list, BatchUse &use) {
+    to.needs.batches.reserve(to.needs.batches.size() + 1);
+    return BatchStore::instance().make(to.device, to.stream, to.mode, builder, kernel, list, use);
+}
+
+// Takes the lists of a table into use, and says whether all are still where they were when the
+// table was made.
+Status use_lists(const Submission &to, const BatchTable &table, bool &in_place) {
+    in_place = true;
+    for (const ListsAt &lists : table.lists()) {
+        uint64_t address = 0;
+        UCD_TRY(to.use(*lists.lists, address));
+        in_place = in_place && address == lists.address;
+    }
+    return success;
+}
+
+bool all_prepared(const Submission &to, std::span<const Job> jobs) {
+    return std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) {
+        return static_cast<const GpuPlan *>(job.plan)->is_prepared(to.device.index(), job.op);
+    });
+}
+
+// A table of the same jobs, if there is one.
+Status find_table(const Submission &to, const JobList &list, BatchUse &use) {
+    use = BatchStore::instance().find(to.device, list);
+    if (!use) return success;
+    bool in_place = false;
+    UCD_TRY(use_lists(to, *use.operator->(), in_place));
+    if (in_place) return success;
+    BatchStore::instance().forget(use);
+    use = {};
+    return success;
+}
+
+// Jobs of one direction that fit one launch.
+Status launch_batch(const Submission &to, const JobList &list) {
+    const std::span<const Job> jobs = list.jobs;
+    const Job &job = jobs.front();
+    if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
+    // Building a table that fits the parameters is faster than looking for an old one.
+    const bool large =
+        jobs.size() * (sizeof(BatchMember) + 2 * sizeof(uint32_t)) > SmallBatchParams::max_bytes;
+    BatchUse use;
+    if (large) {
+        UCD_TRY(find_table(to, list, use));
+        if (use) return launch_table(to, job, std::move(use));
+    }
+    BatchTableBuilder builder;
+    UCD_TRY(builder.build(to, jobs));
+    if (builder.bytes() <= SmallBatchParams::max_bytes) {
+        SmallBatchParams params;
+        params.sections = builder.sections();
+        builder.write(params.table);
+        return launch_kernel(to.stream, small_batch_kernel(job.direction), params.sections.tiles,
+                             max_blocks(to.device, job), params);
+    }
+    UCD_TRY(make_table(to, builder, batch_kernel(job.direction), list, use));
+    return launch_table(to, job, std::move(use));
+}
+
+// In as many launches as are needed.
+Status launch_batches(const Submission &to, std::span<const Job> jobs) {
+    while (!jobs.empty()) {
+        std::size_t members = 0;
+        for (uint64_t vectors = 0; members < std::min(jobs.size(), max_members); ++members) {
+            vectors += batch_vectors_of(jobs[members]);
+            if (vectors > max_batch_vectors) break;
+        }
+        UCD_TRY(launch_batch(to, std::span(jobs.first(members))));
+        jobs = jobs.subspan(members);
+    }
+    return success;
+}
+
+// Jobs of one op and direction: a launch for each kernel that they need.
+Status launch_reductions(const Submission &to, const JobList &list) {
+    const std::span<const Job> jobs = list.jobs;
+    if (jobs.size() < tuning.min_reductions_batched) {
+        for (const Job &job : jobs) UCD_TRY(launch_job(to, job));
+        return success;
+    }
+    if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
+    BatchUse use;
+    UCD_TRY(find_table(to, list, use));
+    if (use) return launch_table(to, jobs.front(), std::move(use));
+    std::list<ReduceTableBuilder> builders; // by kernel
+    for (const Job &job : jobs) {
+        std::vector<ListsAt> noted;
+        LaunchContext launch = make_context(to, job);
+        launch.noted = &noted;
+        ReductionNumbers numbers;
+        UCD_TRY(describe_reduction(launch, numbers));
+        auto builder = std::find_if(builders.begin(), builders.end(),
+                                    [&](const auto &b) { return b.is_for(numbers); });
+        if (builder == builders.end()) builder = builders.emplace(builders.end(), numbers.own);
+        if (!builder->add(numbers)) {
+            UCD_TRY(launch_job(to, job));
+            continue;
+        }
+        builder->refer_to(noted);
+    }
+    for (ReduceTableBuilder &builder : builders) {
+        if (builder.members() == 0) continue;
+        builder.arrange();
+        const bool all = builder.members() == jobs.size(); // then it is found again
+        UCD_TRY(make_table(to, builder, builder.kernel(),
+                           all ? list : JobList(std::span<const Job>()), use));
+        UCD_TRY(launch_table(to, jobs.front(), std::move(use)));
+    }
+    return success;
+}
+
+// The common case: all jobs are one launch.
+bool is_one_launch(std::span<const Job> jobs) {
+    uint64_t vectors = 0;
+    for (const Job &job : jobs) {
+        if (!joins_batches(job) || job.direction != jobs.front().direction) return false;
+        vectors += batch_vectors_of(job);
+    }
+    return vectors <= max_batch_vectors && jobs.size() <= max_members;
+}
+
+bool is_one_reduction(std::span<const Job> jobs) {
+    return std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) {
+        return job.op != Op::replace && job.op == jobs.front().op &&
+               job.direction == jobs.front().direction;
+    });
+}
+
+} // namespace
+
+Status launch_jobs(const Submission &to, const JobList &list) {
+    const std::span<const Job> jobs = list.jobs;
+    if (jobs.size() == 1) return launch_job(to, jobs[0]);
+    if (list.identity != 0 && to.mode == LaunchMode::now) { // without a look at the jobs
+        BatchUse use;
+        UCD_TRY(find_table(to, list, use));
+        if (use) return launch_table(to, jobs.front(), std::move(use));
+    }
+    if (is_one_launch(jobs)) return launch_batch(to, list);
+    if (is_one_reduction(jobs)) return launch_reductions(to, list);
+    std::vector<Job> packs, unpacks, copies, reductions;
+    for (const Job &job : jobs) {
+        if (joins_batches(job))
+            (job.direction == Direction::pack ? packs : unpacks).push_back(job);
+        else if (job.limits.engine == Engine::dma)
+            copies.push_back(job);
+        else if (job.op != Op::replace)
+            reductions.push_back(job);
+        else
+            UCD_TRY(launch_job(to, job));
+    }
+    UCD_TRY(launch_reductions(to, reductions));
+    UCD_TRY(copy_boxes(to.stream, copies, to.mode == LaunchMode::capture));
+    UCD_TRY(launch_batches(to, packs));
+    return launch_batches(to, unpacks);
+}
+
+Status prepare_batches() {
+    for (const Direction d : {Direction::pack, Direction::unpack})
+        for (const void *kernel : {batch_kernel(d), small_batch_kernel(d)}) {
+            UCD_TRY(load_kernel(kernel));
+        }
+    return success;
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,145 @@
+#include "launch/batch_table_builder.h"
+
+#include "plan/lists.h"
+#include "plan/make_table_shape.h"
+#include "tuning.h"
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+// A job, its addresses and its word.
+struct MemberPlace {
+    const GpuPlan &plan;
+    uintptr_t typed, packed;
+    uint32_t word;
+
+    explicit MemberPlace(const Job &job)
+        : plan(static_cast<const GpuPlan &>(*job.plan)),
+          typed(reinterpret_cast<uintptr_t>(job.typed) +
+                static_cast<uintptr_t>(plan.host.layout.start)),
+          packed(reinterpret_cast<uintptr_t>(job.packed)) {
+        // Of one block, both sides may be unaligned alike.
+        if (plan.host.contiguous) {
+            typed += job.offset;
+            word = common_alignment(typed - packed);
+        } else {
+            word = common_alignment(plan.host.word | typed | (packed - job.offset));
+        }
+    }
+};
+
+// Lists stay where they are, since members share them: only strides are skipped.
+uint64_t skipped_strides(const Shape &shape, uint64_t offset) {
+    return shape.level[0].kind == LevelKind::strided ? skipped_bytes(shape, offset) : 0;
+}
+
+constexpr unsigned index_bits = 24; // of a plan's hint
+
+} // namespace
+
+// The plan remembers which of the shapes is its own, as long as no other table is built with it.
+Status BatchTableBuilder::shape_of(const Submission &to, const GpuPlan &plan, uint32_t word,
+                                   uint32_t &index) {
+    const auto shift = static_cast<unsigned>(std::countr_zero(word));
+    auto &hint = plan.batch_shape[shift];
+    const uint64_t hinted = hint.load(std::memory_order_relaxed);
+    if (hinted >> index_bits == number_) {
+        index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
+        return success;
+    }
+    uint64_t address = 0;
+    if (plan.lists != nullptr) UCD_TRY(to.use(*plan.lists, address, &used_));
+    const TableShape shape = nest_shape(plan.host, word, address, lists_);
+    index = static_cast<uint32_t>(shapes_.size());
+    shapes_.push_back(shape);
+    if (index >> index_bits == 0)
+        hint.store(number_ << index_bits | index, std::memory_order_relaxed);
+    return success;
+}
+
+Status BatchTableBuilder::add(const Submission &to, const Job &job) {
+    const MemberPlace place(job);
+    const LayoutPlan &plan = place.plan.host;
+    if (to.mode == LaunchMode::capture && !place.plan.is_prepared(to.device.index()))
+        return not_prepared();
+    const Vectors vectors(place.packed, job.length);
+    BatchMember member{};
+    member.packed = vectors.start;
+    member.head = vectors.head;
+    member.tail = vectors.tail;
+    member.typed = place.typed;
+    const uint64_t skipped = plan.contiguous ? 0 : skipped_strides(plan.shape, job.offset);
+    if (plan.contiguous) {
+        member.typed -= vectors.head;
+        UCD_TRY(shape_of(to, place.plan, place.word, member.shape));
+    } else if (fits_nest(plan.shape, skipped, job, place.word)) {
+        NestList unused{};
+        if (skipped > 0) (void)skip_children(plan.shape.level[0], job.offset, member.typed, unused);
+        const auto position =
+            static_cast<int64_t>(job.offset - skipped) - static_cast<int64_t>(vectors.head);
+        member.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(place.word));
+        UCD_TRY(shape_of(to, place.plan, place.word, member.shape));
+    } else {
+        GpuPlan::Interpreter &interpreter = place.plan.interpreter();
+        uint64_t address = 0;
+        UCD_TRY(to.use(interpreter.lists, address, &used_));
+        const uint64_t position = job.offset - vectors.head;
+        const TableShape shape = interpreter_shape(interpreter.host, place.word, address, position);
+        member.shape = static_cast<uint32_t>(shapes_.size());
+        shapes_.push_back(shape);
+    }
+    members_.push_back(member);
+    first_.push_back(first_.back() + static_cast<uint32_t>(vectors.count));
+    return success;
+}
+
+// About four starts to a member: most vectors of members that are alike need no search.
+void BatchTableBuilder::arrange() {
+    const uint32_t vectors = first_.back();
+    const auto members = static_cast<uint32_t>(members_.size());
+    const uint64_t each = std::max<uint64_t>(vectors / (uint64_t{4} * members), 1);
+    sections_.vectors = vectors;
+    sections_.granule = static_cast<uint8_t>(std::bit_width(each) - 1);
+    starts_ = starts_of(first_, sections_.granule);
+    // Several vectors per thread where there are more than the device has threads.
+    sections_.per_thread = vectors >= tuning.many_threads ? max_batch_vectors_per_thread : 1;
+    const uint32_t tile = threads_per_block * sections_.per_thread;
+    sections_.tiles = (vectors + tile - 1) / tile;
+    uint32_t first;
+    place(first, std::span(first_).size_bytes());
+    place(sections_.starts, std::span(starts_).size_bytes());
+    place(sections_.members, std::span(members_).size_bytes());
+    place(sections_.shapes, std::span(shapes_).size_bytes());
+    place(sections_.lists, std::span(lists_).size_bytes());
+}
+
+Status BatchTableBuilder::build(const Submission &to, std::span<const Job> jobs) {
+    static std::atomic<uint64_t> builders{0};
+    number_ = ++builders;
+    first_.reserve(jobs.size() + 1);
+    first_.push_back(0);
+    members_.reserve(jobs.size());
+    for (const Job &job : jobs) UCD_TRY(add(to, job));
+    arrange();
+    sections_.neighbours = std::none_of(jobs.begin(), jobs.end(), [](const Job &job) {
+        return job.packed_kind == MemoryKind::pinned;
+    });
+    return success;
+}
+
+void BatchTableBuilder::write(char *table) const {
+    const auto put = [table](uint32_t at, const auto &entries) {
+        std::memcpy(table + at, entries.data(), std::span(entries).size_bytes());
+    };
+    put(0, first_);
+    put(sections_.starts, starts_);
+    put(sections_.members, members_);
+    put(sections_.shapes, shapes_);
+    if (!lists_.empty()) put(sections_.lists, lists_);
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,242 @@
+#include "launch/copy_launch.h"
+
+#include "kernels/copy_kernels.h"
+#include "launch/launch_context.h"
+#include "params/copy.h"
+#include "params/transpose.h"
+#include "plan/copy_nest.h"
+#include "plan/job_range.h"
+#include "plan/make_divisor.h"
+#include "plan/make_table_shape.h"
+#include "runtime/check.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+// One side of a copy.
+struct Side {
+    const GpuPlan &gpu_plan;
+    const LayoutPlan &plan; // the same, without its lists
+    uint64_t count;
+    uintptr_t typed; // where the origin of the layout is
+
+    explicit Side(const CopyJob::Side &side)
+        : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
+          count(side.count), typed(reinterpret_cast<uintptr_t>(side.typed) +
+                                   static_cast<uintptr_t>(plan.layout.start)) {}
+
+    Node top() const { return repeat(plan.layout.top(), plan.layout.root, count, plan.extent); }
+};
+
+struct Copy {
+    const Submission &submission;
+    const CopyJob &job;
+    Side from, to;
+};
+
+template <class Params>
+Status launch_copy_kernel(const Copy &copy, const void *kernel, uint64_t tiles, Params &params) {
+    return launch_kernel(copy.submission.stream, kernel, tiles, copy.job.limits.max_blocks, params);
+}
+
+// Several words per thread where there are more than the device has threads.
+template <class Params>
+void share_words(uint64_t words, Params &params) {
+    params.words = static_cast<uint32_t>(words);
+    params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
+    const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
+    params.tiles = static_cast<uint32_t>((words + share - 1) / share);
+}
+
+// Strided on both sides ----------------------------------------------------------
+
+// A nest at its places.
+struct PlacedNest {
+    CopyNest nest;
+    uintptr_t from, to;
+
+    uint64_t bytes() const {
+        uint64_t bytes = nest.block;
+        for (const CopyNest::Level &level : nest.levels) bytes *= level.count;
+        return bytes;
+    }
+    uint32_t word() const {
+        uint64_t bits = nest.block | from | to;
+        for (const CopyNest::Level &level : nest.levels)
+            bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
+        return common_alignment(bits);
+    }
+};
+
+// `each`: words or tiles of the innermost one's child.
+void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
+    for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
+        to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
+}
+
+Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
+    CopyRowsParams params{};
+    params.from = placed.from;
+    params.to = placed.to;
+    CopyNest::Levels levels = placed.nest.levels;
+    if (placed.nest.block > word)
+        levels.push_back({placed.nest.block / word, int64_t{word}, int64_t{word}});
+    put_levels(levels, 1, params.level);
+    params.levels = static_cast<uint32_t>(levels.size());
+    share_words(placed.bytes() / word, params);
+    return launch_copy_kernel(copy, copy_rows_kernel(word), params.tiles, params);
+}
+
+uint64_t tiles_along(uint64_t elements) {
+    return (elements + tuning.tile_side - 1) / tuning.tile_side;
+}
+
+// `placed` is sorted by source; `row` is what is closest in the target.
+Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
+                    const CopyNest::Level &row) {
+    CopyNest::Levels outer = placed.nest.levels;
+    const CopyNest::Level column = outer.back();
+    outer.pop_back();
+    outer.erase(std::find(outer.begin(), outer.end(), row));
+    CopyTilesParams params{};
+    params.from = placed.from;
+    params.to = placed.to;
+    params.columns = column.count;
+    params.from_column = column.from;
+    params.to_column = column.to;
+    params.rows = row.count;
+    params.from_row = row.from;
+    params.to_row = row.to;
+    put_levels(outer, 1, params.level);
+    params.levels = static_cast<uint32_t>(outer.size());
+    params.column_tiles = make_divisor(tiles_along(params.columns));
+    params.row_tiles = make_divisor(tiles_along(params.rows));
+    uint64_t tiles = tiles_along(params.columns) * tiles_along(params.rows);
+    for (const CopyNest::Level &level : outer) tiles *= level.count;
+    params.tiles = static_cast<uint32_t>(tiles);
+    return launch_copy_kernel(copy, copy_tiles_kernel(word), params.tiles, params);
+}
+
+// The order in which the words of a warp are closest; or tiles, if each side has its own
+// order.
+Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
+    using Level = CopyNest::Level;
+    const uint32_t word = placed.word();
+    PlacedNest by_source = placed, by_target = placed;
+    sort_levels(by_source.nest, &Level::from);
+    sort_levels(by_target.nest, &Level::to);
+    if (std::equal(by_source.nest.levels.begin(), by_source.nest.levels.end(),
+                   by_target.nest.levels.begin()))
+        return launch_rows(copy, by_target, word);
+    const uint64_t source_jumps = jumps_of(by_source.nest, word, tuning);
+    const uint64_t target_jumps = jumps_of(by_target.nest, word, tuning);
+    if (placed.nest.block == word) {
+        const Level column = by_source.nest.levels.back(), row = by_target.nest.levels.back();
+        const bool large = column.count >= tuning.min_tiled && row.count >= tuning.min_tiled;
+        CopyNest tile{.block = word, .levels = {}};
+        tile.levels.push_back({tuning.tile_side, column.from, row.to});
+        if (large && !(column == row) &&
+            3 * jumps_of(tile, word, tuning) < 2 * std::min(source_jumps, target_jumps))
+            return launch_tiles(copy, by_source, word, row);
+    }
+    const bool to_target = target_jumps <= source_jumps;
+    PlacedNest &rows = to_target ? by_target : by_source;
+    keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);
+    return launch_rows(copy, rows, word);
+}
+
+// Positions have 31 bits: a larger nest is cut along its longest level.
+Status launch_nest(const Copy &copy, const PlacedNest &placed) {
+    const uint64_t words = placed.bytes() / placed.word();
+    if (words < max_positions) return launch_ordered(copy, placed);
+    PlacedNest first = placed, second = placed;
+    const auto longest = std::max_element(
+        placed.nest.levels.begin(), placed.nest.levels.end(),
+        [](const CopyNest::Level &a, const CopyNest::Level &b) { return a.count < b.count; });
+    const bool cuts_block =
+        longest == placed.nest.levels.end() || placed.nest.block / placed.word() > longest->count;
+    if (cuts_block) {
+        const uint64_t half = placed.nest.block / 2 / placed.word() * placed.word();
+        first.nest.block = half;
+        second.nest.block -= half;
+        second.from += half;
+        second.to += half;
+    } else {
+        const auto k = static_cast<std::size_t>(longest - placed.nest.levels.begin());
+        const uint64_t half = longest->count / 2;
+        first.nest.levels[k].count = half;
+        second.nest.levels[k].count -= half;
+        second.from += half * static_cast<uint64_t>(longest->from);
+        second.to += half * static_cast<uint64_t>(longest->to);
+    }
+    UCD_TRY(launch_nest(copy, first));
+    return launch_nest(copy, second);
+}
+
+// Anything else ----------------------------------------------------------
+
+bool fits_places(const Copy &copy, const Side &side, uint32_t word) {
+    if (side.plan.contiguous) return copy.job.length / word < max_positions;
+    Job whole;
+    whole.length = copy.job.length;
+    return fits_nest(side.plan.shape, 0, whole, word);
+}
+
+Status launch_places(const Copy &copy, uint32_t word) {
+    CopyPlacesParams params{};
+    params.from = copy.from.typed;
+    params.to = copy.to.typed;
+    std::vector<NestList> lists;
+    unsigned index = 0;
+    for (const Side *side : {&copy.from, &copy.to}) {
+        uint64_t address = 0;
+        if (side->gpu_plan.lists != nullptr)
+            UCD_TRY(copy.submission.use(*side->gpu_plan.lists, address));
+        params.table.shape[index++] = nest_shape(side->plan, word, address, lists);
+    }
+    std::copy(lists.begin(), lists.end(), params.table.list);
+    share_words(copy.job.length / word, params);
+    return launch_copy_kernel(copy, copy_places_kernel(word), params.tiles, params);
+}
+
+Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &layout) {
+    GpuPlan::Interpreter &interpreter = side.gpu_plan.interpreter();
+    UCD_TRY(copy.submission.use(interpreter.lists, layout.lists));
+    layout.nodes = interpreter.host.nodes;
+    layout.root = interpreter.host.root;
+    layout.typed = side.typed;
+    return success;
+}
+
+Status launch_interpreters(const Copy &copy, uint32_t word) {
+    CopyInterpretersParams params{};
+    UCD_TRY(use_interpreter(copy, copy.from, params.from));
+    UCD_TRY(use_interpreter(copy, copy.to, params.to));
+    params.bytes = copy.job.length;
+    params.shift = std::min(static_cast<uint32_t>(std::countr_zero(word)), 3U);
+    constexpr uint64_t share = uint64_t{threads_per_block} * vector_bytes;
+    return launch_copy_kernel(copy, copy_interpreters_kernel(), (params.bytes + share - 1) / share,
+                              params);
+}
+
+} // namespace
+
+Status launch_copy(const Submission &submission, const CopyJob &job) {
+    const Copy copy{submission, job, Side(job.from), Side(job.to)};
+    const Side &from = copy.from, &to = copy.to;
+    PlacedNest placed{{}, from.typed, to.typed};
+    const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
+                                     job.length, placed.nest);
+    constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
+    if (joined && placed.nest.levels.size() + added <= max_copy_levels)
+        return launch_nest(copy, placed);
+    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed);
+    if (fits_places(copy, from, word) && fits_places(copy, to, word))
+        return launch_places(copy, word);
+    return launch_interpreters(copy, word);
+}
+
+} // namespace ucd::UCD_GPU

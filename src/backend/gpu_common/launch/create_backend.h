@@ -1,0 +1,11 @@
+// The backend, for whatever introduces it to the registry.
+#pragma once
+
+#include "backend.h"
+#include "vendor.h"
+
+namespace ucd::UCD_GPU {
+
+std::unique_ptr<Backend> create_backend();
+
+} // namespace ucd::UCD_GPU

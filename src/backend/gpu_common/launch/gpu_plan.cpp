@@ -1,0 +1,46 @@
+#include "launch/gpu_plan.h"
+
+#include "kernels/nest_kernels.h"
+#include "tuning.h"
+
+namespace ucd::UCD_GPU {
+namespace {
+
+uint64_t next_id() {
+    static std::atomic<uint64_t> ids{0};
+    return ++ids;
+}
+
+std::unique_ptr<DeviceLists> on_devices(const std::vector<char> &lists) {
+    return lists.empty() ? nullptr : std::make_unique<DeviceLists>(lists);
+}
+
+} // namespace
+
+GpuPlan::GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes)
+    : id(next_id()), host(layout, extent, repeated, max_bytes, tuning),
+      lists(on_devices(host.lists)), aligned_stores(on_devices(host.aligned_stores)) {}
+
+std::string GpuPlan::describe() const {
+    if (host.size == 0) return "nothing to move";
+    if (host.contiguous) return "a copy: one block";
+    const Shape &shape = host.shape;
+    if (shape.levels == 0)
+        return "pack_interpreter: a walk over " + std::to_string(host.layout.nodes.size()) +
+               " nodes for each run of bytes";
+    LevelKind kinds[max_levels];
+    for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
+    std::string text = nest_kernel(Direction::pack, {kinds, shape.levels}, host.word).name;
+    if (host.matrix.found) text += ", transposed in tiles";
+    if (aligned_stores != nullptr)
+        text += ", unpacked in " + std::to_string(host.stores) + " stores";
+    if (lists != nullptr) text += ", lists of " + std::to_string(host.lists.size()) + " bytes";
+    return text;
+}
+
+std::size_t GpuPlan::memory() const {
+    return sizeof *this + host.lists.size() + host.aligned_stores.size() + interpreter_.memory() +
+           elements_interpreter_.memory();
+}
+
+} // namespace ucd::UCD_GPU

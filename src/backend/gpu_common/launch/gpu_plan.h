@@ -1,0 +1,91 @@
+// A layout prepared for the devices of a vendor: the plan of plan/layout_plan.h, and its lists on
+// devices. Nothing else in it belongs to one device.
+#pragma once
+
+#include "backend.h"
+#include "plan/layout_plan.h"
+#include "runtime/device_lists.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace ucd::UCD_GPU {
+
+using namespace gpu;
+
+// A layout for the kernels that walk any; made when it is first needed.
+class LazyInterpreter {
+public:
+    struct Interpreter {
+        explicit Interpreter(InterpreterLists made) : host(std::move(made)), lists(host.bytes) {}
+        const InterpreterLists host;
+        DeviceLists lists;
+    };
+    // make() gives the lists.
+    template <class Make>
+    Interpreter &get(Make make) {
+        if (Interpreter *made = made_.load(std::memory_order_acquire)) return *made;
+        const std::lock_guard lock(mutex_);
+        if (interpreter_ == nullptr) {
+            interpreter_ = std::make_unique<Interpreter>(make());
+            made_.store(interpreter_.get(), std::memory_order_release);
+        }
+        return *interpreter_;
+    }
+    std::size_t memory() const {
+        const Interpreter *made = made_.load(std::memory_order_acquire);
+        return made != nullptr ? made->host.bytes.size() : 0;
+    }
+
+private:
+    std::mutex mutex_;
+    std::atomic<Interpreter *> made_{nullptr};
+    std::unique_ptr<Interpreter> interpreter_;
+};
+
+class GpuPlan final : public Plan {
+public:
+    GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
+
+    std::string describe() const override;
+    std::size_t memory() const override;
+
+    using Interpreter = LazyInterpreter::Interpreter;
+    // For what the shape cannot do.
+    Interpreter &interpreter() const {
+        return interpreter_.get([this] { return host.interpreter_lists(); });
+    }
+    // The elements of the packed stream, which are always the same for a plan.
+    Interpreter &interpreter_of(const Elements &elements) const {
+        return elements_interpreter_.get(
+            [&] { return lists_of_elements(elements.runs, elements.extent); });
+    }
+
+    // Whether a launch on the device needs no more than what is there.
+    bool is_prepared(int device, Op op = Op::replace) const {
+        return (prepared_[static_cast<unsigned>(op)].load(std::memory_order_acquire) >> device &
+                1) != 0;
+    }
+    void set_prepared(int device, Op op = Op::replace) const {
+        prepared_[static_cast<unsigned>(op)].fetch_or(uint32_t{1} << device,
+                                                      std::memory_order_acq_rel);
+    }
+
+    const uint64_t id; // of no other plan, ever
+    const LayoutPlan host;
+    const std::unique_ptr<DeviceLists> lists;          // of the shape; null: none
+    const std::unique_ptr<DeviceLists> aligned_stores; // null: none
+
+    // A hint of the last table of a batch that was built: which of its shapes is this plan's, by
+    // the word's width.
+    mutable std::array<std::atomic<uint64_t>, 5> batch_shape{};
+
+private:
+    // By op, a bit per device.
+    mutable std::array<std::atomic<uint32_t>, static_cast<unsigned>(Op::count_)> prepared_{};
+    mutable LazyInterpreter interpreter_, elements_interpreter_;
+};
+
+} // namespace ucd::UCD_GPU

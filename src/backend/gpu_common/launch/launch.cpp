@@ -1,0 +1,250 @@
+#include "launch/launch.h"
+
+#include "kernels/nest_kernels.h"
+#include "launch/box_copy.h"
+#include "launch/launch_context.h"
+#include "launch/reduction.h"
+#include "params/aligned_stores.h"
+#include "params/transpose.h"
+#include "plan/make_divisor.h"
+
+#include <algorithm>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+// Consecutive bytes --------------------------------------------------------------
+
+Status copy_range(const LaunchContext &launch, uintptr_t place) {
+    auto *typed = reinterpret_cast<void *>(place);
+    const bool pack = launch.job.direction == Direction::pack;
+    return check(gpuMemcpyAsync(pack ? launch.job.packed : typed, pack ? typed : launch.job.packed,
+                                launch.job.length, gpuMemcpyDefault, launch.to.stream),
+                 "copying");
+}
+
+// Nests --------------------------------------------------------------
+
+// Several where that saves time: where places come from a list of long runs; for whole vectors also
+// with any list, and while the data comes from a cache. One where the device's memory limits the
+// rate. Several again where the bus to host memory does: fewer instructions leave more to kernels
+// that compute meanwhile.
+uint32_t vectors_per_thread(const LaunchContext &launch) {
+    const bool by_bus = touches_host_memory(launch.job);
+    const bool listed = launch.gpu_plan.lists != nullptr;
+    const ShapeLevel &outermost = launch.plan.shape.level[0];
+    const bool long_runs = outermost.kind == LevelKind::indexed &&
+                           outermost.each << outermost.granule >= tuning.long_run_bytes;
+    if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
+        return max_per_thread<vector_bytes / 2, 1>;
+    const bool several = launch.word == vector_bytes &&
+                         (by_bus || listed || launch.job.length <= tuning.cached_bytes);
+    return several ? max_per_thread<vector_bytes, 1> : 1;
+}
+
+Status launch_nest(const LaunchContext &launch) {
+    const Shape &shape = launch.plan.shape;
+    NestParams params{};
+    LevelKind kinds[max_levels];
+    UCD_TRY(describe_nest(launch, params, kinds));
+    params.per_thread = vectors_per_thread(launch);
+    const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
+    params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
+    // Narrow loads across the bus would cost more than what stores close together gain.
+    params.neighbours = launch.job.packed_kind != MemoryKind::pinned;
+    const ShapeLevel &innermost = shape.level[shape.levels - 1];
+    // Where runs end, that way counts in words of 32 bits.
+    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
+                   innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
+    const NestKernel &kernel =
+        nest_kernel(launch.job.direction, {kinds, shape.levels}, launch.word);
+    return launch_kernel(launch.to.stream, kernel.handle, params.tiles,
+                         max_blocks(launch.to.device, launch.job), params);
+}
+
+// Transposes --------------------------------------------------------------
+
+uint64_t tiles_along(uint64_t elements) {
+    return (elements + tuning.tile_side - 1) / tuning.tile_side;
+}
+
+// False if the range is too small for tiles: they would read much more than it has.
+bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
+    const Shape &shape = launch.plan.shape;
+    const unsigned column = shape.levels - 1, row = launch.plan.matrix.row;
+    const ShapeLevel &columns = shape.level[column];
+    if (launch.word < columns.each) return false;
+    // Of the outermost level, only the children that the range touches.
+    const uint64_t each = shape.level[0].each;
+    const uint64_t skipped = launch.job.offset / each;
+    const uint64_t end = launch.job.offset + launch.job.length;
+    const uint64_t children = (end + each - 1) / each - skipped;
+    if (children * each / 2 > launch.job.length) return false;
+    const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
+    params = {};
+    params.typed = launch.typed + skipped * static_cast<uint64_t>(shape.level[0].stride);
+    params.packed = launch.stream_base() + skipped * each;
+    params.begin = launch.job.offset - skipped * each;
+    params.end = end - skipped * each;
+    params.columns = columns.count;
+    params.column_stride = columns.stride;
+    params.rows = count(row);
+    params.row_stride = shape.level[row].stride;
+    params.row_bytes = shape.level[row].each;
+    unsigned outer = max_outer_levels;
+    for (uint64_t &n : params.outer_count) n = 1;
+    for (unsigned k = column; k-- > 0;) {
+        if (k == row) continue;
+        --outer;
+        params.outer_count[outer] = count(k);
+        params.outer_stride[outer] = shape.level[k].stride;
+        params.outer_bytes[outer] = shape.level[k].each;
+    }
+    const uint64_t column_tiles = tiles_along(params.columns), row_tiles = tiles_along(params.rows);
+    const Wide tiles =
+        Wide{column_tiles} * row_tiles * params.outer_count[0] * params.outer_count[1];
+    if (tiles >= max_positions || params.rows < tuning.tile_side / 4) return false;
+    params.column_tiles = make_divisor(column_tiles);
+    params.row_tiles = make_divisor(row_tiles);
+    params.outer_tiles = make_divisor(params.outer_count[1]);
+    params.tiles = static_cast<uint32_t>(tiles);
+    return true;
+}
+
+Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
+    const ShapeLevel &columns = launch.plan.shape.level[launch.plan.shape.levels - 1];
+    const void *kernel =
+        transpose_kernel(launch.job.direction, static_cast<unsigned>(columns.each));
+    return launch_kernel(launch.to.stream, kernel, params.tiles,
+                         max_blocks(launch.to.device, launch.job), params);
+}
+
+// Aligned stores --------------------------------------------------------------
+
+// False if the buffer is not aligned for it, or the range has too many stores.
+bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &params) {
+    const LayoutPlan &plan = launch.plan;
+    if (plan.aligned_stores.empty() || launch.job.direction != Direction::unpack ||
+        launch.typed % max_store_bytes != 0)
+        return false;
+    const uint64_t each = plan.shape.level[0].each;
+    const uint64_t skipped = launch.job.offset / each; // of the outermost level's children
+    params = {};
+    params.begin = launch.job.offset - skipped * each;
+    params.end = params.begin + launch.job.length;
+    params.packed = launch.stream_base() + skipped * each;
+    params.typed = launch.typed + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
+    const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
+    const uint64_t count = (last - first + 1) * plan.stores;
+    if (last >= max_positions || count >= max_positions) return false;
+    params.first = static_cast<uint32_t>(first);
+    params.count = static_cast<uint32_t>(count);
+    params.period = static_cast<uint32_t>(plan.period);
+    params.stores = make_divisor(plan.stores);
+    params.levels = plan.levels_around_stores;
+    for (uint32_t k = 0; k < params.levels; ++k) {
+        const int64_t stride = plan.shape.level[k].stride / max_store_bytes;
+        if (!fits_32_bits(stride)) return false;
+        params.level[k] = {make_divisor(plan.shape.level[k].each / plan.period),
+                           static_cast<int32_t>(stride)};
+    }
+    return true;
+}
+
+Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
+    UCD_TRY(launch.use(*launch.gpu_plan.aligned_stores, params.list));
+    const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
+    // No cap for host memory, which would make it slower: a store is little work.
+    return launch_kernel(launch.to.stream, aligned_stores_kernel(), blocks,
+                         launch.job.limits.max_blocks, params);
+}
+
+// The interpreter --------------------------------------------------------------
+
+Status launch_interpreter(const LaunchContext &launch) {
+    InterpreterParams params{};
+    UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
+    params.layout.typed = launch.typed;
+    params.width = launch.word;
+    const Vectors vectors(launch.packed, launch.job.length);
+    params.packed = vectors.start;
+    params.vectors = vectors.count;
+    params.position = launch.job.offset - vectors.head;
+    params.head = vectors.head;
+    params.tail = vectors.tail;
+    const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
+    return launch_kernel(launch.to.stream, interpreter_kernel(launch.job.direction), blocks,
+                         max_blocks(launch.to.device, launch.job), params);
+}
+
+// Whether some range of the job's layout may be too far from its start for a nest, whatever the
+// alignment.
+bool may_need_interpreter(const LayoutPlan &plan, uint64_t count) {
+    const Shape &shape = plan.shape;
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (!fits_32_bits(shape.level[k].stride)) return true;
+    return shape.levels == 0 || plan.size * count + vector_bytes >= max_positions;
+}
+
+// Copy engines --------------------------------------------------------------
+
+// A captured copy would do, too, but need not be the faster one when it is replayed.
+bool is_faster_by_copy_engine(const Job &job) {
+    const bool to_host =
+        (job.typed_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
+        touches_host_memory(job);
+    Box box;
+    return job.limits.engine == Engine::automatic && to_host && is_one_box(job, box) &&
+           is_faster_to_pinned(box, reinterpret_cast<uintptr_t>(job.typed));
+}
+
+Status load_kernels(const LayoutPlan &plan, uint64_t count) {
+    const Shape &shape = plan.shape;
+    LevelKind kinds[max_levels];
+    for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
+    for (const Direction d : {Direction::pack, Direction::unpack}) {
+        if (may_need_interpreter(plan, count)) UCD_TRY(load_kernel(interpreter_kernel(d)));
+        if (!plan.aligned_stores.empty()) UCD_TRY(load_kernel(aligned_stores_kernel()));
+        for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
+            UCD_TRY(load_kernel(nest_kernel(d, {kinds, shape.levels}, width).handle));
+            if (plan.matrix.found) UCD_TRY(load_kernel(transpose_kernel(d, width)));
+        }
+    }
+    return success;
+}
+
+} // namespace
+
+Status launch_job(const Submission &to, const Job &job) {
+    const LaunchContext launch = make_context(to, job);
+    const LayoutPlan &plan = launch.plan;
+    if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), job.op))
+        return not_prepared();
+    if (job.op != Op::replace) return launch_reduction(launch);
+    if (plan.contiguous) return copy_range(launch, launch.typed + job.offset);
+    if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(job))
+        return copy_boxes(to.stream, {&job, 1}, to.mode == LaunchMode::capture);
+    TransposeParams params;
+    if (plan.matrix.found && transpose_params(launch, params))
+        return launch_transpose(launch, params);
+    AlignedStoresParams stores;
+    if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, launch.word))
+        return launch_nest(launch);
+    return launch_interpreter(launch);
+}
+
+Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
+    if (!plan.host.contiguous && plan.host.size > 0) {
+        ListStore &store = ListStore::instance();
+        UCD_TRY(load_kernels(plan.host, count));
+        if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
+        if (plan.aligned_stores != nullptr) UCD_TRY(store.prepare(*plan.aligned_stores, device));
+        if (may_need_interpreter(plan.host, count))
+            UCD_TRY(store.prepare(plan.interpreter().lists, device));
+    }
+    plan.set_prepared(device.index());
+    return success;
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,78 @@
+// A job that is about to be launched, and what all kinds of launches share.
+#pragma once
+
+#include "launch/gpu_plan.h"
+#include "launch/submission.h"
+#include "plan/job_range.h"
+#include "runtime/check.h"
+#include "tuning.h"
+
+#include <vector>
+
+namespace ucd::UCD_GPU {
+
+struct LaunchContext {
+    const Submission &to;
+    const Job &job;
+    const LayoutPlan &plan;
+    const GpuPlan &gpu_plan;               // the same, with its lists
+    uintptr_t typed;                       // where the origin of the layout is
+    uintptr_t packed;                      // where the first byte of the range is or goes
+    uint32_t word;                         // that everything is a multiple of, addresses included
+    std::vector<ListsAt> *noted = nullptr; // if not null: gets the lists that the launch uses
+
+    uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
+
+    Status use(DeviceLists &lists, uint64_t &address) const {
+        return to.use(lists, address, noted);
+    }
+};
+
+inline LaunchContext make_context(const Submission &to, const Job &job) {
+    const auto &gpu_plan = static_cast<const GpuPlan &>(*job.plan);
+    const LayoutPlan &plan = gpu_plan.host;
+    const uintptr_t typed =
+        reinterpret_cast<uintptr_t>(job.typed) + static_cast<uintptr_t>(plan.layout.start);
+    const auto packed = reinterpret_cast<uintptr_t>(job.packed);
+    const uint32_t word = common_alignment(plan.word | typed | (packed - job.offset));
+    return {to, job, plan, gpu_plan, typed, packed, word};
+}
+
+// A nest's numbers, all but how tiles are given out.
+Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
+
+// A layout for the interpreter, but for its place.
+Status use_interpreter(const LaunchContext &launch, GpuPlan::Interpreter &interpreter,
+                       InterpretedLayout &layout);
+
+inline bool touches_host_memory(const Job &job) {
+    return job.typed_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned;
+}
+
+// The cap on a kernel's blocks. A move in host memory waits for the bus, which a few blocks on each
+// processor saturate: more would occupy the device and only wait. Reductions may be limited by
+// arithmetic, and have as many blocks as there is work for.
+inline uint32_t max_blocks(const Device &device, const Job &job) {
+    const bool waits_for_bus = touches_host_memory(job) && job.op == Op::replace;
+    if (job.limits.max_blocks > 0 || !waits_for_bus) return job.limits.max_blocks;
+    return tuning.host_blocks * device.processors();
+}
+
+// `tiles`: what the kernel gives out to its blocks.
+template <class Params>
+Status launch_kernel(gpuStream_t stream, const void *kernel, uint64_t tiles, uint32_t max_blocks,
+                     Params &params) {
+    static_assert(sizeof(Params) <= tuning.parameter_bytes);
+    void *arguments[] = {&params};
+    return check(gpuLaunchKernel(kernel, dim3(grid_for(tiles, max_blocks)), dim3(threads_per_block),
+                                 arguments, 0, stream),
+                 "launching a kernel");
+}
+
+// Loads a kernel ahead of its first launch.
+inline Status load_kernel(const void *kernel) {
+    gpuFuncAttributes attributes;
+    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
+} // namespace ucd::UCD_GPU

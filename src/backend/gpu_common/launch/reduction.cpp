@@ -1,0 +1,173 @@
+#include "launch/reduction.h"
+
+#include "kernels/reduce_kernels.h"
+#include "params/reduce.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+constexpr unsigned op_count = static_cast<unsigned>(Op::count_);
+constexpr unsigned element_count = static_cast<unsigned>(Element::count_);
+
+struct KernelTable {
+    const ReduceKernel *kernel[op_count][element_count] = {};
+    KernelTable() {
+        for (const Reduction &r : reductions())
+            kernel[static_cast<unsigned>(r.op)][static_cast<unsigned>(r.element)] =
+                &reduce_kernels()[r.number];
+    }
+};
+
+} // namespace
+
+const ReduceKernel *reduce_kernel(Op op, Element element) {
+    static const KernelTable table;
+    return table.kernel[static_cast<unsigned>(op)][static_cast<unsigned>(element)];
+}
+
+namespace {
+
+template <class Params>
+Status launch_threads(const LaunchContext &launch, const void *kernel, uint64_t threads,
+                      Params &params) {
+    return launch_kernel(launch.to.stream, kernel,
+                         (threads + threads_per_block - 1) / threads_per_block,
+                         max_blocks(launch.to.device, launch.job), params);
+}
+
+// What the addresses of both sides are multiples of, and all that the layout consists of.
+uint32_t alignment_of(const LaunchContext &launch) {
+    return launch.plan.contiguous ? common_alignment(launch.typed | launch.stream_base())
+                                  : launch.word;
+}
+
+// Elements of one kind --------------------------------------------------------------
+
+// How a kernel for this element would do it; false if it cannot.
+bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uint32_t &word) {
+    const uint32_t alignment = alignment_of(launch);
+    by = alignment == vector_bytes ? ReduceBy::vectors : ReduceBy::elements;
+    word = by == ReduceBy::vectors ? vector_bytes : std::min<uint32_t>(size, sizeof(uint64_t));
+    return alignment >= word;
+}
+
+void describe_block(const LaunchContext &launch, NestParams &params) {
+    const Vectors vectors(launch.packed, launch.job.length);
+    params.typed = launch.typed + launch.job.offset - vectors.head;
+    params.packed = vectors.start;
+    params.vectors = static_cast<uint32_t>(vectors.count);
+    params.head = vectors.head;
+    params.tail = vectors.tail;
+}
+
+bool fits(const LaunchContext &launch) {
+    const Job &job = launch.job;
+    if (launch.plan.contiguous) return job.length / launch.word + vector_bytes < max_positions;
+    const Shape &shape = launch.plan.shape;
+    return fits_nest(shape, skipped_bytes(shape, job.offset), job, launch.word);
+}
+
+Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size,
+                         ReduceParams &params) {
+    params = {};
+    params.by = by;
+    params.direction = launch.job.direction;
+    params.shift = static_cast<uint8_t>(std::countr_zero(launch.word));
+    NestParams &nest = params.nest;
+    if (launch.plan.contiguous) {
+        describe_block(launch, nest);
+    } else {
+        params.levels = static_cast<uint8_t>(launch.plan.shape.levels);
+        UCD_TRY(describe_nest(launch, nest, params.kinds));
+        params.strided = params.levels == 1 && params.kinds[0] == LevelKind::strided;
+    }
+    if (by == ReduceBy::elements) {
+        nest.first_word += nest.head / launch.word;
+        nest.packed = launch.packed;
+        nest.vectors = static_cast<uint32_t>(launch.job.length / size);
+    }
+    return success;
+}
+
+// Any elements --------------------------------------------------------------
+
+Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
+    const Job &job = launch.job;
+    const Elements &elements = *job.elements;
+    params = {};
+    if (!launch.plan.contiguous)
+        UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
+    params.layout.typed = launch.typed;
+    params.element = elements.kind;
+    if (elements.kind == Element::none)
+        UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter_of(elements), params.elements));
+    for (unsigned e = 0; e < element_count; ++e) {
+        const ReduceKernel *kernel = reduce_kernel(job.op, static_cast<Element>(e));
+        if (kernel == nullptr) continue;
+        params.kinds[e] = {kernel->number,
+                           static_cast<uint8_t>(packed_size(static_cast<Element>(e)))};
+    }
+    params.direction = job.direction;
+    params.width = alignment_of(launch);
+    const Vectors vectors(launch.packed, job.length);
+    params.packed = vectors.start;
+    params.vectors = vectors.count;
+    params.position = job.offset - vectors.head;
+    params.head = vectors.head;
+    params.tail = vectors.tail;
+    return success;
+}
+
+} // namespace
+
+Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers) {
+    const Element element = launch.job.elements->kind;
+    numbers.own = nullptr;
+    if (element != Element::none) {
+        const ReduceKernel *kernel = reduce_kernel(launch.job.op, element);
+        const uint32_t size = packed_size(element);
+        LaunchContext narrow = launch;
+        ReduceBy by;
+        if (kernel->handle != nullptr && choose_kernel(launch, size, by, narrow.word) &&
+            fits(narrow)) {
+            numbers.own = kernel;
+            return describe_elements(narrow, by, size, numbers.elements);
+        }
+    }
+    return describe_any(launch, numbers.any);
+}
+
+Status launch_reduction(const LaunchContext &launch) {
+    ReductionNumbers numbers;
+    UCD_TRY(describe_reduction(launch, numbers));
+    if (numbers.own == nullptr)
+        return launch_threads(launch, reduce_any_kernel(), numbers.threads(), numbers.any);
+    return launch_threads(launch, numbers.own->handle, numbers.threads(), numbers.elements);
+}
+
+Status prepare_reduction(Device &device, const Job &job) {
+    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+    ListStore &store = ListStore::instance();
+    if (plan.host.size > 0) {
+        // Which kernel it will be depends on addresses, too.
+        UCD_TRY(load_kernel(reduce_any_kernel()));
+        UCD_TRY(load_kernel(reduce_any_batch_kernel()));
+        if (!plan.host.contiguous) UCD_TRY(store.prepare(plan.interpreter().lists, device));
+        if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
+        const Elements &elements = *job.elements;
+        if (elements.kind == Element::none) {
+            UCD_TRY(store.prepare(plan.interpreter_of(elements).lists, device));
+        } else if (const ReduceKernel *kernel = reduce_kernel(job.op, elements.kind);
+                   kernel->handle != nullptr) {
+            UCD_TRY(load_kernel(kernel->handle));
+            UCD_TRY(load_kernel(kernel->batch));
+        }
+    }
+    plan.set_prepared(device.index(), job.op);
+    return success;
+}
+
+} // namespace ucd::UCD_GPU

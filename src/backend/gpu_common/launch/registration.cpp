@@ -1,0 +1,14 @@
+// The backend, as a registry asks for it that has it in its own library.
+#include "launch/create_backend.h"
+
+#define UCD_GPU_JOIN_(a, b, c) a##b##c
+#define UCD_GPU_JOIN(a, b, c) UCD_GPU_JOIN_(a, b, c)
+
+namespace ucd {
+
+std::unique_ptr<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)();
+std::unique_ptr<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)() {
+    return UCD_GPU::create_backend();
+}
+
+} // namespace ucd

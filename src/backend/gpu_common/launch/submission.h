@@ -1,0 +1,35 @@
+// Where a launch goes, and what it needs until it is done.
+#pragma once
+
+#include "launch/batch_tables.h"
+#include "runtime/device_lists.h"
+
+#include <vector>
+
+namespace ucd::UCD_GPU {
+
+// What work under way needs: the lists of plans, and the tables of batches.
+struct LaunchNeeds {
+    std::vector<ListUse> lists;
+    std::vector<BatchUse> batches;
+};
+
+// The device is current.
+struct Submission {
+    Device &device;
+    gpuStream_t stream;
+    LaunchMode mode;
+    LaunchNeeds &needs;
+
+    // Every launch takes lists into use by this function: the work that comes next in the stream
+    // finds them at `address`, until the needs go. `noted` gets an entry, if it is not null.
+    Status use(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted = nullptr) const {
+        ListUse use;
+        UCD_TRY(ListStore::instance().use(lists, device, stream, mode, address, use));
+        needs.lists.push_back(std::move(use));
+        if (noted != nullptr) noted->push_back({&lists, address});
+        return success;
+    }
+};
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,58 @@
+// Lists as kernels want them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace ucd::gpu {
+
+// Lists of starts beyond this size are not made for speed alone.
+inline constexpr uint64_t max_starts = uint64_t{1} << 20;
+
+// Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that
+// holds position i << granule, for each i, and a last one for the end.
+template <class First>
+std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
+    const uint64_t end = first[first.size() - 1];
+    std::vector<uint32_t> starts;
+    starts.reserve((end >> granule) + 2);
+    uint32_t entry = 0;
+    for (uint64_t position = 0; position < end; position += uint64_t{1} << granule) {
+        while (first[entry + 1] <= position) ++entry;
+        starts.push_back(entry);
+    }
+    const auto last = static_cast<uint32_t>(first.size() - 2);
+    starts.push_back(last);
+    starts.push_back(last);
+    return starts;
+}
+
+// About two entries to a granule, so that a search takes a step or two; and small ones where
+// entries are long, so that most searches take none.
+inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
+    constexpr uint32_t small = 6;
+    const uint64_t two = std::max<uint64_t>(2 * positions / entries, 1);
+    const auto granule = static_cast<uint32_t>(std::bit_width(two) - 1);
+    return positions >> small <= max_starts ? std::min(granule, small) : granule;
+}
+
+// Displacements in units of this fit 32 bits, or 0 if none does that.
+inline uint32_t unit_for(const std::vector<int64_t> &displacements) {
+    uint64_t divisor = 0;
+    int64_t low = 0, high = 0;
+    for (const int64_t d : displacements) {
+        divisor = std::gcd(divisor, static_cast<uint64_t>(d < 0 ? -d : d));
+        low = std::min(low, d);
+        high = std::max(high, d);
+    }
+    // The largest power of two: a multiple of whatever words the layout is made of.
+    constexpr uint64_t most = uint64_t{1} << 16;
+    const uint64_t unit = divisor == 0 ? most : std::min(divisor & (~divisor + 1), most);
+    const auto steps = static_cast<int64_t>(unit);
+    return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
+}
+
+} // namespace ucd::gpu

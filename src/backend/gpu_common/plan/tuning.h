@@ -1,0 +1,39 @@
+// What the devices of a vendor have, and what was measured on them. Each vendor's folder has a
+// tuning.h with its values as `constexpr ucd::gpu::Tuning tuning`: plans take them as an argument,
+// kernels and launches as constants.
+#pragma once
+
+#include <cstdint>
+
+namespace ucd::gpu {
+
+// Moves of rows by copy engines between device and pinned memory, against kernels; in units of
+// 10 ps.
+struct CopyEngineTuning {
+    uint64_t earlier;         // by so much a copy starts before a kernel would
+    uint64_t per_row;         // what the engine takes for a row
+    uint64_t kernel_per_byte; // what a kernel takes for a byte
+    uint64_t odd_row;         // what a row that is not aligned costs the engine besides
+    uint64_t row_alignment;   // bytes
+    uint64_t long_row;        // bytes of a row from which on alignment does not matter
+};
+
+struct Tuning {
+    // The hardware.
+    uint32_t warp_lanes;      // threads that run in step
+    uint32_t sector_bytes;    // what a device reads and writes memory by
+    uint32_t line_bytes;      // of its caches
+    uint32_t parameter_bytes; // that every launch takes
+    // What is measured.
+    uint32_t tile_side;              // elements of a tile that is transposed, each way
+    uint64_t min_tiled;              // rows and columns for which tiles pay
+    uint64_t min_store_words;        // of an average aligned store, for which it pays
+    uint64_t many_threads;           // from which on a thread takes several words or vectors
+    uint64_t cached_bytes;           // up to which a move's data comes from a cache
+    uint64_t long_run_bytes;         // of listed runs, for which two vectors a thread pay
+    uint32_t host_blocks;            // a processor needs these to saturate the bus to the host
+    uint32_t min_reductions_batched; // fewer are launched one by one
+    CopyEngineTuning copy_engine;
+};
+
+} // namespace ucd::gpu

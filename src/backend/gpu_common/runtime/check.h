@@ -1,0 +1,18 @@
+// Return codes of the runtime as statuses.
+#pragma once
+
+#include "status.h"
+#include "vendor.h"
+
+namespace ucd::UCD_GPU {
+
+// `what` was tried: "allocating device memory".
+[[nodiscard]] inline Status check(gpuError_t error, const char *what) {
+    if (error == gpuSuccess) [[likely]]
+        return success;
+    (void)gpuGetLastError(); // or a later call would report it
+    return fail(error == gpuErrorMemoryAllocation ? UCD_ERR__OUT_OF_MEM : UCD_ERR__DEVICE,
+                "%s: %s failed: %s", runtime_name, what, gpuGetErrorString(error));
+}
+
+} // namespace ucd::UCD_GPU

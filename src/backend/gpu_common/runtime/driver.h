@@ -1,0 +1,44 @@
+// What each vendor's driver does in a way of its own. Declared here, defined in the vendor's
+// folder.
+#pragma once
+
+#include "backend.h"
+#include "vendor.h"
+
+#include <memory>
+
+namespace ucd::UCD_GPU::driver {
+
+// Whether there is a driver that may have devices. Initialises nothing.
+BackendState look();
+
+// Initialises the driver and counts its devices, once.
+const BackendState &initialise();
+
+// Where an address is, but for the owner. False until some code in this process initialises the
+// driver.
+bool find(const void *address, MemoryLocation &place);
+
+// Whether a device may use memory of another one, for memory that has access rights of its own.
+bool has_access(int device, const MemoryLocation &place);
+
+// The allocation that an address of device memory is in; a failure is worded.
+Status find_allocation(const void *address, void *&start, std::size_t &bytes);
+
+// Keeps it until the graph that the stream is being captured into is destroyed, and all graphs made
+// from that one. The destructor of `what` may not call the runtime. NOT_SUPPORTED if the vendor's
+// graphs keep nothing.
+Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what);
+
+// Makes a device the calling thread's own for as long as this lives, and then what was before.
+class Current {
+public:
+    explicit Current(int device);
+    ~Current();
+    Current(const Current &) = delete;
+    Current &operator=(const Current &) = delete;
+
+    Status status; // a failure is worded
+};
+
+} // namespace ucd::UCD_GPU::driver

@@ -1,0 +1,139 @@
+// Batches of packs and unpacks, with a request or in a caller's stream. Pack and unpack are one
+// path with a direction.
+
+#include "api/api_guard.h"
+#include "api/resolve_stream.h"
+#include "transfer/arguments.h"
+#include "transfer/host_submission.h"
+#include "transfer/submission.h"
+
+#include <ucd.h>
+
+#include <vector>
+
+using namespace ucd;
+
+namespace {
+
+// All members on the host: one list of jobs, since nothing may start before the last one is
+// checked.
+template <class Desc>
+Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+                     Direction direction, ucd_op_t op, const Limits &limits) {
+    const Dispatch dispatch{host_executor(context),
+                            {.direction = direction, .op = static_cast<Op>(op), .limits = limits}};
+    std::vector<Job> jobs;
+    jobs.reserve(count);
+    bool empty = false;
+    for (uintptr_t i = 0; i < count; ++i) {
+        Transfer t;
+        UCD_TRY(at_member(i, check_member(descs[i], op, direction, t)));
+        // Filled where it stays: a copy, read in other portions than it was written in, would
+        // stall.
+        Job &job = jobs.emplace_back();
+        UCD_TRY(at_member(i, make_job(dispatch, t, job)));
+        empty = empty || t.length == 0;
+    }
+    if (!empty) UCD_TRY(launch_on_host(context, jobs));
+    for (uintptr_t i = 0; i < count; ++i) {
+        if (empty && jobs[i].length > 0) UCD_TRY(launch_on_host(context, {&jobs[i], 1}));
+        descs[i].*actual = jobs[i].length;
+    }
+    return success;
+}
+
+// Members of which some may be elsewhere, or that go into a stream. Out of line, so that batches on
+// the host do not pay for its frame.
+template <class Desc>
+[[gnu::noinline]] Status
+submit(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count, Direction direction,
+       ucd_op_t op, const Hints &hints, const StreamTarget *target, ucd_request_t *request) {
+    Submission submission(context, direction, static_cast<Op>(op), hints, target);
+    std::unique_ptr<AsyncOperation> operation;
+    std::shared_ptr<CachedBatch> known;
+    std::vector<uintptr_t> lengths;
+    if (Dispatch dispatch; submission.all_alike(dispatch))
+        UCD_TRY(cache_batch(context, dispatch, std::span<const Desc>(descs, count), known));
+    if (known != nullptr) {
+        UCD_TRY(submission.start(known, operation));
+    } else {
+        lengths.resize(count);
+        submission.reserve(count);
+        for (uintptr_t i = 0; i < count; ++i) {
+            const auto add = [&]() -> Status {
+                Transfer t;
+                UCD_TRY(check_member(descs[i], op, direction, t));
+                lengths[i] = t.length;
+                return submission.add(t);
+            };
+            UCD_TRY(at_member(i, add()));
+        }
+        UCD_TRY(submission.start(operation));
+    }
+    if (request != nullptr) *request = hand_out(context, std::move(operation));
+    // A device is at work before the descriptors are written to.
+    for (uintptr_t i = 0; i < count; ++i)
+        descs[i].*actual = known != nullptr ? known->length(i) : lengths[i];
+    return success;
+}
+
+template <class Desc>
+int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+          ucd_info_t info, ucd_op_t op, Direction direction, ucd_request_t *request) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(request, "request"));
+        UCD_TRY(check_op(op));
+        if (count > 0) UCD_TRY(require(descs, "descs"));
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
+        if (!all_on_host(*context, hints))
+            return submit(*context, descs, actual, count, direction, op, hints, nullptr, request);
+        UCD_TRY(batch_on_host(*context, descs, actual, count, direction, op, hints.limits));
+        *request = UCD_REQUEST__NULL;
+        return success;
+    });
+}
+
+template <class Desc>
+int batch_in_stream(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+                    ucd_info_t info, ucd_op_t op, Direction direction, const ucd_stream_t &stream) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(check_op(op));
+        if (count > 0) UCD_TRY(require(descs, "descs"));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        const CallHints hints(*context, info);
+        return submit(*context, descs, actual, count, direction, op, hints, &target, nullptr);
+    });
+}
+
+} // namespace
+
+int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                    ucd_request_t *request) {
+    return batch("ucd_ipack_batch", descs, &ucd_pack_desc_t::actual_pack_bytes, count, info, op,
+                 Direction::pack, request);
+}
+
+int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                      ucd_request_t *request) {
+    return batch("ucd_iunpack_batch", descs, &ucd_unpack_desc_t::actual_unpack_bytes, count, info,
+                 op, Direction::unpack, request);
+}
+
+int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                          ucd_stream_t stream) {
+    return batch_in_stream("ucd_pack_batch_stream", descs, &ucd_pack_desc_t::actual_pack_bytes,
+                           count, info, op, Direction::pack, stream);
+}
+
+int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_stream_t stream) {
+    return batch_in_stream("ucd_unpack_batch_stream", descs,
+                           &ucd_unpack_desc_t::actual_unpack_bytes, count, info, op,
+                           Direction::unpack, stream);
+}

@@ -1,0 +1,222 @@
+// ucd_init, ucd_finalize, versions, messages, hints, backends.
+
+#include "api/api_guard.h"
+#include "transfer/arguments.h"
+#include "transfer/context.h"
+#include "transfer/progress.h"
+#include "types/ops.h"
+#include "types/predefined.h"
+
+#include <ucd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+using namespace ucd;
+
+namespace {
+
+std::mutex life_cycle;
+int initialisations = 0; // under life_cycle
+
+void copy_text(char *to, std::size_t room, std::string_view text) {
+    const std::size_t n = std::min(room - 1, text.size());
+    std::memcpy(to, text.data(), n);
+    to[n] = '\0';
+}
+
+// Hands out a text of an info, or that there is none. `what` names the caller's buffer.
+Status copy_out(const std::string *text, const char *what, char *to, uintptr_t room,
+                uintptr_t &needed) {
+    needed = text == nullptr ? 0 : text->size() + 1;
+    if (room < needed)
+        return fail(UCD_ERR__TRUNCATED, "%s_size is %ju; the %s needs %ju bytes", what,
+                    static_cast<uintmax_t>(room), what, static_cast<uintmax_t>(needed));
+    if (text != nullptr) std::memcpy(to, text->c_str(), needed);
+    return success;
+}
+
+} // namespace
+
+int ucd_init(ucd_info_t info) {
+    return guard("ucd_init", [&]() -> Status {
+        const std::lock_guard lock(life_cycle);
+        if (initialisations == 0) {
+            Info environment;
+            UCD_TRY(read_log_level());
+            UCD_TRY(hints_from_environment(environment));
+            if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
+            auto context = std::make_unique<Context>(std::move(environment),
+                                                     reinterpret_cast<const Info *>(info));
+            ever_initialised.store(true, std::memory_order_release);
+            running_context.store(context.release(), std::memory_order_release);
+        }
+        ++initialisations;
+        return success;
+    });
+}
+
+int ucd_finalize(void) {
+    return guard("ucd_finalize", [&]() -> Status {
+        const std::lock_guard lock(life_cycle);
+        Context *context;
+        UCD_TRY(current(context));
+        if (--initialisations > 0) return success;
+        running_context.store(nullptr, std::memory_order_release);
+        delete context; // completes outstanding work
+        return success;
+    });
+}
+
+int ucd_version(int *major, int *minor, int *patch) {
+    return guard("ucd_version", [&]() -> Status {
+        UCD_TRY(require(major, "major"));
+        UCD_TRY(require(minor, "minor"));
+        UCD_TRY(require(patch, "patch"));
+        *major = UCD_VERSION_MAJOR;
+        *minor = UCD_VERSION_MINOR;
+        *patch = UCD_VERSION_PATCH;
+        return success;
+    });
+}
+
+const char *ucd_strerror(int rc) {
+    switch (rc) {
+    case UCD_SUCCESS: return "UCD_SUCCESS";
+    case UCD_ERR__INVALID_ARG: return "UCD_ERR__INVALID_ARG";
+    case UCD_ERR__OUT_OF_MEM: return "UCD_ERR__OUT_OF_MEM";
+    case UCD_ERR__NOT_SUPPORTED: return "UCD_ERR__NOT_SUPPORTED";
+    case UCD_ERR__NOT_INITIALIZED: return "UCD_ERR__NOT_INITIALIZED";
+    case UCD_ERR__OVERFLOW: return "UCD_ERR__OVERFLOW";
+    case UCD_ERR__CORRUPT: return "UCD_ERR__CORRUPT";
+    case UCD_ERR__TRUNCATED: return "UCD_ERR__TRUNCATED";
+    case UCD_ERR__DEVICE: return "UCD_ERR__DEVICE";
+    case UCD_ERR__INTERNAL: return "UCD_ERR__INTERNAL";
+    default: return "not a UCD status";
+    }
+}
+
+const char *ucd_last_error(void) {
+    return last_error.text;
+}
+
+int ucd_info_create(ucd_info_t *info) {
+    return guard("ucd_info_create", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        *info = reinterpret_cast<ucd_info_t>(new Info);
+        return success;
+    });
+}
+
+int ucd_info_set(ucd_info_t info, const char *key, const char *value) {
+    return guard("ucd_info_set", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        UCD_TRY(require(key, "key"));
+        UCD_TRY(require(value, "value"));
+        return set_text(*reinterpret_cast<Info *>(info), key, value);
+    });
+}
+
+int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
+                 uintptr_t *needed) {
+    return guard("ucd_info_get", [&]() -> Status {
+        UCD_TRY(require(key, "key"));
+        UCD_TRY(require(needed, "needed"));
+        if (value_size > 0) UCD_TRY(require(value, "value"));
+        const std::string *text = info == UCD_INFO__NULL
+                                      ? nullptr
+                                      : find_text(*reinterpret_cast<const Info *>(info), key);
+        return copy_out(text, "value", value, value_size, *needed);
+    });
+}
+
+int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
+                        uintptr_t *needed) {
+    return guard("ucd_info_get_nthkey", [&]() -> Status {
+        UCD_TRY(require(needed, "needed"));
+        if (key_size > 0) UCD_TRY(require(key, "key"));
+        const auto *set = reinterpret_cast<const Info *>(info);
+        const bool exists = set != nullptr && n < set->texts.size();
+        return copy_out(exists ? &set->texts[n].first : nullptr, "key", key, key_size, *needed);
+    });
+}
+
+int ucd_info_free(ucd_info_t *info) {
+    return guard("ucd_info_free", [&]() -> Status {
+        UCD_TRY(require(info, "info"));
+        UCD_TRY(require(*info, "*info"));
+        delete reinterpret_cast<Info *>(*info);
+        *info = UCD_INFO__NULL;
+        return success;
+    });
+}
+
+int ucd_backend_count(int *count) {
+    return guard("ucd_backend_count", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(count, "count"));
+        *count = static_cast<int>(context->slots.size());
+        return success;
+    });
+}
+
+int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
+    return guard("ucd_backend_get", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(desc, "desc"));
+        if (index < 0 || static_cast<std::size_t>(index) >= context->slots.size())
+            return fail(UCD_ERR__INVALID_ARG, "index is %d; it must be in 0 .. %zu", index,
+                        context->slots.size() - 1);
+        const BackendSlot &slot = context->slots[static_cast<std::size_t>(index)];
+        ucd_backend_desc_t d = {};
+        const BackendState &state = slot.inspect();
+        d.available = state.available;
+        d.devices = state.devices;
+        copy_text(d.name, sizeof d.name, slot.name);
+        copy_text(d.version, sizeof d.version, state.version);
+        copy_text(d.reason, sizeof d.reason, state.reason);
+        return fill_sized(d, desc);
+    });
+}
+
+namespace ucd {
+namespace {
+
+// Calls visit(element) for every representation that the type is made of, more than once for some.
+template <class Visit>
+void for_each_element_kind(const Type &type, Visit visit) {
+    if (type.size == 0) return;
+    const Elements &elements = elements_of(type);
+    if (elements.kind != Element::none) return visit(elements.kind);
+    for (const Node &n : elements.runs.nodes)
+        if (n.kind == NodeKind::block) visit(n.element);
+}
+
+} // namespace
+} // namespace ucd
+
+int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported) {
+    return guard("ucd_op_is_supported", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        const Type *t;
+        UCD_TRY(resolve(type, "type", t));
+        UCD_TRY(require(backend, "backend"));
+        UCD_TRY(require(supported, "supported"));
+        UCD_TRY(check_op(op));
+        const int index = context->index_of(backend);
+        if (index < 0)
+            return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name",
+                        backend);
+        const Backend *b = context->slots[static_cast<std::size_t>(index)].backend.get();
+        const auto asked = static_cast<Op>(op);
+        bool yes = b != nullptr && (t->ops & op_bit(asked)) != 0;
+        if (yes && asked != Op::replace)
+            for_each_element_kind(*t, [&](Element e) { yes = yes && b->supports(asked, e); });
+        *supported = yes;
+        return success;
+    });
+}

@@ -1,0 +1,176 @@
+// The constructors and ucd_free.
+
+#include "api/api_guard.h"
+#include "transfer/context.h"
+#include "types/create.h"
+
+#include <ucd.h>
+
+#include <vector>
+
+using namespace ucd;
+
+static_assert(sizeof(intptr_t) == sizeof(int64_t), "UCD is for 64-bit machines");
+
+namespace {
+
+// intptr_t and int64_t are the same numbers under two names.
+const int64_t *as_int64(const intptr_t *array) {
+    return reinterpret_cast<const int64_t *>(array);
+}
+
+// What all constructors do: `create` makes the type on a checked child.
+template <class Create>
+int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Create create) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(newtype, "newtype"));
+        const Type *child;
+        UCD_TRY(resolve(oldtype, "oldtype", child));
+        TypeOwner type;
+        UCD_TRY(create(*child, type));
+        *newtype = handle_of(std::move(type));
+        return success;
+    });
+}
+
+} // namespace
+
+// info: no constructor has hints yet; it is accepted for those that may come.
+int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_contig", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_contig(count, child, t);
+    });
+}
+
+int ucd_create_dup(ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_dup", oldtype, newtype,
+                     [&](const Type &child, TypeOwner &t) { return create_dup(child, t); });
+}
+
+int ucd_create_vector(intptr_t count, intptr_t blocklength, intptr_t stride, ucd_type_t oldtype,
+                      ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_vector", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_vector(count, blocklength, stride, Unit::extents, child, t);
+    });
+}
+
+int ucd_create_hvector(intptr_t count, intptr_t blocklength, intptr_t stride, ucd_type_t oldtype,
+                       ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_hvector", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_vector(count, blocklength, stride, Unit::bytes, child, t);
+    });
+}
+
+int ucd_create_indexed_block(intptr_t count, intptr_t blocklength, const intptr_t *displs,
+                             ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed_block", oldtype, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_indexed_block(count, blocklength, as_int64(displs),
+                                                     Unit::extents, child, t);
+                     });
+}
+
+int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, const intptr_t *displs,
+                              ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_hindexed_block", oldtype, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_indexed_block(count, blocklength, as_int64(displs),
+                                                     Unit::bytes, child, t);
+                     });
+}
+
+int ucd_create_indexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
+                       ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::extents, child,
+                              t);
+    });
+}
+
+int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
+                        ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_hindexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::bytes, child,
+                              t);
+    });
+}
+
+int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
+                      const ucd_type_t *types, ucd_info_t, ucd_type_t *newtype) {
+    return guard("ucd_create_struct", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(newtype, "newtype"));
+        if (count < 0)
+            return fail(UCD_ERR__INVALID_ARG, "count is %jd; it must be >= 0",
+                        static_cast<intmax_t>(count));
+        if (count > 0) {
+            UCD_TRY(require(blocklengths, "blocklengths"));
+            UCD_TRY(require(displs, "displs"));
+            UCD_TRY(require(types, "types"));
+        }
+        std::vector<const Type *> children(static_cast<std::size_t>(count));
+        for (intptr_t i = 0; i < count; ++i) {
+            const Type *&child = children[static_cast<std::size_t>(i)];
+            if (const Status status = resolve(types[i], "", child); !status.ok()) {
+                char name[48];
+                std::snprintf(name, sizeof name, "types[%jd]", static_cast<intmax_t>(i));
+                return resolve(types[i], name, child);
+            }
+        }
+        TypeOwner type;
+        UCD_TRY(
+            create_struct(count, as_int64(blocklengths), as_int64(displs), children.data(), type));
+        *newtype = handle_of(std::move(type));
+        return success;
+    });
+}
+
+int ucd_create_subarray(int ndims, const intptr_t *sizes, const intptr_t *subsizes,
+                        const intptr_t *starts, int order, ucd_type_t oldtype, ucd_info_t,
+                        ucd_type_t *newtype) {
+    return construct("ucd_create_subarray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_subarray(ndims, as_int64(sizes), as_int64(subsizes), as_int64(starts), order,
+                               child, t);
+    });
+}
+
+int ucd_create_darray(int size, int rank, int ndims, const intptr_t *gsizes, const int *distribs,
+                      const intptr_t *dargs, const int *psizes, int order, ucd_type_t oldtype,
+                      ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_darray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_darray(size, rank, ndims, as_int64(gsizes), distribs, as_int64(dargs), psizes,
+                             order, child, t);
+    });
+}
+
+int ucd_create_ndarray(int ndims, const intptr_t *shape, const intptr_t *byte_strides,
+                       ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_ndarray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_ndarray(ndims, as_int64(shape), as_int64(byte_strides), child, t);
+    });
+}
+
+int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_info_t,
+                       ucd_type_t *newtype) {
+    return construct("ucd_create_resized", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
+        return create_resized(child, lb, extent, t);
+    });
+}
+
+int ucd_free(ucd_type_t *type) {
+    return guard("ucd_free", [&]() -> Status {
+        if (!ever_initialised.load(std::memory_order_acquire))
+            return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+        UCD_TRY(require(type, "type"));
+        const Type *t;
+        UCD_TRY(resolve(*type, "*type", t));
+        if (t->permanent)
+            return fail(UCD_ERR__INVALID_ARG, "*type is a predefined type; those are never freed");
+        release(t);
+        *type = UCD_TYPE__NULL;
+        return success;
+    });
+}

@@ -1,0 +1,57 @@
+// Types as bytes and back.
+
+#include "api/api_guard.h"
+#include "flatten/reader.h"
+#include "flatten/writer.h"
+#include "transfer/context.h"
+
+#include <ucd.h>
+
+using namespace ucd;
+
+namespace {
+
+Status find(ucd_type_t handle, const Type *&type) {
+    Context *context;
+    UCD_TRY(current(context));
+    return resolve(handle, "type", type);
+}
+
+} // namespace
+
+int ucd_flatten_size(ucd_type_t type, uintptr_t *size) {
+    return guard("ucd_flatten_size", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find(type, t));
+        UCD_TRY(require(size, "size"));
+        *size = flatten(*t).size();
+        return success;
+    });
+}
+
+int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size) {
+    return guard("ucd_flatten", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find(type, t));
+        if (flattened_size > 0) UCD_TRY(require(flattened, "flattened"));
+        const std::vector<uint8_t> bytes = flatten(*t);
+        if (flattened_size < bytes.size())
+            return fail(UCD_ERR__TRUNCATED, "flattened_size is %ju; the type needs %zu bytes",
+                        static_cast<uintmax_t>(flattened_size), bytes.size());
+        std::memcpy(flattened, bytes.data(), bytes.size());
+        return success;
+    });
+}
+
+int ucd_unflatten(ucd_type_t *newtype, const void *flattened, uintptr_t flattened_size) {
+    return guard("ucd_unflatten", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(newtype, "newtype"));
+        if (flattened_size > 0) UCD_TRY(require(flattened, "flattened"));
+        TypeOwner type;
+        UCD_TRY(unflatten(static_cast<const uint8_t *>(flattened), flattened_size, type));
+        *newtype = handle_of(std::move(type));
+        return success;
+    });
+}

@@ -1,0 +1,49 @@
+// The C boundary: statuses out, no exception across.
+#pragma once
+
+#include "status.h"
+#include "support/exception_status.h"
+#include "support/log.h"
+
+#include <cstring>
+#include <exception>
+#include <utility>
+
+namespace ucd {
+
+// Runs `body`, which returns a Status; puts `function` before the message of a failure.
+template <class Body>
+[[gnu::always_inline]] inline int guard(const char *function, Body &&body) noexcept {
+    Status status;
+    try {
+        status = std::forward<Body>(body)();
+        if (status.ok()) [[likely]]
+            return UCD_SUCCESS;
+    } catch (const std::exception &) {
+        status = status_of_exception();
+    }
+    prefix_last_error(function);
+    if (logs(LogLevel::error)) log_line("%s", last_error.text);
+    return status.code();
+}
+
+template <class T>
+Status require(const T *pointer, const char *argument) {
+    if (pointer == nullptr) [[unlikely]]
+        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must not be", argument);
+    return success;
+}
+
+// Hands out a struct that says itself how much of it the caller knows.
+template <class Struct>
+Status fill_sized(const Struct &filled, Struct *out) {
+    const uint32_t size = out->struct_size;
+    if (size < sizeof size)
+        return fail(UCD_ERR__INVALID_ARG, "struct_size is %u; it must be the size of the struct",
+                    size);
+    std::memcpy(static_cast<void *>(out), &filled, size < sizeof filled ? size : sizeof filled);
+    out->struct_size = size;
+    return success;
+}
+
+} // namespace ucd

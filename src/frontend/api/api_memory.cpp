@@ -1,0 +1,210 @@
+// ucd_memory.h: memory of devices, and sharing it with other processes.
+
+#include "api/api_guard.h"
+#include "transfer/context.h"
+#include "transfer/device_memory.h"
+#include "transfer/location.h"
+
+#include <ucd_memory.h>
+
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <unistd.h>
+
+using namespace ucd;
+
+namespace {
+
+// What a ucd_ipc_handle_t's bytes are.
+struct Handle {
+    static constexpr uint32_t expected_magic = 0x49444355; // "UCDI"
+    uint32_t magic = expected_magic;
+    uint32_t check = 0;   // of all that follows
+    uint64_t machine = 0; // where it was exported
+    uint64_t process = 0;
+    uint64_t address = 0; // there
+    uint64_t bytes = 0;
+    char backend[16] = {};
+    MemoryHandle memory;
+};
+static_assert(sizeof(Handle) == sizeof(ucd_ipc_handle_t));
+
+constexpr uint64_t hash_start = 0xcbf29ce484222325u;
+
+uint64_t hash(const void *data, std::size_t bytes, uint64_t so_far = hash_start) {
+    for (std::size_t i = 0; i < bytes; ++i)
+        so_far = (so_far ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3u;
+    return so_far;
+}
+
+uint32_t checksum(const Handle &h) {
+    const std::size_t skipped = offsetof(Handle, machine);
+    const uint64_t sum = hash(reinterpret_cast<const char *>(&h) + skipped, sizeof h - skipped);
+    return static_cast<uint32_t>(sum ^ sum >> 32);
+}
+
+// The same for all processes of a machine since it was started.
+uint64_t find_machine() {
+    char text[256] = {};
+    std::size_t length = 0;
+    if (std::FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+        length = std::fread(text, 1, sizeof text, file);
+        (void)std::fclose(file); // was read only
+    }
+    if (length == 0 && ::gethostname(text, sizeof text - 1) == 0) length = std::strlen(text);
+    return hash(text, length);
+}
+
+uint64_t this_machine() {
+    static const uint64_t machine = find_machine();
+    return machine;
+}
+
+// No other process has it: numbers of processes are not enough, since containers have the same
+// ones.
+uint64_t this_process() {
+    static std::mutex mutex;
+    static pid_t pid = -1;
+    static uint64_t number = 0;
+    const std::lock_guard lock(mutex);
+    if (pid != ::getpid()) { // at first, and after a fork
+        std::random_device random;
+        number = uint64_t{random()} << 32 | random();
+        pid = ::getpid();
+    }
+    return number;
+}
+
+Status find_device(Context &context, const char *name, Executor &device) {
+    UCD_TRY(require(name, "device"));
+    LocationHint hint;
+    if (parse_location(name, hint) && hint.kind == MemoryKind::device)
+        UCD_TRY(find_executor(context, "device", hint.backend, hint.device, device));
+    if (device.backend == nullptr || device.on_host())
+        return fail(UCD_ERR__INVALID_ARG,
+                    "device is \"%.32s\"; it must be a GPU backend's name, a colon and a number",
+                    name);
+    return success;
+}
+
+// The backend that knows the memory as a device's.
+Status find_owner(Context &context, const void *address, MemoryLocation &place) {
+    UCD_TRY(find_location(context, Hints(), nullptr, address, place));
+    if (place.kind == MemoryKind::device) return success;
+    return fail(UCD_ERR__INVALID_ARG, "address is %p, which is not in memory of a device", address);
+}
+
+Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
+    std::memcpy(static_cast<void *>(&h), from.bytes, sizeof h);
+    if (h.magic != Handle::expected_magic || h.check != checksum(h) || h.bytes == 0 ||
+        h.backend[sizeof h.backend - 1] != '\0')
+        return fail(UCD_ERR__CORRUPT, "handle's bytes are not of ucd_ipc_export");
+    if (h.machine == this_machine()) return success;
+    return fail(UCD_ERR__NOT_SUPPORTED, "handle is of another machine");
+}
+
+// It is of this process: what was exported must still be there.
+Status open_own(Context &context, const Executor &ref, const Handle &h, void *&address) {
+    address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
+    MemoryLocation place;
+    MemoryHandle now;
+    if (!ref.backend->find(address, place) || place.kind != MemoryKind::device ||
+        !ref.backend->export_memory(address, h.bytes, now).ok() ||
+        std::memcmp(now.native, h.memory.native, sizeof now.native) != 0 ||
+        now.offset != h.memory.offset)
+        return fail(UCD_ERR__CORRUPT, "handle is of an allocation that is not there");
+    if (!ref.backend->reaches(ref.device, place))
+        return fail(UCD_ERR__NOT_SUPPORTED, "device %d does not reach memory of device %d",
+                    ref.device, place.device);
+    return context.device_memory->open_own(address);
+}
+
+} // namespace
+
+int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address) {
+    return guard("ucd_memory_alloc", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(address, "address"));
+        if (kind != UCD_MEMORY__DEVICE && kind != UCD_MEMORY__PINNED)
+            return fail(UCD_ERR__INVALID_ARG, "kind is %d, which is none", kind);
+        if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
+        Executor ref;
+        UCD_TRY(find_device(*context, device, ref));
+        void *memory;
+        UCD_TRY(context->device_memory->allocate(
+            *ref.backend, ref.device,
+            kind == UCD_MEMORY__PINNED ? MemoryKind::pinned : MemoryKind::device, bytes, memory));
+        *address = memory;
+        return success;
+    });
+}
+
+int ucd_memory_free(void *address) {
+    return guard("ucd_memory_free", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        return context->device_memory->release(address);
+    });
+}
+
+int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle) {
+    return guard("ucd_ipc_export", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(handle, "handle"));
+        UCD_TRY(require(address, "address"));
+        if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
+        MemoryLocation place;
+        UCD_TRY(find_owner(*context, address, place));
+        const auto slot = static_cast<std::size_t>(context->index_of(*place.owner));
+        Handle h;
+        UCD_TRY(context->slots[slot].backend->export_memory(address, bytes, h.memory));
+        h.machine = this_machine();
+        h.process = this_process();
+        h.address = reinterpret_cast<uintptr_t>(address);
+        h.bytes = bytes;
+        std::strncpy(h.backend, place.owner->name(), sizeof h.backend - 1);
+        h.check = checksum(h);
+        std::memcpy(handle->bytes, &h, sizeof h);
+        return success;
+    });
+}
+
+int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
+                 uintptr_t *bytes) {
+    return guard("ucd_ipc_open", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(handle, "handle"));
+        UCD_TRY(require(address, "address"));
+        UCD_TRY(require(bytes, "bytes"));
+        Executor ref;
+        UCD_TRY(find_device(*context, device, ref));
+        Handle h;
+        UCD_TRY(read_handle(*handle, h));
+        if (std::strcmp(h.backend, ref.backend->name()) != 0)
+            return fail(UCD_ERR__NOT_SUPPORTED, "handle is of backend %s, and device is %.32s",
+                        h.backend, device);
+        void *found;
+        if (h.process == this_process())
+            UCD_TRY(open_own(*context, ref, h, found));
+        else
+            UCD_TRY(
+                context->device_memory->open(*ref.backend, ref.device, h.memory, h.bytes, found));
+        *address = found;
+        *bytes = h.bytes;
+        return success;
+    });
+}
+
+int ucd_ipc_close(void *address) {
+    return guard("ucd_ipc_close", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(address, "address"));
+        return context->device_memory->close(address);
+    });
+}

@@ -1,0 +1,164 @@
+// What is known of a type: size, bounds, layout.
+
+#include "api/api_guard.h"
+#include "api/describe.h"
+#include "transfer/arguments.h"
+#include "transfer/context.h"
+#include "transfer/route.h"
+
+#include <ucd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace ucd;
+
+namespace {
+
+Status find(ucd_type_t handle, const Type *&type) {
+    Context *context;
+    UCD_TRY(current(context));
+    return resolve(handle, "type", type);
+}
+
+int get_bounds(const char *function, ucd_type_t handle, intptr_t *lb, intptr_t *extent,
+               int64_t Type::*from, int64_t Type::*to) {
+    return guard(function, [&]() -> Status {
+        const Type *type;
+        UCD_TRY(find(handle, type));
+        UCD_TRY(require(lb, "lb"));
+        UCD_TRY(require(extent, "extent"));
+        *lb = type->*from;
+        *extent = type->*to - type->*from;
+        return success;
+    });
+}
+
+// The regular box that a node is: up to four strides over one block.
+void find_box(const Layout &layout, const Node &top, ucd_layout_t &l) {
+    constexpr uint32_t max_dims = sizeof l.box_count / sizeof l.box_count[0];
+    const Node *n = &top;
+    uint32_t dims = 0;
+    for (; n->kind == NodeKind::strided && dims < max_dims; n = &layout.nodes[n->child]) {
+        l.box_count[dims] = n->count;
+        l.box_stride[dims++] = n->stride;
+    }
+    if (n->kind != NodeKind::block) {
+        std::memset(l.box_count, 0, sizeof l.box_count);
+        std::memset(l.box_stride, 0, sizeof l.box_stride);
+        return;
+    }
+    if (dims == 0) {
+        l.box_count[0] = 1;
+        l.box_stride[0] = static_cast<int64_t>(n->bytes);
+        dims = 1;
+    }
+    l.box_dims = dims;
+    l.box_start = layout.start;
+    l.box_block = n->bytes;
+}
+
+} // namespace
+
+int ucd_get_size(ucd_type_t type, uintptr_t *size) {
+    return guard("ucd_get_size", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find(type, t));
+        UCD_TRY(require(size, "size"));
+        *size = t->size;
+        return success;
+    });
+}
+
+int ucd_get_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent) {
+    return get_bounds("ucd_get_extent", type, lb, extent, &Type::lb, &Type::ub);
+}
+
+int ucd_get_true_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent) {
+    return get_bounds("ucd_get_true_extent", type, lb, extent, &Type::true_lb, &Type::true_ub);
+}
+
+int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
+    return guard("ucd_get_layout", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find(type, t));
+        UCD_TRY(require(layout, "layout"));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        const Layout *made = bytes > 0 ? &layout_of(*t) : nullptr; // or fails
+        // In place, if there is room: to copy what was just written takes longer than to find it.
+        const uint32_t struct_size = layout->struct_size;
+        ucd_layout_t whole;
+        ucd_layout_t &l = struct_size < sizeof whole ? whole : *layout;
+        l = {};
+        l.struct_size = struct_size;
+        l.bytes = bytes;
+        l.contiguous = 1;
+        if (made != nullptr) {
+            const Layout &canonical = *made;
+            Node repeated;
+            if (count > 1) repeated = repeat(canonical.top(), canonical.root, count, t->extent());
+            const Node &top = count > 1 ? repeated : canonical.top();
+            const Segments &s = top.segments;
+            l.contiguous = s.count == 1;
+            l.segments = s.count;
+            l.min_segment = std::min({s.first_bytes, s.last_bytes, s.inner_min});
+            l.max_segment = std::max({s.first_bytes, s.last_bytes, s.inner_max});
+            l.low = displace(canonical.start, top.low);
+            l.high = displace(canonical.start, top.high);
+            l.element = reinterpret_cast<ucd_type_t>(static_cast<uintptr_t>(t->predefined));
+            find_box(canonical, top, l);
+        }
+        return &l == layout ? success : fill_sized(l, layout);
+    });
+}
+
+int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info, char *memory,
+                   uintptr_t memory_size) {
+    return guard("ucd_get_memory", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        const Type *t;
+        UCD_TRY(resolve(type, "type", t));
+        UCD_TRY(require(memory, "memory"));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        MemoryLocation place;
+        if (bytes > 0)
+            UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
+                                  first_byte(*t, static_cast<const char *>(buf)), place));
+        char of_device[32];
+        const char *text = place.kind == MemoryKind::pinned    ? "pinned"
+                           : place.kind == MemoryKind::managed ? "managed"
+                                                               : "host";
+        if (place.kind == MemoryKind::device) {
+            std::snprintf(of_device, sizeof of_device, "%s:%d", place.owner->name(), place.device);
+            text = of_device;
+        }
+        const std::size_t needed = std::strlen(text) + 1;
+        if (memory_size < needed)
+            return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",
+                        static_cast<uintmax_t>(memory_size), needed);
+        std::memcpy(memory, text, needed);
+        return success;
+    });
+}
+
+int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed) {
+    return guard("ucd_describe", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find(type, t));
+        UCD_TRY(require(needed, "needed"));
+        if (text_size > 0) UCD_TRY(require(text, "text"));
+        Context *context;
+        UCD_TRY(current(context));
+        const std::string full = describe(*t, *context);
+        *needed = full.size() + 1;
+        if (text_size < full.size() + 1)
+            return fail(UCD_ERR__TRUNCATED, "text_size is %ju; the text needs %zu bytes",
+                        static_cast<uintmax_t>(text_size), full.size() + 1);
+        std::memcpy(text, full.c_str(), full.size() + 1);
+        return success;
+    });
+}

@@ -1,0 +1,204 @@
+#include "api/describe.h"
+
+#include "flatten/writer.h"
+#include "layout/advice.h"
+#include "layout/layout_text.h"
+#include "layout/normalise/lower.h"
+#include "prepared/footprint.h"
+#include "transfer/arguments.h"
+#include "types/predefined.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ucd {
+namespace {
+
+// Long lists and deep trees are cut short.
+constexpr int64_t max_entries = 16;
+constexpr std::size_t max_lines = 64;
+
+std::string list(const int64_t *values, int64_t count) {
+    std::string text = "[";
+    for (int64_t i = 0; i < std::min(count, max_entries); ++i) {
+        if (i > 0) text += ',';
+        text += std::to_string(values[i]);
+    }
+    return text + (count > max_entries ? ",...]" : "]");
+}
+
+std::string_view name_of(Combiner combiner) {
+    constexpr std::string_view names[] = {
+        "predefined",    "contig",         "dup",     "vector",   "hvector",
+        "indexed_block", "hindexed_block", "indexed", "hindexed", "struct",
+        "subarray",      "darray",         "ndarray", "resized"};
+    return names[static_cast<unsigned>(combiner)];
+}
+
+std::string order_name(int64_t order) {
+    return order == UCD_ORDER__C ? "C" : "FORTRAN";
+}
+
+std::string distributions(const int64_t *values, int64_t count) {
+    constexpr std::string_view names[] = {"BLOCK", "CYCLIC", "NONE"};
+    std::string text = "[";
+    for (int64_t i = 0; i < count; ++i) {
+        if (i > 0) text += ',';
+        text += names[values[i]];
+    }
+    return text + "]";
+}
+
+// The constructor's arguments in the order of its parameters, without the types.
+std::string arguments_of(const Type &t) {
+    const auto number = [](int64_t v) { return std::to_string(v); };
+    const int64_t *a = t.arguments.get();
+    switch (t.combiner) {
+    case Combiner::predefined:
+    case Combiner::dup: return "";
+    case Combiner::contig: return number(t.blocklength);
+    case Combiner::vector:
+        return number(t.count) + ", " + number(t.blocklength) + ", " + number(a[0]);
+    case Combiner::hvector:
+        return number(t.count) + ", " + number(t.blocklength) + ", " + number(t.stride);
+    case Combiner::indexed_block:
+    case Combiner::hindexed_block:
+        return number(t.blocklength) + ", " + list(t.displs.get(), t.count);
+    case Combiner::indexed:
+    case Combiner::hindexed:
+    case Combiner::structure:
+        return list(t.blocklengths.get(), t.count) + ", " + list(t.displs.get(), t.count);
+    case Combiner::resized: return number(t.lb) + ", " + number(t.extent());
+    case Combiner::subarray: {
+        const int64_t n = a[0];
+        return list(a + 1, n) + ", " + list(a + 1 + n, n) + ", " + list(a + 1 + 2 * n, n) + ", " +
+               order_name(a[1 + 3 * n]);
+    }
+    case Combiner::darray: {
+        const int64_t n = a[2];
+        const int64_t *g = a + 3;
+        return number(a[0]) + ", " + number(a[1]) + ", " + list(g, n) + ", " +
+               distributions(g + n, n) + ", " + list(g + 2 * n, n) + ", " + list(g + 3 * n, n) +
+               ", " + order_name(g[4 * n]);
+    }
+    case Combiner::ndarray: return list(a + 1, a[0]) + ", " + list(a + 1 + a[0], a[0]);
+    }
+    return "";
+}
+
+// The child that the user gave to a constructor that nests strides of its own around it.
+const Type *user_child(const Type &t) {
+    const bool array = t.combiner == Combiner::subarray || t.combiner == Combiner::darray ||
+                       t.combiner == Combiner::ndarray;
+    if (!array || t.form == Form::nest) return t.child;
+    int64_t dims = t.combiner == Combiner::darray ? t.arguments[2] : t.arguments[0];
+    const Type *c = t.child;
+    if (t.combiner != Combiner::darray) {
+        for (; dims > 0; --dims) c = c->child;
+        return c;
+    }
+    // A dimension is a block within a stride, or a struct of such and a shorter rest.
+    for (; dims > 0; --dims)
+        c = c->form == Form::structure ? c->children[0]->child->child : c->child->child;
+    return c;
+}
+
+void write_tree(const Type &root, std::string &text) {
+    struct Item {
+        const Type *type;
+        std::size_t depth;
+        int64_t repeated; // equal members of a struct in a row
+    };
+    std::vector<Item> pending{{&root, 0, 1}};
+    for (std::size_t lines = 0; !pending.empty(); ++lines) {
+        if (lines == max_lines) {
+            text += "type: ...\n";
+            return;
+        }
+        const auto [t, depth, repeated] = pending.back();
+        pending.pop_back();
+        text += "type: ";
+        text.append(2 * depth, ' ');
+        if (repeated > 1) text += std::to_string(repeated) + " times ";
+        if (t->form == Form::element) {
+            text += t->predefined != 0 ? predefined_name(t->predefined) : "foreign";
+            text += "\n";
+            continue;
+        }
+        text += name_of(t->combiner);
+        text += "(" + arguments_of(*t) + ")\n";
+        if (t->form != Form::structure) {
+            pending.push_back({user_child(*t), depth + 1, 1});
+            continue;
+        }
+        std::vector<Item> members;
+        for (int64_t i = 0; i < t->count && members.size() < max_lines; ++i) {
+            if (!members.empty() && members.back().type == t->children[i])
+                ++members.back().repeated;
+            else
+                members.push_back({t->children[i], depth + 1, 1});
+        }
+        pending.insert(pending.end(), members.rbegin(), members.rend());
+    }
+}
+
+void write_steps(const Type &type, std::string &text) {
+    LoweringTrace trace;
+    (void)lower_to_layout(type, max_layout_bytes(type), &trace);
+    for (const LoweringStep &step : trace.steps) {
+        text += "step: " + std::string(name_of(step.combiner)) + " -> " + step.result;
+        for (std::size_t i = 0; i < step.rewrites.size(); ++i)
+            text += std::string(i == 0 ? " by " : ", ") + step.rewrites[i];
+        text += "\n";
+    }
+    if (trace.count > trace.steps.size()) text += "step: ...\n";
+}
+
+void write_kernels(const Type &type, const Context &context, std::string &text) {
+    uint64_t total;
+    const bool several_fit = check_count(2, type, "count", total).ok();
+    for (std::size_t i = 0; i < context.slots.size(); ++i) {
+        const BackendSlot &slot = context.slots[i];
+        if (!slot.backend) {
+            text += "kernel: " + slot.name + ": none, since " + slot.state.reason + "\n";
+            continue;
+        }
+        for (const bool repeated : {false, true}) {
+            const Plan *plan;
+            if (repeated && !several_fit) continue;
+            if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
+                continue;
+            text += "kernel: " + slot.name + (repeated ? ", several: " : ", one: ") +
+                    plan->describe() + "\n";
+        }
+    }
+}
+
+} // namespace
+
+std::string describe(const Type &type, const Context &context) {
+    std::string text;
+    const auto line = [&](const char *key, const std::string &value) {
+        text += std::string(key) + ": " + value + "\n";
+    };
+    const auto number = [&](const char *key, auto value) { line(key, std::to_string(value)); };
+    write_tree(type, text);
+    number("size", type.size);
+    number("lb", type.lb);
+    number("extent", type.extent());
+    number("true_lb", type.true_lb);
+    number("true_extent", type.true_ub - type.true_lb);
+    number("alignment", type.alignment);
+    line("explicit_bounds", type.explicit_bounds ? "yes" : "no");
+    write_steps(type, text);
+    line("layout", to_text(layout_of(type)));
+    const uint64_t segments = type.size == 0 ? 0 : layout_of(type).top().segments.count;
+    number("segments", segments);
+    if (type.size > 0) write_kernels(type, context, text);
+    line("advice", advice_for(layout_of(type)));
+    number("flattened", flatten(type).size());
+    number("memory", footprint_of(type));
+    return text;
+}
+
+} // namespace ucd

@@ -1,0 +1,13 @@
+// A type for people to read.
+#pragma once
+
+#include "transfer/context.h"
+#include "types/type.h"
+
+#include <string>
+
+namespace ucd {
+
+std::string describe(const Type &type, const Context &context);
+
+} // namespace ucd

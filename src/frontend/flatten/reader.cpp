@@ -1,0 +1,422 @@
+// The reader. Whatever the bytes are, the time, the memory and the type that comes out are bounded
+// by their number: every list is limited by the bytes that are left, and what is not written out
+// there (progressions, nests) is not written out in memory either.
+//
+// Only the root has bounds of its own. Strides are written wherever the writer's extents counted,
+// so the nodes below have the bounds that their strides need, or else their true bounds.
+
+#include "flatten/reader.h"
+
+#include "flatten/format.h"
+#include "types/bounds.h"
+#include "types/predefined.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ucd {
+namespace {
+
+using namespace flat;
+
+// Reads numbers; zeros beyond the end, which is remembered.
+class Cursor {
+public:
+    Cursor(const uint8_t *begin, const uint8_t *end) : at_(begin), end_(end) {}
+
+    bool beyond_end() const { return beyond_end_; }
+    std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+    // Where `count` numbers lie, or null if they are not there.
+    const uint8_t *take(uint64_t count, unsigned width) {
+        if (count > left() >> width) {
+            beyond_end_ = true;
+            return nullptr;
+        }
+        const uint8_t *from = at_;
+        at_ += count << width;
+        return from;
+    }
+    int64_t number(unsigned width) {
+        const uint8_t *from = take(1, width);
+        return from == nullptr ? 0 : load_signed(from, width);
+    }
+    uint8_t byte() {
+        const uint8_t *from = take(1, 0);
+        return from == nullptr ? 0 : *from;
+    }
+
+private:
+    const uint8_t *at_, *end_;
+    bool beyond_end_ = false;
+};
+
+Status corrupt(const char *what) {
+    return fail(UCD_ERR__CORRUPT, "flattened is no flattened type: %s", what);
+}
+
+TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
+    TypeOwner t(new Type);
+    t->combiner = combiner;
+    t->form = form;
+    if (child != nullptr) retain(*child);
+    t->child = child;
+    return t;
+}
+
+// Bounds that hold whatever is in them. The type gets its true bounds.
+Status settle(Bounds &bounds, Type &t) {
+    bounds.set(0, 0);
+    if (!bounds.settle(t).ok()) return corrupt("a size or displacements that do not fit");
+    t.explicit_bounds = false;
+    t.lb = t.true_lb;
+    t.ub = t.true_ub;
+    return success;
+}
+
+class Reader {
+public:
+    Reader(const uint8_t *bytes, std::size_t count)
+        : bytes_(bytes), cursor_(bytes + header_bytes, bytes + count) {}
+
+    Status run(TypeOwner &type);
+
+private:
+    // A node of `count` entries, as far as it is read alike for all kinds.
+    struct List {
+        uint64_t count = 0;
+        std::unique_ptr<int64_t[]> displs;
+        const uint8_t *ids = nullptr, *lengths = nullptr;
+        Widths widths;
+    };
+
+    Status node(TypeOwner &type);
+    Status element(TypeOwner &type);
+    Status nest(Widths w, TypeOwner &type);
+    Status list(Kind kind, uint8_t flags, Widths w, TypeOwner &type);
+    Status indexed_block(List list, TypeOwner &type);
+    Status indexed(List list, int64_t stride, bool one_length, TypeOwner &type);
+    Status structure(List list, TypeOwner &type);
+    Status refer(const uint8_t *id, unsigned width, const Type *&type);
+    Status root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type);
+
+    const uint8_t *bytes_;
+    Cursor cursor_;
+    std::vector<TypeOwner> nodes_;
+    std::vector<bool> used_;
+};
+
+Status Reader::run(TypeOwner &type) {
+    const uint8_t flags = bytes_[flags_at], alignment_log = bytes_[alignment_at];
+    if ((flags & ~root_flags_mask) != 0) return corrupt("flags that are not defined");
+    if (alignment_log > max_alignment_log) return corrupt("an alignment that no type has");
+    const unsigned width = flags >> root_width_shift;
+    const int64_t start = cursor_.number(width), lb = cursor_.number(width),
+                  extent = cursor_.number(width);
+    const uint64_t count = load_unsigned(bytes_ + node_count_at, 2);
+    if (cursor_.beyond_end() || count > cursor_.left() / min_node_bytes)
+        return corrupt("it has too few bytes for its nodes");
+    nodes_.reserve(count);
+    used_.resize(count);
+    for (uint64_t i = 0; i < count; ++i) {
+        TypeOwner made;
+        UCD_TRY(node(made));
+        if (cursor_.beyond_end()) return corrupt("it ends within a node");
+        nodes_.push_back(std::move(made));
+    }
+    if (cursor_.left() > 0) return corrupt("bytes follow the last node");
+    for (std::size_t id = 0; id + 1 < nodes_.size(); ++id)
+        if (!used_[id]) return corrupt("a node that none refers to");
+    UCD_TRY(root(start, lb, extent, type));
+    type->explicit_bounds = (flags & explicit_flag) != 0;
+    type->alignment = uint32_t{1} << alignment_log;
+    return success;
+}
+
+Status Reader::node(TypeOwner &type) {
+    const uint8_t first = cursor_.byte(), flags = first & ~kind_mask;
+    const auto kind = static_cast<Kind>(first & kind_mask);
+    if (kind == Kind::element && flags == 0) return element(type);
+    // Each entry of a list takes up bytes somewhere, so one of its columns is written out.
+    const bool progression = (flags & progression_flag) != 0;
+    const uint8_t defined = kind == Kind::indexed ? progression ? progression_flag : one_length_flag
+                            : kind == Kind::structure ? progression_flag
+                                                      : 0;
+    const Widths w = Widths::of(cursor_.byte());
+    if ((flags & ~defined) != 0 || w.ids > 2 || (kind != Kind::indexed && w.lengths != 0) ||
+        ((kind == Kind::nest || progression) && w.steps != 0))
+        return corrupt("flags that are not defined");
+    switch (kind) {
+    case Kind::nest: return nest(w, type);
+    case Kind::indexed_block:
+    case Kind::indexed:
+    case Kind::structure: return list(kind, flags, w, type);
+    default: return corrupt("a node of a kind that is not defined");
+    }
+}
+
+Status Reader::element(TypeOwner &type) {
+    const uint8_t element_class = cursor_.byte(), bytes = cursor_.byte(),
+                  alignment_log = cursor_.byte();
+    const Element element = representation_with(element_class, bytes).element;
+    if (element == Element::none) return corrupt("an element that is not defined");
+    if (alignment_log > max_alignment_log) return corrupt("an alignment that no type has");
+    const uint32_t alignment = uint32_t{1} << alignment_log;
+    const unsigned here = predefined_with(element);
+    if (here != 0 && predefined_type(here).alignment == alignment) {
+        type.reset(const_cast<Type *>(&predefined_type(here)));
+        return success;
+    }
+    TypeOwner t(new Type);
+    const Pieces pieces = pieces_of(element);
+    t->element = element;
+    t->predefined = static_cast<uint8_t>(here);
+    t->alignment = alignment;
+    t->ops = defined_ops(element);
+    t->size = bytes;
+    t->true_ub = pieces.second_bytes == 0 ? bytes : pieces.second_at + pieces.second_bytes;
+    t->ub = t->true_ub;
+    type = std::move(t);
+    return success;
+}
+
+Status Reader::refer(const uint8_t *id, unsigned width, const Type *&type) {
+    const uint64_t value = load_unsigned(id, width);
+    if (value >= nodes_.size()) return corrupt("a reference to a node that is not before it");
+    used_[value] = true;
+    type = nodes_[value].get();
+    return success;
+}
+
+// Many levels, two bytes each, are one type.
+Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Type *child,
+                 TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::ndarray, Form::nest, child);
+    t->argument_count = 1 + 2 * dims;
+    t->arguments = std::make_unique<int64_t[]>(t->argument_count);
+    t->arguments[0] = dims;
+    int128 lowest = 0, highest = 0;
+    int64_t times = 1;
+    for (unsigned level = 0; level < dims; ++level) {
+        const int64_t count = load_signed(levels + (std::size_t{2 * level} << width), width),
+                      stride = load_signed(levels + (std::size_t{2 * level + 1} << width), width);
+        if (count < 2) return corrupt("a nest with a level of fewer than two");
+        if (__builtin_mul_overflow(times, count, &times))
+            return corrupt("a size or displacements that do not fit");
+        const int128 last = static_cast<int128>(count - 1) * stride;
+        // Levels that lead too far are found out before so many of them add up to more than 128
+        // bits.
+        if (last > INT64_MAX || last < -INT64_MAX)
+            return corrupt("a size or displacements that do not fit");
+        lowest += std::min<int128>(last, 0);
+        highest += std::max<int128>(last, 0);
+        t->arguments[1 + level] = count;
+        t->arguments[1 + dims + level] = stride;
+    }
+    Bounds bounds;
+    bounds.add_many(lowest, highest, times, 1, *child);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
+    return success;
+}
+
+Status Reader::nest(Widths w, TypeOwner &type) {
+    const unsigned dims = cursor_.byte();
+    if (dims == 0 || dims > max_dims) return corrupt("a nest of a depth that is not defined");
+    const uint8_t *levels = cursor_.take(2 * dims, w.scalars), *id = cursor_.take(1, w.ids);
+    if (cursor_.beyond_end()) return success;
+    const Type *child = nullptr;
+    UCD_TRY(refer(id, w.ids, child));
+    const auto number = [&](unsigned i) {
+        return load_signed(levels + (std::size_t{i} << w.scalars), w.scalars);
+    };
+    if (dims > 2) return deep_nest(dims, levels, w.scalars, child, type);
+    TypeOwner inner;
+    for (unsigned level = dims; level-- > 0;) {
+        int64_t count = number(2 * level), stride = number(2 * level + 1), blocklength = 1;
+        if (count < 2) return corrupt("a nest with a level of fewer than two");
+        Combiner combiner = Combiner::hvector;
+        // What the user called a block length or a contig.
+        if (stride == child->extent()) {
+            blocklength = count;
+            count = 1;
+            stride = 0;
+            combiner = Combiner::contig;
+            if (level > 0 && number(2 * level - 2) >= 2) {
+                --level;
+                count = number(2 * level);
+                stride = number(2 * level + 1);
+                combiner = Combiner::hvector;
+            }
+        }
+        TypeOwner t = new_type(combiner, Form::strided, child);
+        t->count = count;
+        t->blocklength = blocklength;
+        t->stride = stride;
+        const int128 last = static_cast<int128>(count - 1) * stride;
+        Bounds bounds;
+        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
+                        *child);
+        UCD_TRY(settle(bounds, *t));
+        inner = std::move(t);
+        child = inner.get();
+    }
+    type = std::move(inner);
+    return success;
+}
+
+Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
+    const int64_t n = cursor_.number(w.scalars), unit = cursor_.number(w.scalars);
+    const int64_t stride = kind == Kind::indexed ? cursor_.number(w.scalars) : 0;
+    if (n < 2) return corrupt("a list of fewer than two entries");
+    const bool progression = (flags & progression_flag) != 0,
+               one_length = (flags & one_length_flag) != 0;
+    List l;
+    l.count = static_cast<uint64_t>(n);
+    l.widths = w;
+    l.ids = cursor_.take(kind == Kind::structure ? l.count : 1, w.ids);
+    const uint8_t *steps = progression ? nullptr : cursor_.take(l.count - 1, w.steps);
+    if (kind == Kind::indexed) l.lengths = cursor_.take(one_length ? 1 : l.count, w.lengths);
+    if (cursor_.beyond_end()) return success;
+
+    l.displs = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    l.displs[0] = 0;
+    int64_t step = unit;
+    for (uint64_t i = 1; i < l.count; ++i) {
+        const uint64_t at = (i - 1) << w.steps;
+        const bool far = (!progression &&
+                          __builtin_mul_overflow(unit, load_signed(steps + at, w.steps), &step)) ||
+                         __builtin_add_overflow(l.displs[i - 1], step, &l.displs[i]);
+        if (far) return corrupt("displacements that do not fit");
+    }
+    if (kind == Kind::indexed_block) return indexed_block(std::move(l), type);
+    if (kind == Kind::indexed) return indexed(std::move(l), stride, one_length, type);
+    return structure(std::move(l), type);
+}
+
+Status Reader::indexed_block(List l, TypeOwner &type) {
+    const Type *child = nullptr;
+    UCD_TRY(refer(l.ids, l.widths.ids, child));
+    TypeOwner t = new_type(Combiner::hindexed_block, Form::indexed_block, child);
+    const auto [least, most] = std::minmax_element(l.displs.get(), l.displs.get() + l.count);
+    Bounds bounds;
+    bounds.add_many(*least, *most, static_cast<int64_t>(l.count), 1, *child);
+    t->count = static_cast<int64_t>(l.count);
+    t->displs = std::move(l.displs);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
+    return success;
+}
+
+// The child with an extent of `stride`.
+Status with_extent(int64_t stride, const Type *child, TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::resized, Form::wrap, child);
+    Bounds bounds;
+    bounds.add(0, 1, *child);
+    UCD_TRY(settle(bounds, *t));
+    t->lb = 0;
+    t->ub = stride;
+    type = std::move(t);
+    return success;
+}
+
+Status Reader::indexed(List l, int64_t stride, bool one_length, TypeOwner &type) {
+    const Type *child = nullptr;
+    UCD_TRY(refer(l.ids, l.widths.ids, child));
+    TypeOwner resized;
+    if (child->extent() != stride) {
+        if (stride == INT64_MIN) return corrupt("a stride that does not fit");
+        UCD_TRY(with_extent(stride, child, resized));
+        child = resized.get();
+    }
+    TypeOwner t = new_type(Combiner::hindexed, Form::indexed, child);
+    t->count = static_cast<int64_t>(l.count);
+    t->blocklengths = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    Bounds bounds;
+    for (uint64_t i = 0; i < l.count; ++i) {
+        const std::size_t at = one_length ? 0 : i << l.widths.lengths;
+        const uint64_t length = load_unsigned(l.lengths + at, l.widths.lengths);
+        if (length == 0 || length > INT64_MAX) return corrupt("a length that does not fit");
+        t->blocklengths[i] = static_cast<int64_t>(length);
+        bounds.add(l.displs[i], t->blocklengths[i], *child);
+    }
+    t->displs = std::move(l.displs);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
+    return success;
+}
+
+Status Reader::structure(List l, TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
+    t->children = std::make_unique<const Type *[]>(l.count);
+    t->count = static_cast<int64_t>(l.count);
+    t->blocklengths = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    Bounds bounds;
+    for (uint64_t i = 0; i < l.count; ++i) {
+        const Type *child = nullptr;
+        UCD_TRY(refer(l.ids + (i << l.widths.ids), l.widths.ids, child));
+        retain(*child);
+        t->children[i] = child;
+        t->blocklengths[i] = 1;
+        bounds.add(l.displs[i], 1, *child);
+    }
+    t->displs = std::move(l.displs);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
+    return success;
+}
+
+// The last node where the writer's type starts, then with its bounds. Always a new type.
+Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) {
+    TypeOwner placed;
+    if (nodes_.empty()) {
+        if (start != 0) return corrupt("a start of nothing");
+        placed = new_type(Combiner::structure, Form::structure, nullptr);
+        placed->count = 0;
+        placed->children = std::make_unique<const Type *[]>(0);
+        UCD_TRY(Bounds().settle(*placed));
+    } else if (start == 0) {
+        placed = std::move(nodes_.back());
+    } else {
+        // To lower a displacement is less work than a list of one; it is described as one.
+        placed = new_type(Combiner::hindexed_block, Form::wrap, nodes_.back().get());
+        placed->displs = std::make_unique<int64_t[]>(1);
+        placed->displs[0] = placed->stride = start;
+        Bounds bounds;
+        bounds.add(start, 1, *placed->child);
+        UCD_TRY(settle(bounds, *placed));
+    }
+    TypeOwner t = new_type(Combiner::resized, Form::wrap, placed.get());
+    Bounds bounds;
+    bounds.add(0, 1, *placed);
+    bounds.set(lb, static_cast<int128>(lb) + extent);
+    if (!bounds.settle(*t).ok()) return corrupt("bounds that do not fit");
+    type = std::move(t);
+    return success;
+}
+
+} // namespace
+
+Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type) {
+    if (count < header_bytes) return corrupt("it is shorter than a header");
+    if (!std::equal(magic, magic + sizeof magic, bytes))
+        return corrupt("it starts with other bytes");
+    const uint64_t total = load_unsigned(bytes + total_at, 3);
+    if (total != count)
+        return fail(UCD_ERR__CORRUPT, "flattened_size is %zu; the flattened type says %ju", count,
+                    static_cast<uintmax_t>(total));
+    if (load_unsigned(bytes + checksum_at, 2) != checksum(bytes, count))
+        return corrupt("its checksum differs");
+    const auto written_by = static_cast<unsigned>(load_unsigned(bytes + version_at, 1));
+    if (written_by > version)
+        return fail(UCD_ERR__NOT_SUPPORTED,
+                    "flattened is of version %u of the format; this library reads version %u",
+                    written_by, unsigned{version});
+    if (written_by != version) return corrupt("its version is 0");
+    UCD_TRY(Reader(bytes, count).run(type));
+    type->unflattened = true;
+    type->flattened_bytes = count;
+    return success;
+}
+
+} // namespace ucd

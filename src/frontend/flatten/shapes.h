@@ -1,0 +1,110 @@
+// What types look like, wherever they lie and whatever bounds they have: the nodes of the flattened
+// form while it is made. Extents have become strides, displacements have moved up to where they
+// differ, and equal shapes are one shape.
+//
+// A list may become a simpler shape only if both lower to the same layout, since the reader's speed
+// is to be the writer's: it becomes strides where normalisation would make strides of it as well.
+#pragma once
+
+#include "flatten/format.h"
+#include "types/type.h"
+
+#include <set>
+#include <span>
+#include <vector>
+
+namespace ucd::flat {
+
+using ShapeId = uint32_t;
+inline constexpr ShapeId no_shape = UINT32_MAX;
+
+// Displacements wrap in between; those of first bytes relative to each other fit.
+constexpr int64_t wrapping_add(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+constexpr int64_t wrapping_sub(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+constexpr int64_t wrapping_mul(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// Relative to its first packed byte.
+struct Shape {
+    Kind kind = Kind::element;
+    uint8_t flags = 0;
+    uint8_t element_class = 0, element_bytes = 0, alignment_log = 0; // element
+    uint8_t steps_width = 0, lengths_width = 0;                      // lists
+    ShapeId child = no_shape;                                        // nest, indexed_block, indexed
+    int64_t count = 0;                       // nest: of its one level; lists: entries
+    int64_t stride = 0;                      // nest: of its one level; indexed: within a run
+    int64_t unit = 0;                        // lists: what the steps count
+    std::size_t list_at = 0, list_bytes = 0; // steps, then lengths, as written
+    std::size_t children_at = 0;             // structure
+
+    // Strides over one element of one piece, no two touching but in one dense block.
+    bool plain = false;
+    bool dense = false; // one block
+    int64_t end = 0;    // just past its last byte, if it is plain
+};
+
+// A shape whose first byte lies at displacement `at`.
+struct PlacedShape {
+    int64_t at = 0;
+    ShapeId id = no_shape;
+};
+
+class Shapes {
+public:
+    Shapes() = default;
+    Shapes(const Shapes &) = delete; // the index refers to it
+    Shapes &operator=(const Shapes &) = delete;
+
+    ShapeId element(const Type &type);
+    ShapeId strided(int64_t count, int64_t stride, ShapeId child);
+    // Equal children at displs[i].
+    PlacedShape indexed_block(const std::vector<int64_t> &displs, ShapeId child);
+    // Runs of lengths[i] > 0 children, `stride` apart, at displs[i].
+    PlacedShape indexed(const std::vector<int64_t> &displs, const std::vector<int64_t> &lengths,
+                        int64_t stride, ShapeId child);
+    // Different children at displs[i]; two at least.
+    PlacedShape structure(const std::vector<int64_t> &displs, const std::vector<ShapeId> &children);
+
+    const Shape &operator[](ShapeId id) const { return shapes_[id]; }
+
+    // Appends everything that `root` is made of, children first; returns the number of nodes.
+    uint32_t write(ShapeId root, std::vector<uint8_t> &bytes) const;
+
+private:
+    struct Steps {
+        bool progression = true;
+        int64_t unit = 0; // the one step, or the greatest common divisor of all
+        uint8_t width = 0;
+    };
+    static Steps survey(const std::vector<int64_t> &displs);
+    ShapeId nested_progressions(const std::vector<int64_t> &displs, ShapeId child);
+    Shape list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps);
+    uint8_t *extend(Shape &shape, std::size_t bytes);
+    ShapeId intern(const Shape &shape);
+    std::span<const uint8_t> list_of(const Shape &shape) const;
+    // One child, or those of a structure.
+    std::span<const ShapeId> children_of(const Shape &shape) const;
+
+    const ShapeId &below(const Shape &nest) const;
+    std::span<const ShapeId> written_children(const Shape &shape) const;
+    void write_node(const Shape &shape, const std::vector<uint32_t> &renamed,
+                    std::vector<uint8_t> &bytes) const;
+
+    std::vector<Shape> shapes_; // children before parents
+    std::vector<uint8_t> lists_;
+    std::vector<ShapeId> children_; // of structures
+    // Equal shapes are found by comparing, in order: types may have been made from bytes that are
+    // chosen to do harm, and equal hashes can be chosen.
+    struct Less {
+        const Shapes *shapes;
+        bool operator()(ShapeId a, ShapeId b) const;
+    };
+    std::set<ShapeId, Less> index_{Less{this}};
+};
+
+} // namespace ucd::flat

@@ -1,0 +1,173 @@
+// The writer: takes a type apart into shapes, and writes those that the root needs.
+
+#include "flatten/writer.h"
+
+#include "flatten/shapes.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace ucd {
+namespace {
+
+using namespace flat;
+
+// Takes a type apart, in post-order on a stack of its own: a million levels are legal.
+class Dissection {
+public:
+    explicit Dissection(Shapes &shapes) : shapes_(shapes) {}
+
+    PlacedShape run(const Type &root) {
+        // Only members of structs can be reached on several ways.
+        shared_ = root.nested_structs > 0;
+        stack_.push_back({&root, 0});
+        while (!stack_.empty()) {
+            if (const Type *child = next_child(stack_.back())) {
+                stack_.push_back({child, 0});
+                continue;
+            }
+            const Type &t = *stack_.back().type;
+            result_ = combine(t);
+            if (shared_) known_.emplace(&t, result_);
+            stack_.pop_back();
+        }
+        return result_;
+    }
+
+private:
+    struct Frame {
+        const Type *type;
+        int64_t next; // the child to visit next
+    };
+
+    static bool contributes(const Type &t, int64_t member) {
+        return t.blocklengths[member] > 0 && t.children[member]->size > 0;
+    }
+
+    // A child whose shape is not known yet.
+    const Type *next_child(Frame &f) {
+        const Type &t = *f.type;
+        if (t.form == Form::element) return nullptr;
+        if (t.form != Form::structure) {
+            if (f.next++ > 0) return nullptr;
+            const auto known = shared_ ? known_.find(t.child) : known_.end();
+            if (known == known_.end()) return t.child;
+            result_ = known->second;
+            return nullptr;
+        }
+        const Type *previous = nullptr;
+        while (f.next < t.count) {
+            const int64_t i = f.next++;
+            const Type *child = t.children[i];
+            if (child == previous || !contributes(t, i)) continue;
+            if (!known_.contains(child)) return child;
+            previous = child;
+        }
+        return nullptr;
+    }
+
+    // `result_` is the child's shape, if there is one child.
+    PlacedShape combine(const Type &t) {
+        const PlacedShape c = result_;
+        switch (t.form) {
+        case Form::element: return {0, shapes_.element(t)};
+        case Form::wrap: return {wrapping_add(c.at, t.stride), c.id};
+        case Form::nest: {
+            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
+            ShapeId id = c.id;
+            for (int64_t level = levels; level-- > 0;)
+                id = shapes_.strided(shape[level], shape[levels + level], id);
+            return {c.at, id};
+        }
+        case Form::strided: {
+            const ShapeId run = shapes_.strided(t.blocklength, t.child->extent(), c.id);
+            return {c.at, shapes_.strided(t.count, t.stride, run)};
+        }
+        case Form::indexed_block: {
+            std::vector<int64_t> displs(static_cast<std::size_t>(t.count));
+            for (std::size_t i = 0; i < displs.size(); ++i)
+                displs[i] = wrapping_add(c.at, wrapping_mul(t.displs[i], t.unit));
+            return shapes_.indexed_block(displs,
+                                         shapes_.strided(t.blocklength, t.child->extent(), c.id));
+        }
+        case Form::indexed: {
+            std::vector<int64_t> displs, lengths;
+            for (int64_t i = 0; i < t.count; ++i) {
+                if (t.blocklengths[i] == 0) continue;
+                displs.push_back(wrapping_add(c.at, wrapping_mul(t.displs[i], t.unit)));
+                lengths.push_back(t.blocklengths[i]);
+            }
+            return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
+        }
+        case Form::structure: break;
+        }
+        return combine_structure(t);
+    }
+
+    PlacedShape combine_structure(const Type &t) {
+        std::vector<int64_t> displs, lengths, extents;
+        std::vector<ShapeId> children;
+        const Type *previous = nullptr;
+        PlacedShape c;
+        for (int64_t i = 0; i < t.count; ++i) {
+            if (!contributes(t, i)) continue;
+            if (t.children[i] != previous) c = known_.find(t.children[i])->second;
+            previous = t.children[i];
+            displs.push_back(wrapping_add(c.at, t.displs[i]));
+            lengths.push_back(t.blocklengths[i]);
+            extents.push_back(previous->extent());
+            children.push_back(c.id);
+        }
+        const std::size_t n = children.size();
+        const auto all_same = [&] {
+            return std::all_of(children.begin(), children.end(),
+                               [&](ShapeId id) { return id == children[0]; });
+        };
+        // A struct of blocks is an index: one list of lengths, not a shape for each.
+        const Shape &first = shapes_[children[0]];
+        bool dense = first.dense && all_same();
+        for (std::size_t i = 0; i < n && dense; ++i)
+            dense = lengths[i] == 1 || extents[i] == first.end;
+        if (dense) return shapes_.indexed(displs, lengths, first.end, children[0]);
+        for (std::size_t i = 0; i < n; ++i)
+            children[i] = shapes_.strided(lengths[i], extents[i], children[i]);
+        if (all_same()) return shapes_.indexed_block(displs, children[0]);
+        return shapes_.structure(displs, children);
+    }
+
+    Shapes &shapes_;
+    bool shared_ = false;
+    std::vector<Frame> stack_;
+    PlacedShape result_;
+    std::unordered_map<const Type *, PlacedShape> known_;
+};
+
+} // namespace
+
+std::vector<uint8_t> flatten(const Type &type) {
+    Shapes shapes;
+    PlacedShape root;
+    if (type.size > 0) root = Dissection(shapes).run(type);
+    const int64_t bounds[] = {root.at, type.lb, type.extent()};
+    uint8_t width = 0;
+    for (const int64_t value : bounds) width = std::max(width, width_of_signed(value));
+
+    std::vector<uint8_t> bytes(header_bytes + (std::size_t{3} << width));
+    uint8_t *to = bytes.data() + header_bytes;
+    for (const int64_t value : bounds) to = store(to, static_cast<uint64_t>(value), width);
+    const uint32_t nodes = root.id == no_shape ? 0 : shapes.write(root.id, bytes);
+
+    uint8_t *header = bytes.data();
+    std::copy_n(magic, sizeof magic, header);
+    store(header + version_at, version, 1);
+    header[flags_at] = static_cast<uint8_t>((type.explicit_bounds ? explicit_flag : 0) |
+                                            width << root_width_shift);
+    header[alignment_at] = static_cast<uint8_t>(std::countr_zero(type.alignment));
+    store(header + total_at, bytes.size(), 3);
+    store(header + node_count_at, nodes, 2);
+    store(header + checksum_at, checksum(header, bytes.size()), 2);
+    return bytes;
+}
+
+} // namespace ucd

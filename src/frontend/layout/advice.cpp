@@ -1,0 +1,52 @@
+#include "layout/advice.h"
+
+#include <algorithm>
+
+namespace ucd {
+namespace {
+
+// docs/internals/decisions/0011-advice.md says where these come from.
+constexpr uint64_t max_iov = 1024;        // entries that one writev takes
+constexpr uint64_t worth_an_entry = 1024; // bytes that make up for handling them one by one
+constexpr uint64_t worth_a_row = 64;      // bytes of a cache line, which a copy engine moves whole
+constexpr unsigned max_box_dims = 3;      // that copy engines take
+
+// The levels of a regular box, or 0 if the layout is none.
+unsigned box_dims(const Layout &layout, uint64_t &row) {
+    const Node *n = &layout.top();
+    unsigned dims = 1; // the row itself
+    for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child]) ++dims;
+    row = n->bytes;
+    return n->kind == NodeKind::block ? dims : 0;
+}
+
+} // namespace
+
+std::string advice_for(const Layout &layout) {
+    if (layout.empty()) return "none: there is nothing to move";
+    const auto number = [](uint64_t v) { return std::to_string(v); };
+    const Node &top = layout.top();
+    const uint64_t n = top.segments.count, mean = top.bytes / n;
+    if (n == 1) return "iov: it is one segment, which can be sent from where it lies";
+    const std::string what = number(n) + " segments of " + number(mean) + " bytes" +
+                             (top.bytes % n == 0 ? "" : " on average");
+    if (n <= max_iov && mean >= worth_an_entry)
+        return "iov: " + what + ": few and long enough to be sent from where they lie";
+    uint64_t row;
+    const unsigned dims = box_dims(layout, row);
+    if (dims > 0 && dims <= max_box_dims && row >= worth_a_row)
+        return "dma: " + what + " in a regular box of " + number(dims) +
+               " dimensions, which a copy engine takes as one job; pack where there is none";
+    std::string reason = mean < worth_an_entry
+                             ? "too short to be handled one by one"
+                             : "more than the " + number(max_iov) + " entries that one call takes";
+    if (dims > max_box_dims)
+        reason += ", and a box of more dimensions than copy engines take";
+    else if (dims > 0)
+        reason += ", and rows too short for a copy engine";
+    else
+        reason += ", and not a regular box";
+    return "pack: " + what + ": " + reason;
+}
+
+} // namespace ucd

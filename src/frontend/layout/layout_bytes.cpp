@@ -1,0 +1,21 @@
+#include "layout/layout_bytes.h"
+
+namespace ucd {
+namespace {
+
+template <class T>
+uint64_t bytes_of(const std::vector<T> &list) {
+    return list.capacity() * sizeof(T);
+}
+
+} // namespace
+
+uint64_t bytes_of(const Layout &layout) {
+    uint64_t bytes = bytes_of(layout.nodes) + bytes_of(layout.tables);
+    for (const Table &t : layout.tables)
+        bytes += bytes_of(t.displs) + bytes_of(t.first) + bytes_of(t.children) +
+                 bytes_of(t.segments_first);
+    return bytes;
+}
+
+} // namespace ucd

@@ -1,0 +1,143 @@
+#include "layout/layout_text.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace ucd {
+namespace {
+
+// Shared nodes are written once and referred to by a number afterwards, or else text would double
+// with each level: "[@0 #1: indexed_block(...) block(4), @900 #1]".
+class Writer {
+public:
+    Writer(const Layout &layout, uint64_t most) : layout_(layout), most_(most) {}
+
+    std::string write(NodeId root, int64_t start) {
+        // Only what is written twice has a number. Which that is, a first time shows.
+        for (const bool numbered : {false, true}) {
+            if (numbered && std::none_of(seen_.begin(), seen_.end(),
+                                         [](const auto &s) { return s.second.times > 1; }))
+                break;
+            text_ = "@" + std::to_string(start);
+            nodes_ = 0;
+            pending_.push_back({root, "", 0});
+            while (!pending_.empty()) {
+                const Item item = pending_.back();
+                pending_.pop_back();
+                text_ += item.before;
+                if (item.node != none) write(item, numbered);
+            }
+        }
+        return text_;
+    }
+
+private:
+    static constexpr NodeId none = UINT32_MAX;
+    struct Item {
+        NodeId node;        // none: only the text
+        std::string before; // what goes before it
+        uint64_t depth;
+    };
+    struct Seen {
+        uint64_t times = 0, number = 0;
+    };
+
+    void write(const Item &item, bool numbered) {
+        const Node &n = layout_.nodes[item.node];
+        if ((item.depth > 8 && item.depth - 8 > most_) || nodes_ / 4 >= most_) {
+            text_ += " ...";
+            return;
+        }
+        // Short texts are repeated.
+        if (n.kind != NodeKind::block &&
+            !(n.kind == NodeKind::strided && layout_.nodes[n.child].kind == NodeKind::block)) {
+            Seen &seen = seen_[item.node];
+            if (numbered ? seen.number > 0 : seen.times++ > 0) {
+                text_ += " #" + std::to_string(seen.number);
+                return;
+            }
+            if (numbered && seen.times > 1) {
+                seen.number = ++numbers_;
+                text_ += " #" + std::to_string(seen.number) + ":";
+            }
+        }
+        ++nodes_;
+        node(n, item.depth);
+    }
+
+    // `write_entry(i)` for the entries, as many as are to be shown.
+    template <class WriteEntry>
+    void list(uint64_t count, WriteEntry write_entry) {
+        text_ += std::to_string(count) + ";";
+        for (uint64_t i = 0; i < count; ++i) {
+            if (i == most_) {
+                text_ += " ...";
+                return;
+            }
+            text_ += i == 0 ? " " : ", ";
+            write_entry(i);
+        }
+    }
+
+    void node(const Node &n, uint64_t depth) {
+        switch (n.kind) {
+        case NodeKind::block:
+            text_ += " block(" + std::to_string(n.bytes) + ")";
+            if (n.element != Element::none)
+                text_ += ":" + std::to_string(static_cast<unsigned>(n.element));
+            return;
+        case NodeKind::strided:
+            text_ += " strided(" + std::to_string(n.count) + ", " + std::to_string(n.stride) + ")";
+            break;
+        case NodeKind::indexed_block: {
+            const Table &t = layout_.tables[n.table];
+            text_ += " indexed_block(";
+            list(n.count, [&](uint64_t i) { text_ += std::to_string(t.displs[i]); });
+            text_ += ")";
+            break;
+        }
+        case NodeKind::indexed: {
+            const Table &t = layout_.tables[n.table];
+            text_ += " indexed(stride " + std::to_string(n.stride) + ", ";
+            list(n.count, [&](uint64_t i) {
+                text_ +=
+                    std::to_string(t.first[i + 1] - t.first[i]) + "@" + std::to_string(t.displs[i]);
+            });
+            text_ += ")";
+            break;
+        }
+        case NodeKind::structure: {
+            const Table &t = layout_.tables[n.table];
+            const uint64_t shown = n.count < most_ ? n.count : most_;
+            pending_.push_back({none, shown < n.count ? " ...]" : "]", 0});
+            for (uint64_t i = shown; i-- > 0;)
+                pending_.push_back({t.children[i],
+                                    (i == 0 ? "@" : ", @") + std::to_string(t.displs[i]),
+                                    depth + 1});
+            text_ += " [";
+            return;
+        }
+        }
+        pending_.push_back({n.child, "", depth + 1});
+    }
+
+    const Layout &layout_;
+    uint64_t most_;
+    std::string text_;
+    std::vector<Item> pending_; // what is still to be written, the next last
+    std::map<NodeId, Seen> seen_;
+    uint64_t nodes_ = 0, numbers_ = 0;
+};
+
+} // namespace
+
+std::string to_text(const Layout &layout, uint64_t most) {
+    return layout.empty() ? "empty" : to_text(layout, layout.root, layout.start, most);
+}
+
+std::string to_text(const Layout &layout, NodeId root, int64_t start, uint64_t most) {
+    return Writer(layout, most).write(root, start);
+}
+
+} // namespace ucd

@@ -1,0 +1,269 @@
+// Nodes as they are: summaries, equal nodes kept once, and the finished layout.
+
+#include "layout/normalise/builder.h"
+#include "layout_walk.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace ucd {
+namespace {
+
+// What tells nodes apart; all else follows from it.
+auto key_of(const Node &n) {
+    return std::tie(n.bytes, n.count, n.stride, n.child, n.table, n.kind, n.element);
+}
+
+// Some order of lists, as cheap as can be.
+template <class T>
+int order_of(const std::vector<T> &a, const std::vector<T> &b) {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
+}
+
+uint64_t bytes_of(const Table &t) {
+    return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
+           t.children.size() * sizeof(NodeId);
+}
+
+} // namespace
+
+bool Builder::NodeLess::operator()(NodeId a, NodeId b) const {
+    return key_of(builder->out_.nodes[a]) < key_of(builder->out_.nodes[b]);
+}
+
+bool Builder::TableLess::operator()(uint32_t a, uint32_t b) const {
+    const Table &t = builder->out_.tables[a], &u = builder->out_.tables[b];
+    int order = order_of(t.displs, u.displs);
+    if (order == 0) order = order_of(t.first, u.first);
+    if (order == 0) order = order_of(t.children, u.children);
+    return order < 0;
+}
+
+Builder::Extra Builder::extra_of(const Node &n) const {
+    if (n.kind == NodeKind::block) return {true, 1, false, n.element};
+    if (n.kind != NodeKind::structure) {
+        Extra e = extra_[n.child];
+        e.plain = e.plain && n.kind == NodeKind::strided &&
+                  !touches(out_.nodes[n.child].segments, n.stride);
+        ++e.depth;
+        return e;
+    }
+    const auto &children = out_.tables[n.table].children;
+    Extra e = extra_[children[0]];
+    for (NodeId c : children) {
+        e.depth = std::max(e.depth, extra_[c].depth);
+        e.mixed = e.mixed || extra_[c].mixed || extra_[c].element != e.element;
+    }
+    e.plain = false;
+    ++e.depth;
+    return e;
+}
+
+NodeId Builder::intern(const Node &n) {
+    // A few nodes are searched faster one by one; most layouts have no more.
+    constexpr std::size_t few = 16;
+    const std::size_t size = out_.nodes.size();
+    for (std::size_t i = 0; i < std::min(size, few); ++i)
+        if (key_of(out_.nodes[i]) == key_of(n)) return static_cast<NodeId>(i);
+    const auto id = static_cast<NodeId>(size);
+    extra_.push_back(extra_of(n));
+    out_.nodes.push_back(n);
+    if (size >= few) {
+        const auto [equal, is_new] = node_index_.insert(id);
+        if (!is_new) {
+            extra_.pop_back();
+            out_.nodes.pop_back();
+            return *equal;
+        }
+    }
+    bytes_ += sizeof n;
+    return id;
+}
+
+uint32_t Builder::intern(Table t) {
+    const auto id = static_cast<uint32_t>(out_.tables.size());
+    // A list that grew entry by entry has room for more.
+    if (t.displs.capacity() - t.displs.size() > t.displs.size() / 8) t.displs.shrink_to_fit();
+    const uint64_t bytes = bytes_of(t);
+    out_.tables.push_back(std::move(t));
+    const auto [equal, is_new] = table_index_.insert(id);
+    if (is_new)
+        bytes_ += bytes;
+    else
+        out_.tables.pop_back();
+    return *equal;
+}
+
+Placed Builder::block(int64_t at, uint64_t bytes, Element element) {
+    if (bytes == 0) return {};
+    Node n;
+    n.kind = NodeKind::block;
+    n.element = element;
+    n.bytes = bytes;
+    n.high = static_cast<int64_t>(bytes);
+    n.segments.count = 1;
+    n.segments.first_bytes = n.segments.last_bytes = bytes;
+    n.segments.last_end = n.high;
+    return {at, intern(n)};
+}
+
+Placed Builder::make_strided(uint64_t count, int64_t stride, Placed child) {
+    Node n = repeat(node(child.id), child.id, count, stride);
+    return {child.at, intern(n)};
+}
+
+template <class Entry>
+void Builder::summarise(Node &n, Table &t, Entry entry) const {
+    n.count = t.displs.size();
+    n.bytes = 0;
+    bool merges = false;
+    uint64_t previous_count = 0;
+    bool uniform = true;
+    for (std::size_t i = 0; i < t.displs.size(); ++i) {
+        const Node e = entry(i);
+        const int64_t at = t.displs[i];
+        n.bytes += e.bytes;
+        if (i == 0) {
+            n.segments = e.segments;
+            n.low = e.low;
+            n.high = e.high;
+        } else {
+            merges = merges || touches(n.segments, at);
+            uniform = uniform && e.segments.count == previous_count;
+            n.segments = concatenate(n.segments, e.segments, at);
+            n.low = std::min(n.low, at + e.low);
+            n.high = std::max(n.high, at + e.high);
+        }
+        previous_count = e.segments.count;
+    }
+    if (!merges && uniform) return;
+    t.segments_first.reserve(t.displs.size() + 1);
+    Segments so_far;
+    for (std::size_t i = 0; i < t.displs.size(); ++i) {
+        t.segments_first.push_back(so_far.count);
+        const Segments s = entry(i).segments;
+        so_far = i == 0 ? s : concatenate(so_far, s, t.displs[i]);
+    }
+    t.segments_first.push_back(so_far.count);
+}
+
+namespace {
+
+// Makes the displacements relative to the first and returns that.
+int64_t rebase(std::vector<int64_t> &displs) {
+    const int64_t base = displs[0];
+    for (int64_t &d : displs)
+        d = static_cast<int64_t>(static_cast<uint64_t>(d) - static_cast<uint64_t>(base));
+    return base;
+}
+
+} // namespace
+
+Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child) {
+    const int64_t at = displace(child.at, rebase(displs));
+    Node n;
+    Table t;
+    n.kind = NodeKind::indexed_block;
+    n.child = child.id;
+    t.displs = std::move(displs);
+    summarise(n, t, [&](std::size_t) -> const Node & { return node(child.id); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Placed Builder::make_indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
+                             int64_t stride, Placed child) {
+    const int64_t at = displace(child.at, rebase(displs));
+    Node n;
+    Table t;
+    n.kind = NodeKind::indexed;
+    n.child = child.id;
+    n.stride = stride;
+    t.displs = std::move(displs);
+    t.first.reserve(counts.size() + 1);
+    uint64_t sum = 0;
+    for (uint64_t c : counts) {
+        t.first.push_back(sum);
+        sum += c;
+    }
+    t.first.push_back(sum);
+    summarise(n, t,
+              [&](std::size_t i) { return repeat(node(child.id), child.id, counts[i], stride); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Placed Builder::make_structure(const std::vector<Placed> &entries) {
+    Node n;
+    Table t;
+    n.kind = NodeKind::structure;
+    uint64_t bytes = 0;
+    t.displs.reserve(entries.size());
+    t.children.reserve(entries.size());
+    t.first.reserve(entries.size() + 1);
+    for (const Placed &e : entries) {
+        t.displs.push_back(e.at);
+        t.children.push_back(e.id);
+        t.first.push_back(bytes);
+        bytes += node(e.id).bytes;
+    }
+    t.first.push_back(bytes);
+    const int64_t at = rebase(t.displs);
+    summarise(n, t, [&](std::size_t i) -> const Node & { return node(entries[i].id); });
+    n.table = intern(std::move(t));
+    return {at, intern(n)};
+}
+
+Layout Builder::finish(Placed root) {
+    Layout finished;
+    if (root.none()) return finished;
+    // Children have smaller ids than their parents.
+    const NodeId end = root.id + 1;
+    std::vector<bool> used(end, false);
+    used[root.id] = true;
+    NodeId used_count = 0;
+    for (NodeId id = end; id-- > 0;) {
+        if (!used[id]) continue;
+        ++used_count;
+        const Node &n = out_.nodes[id];
+        if (n.kind == NodeKind::block) continue;
+        if (n.kind != NodeKind::structure) {
+            used[n.child] = true;
+            continue;
+        }
+        for (NodeId c : out_.tables[n.table].children) used[c] = true;
+    }
+    std::vector<NodeId> renamed(end, no_node);
+    finished.nodes.reserve(used_count);
+    std::vector<uint32_t> renamed_table(out_.tables.size(), UINT32_MAX);
+    for (NodeId id = 0; id < end; ++id) {
+        if (!used[id]) continue;
+        renamed[id] = static_cast<NodeId>(finished.nodes.size());
+        finished.nodes.push_back(out_.nodes[id]);
+        Node &n = finished.nodes.back();
+        if (n.kind == NodeKind::block) continue;
+        if (n.kind == NodeKind::strided) {
+            n.child = renamed[n.child];
+            continue;
+        }
+        // Two kinds of node never share a table's meaning, so renaming a table's children once is
+        // enough.
+        uint32_t &table = renamed_table[n.table];
+        if (table == UINT32_MAX) {
+            table = static_cast<uint32_t>(finished.tables.size());
+            finished.tables.push_back(std::move(out_.tables[n.table]));
+            for (NodeId &c : finished.tables.back().children) c = renamed[c];
+        }
+        n.table = table;
+        if (n.kind != NodeKind::structure) n.child = renamed[n.child];
+    }
+    finished.tables.shrink_to_fit();
+    finished.root = renamed[root.id];
+    finished.start = root.at;
+    finished.depth = extra_[root.id].depth;
+    return finished;
+}
+
+} // namespace ucd

@@ -1,0 +1,174 @@
+// Builds layouts bottom-up. Each function takes children that are in normal form and returns its
+// node in normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal
+// nodes are one node, so equal shapes have equal ids.
+#pragma once
+
+#include "layout.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+namespace ucd {
+
+inline constexpr NodeId no_node = UINT32_MAX;
+
+// A node whose origin lies at displacement `at`; nothing at all if id is no_node.
+struct Placed {
+    int64_t at = 0;
+    NodeId id = no_node;
+    bool none() const { return id == no_node; }
+    friend bool operator==(const Placed &, const Placed &) = default;
+};
+
+// Consecutive bytes of one element kind each, in packed order.
+struct BlockList {
+    std::vector<int64_t> displs;
+    std::vector<uint64_t> bytes;
+    Element element = Element::none;
+    std::size_t size() const { return displs.size(); }
+    void push(int64_t displ, uint64_t length) {
+        displs.push_back(displ);
+        bytes.push_back(length);
+    }
+};
+
+class Builder {
+public:
+    // Rewrites stop writing out what a description only implies before all that was built takes
+    // more than `max_bytes`; what a description itself lists is built in any case. `trace`, if
+    // given, receives the name of every rewrite that was applied, in order.
+    explicit Builder(std::vector<const char *> *trace = nullptr, uint64_t max_bytes = UINT64_MAX)
+        : trace_(trace), max_bytes_(max_bytes),
+          allowance_(max_bytes == UINT64_MAX ? first_allowance
+                                             : limited_allowance + max_bytes / bytes_per_entry) {}
+    Builder(const Builder &) = delete; // the indices refer to it
+    Builder &operator=(const Builder &) = delete;
+
+    Placed block(int64_t at, uint64_t bytes, Element element);
+    // `count` children, `stride` bytes apart.
+    Placed strided(uint64_t count, int64_t stride, Placed child);
+    // Children at child.at + displs[i].
+    Placed indexed_block(std::vector<int64_t> displs, Placed child);
+    // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
+    Placed indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
+                   Placed child);
+    Placed blocks(BlockList list);
+    Placed structure(std::vector<Placed> entries);
+
+    // Says that the description holds a list of `entries`: the rewrites that write out what a
+    // description only implies may write so much more.
+    void described(uint64_t entries) {
+        allowance_ += (max_bytes_ == UINT64_MAX ? per_described_entry : 2) * entries;
+    }
+
+    const Node &node(NodeId id) const { return out_.nodes[id]; }
+    const Layout &so_far() const { return out_; }
+
+    // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
+    Layout finish(Placed root);
+
+private:
+    struct Extra {
+        // Strides over a block, and no segments of two iterations touch: in normal form as it is.
+        bool plain;
+        uint32_t depth;  // nodes on the longest path down to a block
+        bool mixed;      // blocks of different elements
+        Element element; // of all blocks, unless mixed
+    };
+
+    // Layouts of up to this many segments, unless plain, are normalised from the list of their
+    // segments, so their form depends on nothing else.
+    static constexpr uint64_t small = 1024;
+    // In a structure of different shapes, children of up to this many segments join their
+    // neighbours in one list.
+    static constexpr uint64_t tiny = 64;
+    // Runs of children that do not touch are kept as runs if they are this long on average;
+    // otherwise every child is an entry of its own.
+    static constexpr uint64_t min_run_for_indexed = 4;
+
+    // What rewrites may write out in one layout, in list entries, so that a description of a few
+    // bytes, shared parts of it included, costs time linear in its own size. Descriptions that use
+    // this up, or the bytes that the layout may take, get a layout that is right but not in normal
+    // form.
+    static constexpr uint64_t first_allowance = uint64_t{1} << 20;
+    static constexpr uint64_t per_described_entry = 16;
+    // Where bytes are limited, time is, too; each entry takes so many bytes of a table at most.
+    static constexpr uint64_t limited_allowance = 8192;
+    static constexpr uint64_t bytes_per_entry = 24;
+
+    // True if `entries` more may be written out, and counts them.
+    bool pay(uint64_t entries) {
+        if (entries > allowance_) return false;
+        if (bytes_ > max_bytes_ || entries > (max_bytes_ - bytes_) / bytes_per_entry) return false;
+        allowance_ -= entries;
+        return true;
+    }
+
+    void applied(const char *rewrite) {
+        if (trace_ != nullptr) trace_->push_back(rewrite);
+    }
+
+    // strided(), but for the last rewrite there.
+    Placed strided_without_expansion(uint64_t count, int64_t stride, Placed child);
+
+    // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the
+    // node is placed at, with child.at added.
+    Placed make_strided(uint64_t count, int64_t stride, Placed child);
+    Placed make_indexed_block(std::vector<int64_t> displs, Placed child);
+    Placed make_indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
+                        int64_t stride, Placed child);
+    Placed make_structure(const std::vector<Placed> &entries);
+    NodeId intern(const Node &node);
+    uint32_t intern(Table table);
+    Extra extra_of(const Node &node) const;
+    // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
+    // returns entry i as a node.
+    template <class Entry>
+    void summarise(Node &node, Table &table, Entry entry) const;
+
+    // fold.cpp
+    Placed fold_blocks(BlockList list);
+    Placed fold_displs(std::vector<int64_t> displs, Placed child);
+    Placed fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
+                        Placed child);
+
+    // rewrites.cpp
+    bool expand(Placed placed, BlockList &list);
+    bool expand_all(const std::vector<Placed> &entries, std::size_t begin, std::size_t end,
+                    BlockList &list);
+    Placed from_segments_if_small(Placed placed);
+    void splice_structures(std::vector<Placed> &entries);
+    void merge_touching(std::vector<Placed> &entries);
+    bool all_blocks(const std::vector<Placed> &entries) const;
+    bool same_shape(const std::vector<Placed> &entries) const;
+    bool as_indexed(const std::vector<Placed> &entries, NodeKind kind, Placed &result);
+    bool indexed_of(const std::vector<Placed> &entries, NodeId shape, int64_t stride,
+                    Placed &result);
+    bool as_period(const std::vector<Placed> &entries, Placed &result);
+    bool group_neighbours(std::vector<Placed> &entries);
+    Placed fold_structure(std::vector<Placed> entries);
+
+    // Equal nodes and tables are found by ordered comparison. A hash table could be made slow by a
+    // peer that sends types with colliding hashes.
+    struct NodeLess {
+        const Builder *builder;
+        bool operator()(NodeId a, NodeId b) const;
+    };
+    struct TableLess {
+        const Builder *builder;
+        bool operator()(uint32_t a, uint32_t b) const;
+    };
+
+    Layout out_;
+    std::vector<Extra> extra_; // per node
+    std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
+    std::set<uint32_t, TableLess> table_index_{TableLess{this}};
+    std::vector<const char *> *trace_;
+    uint64_t bytes_ = 0; // of all nodes and tables
+    uint64_t max_bytes_;
+    uint64_t allowance_;
+};
+
+} // namespace ucd

@@ -1,0 +1,258 @@
+#include "layout/normalise/lower.h"
+
+#include "layout/layout_bytes.h"
+#include "layout/layout_text.h"
+#include "layout/normalise/builder.h"
+#include "layout_walk.h"
+#include "types/predefined.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace ucd {
+namespace {
+
+// A type whose struct constructors nest deeper than this is lowered with its chains of structs
+// spliced into one list from the top; otherwise each level would copy the list of the level below.
+constexpr uint32_t deep = 32;
+
+// Visits the type tree in post-order on a stack of its own: a million levels are legal.
+class Lowering {
+public:
+    Lowering(Builder &builder, bool packed) : builder_(builder), packed_(packed) {}
+
+    // `rewrites` is what the builder reports to.
+    void record(LoweringTrace &trace, std::vector<const char *> &rewrites) {
+        trace_ = &trace;
+        rewrites_ = &rewrites;
+    }
+
+    Placed run(const Type &root) {
+        shared_ = root.nested_structs > 0;
+        if (root.nested_structs > deep) count_uses(root);
+        push(root);
+        while (!stack_.empty()) step();
+        return result_;
+    }
+
+private:
+    struct Frame {
+        const Type *type;
+        std::size_t owner; // the frame that the members belong to: this one, unless it is spliced
+        int64_t next = 0;  // fields: the member to visit next
+        int64_t shift = 0; // of a spliced struct
+        bool visited = false;
+        bool waiting = false; // for result_, as the value of member next - 1
+        std::vector<Placed> entries = {};
+        uint64_t packed_at = 0;
+    };
+
+    void push(const Type &t) { stack_.push_back({.type = &t, .owner = stack_.size()}); }
+
+    void finish(Placed p) {
+        // Only members of structs can be reached on several ways.
+        if (shared_) memo_.emplace(stack_.back().type, p);
+        if (trace_ != nullptr && stack_.back().type->form != Form::element)
+            add_step(*stack_.back().type, p);
+        result_ = p;
+        stack_.pop_back();
+    }
+
+    void add_step(const Type &t, Placed p) {
+        const std::vector<const char *> applied = std::exchange(*rewrites_, {});
+        if (trace_->count++ >= LoweringTrace::most) return;
+        std::vector<const char *> names; // each once; there are few
+        for (const char *name : applied)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        trace_->steps.push_back({t.combiner, std::move(names),
+                                 p.none() ? "empty" : to_text(builder_.so_far(), p.id, p.at)});
+    }
+
+    void step() {
+        Frame &f = stack_.back();
+        const Type &t = *f.type;
+        if (t.form == Form::structure && f.visited) return step_structure();
+        if (!f.visited) {
+            f.visited = true;
+            if (shared_) {
+                if (const auto known = memo_.find(&t); known != memo_.end()) {
+                    result_ = known->second;
+                    return stack_.pop_back();
+                }
+            }
+            if (t.size == 0) return finish({});
+            if (t.form == Form::element) return finish(element(t));
+            if (t.form != Form::structure) push(*t.child);
+            return;
+        }
+        finish(packed_ ? combine_packed(t, result_) : combine(t, result_));
+    }
+
+    Placed element(const Type &t) {
+        if (packed_) return builder_.block(0, t.size, t.element);
+        const Pieces p = pieces_of(t.element);
+        if (p.second_bytes == 0) return builder_.block(0, t.size, Element::none);
+        BlockList list;
+        list.push(0, p.first_bytes);
+        list.push(p.second_at, p.second_bytes);
+        return builder_.blocks(std::move(list));
+    }
+
+    // In the packed stream, elements follow each other whatever the constructor.
+    Placed combine_packed(const Type &t, Placed child) {
+        const uint64_t each = t.child->size;
+        return builder_.strided(t.size / each, static_cast<int64_t>(each), child);
+    }
+
+    Placed combine(const Type &t, Placed child) {
+        if (t.form == Form::wrap) return {displace(child.at, t.stride), child.id};
+        if (t.form == Form::nest) {
+            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
+            for (int64_t level = levels; level-- > 0;)
+                child = builder_.strided(static_cast<uint64_t>(shape[level]), shape[levels + level],
+                                         child);
+            return child;
+        }
+        const auto count = static_cast<uint64_t>(t.count);
+        const int64_t extent = t.child->extent();
+        if (t.form != Form::strided) builder_.described(count);
+        if (t.form == Form::strided) {
+            const Placed run =
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
+            return builder_.strided(count, t.stride, run);
+        }
+        std::vector<int64_t> displs(count);
+        for (uint64_t i = 0; i < count; ++i)
+            displs[i] = displace(0, static_cast<uint64_t>(t.displs[i]), t.unit);
+        if (t.form == Form::indexed_block)
+            return builder_.indexed_block(
+                std::move(displs),
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
+        std::vector<uint64_t> counts(t.blocklengths.get(), t.blocklengths.get() + count);
+        return builder_.indexed(std::move(displs), std::move(counts), extent, child);
+    }
+
+    // The members' values come back one by one in result_; spliced structs add theirs to their
+    // owner.
+    void step_structure() {
+        Frame &f = stack_.back();
+        Frame &owner = stack_[f.owner];
+        const Type &t = *f.type;
+        if (f.waiting) {
+            f.waiting = false;
+            add(owner, f, f.next - 1, result_);
+        }
+        while (f.next < t.count) {
+            const int64_t i = f.next++;
+            const Type &child = *t.children[i];
+            if (t.blocklengths[i] == 0 || child.size == 0) continue;
+            int64_t shift = displace(f.shift, t.displs[i]);
+            const Type *inner = t.blocklengths[i] == 1 ? splice_target(&child, shift) : nullptr;
+            if (inner != nullptr) {
+                stack_.push_back(
+                    {.type = inner, .owner = f.owner, .shift = shift, .visited = true});
+                return;
+            }
+            f.waiting = true;
+            return push(child);
+        }
+        if (&f != &owner) return stack_.pop_back();
+        builder_.described(f.entries.size());
+        finish(builder_.structure(std::move(f.entries)));
+    }
+
+    void add(Frame &owner, const Frame &f, int64_t i, Placed child) {
+        const Type &t = *f.type;
+        const Type &c = *t.children[i];
+        const auto times = static_cast<uint64_t>(t.blocklengths[i]);
+        const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
+        Placed p = builder_.strided(times, extent, child);
+        if (p.none()) return;
+        const int64_t at =
+            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.displs[i]);
+        owner.packed_at += times * c.size;
+        p.at = displace(p.at, at);
+        owner.entries.push_back(p);
+    }
+
+    // The struct below constructors that only displace it, if nothing else refers to any of them.
+    const Type *splice_target(const Type *t, int64_t &shift) const {
+        for (;; t = t->child) {
+            const auto uses = uses_.find(t);
+            if (uses == uses_.end() || uses->second != 1) return nullptr;
+            if (t->form == Form::structure) return t;
+            const bool single = t->form == Form::strided && t->count == 1 && t->blocklength == 1;
+            if (t->form == Form::wrap)
+                shift = displace(shift, t->stride);
+            else if (!single)
+                return nullptr;
+        }
+    }
+
+    // How often each type that holds a struct is referred to from within the tree.
+    void count_uses(const Type &root) {
+        std::vector<const Type *> pending{&root};
+        while (!pending.empty()) {
+            const Type *t = pending.back();
+            pending.pop_back();
+            if (t->nested_structs == 0 || ++uses_[t] > 1) continue;
+            if (t->form != Form::structure) {
+                pending.push_back(t->child);
+                continue;
+            }
+            for (int64_t i = 0; i < t->count; ++i) pending.push_back(t->children[i]);
+        }
+    }
+
+    Builder &builder_;
+    bool packed_;
+    LoweringTrace *trace_ = nullptr;
+    std::vector<const char *> *rewrites_ = nullptr;
+    bool shared_ = false;
+    std::vector<Frame> stack_;
+    Placed result_;
+    // By address. A peer may choose the contents of types, but addresses come from the allocator:
+    // n of them in one bucket take memory in proportion to n * n.
+    std::unordered_map<const Type *, Placed> memo_;
+    std::unordered_map<const Type *, uint32_t> uses_;
+};
+
+} // namespace
+
+namespace {
+
+// Lists that are written out and folded into others take memory only for a while: several times
+// what the layout may take. If it turns out to be larger, it is made again from what fits for
+// certain.
+template <class Lower>
+Layout lower_within(uint64_t max_bytes, Lower lower) {
+    constexpr uint64_t for_a_while = 2;
+    if (max_bytes > UINT64_MAX / for_a_while) return lower(UINT64_MAX);
+    Layout layout = lower(for_a_while * max_bytes);
+    return bytes_of(layout) <= max_bytes ? layout : lower(max_bytes);
+}
+
+} // namespace
+
+Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace) {
+    return lower_within(max_bytes, [&](uint64_t most) {
+        std::vector<const char *> rewrites;
+        Builder builder(trace != nullptr ? &rewrites : nullptr, most);
+        Lowering lowering(builder, false);
+        if (trace != nullptr) {
+            *trace = {};
+            lowering.record(*trace, rewrites);
+        }
+        return builder.finish(lowering.run(type));
+    });
+}
+
+Layout lower_to_elements(const Type &type, uint64_t max_bytes) {
+    return lower_within(max_bytes, [&](uint64_t most) {
+        Builder builder(nullptr, most);
+        return builder.finish(Lowering(builder, true).run(type));
+    });
+}
+
+} // namespace ucd

@@ -1,0 +1,122 @@
+#include "prepared/type_cache.h"
+
+#include "flatten/writer.h"
+#include "layout/layout_bytes.h"
+#include "layout/layout_text.h"
+#include "layout/normalise/lower.h"
+#include "support/log.h"
+
+#include <algorithm>
+
+namespace ucd {
+
+TypeCache::~TypeCache() {
+    for (auto &of_backend : plans)
+        for (auto &plan : of_backend) delete plan.load(std::memory_order_acquire);
+    delete elements.load(std::memory_order_acquire);
+}
+
+namespace {
+
+// Publishes what a thread has made, unless another thread was first; its work then goes unused.
+template <class T>
+void publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> made) {
+    T *expected = nullptr;
+    if (slot.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel))
+        (void)made.release();
+}
+
+constexpr uint64_t unlimited = UINT64_MAX;
+
+// What layout, elements and plans of the type may be expanded to together; ucd.h states it.
+uint64_t budget_of(const Type &type) {
+    constexpr uint64_t at_least = 64 * 1024, per_flattened_byte = 16;
+    if (!type.unflattened) return unlimited;
+    const uint64_t bytes = type.flattened_bytes > 0 ? type.flattened_bytes : flatten(type).size();
+    return at_least + per_flattened_byte * bytes;
+}
+
+constexpr uint64_t layout_share(uint64_t budget) {
+    return budget == unlimited ? unlimited : budget / 2;
+}
+
+} // namespace
+
+uint64_t max_layout_bytes(const Type &type) {
+    return layout_share(budget_of(type));
+}
+
+const TypeCache &make_cache(const Type &type) {
+    if (type.shares_cache()) {
+        const Type *original = type.child;
+        while (original->shares_cache()) original = original->child;
+        const TypeCache &shared = cache_of(*original);
+        type.cache.store(&shared, std::memory_order_release);
+        return shared;
+    }
+    auto made = std::make_unique<TypeCache>();
+    const uint64_t budget = budget_of(type);
+    made->layout = lower_to_layout(type, layout_share(budget));
+    if (budget != unlimited) made->bytes_left = budget - std::min(budget, bytes_of(made->layout));
+    publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
+    return cache_of(type);
+}
+
+namespace {
+
+// What a type of flattened bytes needs besides its layout is made by one thread at a time: `make`
+// is given the bytes that it may take, and returns those that it took.
+template <class T, class Make>
+Status make_within_budget(const TypeCache &cache, const std::atomic<T *> &slot, Make make) {
+    const std::lock_guard lock(cache.making);
+    if (slot.load(std::memory_order_acquire) != nullptr) return success;
+    uint64_t taken = 0;
+    UCD_TRY(make(cache.bytes_left, taken));
+    cache.bytes_left -= std::min(cache.bytes_left, taken);
+    return success;
+}
+
+} // namespace
+
+Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
+                 const Plan *&plan) {
+    const TypeCache &cache = cache_of(type);
+    auto &slot = cache.plans[backend_index][repeated];
+    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+        std::unique_ptr<Plan> made;
+        UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, made));
+        if (logs(LogLevel::plan))
+            log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
+                     to_text(cache.layout).c_str(), made->describe().c_str());
+        taken = made->memory();
+        publish(slot, std::move(made));
+        return success;
+    };
+    uint64_t taken;
+    UCD_TRY(type.unflattened ? make_within_budget(cache, slot, make) : make(unlimited, taken));
+    plan = slot.load(std::memory_order_acquire);
+    return success;
+}
+
+const Elements &elements_of(const Type &type) {
+    const TypeCache &cache = cache_of(type);
+    if (const Elements *e = cache.elements.load(std::memory_order_acquire)) return *e;
+    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+        auto made = std::make_unique<Elements>();
+        made->kind = type.element;
+        made->extent = static_cast<int64_t>(type.size);
+        // Plans have at least as much.
+        if (type.element == Element::none)
+            made->runs =
+                lower_to_elements(type, max_bytes == unlimited ? unlimited : max_bytes / 2);
+        taken = sizeof *made + bytes_of(made->runs);
+        publish(cache.elements, std::move(made));
+        return success;
+    };
+    uint64_t taken;
+    (void)(type.unflattened ? make_within_budget(cache, cache.elements, make)
+                            : make(unlimited, taken));
+    return *cache.elements.load(std::memory_order_acquire);
+}
+
+} // namespace ucd

@@ -1,0 +1,68 @@
+// Hints: parsed and checked when they are set.
+#pragma once
+
+#include "job.h"
+#include "memory.h"
+#include "status.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ucd {
+
+// Where a hint says that a buffer is. Which backend that means is looked up per call.
+struct LocationHint {
+    MemoryKind kind = MemoryKind::host;
+    std::string backend; // of device memory
+    int32_t device = 0;
+};
+
+// What ucd.inbuf and ucd.outbuf take; false if it is none of that.
+bool parse_location(std::string_view text, LocationHint &hint);
+
+struct Info {
+    std::optional<std::vector<std::string>> backends; // ucd.backends
+    std::optional<bool> host_only;                    // ucd.gpu=none
+    std::optional<bool> peers;                        // ucd.peers
+    std::optional<LocationHint> inbuf, outbuf;
+    std::optional<Engine> engine;
+    std::optional<uint32_t> max_blocks, threads;
+    std::optional<uint64_t> ze_context;
+    // Every key as it was set, known or not, in ascending order.
+    std::vector<std::pair<std::string, std::string>> texts;
+};
+
+// Sets one hint. Keys that are not known are ignored; a bad value of a known one is INVALID_ARG.
+Status set_hint(Info &info, std::string_view key, std::string_view value);
+
+// As above, and keeps the text, also of keys that are not known.
+Status set_text(Info &info, std::string_view key, std::string_view value);
+// The text that a key was set to, or null.
+const std::string *find_text(const Info &info, std::string_view key);
+
+// The hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on.
+Status hints_from_environment(Info &info);
+
+// What a call goes by: its own info, and the environment's hints for what that leaves open.
+struct Hints {
+    bool host_only = false;
+    bool peers = true; // devices may use each other's memory
+    const LocationHint *inbuf = nullptr, *outbuf = nullptr;
+    Limits limits;
+};
+
+// Replaces what `info` sets, and leaves the rest.
+inline void apply(const Info &info, Hints &hints) {
+    if (info.host_only) hints.host_only = *info.host_only;
+    if (info.peers) hints.peers = *info.peers;
+    if (info.inbuf) hints.inbuf = &*info.inbuf;
+    if (info.outbuf) hints.outbuf = &*info.outbuf;
+    if (info.threads) hints.limits.threads = *info.threads;
+    if (info.max_blocks) hints.limits.max_blocks = *info.max_blocks;
+    if (info.engine) hints.limits.engine = *info.engine;
+}
+
+} // namespace ucd

@@ -1,0 +1,67 @@
+#include "transfer/async_transfer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ucd {
+
+Status AsyncTransfer::launch(const Executor &executor, const JobList &jobs) {
+    std::unique_ptr<Event> done;
+    UCD_TRY(executor.backend->launch(executor.device, jobs, done));
+    note(std::move(done));
+    return success;
+}
+
+Status AsyncTransfer::launch_copy(const Executor &executor, const CopyJob &job) {
+    std::unique_ptr<Event> done;
+    UCD_TRY(executor.backend->copy_layouts(executor.device, job, done));
+    note(std::move(done));
+    return success;
+}
+
+void AsyncTransfer::note(std::unique_ptr<Event> done) {
+    started_ = true;
+    if (done != nullptr) launches_.push_back(std::move(done));
+}
+
+StagedPipeline &AsyncTransfer::pipeline(ChunkPools &pools, const Executor &from, const Executor &to,
+                                        Op op, const Limits &limits) {
+    staged_ = true;
+    for (auto &pipeline : pipelines_)
+        if (pipeline->joins(from, to)) return *pipeline;
+    return *pipelines_.emplace_back(std::make_unique<StagedPipeline>(pools, from, to, op, limits));
+}
+
+Status AsyncTransfer::reserve_chunks() {
+    for (auto &pipeline : pipelines_) UCD_TRY(pipeline->reserve());
+    return success;
+}
+
+Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started,
+                               std::unique_ptr<AsyncOperation> &operation) {
+    const bool completed = work->progress();
+    if (work->failed() && !started && !work->started_) return work->outcome();
+    if (!completed || work->failed()) operation = std::move(work);
+    return success;
+}
+
+bool AsyncTransfer::progress() noexcept {
+    attempt([this] { return poll(launches_); });
+    for (auto &pipeline : pipelines_) {
+        attempt([&] { return pipeline->advance(); });
+        started_ = started_ || pipeline->started();
+    }
+    if (failed())
+        for (auto &pipeline : pipelines_) pipeline->stop();
+    const bool completed = launches_.empty() &&
+                           std::all_of(pipelines_.begin(), pipelines_.end(),
+                                       [](const auto &pipeline) { return pipeline->completed(); });
+    if (completed) {
+        pipelines_.clear(); // before the types whose plans they use
+        types_.clear();
+        kept_.reset();
+    }
+    return completed;
+}
+
+} // namespace ucd

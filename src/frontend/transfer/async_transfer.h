@@ -1,0 +1,47 @@
+// What a call has started on devices and not finished: launches and staged pipelines.
+#pragma once
+
+#include "transfer/async_operation.h"
+#include "transfer/staged_pipeline.h"
+
+#include <memory>
+#include <vector>
+
+namespace ucd {
+
+class AsyncTransfer final : public AsyncOperation {
+public:
+    bool progress() noexcept override;
+    bool staged() const noexcept override { return staged_; }
+
+    // The type lives until the work is done.
+    void keep(const Type &type) { types_.add(type); }
+    // Whatever it is.
+    void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
+    // Makes room, so that what has been started can always be noted down.
+    void expect_launches(std::size_t count) { launches_.reserve(count); }
+    Status launch(const Executor &executor, const JobList &jobs);
+    Status launch_copy(const Executor &executor, const CopyJob &job);
+    // The pipeline between two executors; made if there is none yet.
+    StagedPipeline &pipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
+                             const Limits &limits);
+    Status reserve_chunks();
+
+    // The end of the call that started the work, which moves it forward once. `operation` stays
+    // null if it is complete. A failure is the call's if it came before anything was `started`,
+    // here or by the caller; else it is reported when everything has come to its end.
+    static Status conclude(std::unique_ptr<AsyncTransfer> work, bool started,
+                           std::unique_ptr<AsyncOperation> &operation);
+
+private:
+    void note(std::unique_ptr<Event> done);
+
+    KeptTypes types_;
+    std::shared_ptr<const void> kept_;
+    std::vector<std::unique_ptr<Event>> launches_;
+    std::vector<std::unique_ptr<StagedPipeline>> pipelines_;
+    bool staged_ = false;
+    bool started_ = false; // something has been set in motion
+};
+
+} // namespace ucd

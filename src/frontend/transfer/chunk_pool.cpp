@@ -1,0 +1,57 @@
+#include "transfer/chunk_pool.h"
+
+namespace ucd {
+
+void ReturnChunk::operator()(char *memory) const noexcept {
+    const std::lock_guard lock(pool->mutex_);
+    pool->free_.push_back(memory); // has the capacity for all
+}
+
+ChunkPool::ChunkPool(const Executor &owner, MemoryKind kind, StagingSizes sizes)
+    : owner_(owner), kind_(kind), sizes_(sizes), most_(sizes.chunks) {
+    free_.reserve(sizes.chunks);
+}
+
+ChunkPool::~ChunkPool() {
+    for (char *memory : free_) owner_.backend->release(owner_.device, kind_, memory);
+}
+
+Status ChunkPool::take(Chunk &chunk) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!free_.empty()) {
+            chunk = Chunk(free_.back(), {this});
+            free_.pop_back();
+            return success;
+        }
+        if (existing_ >= most_) return success;
+        ++existing_;
+    }
+    // Slow, so others may use the pool meanwhile.
+    void *memory = nullptr;
+    const Status status =
+        owner_.backend->allocate(owner_.device, kind_, sizes_.chunk_bytes, memory);
+    if (status.ok()) {
+        chunk = Chunk(static_cast<char *>(memory), {this});
+        return success;
+    }
+    const std::lock_guard lock(mutex_);
+    if (--existing_ == 0) return status;
+    most_ = existing_;
+    return success;
+}
+
+bool ChunkPool::reached_by(const Executor &executor) const {
+    const MemoryLocation place{kind_, owner_.device, owner_.backend};
+    return executor.on_host() ? place.host_reachable()
+                              : executor.backend->reaches(executor.device, place);
+}
+
+ChunkPool &ChunkPools::pool(const Executor &owner, MemoryKind kind) {
+    const std::lock_guard lock(mutex_);
+    for (auto &pool : pools_)
+        if (pool->serves(owner, kind)) return *pool;
+    return *pools_.emplace_back(std::make_unique<ChunkPool>(owner, kind, sizes_));
+}
+
+} // namespace ucd

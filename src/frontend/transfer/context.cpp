@@ -1,0 +1,55 @@
+#include "transfer/context.h"
+
+#include "registry.h"
+#include "transfer/batch_cache.h"
+#include "transfer/device_memory.h"
+#include "transfer/progress.h"
+#include "types/predefined.h"
+
+#include <algorithm>
+
+namespace ucd {
+namespace {
+
+bool wanted(const Info &info, const char *name) {
+    if (!info.backends) return true;
+    return std::find(info.backends->begin(), info.backends->end(), name) != info.backends->end();
+}
+
+} // namespace
+
+Context::Context(Info from_environment, const Info *info)
+    : environment(std::move(from_environment)), batches(std::make_unique<BatchCache>()),
+      device_memory(std::make_unique<DeviceMemory>()), progress(std::make_unique<Progress>()) {
+    if (info != nullptr && info->backends) environment.backends = info->backends;
+    for (const RegistryEntry &entry : registry()) {
+        BackendSlot slot;
+        slot.name = entry.name;
+        const bool is_host = slots.empty(); // host memory is never left out
+        if (!is_host && !wanted(environment, entry.name))
+            slot.state.reason = "left out by ucd.backends";
+        else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)
+            slot.state = slot.backend->probe();
+        if (!slot.state.available) slot.backend.reset();
+        devices = devices || (!is_host && slot.state.available);
+        slots.push_back(std::move(slot));
+    }
+    host_ = slots[host_index].backend.get();
+    apply(environment, defaults);
+}
+
+Context::~Context() = default;
+
+int Context::index_of(std::string_view name) const {
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (slots[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+int Context::index_of(const Backend &backend) const {
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (slots[i].backend.get() == &backend) return static_cast<int>(i);
+    return -1;
+}
+
+} // namespace ucd

@@ -1,0 +1,88 @@
+// The library's state between the first ucd_init and the last ucd_finalize.
+#pragma once
+
+#include "backend.h"
+#include "prepared/type_cache.h"
+#include "support/info.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace ucd {
+
+class DeviceMemory;
+class BatchCache;
+class Progress;
+
+struct BackendSlot {
+    std::string name;
+    std::unique_ptr<Backend> backend; // null unless it is available
+    BackendState state;               // without a look at devices
+
+    // In full: may initialise a driver.
+    const BackendState &inspect() const { return backend != nullptr ? backend->inspect() : state; }
+};
+
+class Context {
+public:
+    Context(Info environment, const Info *info);
+    ~Context();
+
+    // The backend for host memory. Its index in plans is 0.
+    Backend &host() { return *host_; }
+    static constexpr unsigned host_index = 0;
+
+    // The slot's index, or -1 for a name that is not known.
+    int index_of(std::string_view name) const;
+    int index_of(const Backend &backend) const;
+
+    std::vector<BackendSlot> slots; // as the registry lists them
+    // Whether any backend but the host's is available; if not, every buffer is host memory.
+    bool devices = false;
+    Info environment;
+    Hints defaults; // the environment's, for calls without an info
+    std::unique_ptr<BatchCache> batches;
+    std::unique_ptr<DeviceMemory> device_memory; // of users
+    // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
+    std::unique_ptr<Progress> progress;
+
+private:
+    Backend *host_ = nullptr; // slots[0].backend
+};
+
+// The running context, or null. One atomic load.
+inline std::atomic<Context *> running_context{nullptr};
+
+// Ever initialised: some functions stay usable after the last ucd_finalize.
+inline std::atomic<bool> ever_initialised{false};
+
+inline Status current(Context *&context) {
+    context = running_context.load(std::memory_order_acquire);
+    if (context == nullptr) [[unlikely]]
+        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+    return success;
+}
+
+// What a call with this info goes by.
+class CallHints {
+public:
+    CallHints(const Context &context, ucd_info_t info) : hints_(&context.defaults) {
+        if (info == UCD_INFO__NULL) [[likely]]
+            return;
+        own_ = context.defaults;
+        apply(*reinterpret_cast<const Info *>(info), own_);
+        hints_ = &own_;
+    }
+    CallHints(const CallHints &) = delete;
+    CallHints &operator=(const CallHints &) = delete;
+    operator const Hints &() const { return *hints_; }
+
+private:
+    const Hints *hints_;
+    Hints own_;
+};
+
+} // namespace ucd

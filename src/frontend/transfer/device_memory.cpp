@@ -1,0 +1,86 @@
+#include "transfer/device_memory.h"
+
+#include "transfer/route.h"
+
+#include <algorithm>
+
+namespace ucd {
+
+DeviceMemory::~DeviceMemory() {
+    for (const auto &[address, opened] : opened_) end(opened);
+    for (const auto &[address, a] : allocations_) a.backend->release(a.device, a.kind, address);
+}
+
+void DeviceMemory::end(const Opened &opened) {
+    if (opened.backend != nullptr) opened.backend->close_memory(opened.device, opened.allocation);
+}
+
+// The entries come first: once there is something to end, nothing fails.
+Status DeviceMemory::allocate(Backend &backend, int device, MemoryKind kind, std::size_t bytes,
+                              void *&address) {
+    std::unordered_map<void *, Allocation> entry;
+    entry[nullptr] = {&backend, device, kind};
+    auto node = entry.extract(entry.begin());
+    const std::lock_guard lock(mutex_);
+    allocations_.reserve(allocations_.size() + 1);
+    UCD_TRY(backend.allocate(device, kind, bytes, node.key()));
+    address = node.key();
+    allocations_.insert(std::move(node));
+    return success;
+}
+
+Status DeviceMemory::release(void *address) {
+    if (address == nullptr) return success;
+    std::unordered_map<void *, Allocation>::node_type node;
+    {
+        const std::lock_guard lock(mutex_);
+        node = allocations_.extract(address);
+    }
+    if (node.empty())
+        return fail(UCD_ERR__INVALID_ARG, "address is %p, which ucd_memory_alloc did not give out",
+                    address);
+    const Allocation a = node.mapped();
+    a.backend->release(a.device, a.kind, address);
+    return success;
+}
+
+Status DeviceMemory::open(Backend &backend, int device, const MemoryHandle &handle,
+                          std::size_t bytes, void *&address) {
+    std::unordered_multimap<void *, Opened> entry;
+    entry.insert({nullptr, Opened{&backend, device, nullptr}});
+    auto node = entry.extract(entry.begin());
+    const std::lock_guard lock(mutex_);
+    opened_.reserve(opened_.size() + 1);
+    UCD_TRY(backend.open_memory(device, handle, bytes, node.mapped().allocation));
+    node.key() = displaced(static_cast<char *>(node.mapped().allocation), handle.offset);
+    address = node.key();
+    opened_.insert(std::move(node));
+    return success;
+}
+
+Status DeviceMemory::open_own(void *address) {
+    const std::lock_guard lock(mutex_);
+    opened_.insert({address, Opened{nullptr, 0, nullptr}});
+    return success;
+}
+
+// Memory of this process may have gone before it is closed, and another's be there now. Whose turn
+// it is cannot be told, so what really ends goes last.
+Status DeviceMemory::close(void *address) {
+    std::unordered_multimap<void *, Opened>::node_type node;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto [begin, end_of_range] = opened_.equal_range(address);
+        const auto own = std::find_if(
+            begin, end_of_range, [](const auto &entry) { return entry.second.backend == nullptr; });
+        if (const auto first = own != end_of_range ? own : begin; first != end_of_range)
+            node = opened_.extract(first);
+    }
+    if (node.empty())
+        return fail(UCD_ERR__INVALID_ARG, "address is %p, which ucd_ipc_open did not give out",
+                    address);
+    end(node.mapped());
+    return success;
+}
+
+} // namespace ucd

@@ -1,0 +1,52 @@
+#include "transfer/location.h"
+
+namespace ucd {
+namespace {
+
+Status hinted_location(const Context &context, const LocationHint &hint, MemoryLocation &location) {
+    location = {hint.kind, hint.device, nullptr};
+    if (hint.kind != MemoryKind::device) return success;
+    Executor executor;
+    UCD_TRY(find_executor(context, "a hint", hint.backend, hint.device, executor));
+    if (executor.on_host())
+        location = {};
+    else
+        location.owner = executor.backend;
+    return success;
+}
+
+} // namespace
+
+Status find_location(const Context &context, const Hints &hints, const LocationHint *hint,
+                     const void *address, MemoryLocation &location) {
+    location = {};
+    if (hints.host_only) return success;
+    if (hint != nullptr) return hinted_location(context, *hint, location);
+    if (!context.devices) return success;
+    for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
+        const Backend *backend = context.slots[i].backend.get();
+        if (backend != nullptr && backend->find(address, location)) return success;
+        location = {};
+    }
+    return success;
+}
+
+Status LocationCache::find(const LocationHint *hint, const void *address,
+                           MemoryLocation &location) {
+    if (hint == nullptr)
+        for (const MemoryLocation &known : known_)
+            if (known.holds(address)) {
+                location = known;
+                return success;
+            }
+    UCD_TRY(find_location(context_, hints_, hint, address, location));
+    if (location.holds(address)) known_[next_++ % known_.size()] = location;
+    return success;
+}
+
+bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location) {
+    const bool peers = location.kind == MemoryKind::device && location.device != executor.device;
+    return (hints.peers || !peers) && executor.backend->reaches(executor.device, location);
+}
+
+} // namespace ucd

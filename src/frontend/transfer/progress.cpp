@@ -1,0 +1,109 @@
+#include "transfer/progress.h"
+
+#include "transfer/context.h"
+
+#include <thread>
+
+namespace ucd {
+
+void AsyncOperationList::add(AsyncOperation &operation) {
+    operation.previous_ = last_;
+    operation.next_ = nullptr;
+    (last_ != nullptr ? last_->next_ : first_) = &operation;
+    last_ = &operation;
+}
+
+void AsyncOperationList::remove(AsyncOperation &operation) {
+    AsyncOperation *before = operation.previous_, *behind = operation.next_;
+    (before != nullptr ? before->next_ : first_) = behind;
+    (behind != nullptr ? behind->previous_ : last_) = before;
+}
+
+void AsyncOperationList::take(AsyncOperationList &other) {
+    if (other.empty()) return;
+    other.first_->previous_ = last_;
+    (last_ != nullptr ? last_->next_ : first_) = other.first_;
+    last_ = other.last_;
+    other.first_ = other.last_ = nullptr;
+}
+
+void Progress::add(AsyncOperation &operation) noexcept {
+    if (operation.staged()) {
+        const std::lock_guard lock(incoming_mutex_);
+        incoming_.add(operation);
+        staged_count_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        const std::lock_guard lock(direct_mutex_);
+        direct_.add(operation);
+    }
+}
+
+void Progress::progress_direct(AsyncOperation &operation) noexcept {
+    if (!operation.progress()) return;
+    {
+        const std::lock_guard lock(direct_mutex_);
+        direct_.remove(operation);
+    }
+    operation.done_.store(true, std::memory_order_release);
+}
+
+void Progress::progress_staged() noexcept {
+    // If another thread is at it, the work is being moved forward as well as it can be.
+    const std::unique_lock pass(pass_mutex_, std::try_to_lock);
+    if (!pass.owns_lock()) return;
+    {
+        const std::lock_guard lock(incoming_mutex_);
+        staged_.take(incoming_);
+    }
+    for (AsyncOperation *operation = staged_.first(); operation != nullptr;) {
+        AsyncOperation *next = AsyncOperationList::after(*operation);
+        if (operation->progress()) {
+            staged_.remove(*operation);
+            staged_count_.fetch_sub(1, std::memory_order_relaxed);
+            // From here on its owner may delete it.
+            operation->done_.store(true, std::memory_order_release);
+        }
+        operation = next;
+    }
+}
+
+bool Progress::test(AsyncOperation &operation) noexcept {
+    if (operation.done()) return true;
+    if (!operation.staged()) progress_direct(operation);
+    if (staged_count_.load(std::memory_order_relaxed) > 0) progress_staged();
+    return operation.done();
+}
+
+void Progress::wait(AsyncOperation &operation) noexcept {
+    // Devices answer in microseconds, so a few looks come first; then other threads get their turn.
+    constexpr unsigned looks = 64;
+    for (unsigned look = 0; !test(operation); ++look)
+        if (look >= looks) std::this_thread::yield();
+}
+
+Progress::~Progress() {
+    while (!direct_.empty() || staged_count_.load(std::memory_order_relaxed) > 0) {
+        for (AsyncOperation *operation = direct_.first(); operation != nullptr;) {
+            AsyncOperation *next = AsyncOperationList::after(*operation);
+            progress_direct(*operation);
+            operation = next;
+        }
+        progress_staged();
+        std::this_thread::yield();
+    }
+}
+
+ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
+    if (operation == nullptr) return UCD_REQUEST__NULL;
+    context.progress->add(*operation);
+    return reinterpret_cast<ucd_request_t>(operation.release());
+}
+
+Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
+    if (operation == nullptr) return success;
+    context.progress->add(*operation);
+    context.progress->wait(*operation);
+    return operation->outcome();
+}
+
+} // namespace ucd

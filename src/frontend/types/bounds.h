@@ -1,0 +1,45 @@
+// Size, bounds and true bounds by MPI-4.1 5.1.6 and 5.1.7, from the blocks that a constructor
+// places.
+#pragma once
+
+#include "status.h"
+#include "types/type.h"
+
+namespace ucd {
+
+// Wide enough for any product or sum of two 64-bit numbers, so that overflow is found by comparing.
+__extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
+
+// Collects the blocks of a type under construction, then settles what follows from them.
+class Bounds {
+public:
+    // `blocklength` >= 0 children, the child's extent apart, the first displaced by `displacement`.
+    void add(int128 displacement, int64_t blocklength, const Type &child);
+
+    // The same block at many places: what matters of `count` places is how far they reach.
+    void add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
+                  const Type &child);
+
+    // Bounds that a constructor sets. They stand in for what the blocks imply.
+    void set(int128 lb, int128 ub);
+
+    // Fills in size, bounds, elements, alignment and ops; OVERFLOW if they do not fit.
+    Status settle(Type &type) const;
+
+private:
+    struct Range {
+        int128 low = 0, high = 0;
+        bool any = false;
+        void include(int128 from, int128 to);
+    };
+    Range data_, marked_;
+    uint128 size_ = 0;
+    bool too_large_ = false, unflattened_ = false;
+    uint32_t alignment_ = 1, ops_ = ~uint32_t{0}, nested_ = 0;
+    Element element_ = Element::none;
+    uint8_t predefined_ = 0;
+    bool any_elements_ = false;
+};
+
+} // namespace ucd

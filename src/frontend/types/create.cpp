@@ -1,0 +1,181 @@
+#include "types/create.h"
+
+#include "types/bounds.h"
+
+#include <algorithm>
+
+namespace ucd {
+namespace {
+
+TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
+    TypeOwner t(new Type);
+    t->combiner = combiner;
+    t->form = form;
+    if (child != nullptr) {
+        retain(*child);
+        t->child = child;
+    }
+    return t;
+}
+
+Status not_negative(int64_t value, const char *argument) {
+    if (value < 0) [[unlikely]]
+        return fail(UCD_ERR__INVALID_ARG, "%s is %jd; it must be >= 0", argument,
+                    static_cast<intmax_t>(value));
+    return success;
+}
+
+Status array_present(const void *array, int64_t count, const char *argument) {
+    if (array == nullptr && count > 0) [[unlikely]]
+        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must have %jd entries", argument,
+                    static_cast<intmax_t>(count));
+    return success;
+}
+
+Status lengths_valid(int64_t count, const int64_t *blocklengths) {
+    for (int64_t i = 0; i < count; ++i)
+        if (blocklengths[i] < 0) [[unlikely]]
+            return fail(UCD_ERR__INVALID_ARG, "blocklengths[%jd] is %jd; it must be >= 0",
+                        static_cast<intmax_t>(i), static_cast<intmax_t>(blocklengths[i]));
+    return success;
+}
+
+std::unique_ptr<int64_t[]> copy_of(const int64_t *array, int64_t count) {
+    auto copy = std::make_unique_for_overwrite<int64_t[]>(static_cast<std::size_t>(count));
+    std::copy_n(array, count, copy.get());
+    return copy;
+}
+
+Status finish(const Bounds &bounds, TypeOwner made, TypeOwner &type) {
+    UCD_TRY(bounds.settle(*made));
+    type = std::move(made);
+    return success;
+}
+
+} // namespace
+
+Status create_contig(int64_t count, const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    TypeOwner t = new_type(Combiner::contig, Form::strided, &child);
+    t->count = 1;
+    t->blocklength = count;
+    Bounds bounds;
+    bounds.add(0, count, child);
+    return finish(bounds, std::move(t), type);
+}
+
+Status create_dup(const Type &child, TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::dup, Form::wrap, &child);
+    t->explicit_bounds = child.explicit_bounds;
+    t->element = child.element;
+    t->predefined = child.predefined;
+    t->alignment = child.alignment;
+    t->ops = child.ops;
+    t->nested_structs = child.nested_structs;
+    t->unflattened = child.unflattened;
+    t->size = child.size;
+    t->lb = child.lb;
+    t->ub = child.ub;
+    t->true_lb = child.true_lb;
+    t->true_ub = child.true_ub;
+    type = std::move(t);
+    return success;
+}
+
+Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit unit,
+                     const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    UCD_TRY(not_negative(blocklength, "blocklength"));
+    const int64_t each = unit == Unit::bytes ? 1 : child.extent();
+    int64_t bytes = 0;
+    const bool far = __builtin_mul_overflow(stride, each, &bytes);
+    if (far && count > 1 && blocklength > 0)
+        return fail(UCD_ERR__OVERFLOW, "stride %jd times the extent %jd does not fit",
+                    static_cast<intmax_t>(stride), static_cast<intmax_t>(each));
+    TypeOwner t =
+        new_type(unit == Unit::bytes ? Combiner::hvector : Combiner::vector, Form::strided, &child);
+    t->count = count;
+    t->blocklength = blocklength;
+    t->stride = far ? 0 : bytes;
+    if (unit == Unit::extents) {
+        t->arguments = copy_of(&stride, 1);
+        t->argument_count = 1;
+    }
+    Bounds bounds;
+    if (count > 0) {
+        const int128 last = static_cast<int128>(count - 1) * t->stride;
+        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
+                        child);
+    }
+    return finish(bounds, std::move(t), type);
+}
+
+Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
+                            const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    UCD_TRY(not_negative(blocklength, "blocklength"));
+    UCD_TRY(array_present(displs, count, "displs"));
+    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed_block : Combiner::indexed_block,
+                           Form::indexed_block, &child);
+    t->count = count;
+    t->blocklength = blocklength;
+    t->unit = unit == Unit::bytes ? 1 : child.extent();
+    t->displs = copy_of(displs, count);
+    Bounds bounds;
+    if (count > 0) {
+        int64_t least = displs[0], most = displs[0];
+        for (int64_t i = 1; i < count; ++i) {
+            least = std::min(least, displs[i]);
+            most = std::max(most, displs[i]);
+        }
+        const int128 a = static_cast<int128>(least) * t->unit;
+        const int128 b = static_cast<int128>(most) * t->unit;
+        bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
+    }
+    return finish(bounds, std::move(t), type);
+}
+
+Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t *displs, Unit unit,
+                      const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    UCD_TRY(array_present(blocklengths, count, "blocklengths"));
+    UCD_TRY(array_present(displs, count, "displs"));
+    UCD_TRY(lengths_valid(count, blocklengths));
+    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed,
+                           Form::indexed, &child);
+    t->count = count;
+    t->unit = unit == Unit::bytes ? 1 : child.extent();
+    t->displs = copy_of(displs, count);
+    t->blocklengths = copy_of(blocklengths, count);
+    Bounds bounds;
+    for (int64_t i = 0; i < count; ++i)
+        bounds.add(static_cast<int128>(displs[i]) * t->unit, blocklengths[i], child);
+    return finish(bounds, std::move(t), type);
+}
+
+Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *displs,
+                     const Type *const *children, TypeOwner &type) {
+    UCD_TRY(lengths_valid(count, blocklengths));
+    TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
+    t->children = std::make_unique<const Type *[]>(static_cast<std::size_t>(count));
+    t->displs = copy_of(displs, count);
+    t->blocklengths = copy_of(blocklengths, count);
+    t->count = count;
+    Bounds bounds;
+    for (int64_t i = 0; i < count; ++i) {
+        retain(*children[i]);
+        t->children[i] = children[i];
+        bounds.add(displs[i], blocklengths[i], *children[i]);
+    }
+    return finish(bounds, std::move(t), type);
+}
+
+Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type) {
+    TypeOwner t = new_type(Combiner::resized, Form::wrap, &child);
+    Bounds bounds;
+    bounds.add(0, 1, child);
+    bounds.set(lb, static_cast<int128>(lb) + extent);
+    return finish(bounds, std::move(t), type);
+}
+
+} // namespace ucd

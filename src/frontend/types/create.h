@@ -1,0 +1,34 @@
+// The constructors, on checked handles. Each checks its own arguments and leaves `type` alone on
+// failure. Arrays are copied; child types are retained.
+#pragma once
+
+#include "status.h"
+#include "types/type.h"
+
+namespace ucd {
+
+// What an array of displacements counts: bytes, or extents of the child.
+enum class Unit : uint8_t { bytes, extents };
+
+Status create_contig(int64_t count, const Type &child, TypeOwner &type);
+Status create_dup(const Type &child, TypeOwner &type);
+Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit unit,
+                     const Type &child, TypeOwner &type);
+Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
+                            const Type &child, TypeOwner &type);
+Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t *displs, Unit unit,
+                      const Type &child, TypeOwner &type);
+Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *displs,
+                     const Type *const *children, TypeOwner &type);
+Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type);
+
+// create_arrays.cpp
+Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
+                       const int64_t *starts, int order, const Type &child, TypeOwner &type);
+Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs,
+                     const int64_t *dargs, const int *psizes, int order, const Type &child,
+                     TypeOwner &type);
+Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strides,
+                      const Type &child, TypeOwner &type);
+
+} // namespace ucd

@@ -1,0 +1,266 @@
+// Arrays: subarray, darray (MPI-4.1 5.1.3, 5.1.4) and ndarray come down to nested strides.
+
+#include "types/create.h"
+
+#include "layout.h"
+#include "types/bounds.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ucd {
+namespace {
+
+Status bad(const char *array, int i, int64_t value, const char *rule) {
+    return fail(UCD_ERR__INVALID_ARG, "%s[%d] is %jd; %s", array, i, static_cast<intmax_t>(value),
+                rule);
+}
+
+Status check_dims(int ndims, int least) {
+    if (ndims < least)
+        return fail(UCD_ERR__INVALID_ARG, "ndims is %d; it must be >= %d", ndims, least);
+    return success;
+}
+
+Status check_order(int order) {
+    if (order != UCD_ORDER__C && order != UCD_ORDER__FORTRAN)
+        return fail(UCD_ERR__INVALID_ARG,
+                    "order is %d; it must be UCD_ORDER__C or UCD_ORDER__FORTRAN", order);
+    return success;
+}
+
+Status present(const void *array, int ndims, const char *argument) {
+    if (array == nullptr && ndims > 0)
+        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must have %d entries", argument, ndims);
+    return success;
+}
+
+// One step of an array's nest around `nest`; an unowned handle on `child` starts it.
+Status around(TypeOwner &nest, const Type &child, int64_t count, int64_t stride) {
+    TypeOwner outer;
+    UCD_TRY(create_vector(count, 1, stride, Unit::bytes, nest ? *nest : child, outer));
+    nest = std::move(outer);
+    return success;
+}
+
+// The nest displaced, with the bounds of the whole array if `whole` says so, as one type that keeps
+// the user's arguments.
+Status wrap(TypeOwner nest, const Type &child, Combiner combiner, int128 shift,
+            const int128 *extent, std::vector<int64_t> arguments, TypeOwner &type) {
+    TypeOwner t(new Type);
+    t->combiner = combiner;
+    t->form = Form::wrap;
+    if (!nest) retain(child);
+    t->child = nest ? nest.release() : &child;
+    t->argument_count = static_cast<uint32_t>(arguments.size());
+    t->arguments = std::make_unique<int64_t[]>(arguments.size());
+    std::copy(arguments.begin(), arguments.end(), t->arguments.get());
+    Bounds bounds;
+    bounds.add(shift, 1, *t->child);
+    if (extent != nullptr) bounds.set(0, *extent);
+    UCD_TRY(bounds.settle(*t));
+    t->stride = t->size > 0 ? static_cast<int64_t>(shift) : 0;
+    type = std::move(t);
+    return success;
+}
+
+// The dimension that varies fastest is the last one in C order and the first one in Fortran order:
+// dimension k of `order`, counted from the fastest.
+int dimension(int order, int ndims, int k) {
+    return order == UCD_ORDER__C ? ndims - 1 - k : k;
+}
+
+// `size` times as many bytes, unless that overflows.
+Status grow(int128 &bytes, int64_t size) {
+    bytes *= size;
+    if (bytes > INT64_MAX || bytes < -INT64_MAX)
+        return fail(UCD_ERR__OVERFLOW, "the extent of the array exceeds %jd bytes",
+                    static_cast<intmax_t>(INT64_MAX));
+    return success;
+}
+
+} // namespace
+
+Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
+                       const int64_t *starts, int order, const Type &child, TypeOwner &type) {
+    UCD_TRY(check_dims(ndims, 1));
+    UCD_TRY(present(sizes, ndims, "sizes"));
+    UCD_TRY(present(subsizes, ndims, "subsizes"));
+    UCD_TRY(present(starts, ndims, "starts"));
+    UCD_TRY(check_order(order));
+    for (int i = 0; i < ndims; ++i) {
+        if (sizes[i] < 0) return bad("sizes", i, sizes[i], "it must be >= 0");
+        if (subsizes[i] < 0 || subsizes[i] > sizes[i])
+            return bad("subsizes", i, subsizes[i], "it must be in 0 .. sizes[i]");
+        if (starts[i] < 0 || starts[i] > sizes[i] - subsizes[i])
+            return bad("starts", i, starts[i], "it must be in 0 .. sizes[i] - subsizes[i]");
+    }
+    TypeOwner nest;
+    int128 bytes = child.extent(), shift = 0;
+    for (int k = 0; k < ndims; ++k) {
+        const int d = dimension(order, ndims, k);
+        shift += bytes * starts[d];
+        UCD_TRY(around(nest, child, subsizes[d], static_cast<int64_t>(bytes)));
+        UCD_TRY(grow(bytes, sizes[d]));
+    }
+    std::vector<int64_t> arguments{ndims};
+    for (const int64_t *a : {sizes, subsizes, starts})
+        arguments.insert(arguments.end(), a, a + ndims);
+    arguments.push_back(order);
+    return wrap(std::move(nest), child, Combiner::subarray, shift, &bytes, std::move(arguments),
+                type);
+}
+
+namespace {
+
+// What one process owns of one dimension: full blocks, `block` elements each and `period` apart,
+// then a shorter one; all of it `first` elements into the dimension.
+struct Share {
+    int64_t first = 0, full_blocks = 0, block = 1, period = 1, rest = 0;
+};
+
+constexpr Share nothing{0, 0, 1, 1, 0};
+
+Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int64_t coord,
+                Share &s) {
+    if (distrib == UCD_DISTRIBUTE__NONE) {
+        if (procs != 1) return bad("psizes", i, procs, "it must be 1 where distribs is NONE");
+        s = {0, 1, gsize, gsize, 0};
+        return success;
+    }
+    if (distrib != UCD_DISTRIBUTE__BLOCK && distrib != UCD_DISTRIBUTE__CYCLIC)
+        return bad("distribs", i, distrib, "it must be UCD_DISTRIBUTE__BLOCK, __CYCLIC or __NONE");
+    if (darg <= 0 && darg != UCD_DISTRIBUTE__DFLT_DARG)
+        return bad("dargs", i, darg, "it must be > 0 or UCD_DISTRIBUTE__DFLT_DARG");
+    if (distrib == UCD_DISTRIBUTE__BLOCK) {
+        const int64_t even = gsize / procs + (gsize % procs != 0);
+        const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? std::max<int64_t>(even, 1) : darg;
+        if (static_cast<int128>(block) * procs < gsize)
+            return bad("dargs", i, darg,
+                       "blocks of that length on psizes[i] processes must cover gsizes[i]");
+        const int128 first = static_cast<int128>(block) * coord;
+        if (first >= gsize) {
+            s = nothing;
+            return success;
+        }
+        s.first = static_cast<int64_t>(first);
+        s.full_blocks = 1;
+        s.block = s.period = std::min(block, gsize - s.first);
+        s.rest = 0;
+        return success;
+    }
+    const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? 1 : darg;
+    const int128 first = static_cast<int128>(block) * coord;
+    const int128 period = static_cast<int128>(block) * procs;
+    if (first >= gsize) {
+        s = nothing;
+        return success;
+    }
+    const int128 beyond = gsize - first; // from the first owned element to the end
+    s.first = static_cast<int64_t>(first);
+    s.block = block;
+    s.full_blocks = static_cast<int64_t>(beyond / period);
+    const int128 last = beyond - s.full_blocks * period;
+    if (last >= block)
+        ++s.full_blocks;
+    else
+        s.rest = static_cast<int64_t>(last);
+    if (s.full_blocks == 0) {
+        // A block that the dimension's end cuts short is the only one; `block` may be far longer.
+        s.full_blocks = 1;
+        s.block = s.rest;
+        s.rest = 0;
+    }
+    s.period = s.full_blocks + (s.rest > 0) > 1 ? static_cast<int64_t>(period) : s.block;
+    return success;
+}
+
+// Puts one dimension around the nest; `bytes` is the distance of neighbours in that dimension.
+Status distribute(TypeOwner &nest, const Type &child, const Share &s, int64_t bytes) {
+    // What does not fit wraps: it lies beyond the array, whose extent is OVERFLOW then.
+    const int64_t period = displace(0, static_cast<uint64_t>(s.period), bytes);
+    if (s.rest == 0) {
+        UCD_TRY(around(nest, child, s.block, bytes));
+        return around(nest, child, s.full_blocks, period);
+    }
+    TypeOwner block, full, rest, both;
+    const Type &inner = nest ? *nest : child;
+    UCD_TRY(create_vector(s.block, 1, bytes, Unit::bytes, inner, block));
+    UCD_TRY(create_vector(s.full_blocks, 1, period, Unit::bytes, *block, full));
+    UCD_TRY(create_vector(s.rest, 1, bytes, Unit::bytes, inner, rest));
+    const int64_t lengths[2] = {1, 1};
+    const int64_t displs[2] = {0, displace(0, static_cast<uint64_t>(s.full_blocks), period)};
+    const Type *parts[2] = {full.get(), rest.get()};
+    UCD_TRY(create_struct(2, lengths, displs, parts, both));
+    nest = std::move(both);
+    return success;
+}
+
+} // namespace
+
+Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs,
+                     const int64_t *dargs, const int *psizes, int order, const Type &child,
+                     TypeOwner &type) {
+    if (size < 1) return fail(UCD_ERR__INVALID_ARG, "size is %d; it must be >= 1", size);
+    if (rank < 0 || rank >= size)
+        return fail(UCD_ERR__INVALID_ARG, "rank is %d; it must be in 0 .. size - 1 = %d", rank,
+                    size - 1);
+    UCD_TRY(check_dims(ndims, 1));
+    UCD_TRY(present(gsizes, ndims, "gsizes"));
+    UCD_TRY(present(distribs, ndims, "distribs"));
+    UCD_TRY(present(dargs, ndims, "dargs"));
+    UCD_TRY(present(psizes, ndims, "psizes"));
+    UCD_TRY(check_order(order));
+    int64_t processes = 1;
+    for (int i = 0; i < ndims; ++i) {
+        if (gsizes[i] < 0) return bad("gsizes", i, gsizes[i], "it must be >= 0");
+        if (psizes[i] < 1) return bad("psizes", i, psizes[i], "it must be >= 1");
+        processes = std::min<int64_t>(processes * psizes[i], INT32_MAX);
+    }
+    if (processes != size)
+        return fail(UCD_ERR__INVALID_ARG, "size is %d; it must be the product of psizes", size);
+    // The process grid is in C order whatever the array's order is.
+    std::vector<Share> shares(static_cast<std::size_t>(ndims));
+    int coordinates = rank;
+    for (int i = ndims - 1; i >= 0; --i) {
+        UCD_TRY(share_of(i, gsizes[i], distribs[i], dargs[i], psizes[i], coordinates % psizes[i],
+                         shares[static_cast<std::size_t>(i)]));
+        coordinates /= psizes[i];
+    }
+    TypeOwner nest;
+    int128 bytes = child.extent(), shift = 0;
+    for (int k = 0; k < ndims; ++k) {
+        const int d = dimension(order, ndims, k);
+        const Share &s = shares[static_cast<std::size_t>(d)];
+        shift += bytes * s.first;
+        UCD_TRY(distribute(nest, child, s, static_cast<int64_t>(bytes)));
+        UCD_TRY(grow(bytes, gsizes[d]));
+    }
+    std::vector<int64_t> arguments{size, rank, ndims};
+    arguments.insert(arguments.end(), gsizes, gsizes + ndims);
+    arguments.insert(arguments.end(), distribs, distribs + ndims);
+    arguments.insert(arguments.end(), dargs, dargs + ndims);
+    arguments.insert(arguments.end(), psizes, psizes + ndims);
+    arguments.push_back(order);
+    return wrap(std::move(nest), child, Combiner::darray, shift, &bytes, std::move(arguments),
+                type);
+}
+
+Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strides,
+                      const Type &child, TypeOwner &type) {
+    UCD_TRY(check_dims(ndims, 0));
+    UCD_TRY(present(shape, ndims, "shape"));
+    UCD_TRY(present(byte_strides, ndims, "byte_strides"));
+    for (int i = 0; i < ndims; ++i)
+        if (shape[i] < 0) return bad("shape", i, shape[i], "it must be >= 0");
+    const bool empty = std::any_of(shape, shape + ndims, [](int64_t n) { return n == 0; });
+    TypeOwner nest;
+    for (int i = ndims - 1; i >= 0; --i)
+        UCD_TRY(around(nest, child, empty ? 0 : shape[i], byte_strides[i]));
+    std::vector<int64_t> arguments{ndims};
+    arguments.insert(arguments.end(), shape, shape + ndims);
+    arguments.insert(arguments.end(), byte_strides, byte_strides + ndims);
+    return wrap(std::move(nest), child, Combiner::ndarray, 0, nullptr, std::move(arguments), type);
+}
+
+} // namespace ucd

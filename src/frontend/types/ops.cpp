@@ -1,0 +1,38 @@
+#include "types/ops.h"
+
+#include "types/predefined.h"
+
+#include <string>
+
+namespace ucd {
+
+std::string_view op_name(Op op) {
+    constexpr std::string_view names[] = {"REPLACE", "MAX",    "MIN",   "SUM",  "PROD",
+                                          "LAND",    "LOR",    "LXOR",  "BAND", "BOR",
+                                          "BXOR",    "MAXLOC", "MINLOC"};
+    return names[static_cast<unsigned>(op)];
+}
+
+Status fail_unsupported(Op op, const Type &type) {
+    // Down to a predefined type without the op: some child lacks it wherever the parent does.
+    const Type *t = &type;
+    while (t->form != Form::element) {
+        if (t->form != Form::structure) {
+            t = t->child;
+            continue;
+        }
+        const Type *lacking = nullptr;
+        for (int64_t i = 0; i < t->count && lacking == nullptr; ++i)
+            if (t->blocklengths[i] > 0 && t->children[i]->size > 0 &&
+                (t->children[i]->ops & op_bit(op)) == 0)
+                lacking = t->children[i];
+        t = lacking;
+    }
+    std::string name(predefined_name(t->predefined));
+    for (char &c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    if (name.empty()) name = "a type that this machine lacks";
+    return fail(UCD_ERR__NOT_SUPPORTED, "%s is not defined on %s", op_name(op).data(),
+                name.c_str());
+}
+
+} // namespace ucd

@@ -1,0 +1,30 @@
+// The table of predefined types.
+#pragma once
+
+#include "types/type.h"
+
+#include <string_view>
+
+namespace ucd {
+
+inline constexpr unsigned predefined_count = 60;
+
+// The static type of a predefined handle's value, 1 to predefined_count. Valid after
+// make_predefined_types().
+const Type &predefined_type(unsigned value);
+void make_predefined_types();
+
+// The handle's name in lower case as type expressions use it: "double", "2int".
+std::string_view predefined_name(unsigned value);
+
+// The handle's own type for a representation: the first in the table that has it, or 0.
+unsigned predefined_with(Element element);
+
+// The memory of one element: its second piece, if padding splits it in two (SHORT_INT), starts at
+// second_at and ends the element; the first is first_bytes long.
+struct Pieces {
+    uint32_t first_bytes, second_bytes, second_at;
+};
+Pieces pieces_of(Element element);
+
+} // namespace ucd

@@ -1,0 +1,124 @@
+// A datatype as the user built it: constructor, arguments, children and bounds. Immutable once
+// published and reference counted. What a call needs to move data (layout, plans) is derived at
+// first use and cached here.
+#pragma once
+
+#include "element.h"
+#include "status.h"
+
+#include <ucd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace ucd {
+
+// What a call needs to move data of a type is made at first use and cached on the type, which knows
+// nothing of it but that it goes with the type.
+struct CachedOnType {
+    CachedOnType() = default;
+    CachedOnType(const CachedOnType &) = delete;
+    CachedOnType &operator=(const CachedOnType &) = delete;
+    virtual ~CachedOnType() = default;
+};
+
+// The constructor that the user called.
+enum class Combiner : uint8_t {
+    predefined,
+    contig,
+    dup,
+    vector,
+    hvector,
+    indexed_block,
+    hindexed_block,
+    indexed,
+    hindexed,
+    structure,
+    subarray,
+    darray,
+    ndarray,
+    resized,
+};
+
+// What the constructors come down to. Bounds, normalisation and flattening know only these.
+enum class Form : uint8_t {
+    element,       // a predefined type
+    strided,       // `count` blocks, `stride` bytes apart
+    indexed_block, // `count` blocks at displs[i] * unit
+    indexed,       // the same, each block with its own length
+    structure,     // the same, each block with its own type as well
+    wrap,          // the child, displaced by `stride` bytes
+    nest,          // strides around strides: `arguments` as those of ndarray
+};
+
+// A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
+struct Type {
+    mutable std::atomic<uint64_t> references{1};
+    Combiner combiner = Combiner::predefined;
+    Form form = Form::element;
+    bool permanent = false;          // a predefined type of the table: not counted, never freed
+    bool explicit_bounds = false;    // lb and ub were set by a constructor, here or further down
+    Element element = Element::none; // the one representation of all elements, if there is one
+    uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
+    uint32_t alignment = 1;
+    uint32_t ops = ~uint32_t{0};  // op_bit()s that every element supports
+    uint32_t nested_structs = 0;  // struct constructors on the deepest path
+    bool unflattened = false;     // made from flattened bytes, or built on what is
+    uint64_t flattened_bytes = 0; // that it was made from, if it was
+
+    uint64_t size = 0;
+    int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
+
+    int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
+    std::unique_ptr<int64_t[]> displs, blocklengths;
+    const Type *child = nullptr;
+    std::unique_ptr<const Type *[]> children; // structure
+
+    // The user's arguments where the members above do not keep them: vector's stride in elements;
+    // subarray, darray and ndarray in the order of their parameters.
+    std::unique_ptr<int64_t[]> arguments;
+    uint32_t argument_count = 0;
+
+    mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
+    mutable const Type *next_dead = nullptr; // links types on their way out; see release()
+
+    // A duplicate has what was derived from its original.
+    bool shares_cache() const { return combiner == Combiner::dup; }
+
+    int64_t extent() const { return ub - lb; }
+    int64_t displacement(int64_t i) const { return displs[i] * unit; }
+    int64_t block_length(int64_t i) const { return blocklengths ? blocklengths[i] : blocklength; }
+    const Type &child_of(int64_t i) const { return children ? *children[i] : *child; }
+};
+
+void retain(const Type &type);
+
+// Gives up one reference; the last one frees the type and gives up its children, without recursion.
+void release(const Type *type);
+
+struct Release {
+    void operator()(const Type *type) const { release(type); }
+};
+using TypeOwner = std::unique_ptr<Type, Release>;
+using ConstTypeOwner = std::unique_ptr<const Type, Release>;
+
+// The type behind a handle; INVALID_ARG for null and for values that no predefined type has.
+// `argument` names the parameter in the message.
+Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type);
+
+// Handle values up to this one are never addresses.
+inline constexpr uintptr_t max_reserved_handle = 4095;
+
+inline Status resolve(ucd_type_t handle, const char *argument, const Type *&type) {
+    if (reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
+        return resolve_reserved(handle, argument, type);
+    type = reinterpret_cast<const Type *>(handle);
+    return success;
+}
+
+inline ucd_type_t handle_of(TypeOwner type) {
+    return reinterpret_cast<ucd_type_t>(type.release());
+}
+
+} // namespace ucd

@@ -1,0 +1,25 @@
+// The active message of a worker that a pipeline has taken for itself: UCX lets a second one
+// replace the handler of the first.
+#pragma once
+
+#include "common/failure.h"
+
+#include <ucp/api/ucp.h>
+
+namespace ucd_ucx {
+
+class AmClaim {
+public:
+    AmClaim() = default;
+    ~AmClaim();
+    AmClaim(const AmClaim &) = delete;
+    AmClaim &operator=(const AmClaim &) = delete;
+    // INVALID_ARG: another claim of this process has it.
+    Status take(ucp_worker_h worker, unsigned am_id);
+
+private:
+    ucp_worker_h worker_ = nullptr;
+    unsigned am_id_ = 0;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,72 @@
+#include "common/failure.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+#include <ucd_ucx.h>
+
+namespace ucd_ucx {
+namespace {
+
+thread_local char message[512];
+
+} // namespace
+
+Status fail(int code, const char *format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return Status(code);
+}
+
+Status ucd_ok(int code) {
+    if (code == UCD_SUCCESS) [[likely]]
+        return success;
+    // Which of libucd's functions it was is not the caller's concern.
+    if (code == UCD_ERR__NOT_INITIALIZED) return fail(code, "ucd_init was not called");
+    return fail(code, "%s", ucd_last_error());
+}
+
+Status ucx_ok(ucs_status_t status, const char *call) {
+    if (status == UCS_OK) [[likely]]
+        return success;
+    const int code = status == UCS_ERR_NO_MEMORY       ? UCD_ERR__OUT_OF_MEM
+                     : status == UCS_ERR_UNSUPPORTED   ? UCD_ERR__NOT_SUPPORTED
+                     : status == UCS_ERR_INVALID_PARAM ? UCD_ERR__INVALID_ARG
+                                                       : UCD_ERR__DEVICE;
+    return fail(code, "%s: %s", call, ucs_status_string(status));
+}
+
+ucs_status_t ucx_status_of(int code) {
+    return code == UCD_SUCCESS           ? UCS_OK
+           : code == UCD_ERR__OUT_OF_MEM ? UCS_ERR_NO_MEMORY
+                                         : UCS_ERR_IO_ERROR;
+}
+
+const char *last_failure() {
+    return message;
+}
+
+void prefix_failure(const char *function) {
+    char rest[sizeof message];
+    std::snprintf(rest, sizeof rest, "%s", message);
+    std::snprintf(message, sizeof message, "%s: %.*s", function,
+                  static_cast<int>(sizeof message) - 64, rest);
+}
+
+Status failure_of_exception() {
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        return fail(UCD_ERR__OUT_OF_MEM, "no memory");
+    } catch (const std::exception &e) {
+        return fail(UCD_ERR__INTERNAL, "%s", e.what());
+    }
+}
+
+} // namespace ucd_ucx
+
+const char *ucd_ucx_last_error(void) {
+    return ucd_ucx::last_failure();
+}

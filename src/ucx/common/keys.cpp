@@ -1,0 +1,69 @@
+#include "common/keys.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ucd_ucx {
+namespace {
+
+constexpr std::string_view prefix = "ucd.ucx.";
+
+constexpr std::string_view known_keys[] = {
+    "ucd.ucx.chunk",       "ucd.ucx.depth",        "ucd.ucx.eager",
+    "ucd.ucx.form",        "ucd.ucx.iov_entries",  "ucd.ucx.iov_segment",
+    "ucd.ucx.peer_memory", "ucd.ucx.peers_memory", "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk",  "ucd.ucx.ring_copy",    "ucd.ucx.ring_depth",
+    "ucd.ucx.ring_expose", "ucd.ucx.ring_staging", "ucd.ucx.rma.peer_operations",
+    "ucd.ucx.rma.types",   "ucd.ucx.staging",      "ucd.ucx.timeout",
+};
+
+// Levenshtein's: insertions, deletions and replacements that make one of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+Status fail_key(std::string_view key) {
+    const auto *nearest =
+        std::min_element(std::begin(known_keys), std::end(known_keys),
+                         [key](auto a, auto b) { return distance(key, a) < distance(key, b); });
+    return fail(UCD_ERR__INVALID_ARG, "info has \"%.100s\", which is no key; the nearest is %s",
+                key.data(), nearest->data());
+}
+
+} // namespace
+
+Status check_keys(ucd_info_t info) {
+    if (info == UCD_INFO__NULL) return success;
+    for (uintptr_t n = 0;; ++n) {
+        char key[64]; // none of ours is longer
+        uintptr_t needed;
+        const int rc = ucd_info_get_nthkey(info, n, key, sizeof key, &needed);
+        if (rc == UCD_SUCCESS && needed == 0) return success;
+        if (rc == UCD_ERR__TRUNCATED) {
+            std::vector<char> whole(needed);
+            UCD_UCX_TRY(ucd_ok(ucd_info_get_nthkey(info, n, whole.data(), whole.size(), &needed)));
+            if (std::string_view(whole.data()).starts_with(prefix)) return fail_key(whole.data());
+            continue;
+        }
+        UCD_UCX_TRY(ucd_ok(rc));
+        if (std::string_view(key).starts_with(prefix) &&
+            std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
+            return fail_key(key);
+    }
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,115 @@
+// Which of UCP's datatypes a layout is given as.
+
+#include "datatype/datatype.h"
+#include "datatype/options.h"
+#include "datatype/typed_buffer.h"
+
+#include <memory>
+#include <ucd_ucx.h>
+#include <vector>
+
+using namespace ucd_ucx;
+
+namespace {
+
+struct Request {
+    const void *buf;
+    uintptr_t count;
+    ucd_type_t type;
+    ucd_info_t info;
+    ucd_layout_t layout;
+};
+
+struct Prepared {
+    void *buf;
+    std::size_t count;
+    ucp_datatype_t datatype;
+};
+
+Status fail_form(const char *form, const char *why) {
+    return fail(UCD_ERR__NOT_SUPPORTED, "ucd.ucx.form is %s, but %s", form, why);
+}
+
+// Few enough and, on average, long enough that UCX gathers them faster than they are packed.
+bool suits_iov(const ucd_layout_t &layout, const PrepareOptions &options) {
+    return layout.segments > 0 && layout.segments <= options.iov_entries &&
+           layout.bytes / layout.segments >= options.iov_segment;
+}
+
+// Unless a hint tells, a buffer that is to be sent or received is looked up.
+Status choose(const Request &r, const PrepareOptions &options, Form &form) {
+    form = options.form;
+    if (form != Form::automatic) return success;
+    form = Form::generic;
+    std::string sent, received;
+    UCD_UCX_TRY(read_key(r.info, "ucd.inbuf", sent));
+    UCD_UCX_TRY(read_key(r.info, "ucd.outbuf", received));
+    if (sent.empty() && received.empty())
+        UCD_UCX_TRY(find_memory(r.buf, r.count, r.type, r.info, Direction::send, sent));
+    for (const std::string &memory : {sent, received})
+        if (!memory.empty() && !host_reaches(memory)) return success;
+    if (r.layout.contiguous)
+        form = Form::contiguous;
+    else if (suits_iov(r.layout, options))
+        form = Form::iov;
+    return success;
+}
+
+Status make_contiguous(const Request &r, Prepared &made) {
+    if (!r.layout.contiguous) return fail_form("contiguous", "the layout has several segments");
+    const uintptr_t address =
+        reinterpret_cast<uintptr_t>(r.buf) + static_cast<uintptr_t>(r.layout.low);
+    made = {reinterpret_cast<void *>(address), r.layout.bytes, ucp_dt_make_contig(1)};
+    return success;
+}
+
+Status make_iov(const Request &r, const PrepareOptions &options, Prepared &made) {
+    if (r.layout.segments > options.iov_entries)
+        return fail_form("iov", "the layout has more segments than ucd.ucx.iov_entries");
+    const auto segments = static_cast<std::size_t>(r.layout.segments);
+    std::vector<iovec> found(segments);
+    uintptr_t actual;
+    UCD_UCX_TRY(ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
+    auto list = std::make_unique<ucp_dt_iov_t[]>(segments);
+    for (std::size_t i = 0; i < segments; ++i) list[i] = {found[i].iov_base, found[i].iov_len};
+    made = {list.release(), segments, ucp_dt_make_iov()};
+    return success;
+}
+
+Status make_generic(const Request &r, Prepared &made) {
+    made = {const_cast<void *>(r.buf), r.count, 0};
+    return create_datatype(r.type, r.info, made.datatype);
+}
+
+} // namespace
+
+int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                    void **ucp_buf, size_t *ucp_count, ucp_datatype_t *ucp_dt) {
+    return guard("ucd_ucx_prepare", [&]() -> Status {
+        UCD_UCX_TRY(require(ucp_buf, "ucp_buf"));
+        UCD_UCX_TRY(require(ucp_count, "ucp_count"));
+        UCD_UCX_TRY(require(ucp_dt, "ucp_dt"));
+        PrepareOptions options;
+        UCD_UCX_TRY(read_prepare_options(info, options));
+        Request r{buf, count, type, info, {}};
+        r.layout.struct_size = sizeof r.layout;
+        UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
+        Form form;
+        UCD_UCX_TRY(choose(r, options, form));
+        Prepared made;
+        UCD_UCX_TRY(form == Form::contiguous ? make_contiguous(r, made)
+                    : form == Form::iov      ? make_iov(r, options, made)
+                                             : make_generic(r, made));
+        *ucp_buf = made.buf;
+        *ucp_count = made.count;
+        *ucp_dt = made.datatype;
+        return success;
+    });
+}
+
+int ucd_ucx_release(void *ucp_buf, ucp_datatype_t ucp_dt) {
+    return guard("ucd_ucx_release", [&]() -> Status {
+        if (ucp_dt == ucp_dt_make_iov()) delete[] static_cast<ucp_dt_iov_t *>(ucp_buf);
+        return is_generic(ucp_dt) ? destroy_datatype(ucp_dt) : success;
+    });
+}

@@ -1,0 +1,176 @@
+#include "datatype/typed_buffer.h"
+
+#include <cstring>
+
+namespace ucd_ucx {
+
+OwnedType::~OwnedType() {
+    if (type_ != UCD_TYPE__NULL) (void)ucd_free(&type_);
+}
+
+Status OwnedType::keep(ucd_type_t type) {
+    return ucd_ok(ucd_create_dup(type, UCD_INFO__NULL, &type_));
+}
+
+Status OwnedType::unflatten(const void *flattened, std::size_t bytes) {
+    return ucd_ok(ucd_unflatten(&type_, flattened, bytes));
+}
+
+OwnedInfo::~OwnedInfo() {
+    if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
+}
+
+Status OwnedInfo::set(const char *key, const char *value) {
+    if (info_ == UCD_INFO__NULL) UCD_UCX_TRY(ucd_ok(ucd_info_create(&info_)));
+    return ucd_ok(ucd_info_set(info_, key, value));
+}
+
+Status OwnedInfo::copy(ucd_info_t from, const char *key) {
+    std::string value;
+    UCD_UCX_TRY(read_key(from, key, value));
+    return value.empty() ? success : set(key, value.c_str());
+}
+
+Status read_key(ucd_info_t info, const char *key, std::string &value) {
+    value.clear();
+    if (info == UCD_INFO__NULL) return success;
+    uintptr_t needed;
+    char text[64];
+    const int rc = ucd_info_get(info, key, text, sizeof text, &needed);
+    if (rc == UCD_SUCCESS) {
+        if (needed > 0) value = text;
+        return success;
+    }
+    if (rc != UCD_ERR__TRUNCATED) return ucd_ok(rc);
+    value.resize(needed);
+    UCD_UCX_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
+    value.resize(needed - 1);
+    return success;
+}
+
+Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
+    for (const char *key :
+         {"ucd.gpu", "ucd.peers", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
+        UCD_UCX_TRY(hints.copy(info, key));
+    return success;
+}
+
+Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                   Direction direction, std::string &memory) {
+    UCD_UCX_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
+    if (!memory.empty()) return success;
+    char found[32];
+    UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+    memory = found;
+    return success;
+}
+
+bool host_reaches(const std::string &memory) {
+    return memory == "host" || memory == "pinned" || memory == "managed";
+}
+
+Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
+    on_host = host_reaches(memory);
+    UCD_UCX_TRY(copy_hints(from, info));
+    // What a host's memory is packed to and unpacked from is the host's, too.
+    if (memory == "host" || direction == Direction::send)
+        UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
+    if (memory == "host" || direction == Direction::receive)
+        UCD_UCX_TRY(info.set("ucd.outbuf", memory.c_str()));
+    if (on_host) return success;
+    device = memory;
+    UCD_UCX_TRY(copy_hints(from, near));
+    UCD_UCX_TRY(near.set("ucd.inbuf", memory.c_str()));
+    return near.set("ucd.outbuf", memory.c_str());
+}
+
+uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
+    return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
+}
+
+Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
+                  const Hints *&hints) {
+    hints = &for_host;
+    if (info == UCD_INFO__NULL) { // as mostly: without a string
+        char found[32];
+        UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+        if (std::strcmp(found, "host") == 0) return success;
+    }
+    std::string memory;
+    UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
+    auto found = std::make_unique<Hints>();
+    UCD_UCX_TRY(found->set(memory, info, direction));
+    made = std::move(found);
+    hints = made.get();
+    return success;
+}
+
+Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
+                        const Hints &for_host, ucd_op_t op) {
+    op_ = op;
+    buf_ = static_cast<char *>(const_cast<void *>(data.buf));
+    count_ = data.count;
+    UCD_UCX_TRY(type_.keep(data.type));
+    ucd_layout_t layout = {};
+    layout.struct_size = sizeof layout;
+    if (count_ > 0) UCD_UCX_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
+    bytes_ = layout.bytes;
+    hints_ = data.hints;
+    if (hints_ == nullptr)
+        UCD_UCX_TRY(
+            find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
+    if (op == UCD_OP__REPLACE && layout.contiguous && layout.bytes > 0)
+        (on_host() ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
+            reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout.low));
+    return success;
+}
+
+Status TypedBuffer::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
+    uintptr_t moved;
+    const int rc = request == nullptr
+                       ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                                  hints_->info.get(), UCD_OP__REPLACE)
+                       : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                                   hints_->info.get(), UCD_OP__REPLACE, request);
+    return ucd_ok(rc);
+}
+
+Status TypedBuffer::unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,
+                              ucd_request_t *request) const {
+    uintptr_t moved;
+    const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                   &moved, hints, op_)
+                                      : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
+                                                    &moved, hints, op_, request);
+    UCD_UCX_TRY(ucd_ok(rc));
+    if (moved == bytes) return success;
+    if (request != nullptr) (void)ucd_wait(request);
+    return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");
+}
+
+Status TypedBuffer::unpack(uint64_t offset, const void *from, uint64_t bytes,
+                           ucd_request_t *request) const {
+    return unpack_by(hints_->info.get(), offset, from, bytes, request);
+}
+
+Status TypedBuffer::pack_near(uint64_t offset, void *to, uint64_t bytes,
+                              ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
+                            hints_->near.get(), UCD_OP__REPLACE, request));
+}
+
+Status TypedBuffer::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
+                                ucd_request_t *request) const {
+    return unpack_by(hints_->near.get(), offset, from, bytes, request);
+}
+
+Status TypedBuffer::copy_near(const void *from, void *to, uint64_t bytes,
+                              ucd_request_t *request) const {
+    uintptr_t moved;
+    return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
+                            hints_->near.get(), UCD_OP__REPLACE, request));
+}
+
+} // namespace ucd_ucx

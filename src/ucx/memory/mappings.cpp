@@ -1,0 +1,52 @@
+#include "memory/mappings.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ucd_ucx {
+
+Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
+                      std::shared_ptr<const Mapping> &mapping) {
+    for (Entry &e : entries_) {
+        if (std::memcmp(e.handle.bytes, handle.bytes, sizeof handle.bytes) != 0 ||
+            e.device != device)
+            continue;
+        e.used = ++clock_;
+        mapping = e.mapping;
+        return success;
+    }
+    make_room();
+    Entry entry = {sender, handle, device, nullptr, ++clock_};
+    entries_.reserve(entries_.size() + 1);
+    void *address;
+    uintptr_t bytes;
+    int rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    // Drivers may refuse what is where something was that is still open here, though it has gone.
+    if (rc != UCD_SUCCESS && close_idle_of(sender))
+        rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    UCD_UCX_TRY(ucd_ok(rc));
+    entry.mapping = std::make_shared<const Mapping>(address, bytes);
+    mapping = entry.mapping;
+    entries_.push_back(std::move(entry));
+    return success;
+}
+
+void Mappings::make_room() {
+    while (entries_.size() >= max_idle) {
+        auto oldest = entries_.end();
+        for (auto e = entries_.begin(); e != entries_.end(); ++e)
+            if (e->mapping.use_count() == 1 && (oldest == entries_.end() || e->used < oldest->used))
+                oldest = e;
+        if (oldest == entries_.end()) return;
+        entries_.erase(oldest);
+    }
+}
+
+bool Mappings::close_idle_of(ucp_ep_h sender) {
+    const auto goes = [sender](const Entry &e) {
+        return e.sender == sender && e.mapping.use_count() == 1;
+    };
+    return std::erase_if(entries_, goes) > 0;
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,56 @@
+// Device memory of other processes that is open in this one. To open it takes long, so it stays
+// open.
+#pragma once
+
+#include "common/failure.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <ucd_memory.h>
+#include <vector>
+
+namespace ucd_ucx {
+
+// Open for the lifetime of this object.
+class Mapping {
+public:
+    Mapping(void *address, uint64_t bytes)
+        : address_(static_cast<char *>(address)), bytes_(bytes) {}
+    ~Mapping() { (void)ucd_ipc_close(address_); } // it is open
+    Mapping(const Mapping &) = delete;
+    Mapping &operator=(const Mapping &) = delete;
+
+    char *address() const { return address_; }
+    uint64_t bytes() const { return bytes_; }
+
+private:
+    char *address_;
+    uint64_t bytes_;
+};
+
+class Mappings {
+public:
+    // The handle came from that endpoint.
+    Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
+                std::shared_ptr<const Mapping> &mapping);
+    // Closes everything: what is in use when that ends.
+    void close_all() { entries_.clear(); }
+
+private:
+    struct Entry {
+        ucp_ep_h sender;
+        ucd_ipc_handle_t handle;
+        std::string device;
+        std::shared_ptr<const Mapping> mapping;
+        uint64_t used; // at that time
+    };
+    static constexpr std::size_t max_idle = 64; // more only as long as all are in use
+    void make_room();
+    bool close_idle_of(ucp_ep_h sender); // whether there was any
+
+    std::vector<Entry> entries_;
+    uint64_t clock_ = 0;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,73 @@
+#include "memory/staging.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace ucd_ucx {
+
+Block::~Block() {
+    if (memory_ != nullptr) staging_->give_back(memory_, bytes_);
+}
+
+void Block::swap(Block &other) noexcept {
+    std::swap(staging_, other.staging_);
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+}
+
+Staging::~Staging() {
+    release_free();
+}
+
+Block Staging::take(std::size_t bytes, bool urgent) {
+    for (Free &f : free_) {
+        if (f.bytes < bytes || f.bytes / 2 > bytes) continue;
+        const Free found = f;
+        f = free_.back();
+        free_.pop_back();
+        return {*this, found.memory, found.bytes};
+    }
+    // Blocks of other sizes must not keep this one from being had.
+    if (allocated_ + bytes > limit_) release_free();
+    if (allocated_ + bytes > limit_ && !urgent) return {};
+    free_.reserve(blocks_ + 1);
+    char *memory = allocate(bytes);
+    if (memory == nullptr && !free_.empty()) {
+        release_free();
+        memory = allocate(bytes);
+    }
+    return memory == nullptr ? Block() : Block(*this, memory, bytes);
+}
+
+void Staging::give_back(char *memory, std::size_t bytes) {
+    if (allocated_ <= limit_)
+        free_.push_back({memory, bytes});
+    else
+        release(memory, bytes);
+}
+
+char *Staging::allocate(std::size_t bytes) {
+    void *memory = params_.allocate != nullptr ? params_.allocate(bytes, params_.memory_arg)
+                                               : std::malloc(bytes);
+    if (memory != nullptr) {
+        allocated_ += bytes;
+        ++blocks_;
+    }
+    return static_cast<char *>(memory);
+}
+
+void Staging::release(char *memory, std::size_t bytes) {
+    allocated_ -= bytes;
+    --blocks_;
+    if (params_.release != nullptr)
+        params_.release(memory, bytes, params_.memory_arg);
+    else
+        std::free(memory);
+}
+
+void Staging::release_free() {
+    for (const Free &f : free_) release(f.memory, f.bytes);
+    free_.clear();
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,194 @@
+#include "pipeline/receiving.h"
+#include "pipeline/recv_message.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+
+namespace ucd_ucx {
+namespace {
+
+// Receives data that is not wanted, and deletes itself.
+class Unwanted {
+public:
+    // False if there is no memory for it.
+    static bool receive(ucd_ucx_pipeline &pipeline, void *data, std::size_t bytes) {
+        std::unique_ptr<Unwanted> self(new (std::nothrow) Unwanted(bytes));
+        if (self == nullptr || self->memory_ == nullptr) return false;
+        ucp_request_param_t p = {};
+        p.op_attr_mask =
+            UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+        p.cb.recv_am = on_received;
+        p.user_data = self.get();
+        const ucs_status_ptr_t request =
+            ucp_am_recv_data_nbx(pipeline.worker, data, self->memory_.get(), bytes, &p);
+        if (UCS_PTR_IS_PTR(request)) (void)self.release();
+        return true;
+    }
+
+private:
+    explicit Unwanted(std::size_t bytes) : memory_(new (std::nothrow) char[bytes]) {}
+    static void on_received(void *request, ucs_status_t, std::size_t, void *unwanted) {
+        ucp_request_free(request);
+        delete static_cast<Unwanted *>(unwanted);
+    }
+    const std::unique_ptr<char[]> memory_;
+};
+
+} // namespace
+
+ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t header_bytes, void *data,
+                           std::size_t bytes, const ucp_am_recv_param_t *param) {
+    auto *pipeline = static_cast<ucd_ucx_pipeline *>(argument);
+    // Without an endpoint it cannot be charged to a peer.
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
+        return UCS_OK;
+    if (pipeline->direct != nullptr) {
+        const std::optional<ucs_status_t> taken = pipeline->direct->take(
+            {static_cast<const char *>(header), header_bytes}, data, bytes, *param);
+        if (taken) return *taken;
+    }
+    Header h;
+    if (header_bytes < sizeof h) return UCS_OK;
+    std::memcpy(&h, header, sizeof h);
+    if (h.magic != Header::expected_magic || h.kind > last_kind ||
+        h.user_header != header_bytes - sizeof h)
+        return UCS_OK; // no pipeline's: dropped
+    const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
+    if (placed && h.user_header != sizeof(RingPlace)) return UCS_OK;
+    try {
+        auto am_data = std::make_unique<AmData>();
+        am_data->user_header.assign(static_cast<const char *>(header) + sizeof h, h.user_header);
+        am_data->header = h;
+        const bool ring = placed || h.kind == Kind::ring_refuse;
+        am_data->bytes = !ring ? bytes : am_data->is_ring() ? am_data->place().bytes : 0;
+        am_data->pipeline_ = pipeline;
+        const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
+        am_data->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+        am_data->ep = param->reply_ep;
+        const bool may_be_held =
+            am_data->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+        const bool held = fits && bytes > 0 && may_be_held;
+        if (fits && bytes > 0) am_data->keep(data, bytes, may_be_held);
+        AmData &put = *am_data.release();
+        pipeline->events.put(put, put.since);
+        return held ? UCS_INPROGRESS : UCS_OK;
+    } catch (const std::bad_alloc &) {
+        return UCS_ERR_NO_MEMORY; // which the sender of a chunk is told
+    }
+}
+
+void AmData::keep(void *data, std::size_t bytes, bool may_be_held) {
+    data_bytes_ = bytes;
+    data_ = data;
+    if (may_be_held) return;
+    copy_.reset(new char[bytes]);
+    std::memcpy(copy_.get(), data, bytes);
+    data_ = copy_.get();
+}
+
+RingPlace AmData::place() const {
+    RingPlace place;
+    std::memcpy(static_cast<void *>(&place), user_header.data(), sizeof place);
+    return place;
+}
+
+// A rendezvous costs UCX a descriptor with our header.
+uint64_t AmData::cost() const {
+    return sizeof *this + (rendezvous_ ? 256 : data_bytes_);
+}
+
+AmData::~AmData() {
+    drop_data();
+}
+
+void AmData::drop_data() {
+    if (data_ == nullptr || copy_ != nullptr) return;
+    // Of a rendezvous, ucp_am_data_release answers the sender before it locks the worker (in UCX
+    // 1.13 and newer ones), in the way of a thread that makes progress. Receiving does lock.
+    if (!rendezvous_ || !pipeline_->lock.is_needed() ||
+        !Unwanted::receive(*pipeline_, data_, data_bytes_))
+        ucp_am_data_release(pipeline_->worker, data_);
+    data_ = nullptr;
+}
+
+void AmData::on_complete(ucd_ucx_pipeline &pipeline) {
+    if (stage_ == Stage::new_one)
+        take_in(pipeline);
+    else if (is_ring() || is_ring_offer())
+        settle_ring(pipeline);
+    else
+        received(pipeline);
+}
+
+void AmData::take_in(ucd_ucx_pipeline &pipeline) {
+    stage_ = Stage::on_its_way;
+    std::unique_ptr<AmData> self(this);
+    // It may have come before its endpoint failed, which is only known now. Then nothing may be
+    // sent back, but the user is still told of a user's message.
+    const ucs_status_t failed = pipeline.endpoint_failures.since(ep, since);
+    const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
+    if (failed != UCS_OK) {
+        pipeline.end_stream(header.id.stream, failed);
+        if (!users) return;
+        ep = nullptr;
+    }
+    RecvMessage *message = header.kind == Kind::withdraw ? pipeline.messages.find(ep, header.id)
+                                                         : pipeline.messages.get(ep, header, since);
+    if (message == nullptr) return;
+    message->take(pipeline, std::move(self));
+    if (failed != UCS_OK) message->on_endpoint_failed(pipeline, failed);
+}
+
+void AmData::receive(ucd_ucx_pipeline &pipeline, RecvMessage &message, Block block) {
+    message_ = &message;
+    block_ = std::move(block);
+    if (is_ring()) return receive_from_ring(pipeline);
+    if (!rendezvous_) return unpack(pipeline, data_);
+    const TypedBuffer &buffer = message.receiving()->buffer();
+    void *to = block_ ? block_.memory() : buffer.in_place() + header.offset;
+    ucp_request_param_t p = {};
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    p.cb.recv_am = on_received;
+    p.user_data = this;
+    const ucs_status_ptr_t request =
+        ucp_am_recv_data_nbx(pipeline.worker, std::exchange(data_, nullptr), to, bytes, &p);
+    if (UCS_PTR_IS_PTR(request)) return;
+    status_ = UCS_PTR_STATUS(request);
+    received(pipeline);
+}
+
+void AmData::on_received(void *request, ucs_status_t status, std::size_t length, void *argument) {
+    auto *am_data = static_cast<AmData *>(argument);
+    ucp_request_free(request);
+    const std::size_t expected =
+        am_data->is_ring() || am_data->is_ring_offer() ? sizeof am_data->receipt_ : am_data->bytes;
+    am_data->status_ = status == UCS_OK && length != expected ? UCS_ERR_INVALID_PARAM : status;
+    am_data->pipeline_->events.put(*am_data);
+}
+
+void AmData::received(ucd_ucx_pipeline &pipeline) {
+    pipeline.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    if (status_ == UCS_OK && block_) return unpack(pipeline, block_.memory());
+    message_->settle(pipeline, std::unique_ptr<AmData>(this), status_, UCD_SUCCESS);
+}
+
+void AmData::unpack(ucd_ucx_pipeline &pipeline, const void *from) {
+    const Receiving &receiving = *message_->receiving();
+    if (receiving.has_failed())
+        return message_->settle(pipeline, std::unique_ptr<AmData>(this), UCS_OK, UCD_SUCCESS);
+    pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    const Status status = receiving.buffer().unpack(header.offset, from, bytes, &moving);
+    if (!status.ok()) return moved(pipeline, status);
+    pipeline.await(*this);
+}
+
+void AmData::moved(ucd_ucx_pipeline &pipeline, Status status) {
+    if (is_ring()) return moved_in_ring(pipeline, status);
+    pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+    message_->settle(pipeline, std::unique_ptr<AmData>(this), ucx_status_of(status.code()),
+                     status.code());
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,86 @@
+#include "pipeline/framed.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace ucd_ucx {
+namespace {
+
+void *start_pack(void *, const void *frame, std::size_t) {
+    return const_cast<void *>(frame);
+}
+
+void *start_unpack(void *, void *frame, std::size_t) {
+    return frame;
+}
+
+// Asked of what is sent, and of the room for what is received: as much as it may be. What does not
+// fit is dropped by unpack, and the header tells.
+std::size_t packed_size(void *state) {
+    const auto *frame = static_cast<Frame *>(state);
+    return frame->direction == Direction::send ? frame->prefix + frame->header.total : SIZE_MAX / 2;
+}
+
+std::size_t pack(void *state, std::size_t offset, void *to_argument, std::size_t room) {
+    auto *frame = static_cast<Frame *>(state);
+    auto *to = static_cast<char *>(to_argument);
+    const std::size_t length = std::min(room, packed_size(state) - offset);
+    std::size_t done = 0;
+    if (offset < frame->prefix) {
+        done = std::min(length, frame->prefix - offset);
+        std::memcpy(to, reinterpret_cast<const char *>(&frame->header) + offset, done);
+    }
+    if (done == length) return length;
+    const Status status =
+        frame->buffer->pack(offset + done - frame->prefix, to + done, length - done, nullptr);
+    if (!status.ok()) {
+        frame->failure = status.code();
+        std::memset(to + done, 0, length - done);
+    }
+    return length;
+}
+
+ucs_status_t unpack(void *state, std::size_t offset, const void *from_argument,
+                    std::size_t length) {
+    auto *frame = static_cast<Frame *>(state);
+    const auto *from = static_cast<const char *>(from_argument);
+    std::size_t done = 0;
+    if (offset < frame->prefix) {
+        done = std::min(length, frame->prefix - offset);
+        std::memcpy(reinterpret_cast<char *>(&frame->header) + offset, from, done);
+    }
+    const uint64_t at = offset + done - frame->prefix;
+    if (done == length || at >= frame->buffer->bytes()) return UCS_OK;
+    const std::size_t bytes = std::min<std::size_t>(length - done, frame->buffer->bytes() - at);
+    if (!frame->buffer->on_host() && !frame->began_unpacking && done == frame->prefix)
+        frame->gathered.reset(
+            new (std::nothrow) char[frame->buffer->bytes_of(frame->header.total)]);
+    frame->began_unpacking = true;
+    if (frame->gathered != nullptr) {
+        // A total that is no truth is found by its length, before this is used.
+        const uint64_t room = frame->buffer->bytes_of(frame->header.total);
+        if (at < room)
+            std::memcpy(frame->gathered.get() + at, from + done,
+                        std::min<uint64_t>(bytes, room - at));
+        return UCS_OK;
+    }
+    const Status status = frame->buffer->unpack(at, from + done, bytes, nullptr);
+    if (!status.ok()) frame->failure = status.code();
+    return UCS_OK;
+}
+
+void finish(void *) {}
+
+} // namespace
+
+const ucp_generic_dt_ops_t frame_callbacks = {
+    .start_pack = start_pack,
+    .start_unpack = start_unpack,
+    .packed_size = packed_size,
+    .pack = pack,
+    .unpack = unpack,
+    .finish = finish,
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,68 @@
+// The messages of pipelines. UCX connects machines of one byte order only, so these travel
+// as they are.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <ucd_memory.h>
+
+namespace ucd_ucx {
+
+// Names a transfer at both sides. The stream is an unpredictable number that the sender draws for
+// each endpoint, so that only the two ends of an endpoint know it.
+struct MessageId {
+    uint64_t stream = 0;
+    uint64_t number = 0; // counted by the sending pipeline
+    friend auto operator<=>(const MessageId &, const MessageId &) = default;
+};
+
+enum class Kind : uint16_t {
+    whole,      // all bytes follow
+    offer,      // the chunks of a tagged message will come; said by active message
+    opening,    // the tagged message that takes part in the matching for it
+    user_offer, // chunks of a user's active message will come; the user's header follows
+    chunk,
+    withdraw, // no more chunks will come
+    // Of data in device memory (docs/guide/gpu-ring.md). All have a Receipt, by rendezvous.
+    ring_refuse, // fetched by a receiver that wants chunks as above
+    ring_accept, // or this, if it opens device memory; a RingPlace follows
+    ring_chunk,  // fetched when the memory has been read; a RingPlace follows
+};
+inline constexpr auto last_kind = Kind::ring_chunk;
+
+// Begins every tagged message, and every active message that is a pipeline's.
+struct Header {
+    static constexpr uint32_t version_1 = 0x55434431;      // "UCD1", which is refused
+    static constexpr uint32_t expected_magic = 0x55434432; // "UCD2"
+    uint32_t magic = expected_magic;
+    Kind kind = Kind::whole;
+    uint16_t status = 0; // of withdraw: the ucs_status_t with its sign taken off
+    MessageId id;
+    uint64_t total = 0;  // bytes of the transfer
+    uint64_t offset = 0; // of the chunk
+    uint32_t user_id = 0;
+    uint32_t user_header = 0; // bytes
+};
+static_assert(sizeof(Header) == 48);
+
+// A chunk in device memory of the sender's.
+struct RingPlace {
+    ucd_ipc_handle_t handle = {};
+    uint64_t offset = 0; // into what the handle stands for
+    uint64_t bytes = 0;
+};
+struct RingHeader {
+    Header header;
+    RingPlace place;
+};
+static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
+
+// What the receiver fetches, so that UCX tells the sender of it.
+using Receipt = uint64_t;
+// The receipt of a chunk, valid while its sender keeps the chunk's memory. UCX may fetch it by
+// itself after the endpoint has failed at the sender, which then reuses the memory.
+inline Receipt receipt_of(const Header &chunk) {
+    return (chunk.id.stream ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
+}
+
+} // namespace ucd_ucx

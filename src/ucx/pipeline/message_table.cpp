@@ -1,0 +1,178 @@
+#include "pipeline/message_table.h"
+
+#include "pipeline/recv_message.h"
+
+#include <algorithm>
+
+namespace ucd_ucx {
+namespace {
+
+// Of the table itself, beside the message: a node of each map.
+constexpr uint64_t bytes_of_entry = sizeof(RecvMessage) + 192;
+
+} // namespace
+
+MessageTable::MessageTable(uint64_t peer_limit, uint64_t limit)
+    : peer_limit_(peer_limit), limit_(limit) {}
+
+MessageTable::~MessageTable() = default;
+
+void MessageTable::delete_forgotten() {
+    forgotten_.clear();
+}
+
+void MessageTable::clear() {
+    openable_.clear();
+    messages_.clear();
+    forgotten_.clear();
+}
+
+RecvMessage *MessageTable::find(ucp_ep_h ep, const MessageId &id) const {
+    const auto found = messages_.find({ep, id});
+    return found == messages_.end() ? nullptr : found->second.get();
+}
+
+bool MessageTable::admit(ucp_ep_h ep, uint64_t stream, uint64_t since) {
+    Peer &peer = peers_.try_emplace(ep, Peer{.since = since}).first->second;
+    if (peer.barred) return false;
+    const bool is_new =
+        std::find(peer.streams.begin(), peer.streams.end(), stream) == peer.streams.end();
+    if (is_new && peer.streams.size() < max_streams_of_peer) peer.streams.push_back(stream);
+    return true;
+}
+
+RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since) {
+    if (RecvMessage *known = find(ep, header.id); known != nullptr) return known;
+    if (ep != nullptr && !admit(ep, header.id.stream, since)) return nullptr;
+    // It may have been opened: then it is known whose it is from now on.
+    const bool may_be_opened = header.kind != Kind::whole && header.kind != Kind::user_offer;
+    const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
+    std::unique_ptr<RecvMessage> made;
+    if (opened == messages_.end()) made = std::make_unique<RecvMessage>(header.id, header.total);
+    const auto place = messages_.try_emplace({ep, header.id}).first;
+    try {
+        if (may_be_opened && made != nullptr) openable_.try_emplace(header.id, made.get());
+    } catch (...) {
+        messages_.erase(place);
+        throw;
+    }
+    if (made == nullptr) {
+        made = std::move(opened->second);
+        messages_.erase(opened);
+    }
+    place->second = std::move(made);
+    place->second->bind(ep, since);
+    (void)charge(*place->second, bytes_of_entry);
+    return place->second.get();
+}
+
+RecvMessage *MessageTable::open(const Header &opening, ucs_status_t *status) {
+    const auto found = openable_.find(opening.id);
+    if (found != openable_.end()) {
+        RecvMessage *message = found->second;
+        if (message->open(opening.total)) return message;
+        *status = UCS_ERR_INVALID_PARAM;
+        return nullptr;
+    }
+    const auto ended = ended_streams_.find(opening.id.stream);
+    if (ended != ended_streams_.end()) {
+        *status = ended->second;
+        return nullptr;
+    }
+    // A null endpoint: nothing but the opening has come.
+    auto made = std::make_unique<RecvMessage>(opening.id, opening.total);
+    const auto [place, is_new] = messages_.try_emplace({nullptr, opening.id});
+    *status = UCS_ERR_INVALID_PARAM;
+    if (!is_new || !made->open(opening.total)) return nullptr; // it is opened already
+    place->second = std::move(made);
+    return place->second.get();
+}
+
+void MessageTable::close_to_openings(const RecvMessage &message) {
+    const auto found = openable_.find(message.id());
+    if (found != openable_.end() && found->second == &message) openable_.erase(found);
+}
+
+void MessageTable::forget(RecvMessage &message) {
+    const auto found = messages_.find({message.ep(), message.id()});
+    if (found == messages_.end() || found->second.get() != &message) return;
+    close_to_openings(message);
+    forgotten_.push_back(std::move(found->second));
+    messages_.erase(found);
+    discharge(message, message.charged);
+}
+
+void MessageTable::keep_for_late(const RecvMessage &message) {
+    kept_for_late_.push_back(message.id());
+    if (kept_for_late_.size() <= max_kept_for_late) return;
+    RecvMessage *oldest = find(nullptr, kept_for_late_.front());
+    kept_for_late_.pop_front();
+    if (oldest != nullptr && oldest->is_over()) forget(*oldest);
+}
+
+bool MessageTable::charge(RecvMessage &message, uint64_t bytes) {
+    if (message.ep() == nullptr) return true; // it costs its receiver a receive each
+    Peer &peer = peers_[message.ep()];
+    message.charged += bytes;
+    peer.bytes += bytes;
+    bytes_ += bytes;
+    return peer.bytes <= peer_limit_ && bytes_ <= limit_;
+}
+
+void MessageTable::discharge(RecvMessage &message, uint64_t bytes) {
+    bytes = std::min(bytes, message.charged);
+    message.charged -= bytes;
+    bytes_ -= bytes;
+    const auto peer = peers_.find(message.ep());
+    if (peer != peers_.end()) peer->second.bytes -= std::min(bytes, peer->second.bytes);
+}
+
+ucp_ep_h MessageTable::heaviest_endpoint(ucp_ep_h ep) const {
+    const auto own = peers_.find(ep);
+    if (own != peers_.end() && own->second.bytes > peer_limit_) return ep;
+    const auto most = std::max_element(peers_.begin(), peers_.end(), [](auto &a, auto &b) {
+        return a.second.bytes < b.second.bytes;
+    });
+    return most == peers_.end() ? ep : most->first;
+}
+
+std::vector<uint64_t> MessageTable::bar(ucp_ep_h ep) {
+    Peer &peer = peers_[ep];
+    peer.barred = true;
+    return peer.streams;
+}
+
+std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
+    std::vector<RecvMessage *> found;
+    for (auto at = messages_.lower_bound({ep, {}}); at != messages_.end() && at->first.ep == ep;
+         ++at)
+        found.push_back(at->second.get());
+    return found;
+}
+
+std::vector<uint64_t> MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
+    const auto found = peers_.find(ep);
+    if (found == peers_.end() || found->second.since >= before) return {};
+    // What the user still has to end keeps nothing of the peer's.
+    for (RecvMessage *message : of_endpoint(ep)) discharge(*message, message->charged);
+    std::vector<uint64_t> streams = std::move(found->second.streams);
+    peers_.erase(found);
+    return streams;
+}
+
+std::vector<RecvMessage *> MessageTable::end_stream(uint64_t stream, ucs_status_t status) {
+    if (ended_streams_.try_emplace(stream, status).second) {
+        ended_order_.push_back(stream);
+        if (ended_order_.size() > max_ended_streams) {
+            ended_streams_.erase(ended_order_.front());
+            ended_order_.pop_front();
+        }
+    }
+    std::vector<RecvMessage *> opened;
+    for (auto at = messages_.lower_bound({nullptr, {stream, 0}});
+         at != messages_.end() && at->first.ep == nullptr && at->first.id.stream == stream; ++at)
+        opened.push_back(at->second.get());
+    return opened;
+}
+
+} // namespace ucd_ucx

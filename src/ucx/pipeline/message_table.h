@@ -1,0 +1,93 @@
+// The transfers that come to a pipeline, by the endpoint that they come from and their id; and what
+// each endpoint may have kept here.
+#pragma once
+
+#include "pipeline/message.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <ucp/api/ucp.h>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd_ucx {
+
+class RecvMessage;
+
+class MessageTable {
+public:
+    // Bytes that one endpoint, and all together, may have kept here.
+    MessageTable(uint64_t peer_limit, uint64_t limit);
+    ~MessageTable();
+    MessageTable(const MessageTable &) = delete;
+    MessageTable &operator=(const MessageTable &) = delete;
+
+    // The transfer that an active message belongs to. `get` makes it if this is the first message
+    // of it; null: the endpoint is barred.
+    RecvMessage *find(ucp_ep_h ep, const MessageId &id) const;
+    RecvMessage *get(ucp_ep_h ep, const Header &header, uint64_t since);
+    // The transfer that a tagged message opens, made if nothing has come of it yet. Null: it will
+    // not come, and *status says why.
+    RecvMessage *open(const Header &opening, ucs_status_t *status);
+    // It is no longer to be found by a tagged message.
+    void close_to_openings(const RecvMessage &message);
+    // It is no longer to be found, and is deleted by the next delete_forgotten.
+    void forget(RecvMessage &message);
+    // Nothing but an opening has come of it, and its receive has ended: it is kept, so that what
+    // comes late is dropped; the oldest of too many of them is forgotten.
+    void keep_for_late(const RecvMessage &message);
+    void delete_forgotten();
+    void clear();
+
+    // Memory that is kept for the endpoint of a transfer. `charge` is false if that is more than
+    // allowed; `heaviest_endpoint` is the endpoint to bar then.
+    bool charge(RecvMessage &message, uint64_t bytes);
+    void discharge(RecvMessage &message, uint64_t bytes);
+    ucp_ep_h heaviest_endpoint(ucp_ep_h ep) const;
+    // What comes from it is dropped from now on. Its streams, which are to be ended.
+    std::vector<uint64_t> bar(ucp_ep_h ep);
+
+    // What opens a transfer of this stream later, of which nothing else has come, ends with this.
+    // The transfers of it of which nothing but the opening has come.
+    std::vector<RecvMessage *> end_stream(uint64_t stream, ucs_status_t status);
+
+    // The transfers of an endpoint.
+    std::vector<RecvMessage *> of_endpoint(ucp_ep_h ep) const;
+    // The endpoint is gone, unless it was made after that time. Its streams, which are to be ended.
+    std::vector<uint64_t> remove_endpoint(ucp_ep_h ep, uint64_t before);
+
+private:
+    struct Key {
+        ucp_ep_h ep;
+        MessageId id;
+        friend auto operator<=>(const Key &, const Key &) = default;
+    };
+    struct Peer {
+        uint64_t bytes = 0;
+        uint64_t since = 0;
+        bool barred = false;
+        std::vector<uint64_t> streams; // the first ones
+    };
+    // An honest pipeline has one stream for each endpoint, another one after it was made anew.
+    static constexpr std::size_t max_streams_of_peer = 8;
+    static constexpr std::size_t max_ended_streams = 1024;
+    static constexpr std::size_t max_kept_for_late = 1024;
+    bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
+
+    const uint64_t peer_limit_, limit_;
+    uint64_t bytes_ = 0;
+    // Ordered, since peers choose the ids.
+    std::map<Key, std::unique_ptr<RecvMessage>> messages_; // of a null endpoint: only opened so far
+    std::map<MessageId, RecvMessage *> openable_;
+    std::unordered_map<ucp_ep_h, Peer> peers_;
+    // Streams of endpoints that are gone or barred; the oldest are forgotten first.
+    std::map<uint64_t, ucs_status_t> ended_streams_;
+    std::deque<uint64_t> ended_order_;
+    std::deque<MessageId> kept_for_late_;
+    std::vector<std::unique_ptr<RecvMessage>> forgotten_;
+};
+
+} // namespace ucd_ucx

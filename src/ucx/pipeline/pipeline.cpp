@@ -1,0 +1,135 @@
+#include "pipeline/pipeline.h"
+
+#include "common/tokens.h"
+#include "pipeline/framed.h"
+#include "pipeline/recv_message.h"
+
+#include <utility>
+
+using namespace ucd_ucx;
+
+ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
+                                   const TransferOptions &o, const MemoryLimits &limits)
+    : worker(worker_of_user), params(p), options(o), staging(p, limits.staging),
+      messages(limits.peer, limits.peers), limits_(limits) {}
+
+Status ucd_ucx_pipeline::open() {
+    UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
+    ucp_worker_attr_t worker_attributes = {};
+    worker_attributes.field_mask =
+        UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
+    UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    for (WorkerLock *l : {&lock, &events.lock})
+        l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
+    UCD_UCX_TRY(claim.take(worker, params.am_id));
+    max_user_header = worker_attributes.max_am_header - 64;
+    UCD_UCX_TRY(
+        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    handler_params.id = params.am_id;
+    handler_params.flags = UCP_AM_FLAG_WHOLE_MSG;
+    handler_params.cb = AmData::on_am;
+    handler_params.arg = this;
+    return ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
+                  "ucp_worker_set_am_recv_handler");
+}
+
+ucd_ucx_pipeline::~ucd_ucx_pipeline() {
+    if (framed == 0) return; // it was never open
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
+    handler_params.id = params.am_id;
+    (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if open did
+    // No transfer is left, so these are active messages that nothing else knows of.
+    events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
+    messages.clear();
+    Queue<ucd_ucx_request> finished = transfers.take_finished();
+    while (!finished.empty()) finished.pop().let_go();
+    ucp_dt_destroy(framed);
+}
+
+// Only the two ends of an endpoint know its stream, so no third one can speak of its transfers.
+MessageId ucd_ucx_pipeline::next_id(ucp_ep_h ep) {
+    uint64_t &stream = streams_[ep];
+    if (stream == 0) stream = random_token();
+    return {stream, ++number_};
+}
+
+void ucd_ucx_pipeline::await(DeviceWork &chunk) {
+    if (chunk.moving == UCD_REQUEST__NULL) return chunk.moved(*this, success);
+    moving_.await(chunk);
+}
+
+Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) {
+    if (params.allocate == nullptr && !buffer.device().empty()) {
+        Block block = chunks_of(buffer.device()).pinned.take(bytes, urgent);
+        if (block || !urgent) return block;
+    }
+    return staging.take(bytes, urgent);
+}
+
+DeviceChunks &ucd_ucx_pipeline::chunks_of(const std::string &device) {
+    std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
+    if (chunks == nullptr)
+        chunks = std::make_unique<DeviceChunks>(device, limits_.staging, limits_.ring_staging);
+    return *chunks;
+}
+
+bool ucd_ucx_pipeline::charge(RecvMessage &message, uint64_t bytes) {
+    if (messages.charge(message, bytes)) return true;
+    const ucp_ep_h barred = messages.heaviest_endpoint(message.ep());
+    for (const uint64_t stream : messages.bar(barred)) end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
+    for (RecvMessage *m : messages.of_endpoint(barred))
+        m->on_endpoint_failed(*this, UCS_ERR_EXCEEDS_LIMIT);
+    return barred != message.ep();
+}
+
+void ucd_ucx_pipeline::end_stream(uint64_t stream, ucs_status_t status) {
+    for (RecvMessage *message : messages.end_stream(stream, status))
+        message->on_endpoint_failed(*this, status);
+}
+
+void ucd_ucx_pipeline::handle_endpoint_failures() {
+    const std::vector<EndpointFailure> failures = endpoint_failures.take();
+    if (!failures.empty()) mappings.close_all(); // they keep memory of processes that may be gone
+    for (const EndpointFailure &f : failures) {
+        streams_.erase(f.ep);
+        notifications.remove_unresponsive(f.ep);
+        transfers.on_endpoint_failed(*this, f);
+        for (const uint64_t stream : messages.remove_endpoint(f.ep, f.before))
+            end_stream(stream, f.status);
+        for (RecvMessage *m : messages.of_endpoint(f.ep))
+            if (m->since() < f.before) m->on_endpoint_failed(*this, f.status);
+    }
+}
+
+bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
+    Queue<ucd_ucx_request> finished = transfers.take_finished();
+    const bool any = !finished.empty() || !notifications.empty();
+    if (handler == nullptr) notifications.drop_messages(*this);
+    Notifications told = std::exchange(notifications, {});
+    const auto callback = handler;
+    void *const arg = handler_arg;
+    held.unlock();
+    while (!finished.empty()) finished.pop().call_back_and_let_go();
+    told.call(params, callback, arg);
+    return any;
+}
+
+unsigned ucd_ucx_pipeline::progress() {
+    if (!lock.is_needed()) in_ucx_progress = true;
+    const unsigned moved = ucp_worker_progress(worker);
+    if (!lock.is_needed()) in_ucx_progress = false;
+    std::unique_lock held(lock, std::try_to_lock);
+    if (!held.owns_lock()) return moved + 1; // another thread is at it
+    handle_endpoint_failures();
+    bool more = events.handle_all(*this);
+    endpoint_failures.forget();
+    more |= moving_.poll(*this);
+    more |= transfers.advance(*this);
+    messages.delete_forgotten();
+    if (!transfers.empty() || !notifications.empty()) more |= call_users(held);
+    return moved + more;
+}

@@ -1,0 +1,128 @@
+#include "pipeline/receiving.h"
+
+#include "pipeline/recv_message.h"
+
+namespace ucd_ucx {
+
+Status Receiving::set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
+                      ucd_op_t op) {
+    ucd_info_t info;
+    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
+    UCD_UCX_TRY(buffer_.set(to, info, Direction::receive, pipeline.for_host, op));
+    pipeline_ = &pipeline;
+    frame_.buffer = &buffer_;
+    frame_.direction = Direction::receive;
+    return success;
+}
+
+void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t *info,
+                          void *argument) {
+    auto *receiving = static_cast<Receiving *>(argument);
+    receiving->posted_status_ = status;
+    if (status == UCS_OK) {
+        receiving->tag_ = info->sender_tag;
+        receiving->length_ = info->length;
+    }
+    receiving->pipeline_->events.put(*receiving);
+}
+
+Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask) {
+    ucp_request_param_t p = {};
+    // Always by the callback: of a receive that is complete at once, UCX before 1.16 does not tell
+    // the length.
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                     UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    p.cb.recv = on_tagged;
+    p.user_data = this;
+    p.datatype = pipeline.framed;
+    const ucs_status_ptr_t request = ucp_tag_recv_nbx(pipeline.worker, &frame_, 1, tag, mask, &p);
+    if (UCS_PTR_IS_ERR(request)) return ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
+    posted_ = request;
+    return success;
+}
+
+namespace {
+
+// What a tagged message is.
+ucs_status_t check_tagged(const Header &h, std::size_t length) {
+    if (length >= sizeof h.magic && h.magic == Header::version_1) return UCS_ERR_UNSUPPORTED;
+    const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
+    const bool opening = h.kind == Kind::opening && length == sizeof h;
+    return length >= sizeof h && h.magic == Header::expected_magic && (whole || opening)
+               ? UCS_OK
+               : UCS_ERR_INVALID_PARAM;
+}
+
+} // namespace
+
+void Receiving::on_complete(ucd_ucx_pipeline &pipeline) {
+    ucp_request_free(posted_);
+    posted_ = nullptr;
+    const Header &h = frame_.header;
+    if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
+    if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
+    if (h.kind == Kind::opening) {
+        ucs_status_t refused = UCS_OK;
+        message_ = pipeline.messages.open(h, &refused);
+        if (message_ == nullptr) return fail(pipeline, refused, UCD_SUCCESS);
+        note_progress();
+        message_->match(pipeline, *this);
+        if (cancelled_) fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+        return;
+    }
+    if (frame_.failure != UCD_SUCCESS)
+        return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
+    if (h.total > buffer_.bytes()) return fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    if (frame_.gathered != nullptr) {
+        const Status status = buffer_.unpack(0, frame_.gathered.get(), h.total, nullptr);
+        frame_.gathered.reset();
+        if (!status.ok()) return fail(pipeline, ucx_status_of(status.code()), status.code());
+    }
+    end(pipeline);
+}
+
+void Receiving::start_am(ucd_ucx_pipeline &pipeline, RecvMessage &message) {
+    message_ = &message;
+    frame_.header = message.header();
+    note_progress();
+    message.match(pipeline, *this);
+}
+
+void Receiving::advance(ucd_ucx_pipeline &pipeline) {
+    check_time(pipeline);
+    if (message_ != nullptr) message_->advance(pipeline);
+}
+
+// A receive that nothing has matched waits for a message, not for a peer.
+void Receiving::check_time(ucd_ucx_pipeline &pipeline) {
+    if (message_ == nullptr || reported_ || !has_timed_out()) return;
+    const ucp_ep_h ep = message_->ep();
+    fail(pipeline, UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+    reported_ = true;
+    // UCX still writes to the buffer.
+    if (!is_complete()) pipeline.report_unresponsive(ep);
+}
+
+void Receiving::cancel(ucd_ucx_pipeline &pipeline) {
+    if (is_complete()) return;
+    // If it is matched meanwhile, UCX lets it complete, and `on_complete` stops what it opens.
+    cancelled_ = true;
+    if (posted_ != nullptr) return ucp_request_cancel(pipeline.worker, posted_);
+    fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+}
+
+void Receiving::fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
+    if (is_complete() || has_failed()) return;
+    status_ = status;
+    ucd_ = ucd;
+    RecvMessage *message = message_;
+    if (message == nullptr || message->in_use() == 0) end(pipeline);
+    if (message != nullptr) message->abandon(pipeline);
+}
+
+void Receiving::end(ucd_ucx_pipeline &pipeline) {
+    message_ = nullptr;
+    pipeline.transfers.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});
+}
+
+} // namespace ucd_ucx

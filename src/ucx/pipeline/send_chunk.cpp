@@ -1,0 +1,102 @@
+#include "pipeline/send_chunk.h"
+
+#include <utility>
+
+namespace ucd_ucx {
+
+void Sending::Chunk::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
+                           uint64_t bytes) {
+    stage_ = Stage::packing;
+    block_ = std::move(block);
+    bytes_ = bytes;
+    header_ = owner_.frame_.header;
+    header_.kind = Kind::chunk;
+    header_.offset = offset;
+    header_.user_header = 0;
+    if (char *in_place = owner_.buffer_.in_place()) return post(pipeline, in_place + offset);
+    pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
+    const Status status = owner_.buffer_.pack(offset, block_.memory(), bytes, &moving);
+    if (!status.ok())
+        moved(pipeline, status);
+    else
+        pipeline.await(*this);
+}
+
+void Sending::Chunk::moved(ucd_ucx_pipeline &pipeline, Status status) {
+    pipeline.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
+    if (!status.ok()) owner_.stop(pipeline, ucx_status_of(status.code()), status.code());
+    const bool in_ring = header_.kind == Kind::ring_chunk;
+    if (owner_.status_ == UCS_OK && !in_ring) return post(pipeline, block_.memory());
+    if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring(pipeline);
+    if (owner_.status_ == UCS_OK && owner_.route_ == Route::undecided) {
+        stage_ = Stage::packed;
+        return;
+    }
+    drop();
+    owner_.on_sent(pipeline, UCS_OK);
+}
+
+// By rendezvous, so that a chunk waits at its sender until the receiver has room for it.
+void Sending::Chunk::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
+    stage_ = Stage::posted;
+    pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
+    send_am(pipeline, owner_.ep_,
+            {.header = &header_,
+             .header_bytes = sizeof header_,
+             .data = bytes,
+             .count = bytes_,
+             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+}
+
+void Sending::Chunk::on_complete(ucd_ucx_pipeline &pipeline) {
+    pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
+    receipt_ = 0; // before the memory is used again
+    drop();
+    owner_.on_sent(pipeline, status_);
+}
+
+void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
+                                   uint64_t bytes) {
+    stage_ = Stage::packing;
+    block_ = std::move(block);
+    bytes_ = bytes;
+    header_ = owner_.frame_.header;
+    header_.kind = Kind::ring_chunk;
+    header_.offset = offset;
+    header_.user_header = sizeof ring_header_.place;
+    if (owner_.exposed_) {
+        ring_header_.place = {owner_.exposed_buffer_, offset, bytes};
+        stage_ = Stage::packed;
+        if (owner_.route_ == Route::ring) post_in_ring(pipeline);
+        return;
+    }
+    ring_header_.place = {pipeline.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
+    pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
+    const Status status = owner_.buffer_.pack_near(offset, block_.memory(), bytes, &moving);
+    if (!status.ok())
+        moved(pipeline, status);
+    else
+        pipeline.await(*this);
+}
+
+// The receipt waits here until the receiver has read the chunk.
+void Sending::Chunk::post_in_ring(ucd_ucx_pipeline &pipeline) {
+    stage_ = Stage::posted;
+    pipeline.trace(UCD_UCX_EVENT__SHARE, header_.id, header_.offset, bytes_);
+    pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
+    ring_header_.header = header_;
+    receipt_ = receipt_of(header_);
+    send_am(pipeline, owner_.ep_,
+            {.header = &ring_header_,
+             .header_bytes = sizeof ring_header_,
+             .data = &receipt_,
+             .count = sizeof receipt_,
+             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+}
+
+void Sending::Chunk::drop() {
+    stage_ = Stage::free;
+    block_ = Block();
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,43 @@
+// One place in a sender's window: a chunk that is packed, and given to UCX.
+#pragma once
+
+#include "pipeline/sending.h"
+
+namespace ucd_ucx {
+
+class Sending::Chunk final : public DeviceWork, public SendOp {
+public:
+    explicit Chunk(Sending &owner) : owner_(owner) {}
+    void on_complete(ucd_ucx_pipeline &pipeline) override;
+    void moved(ucd_ucx_pipeline &pipeline, Status status) override;
+
+    // Packs the bytes into `block`, if that is not empty, and sends them.
+    void start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
+    // The same for the ring, but waits as long as the receiver is asked.
+    void start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
+    void post_in_ring(ucd_ucx_pipeline &pipeline);
+    void drop(); // a packed one
+
+    bool is_free() const { return stage_ == Stage::free; }
+    bool is_packed() const { return stage_ == Stage::packed; }
+    bool holds_memory() const { return static_cast<bool>(block_); }
+
+private:
+    enum class Stage : uint8_t {
+        free,
+        packing,
+        packed, // in the ring: the receiver has not answered yet
+        posted, // given to UCX
+    };
+    void post(ucd_ucx_pipeline &pipeline, const void *bytes);
+
+    Sending &owner_;
+    Stage stage_ = Stage::free;
+    Header header_;
+    RingHeader ring_header_; // instead, of a ring_chunk
+    Receipt receipt_ = 0;
+    uint64_t bytes_ = 0;
+    Block block_;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,238 @@
+#include "pipeline/sending.h"
+
+#include "pipeline/ring_offer.h"
+#include "pipeline/send_chunk.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace ucd_ucx {
+namespace {
+
+// Whether UCX expects less than 5 GB/s: so TCP, but neither shared memory nor RDMA.
+bool is_slow(ucp_ep_h ep) {
+    ucp_ep_evaluate_perf_param_t param = {};
+    param.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE;
+    param.message_size = 1 << 20;
+    ucp_ep_evaluate_perf_attr_t attributes = {};
+    attributes.field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME;
+    return ucp_ep_evaluate_perf(ep, &param, &attributes) == UCS_OK &&
+           attributes.estimated_time * 5e9 > static_cast<double>(param.message_size);
+}
+
+} // namespace
+
+Sending::Sending() = default;
+Sending::~Sending() = default;
+
+Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+                    const ucd_ucx_param_t *param, Matching matching, uint64_t granule) {
+    ucd_info_t info;
+    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
+    for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
+        *chunk = std::max(granule, *chunk - *chunk % granule);
+    UCD_UCX_TRY(buffer_.set(data, info, Direction::send, pipeline.for_host));
+    ep_ = ep;
+    since_ = pipeline.events.now();
+    frame_.buffer = &buffer_;
+    frame_.header.total = buffer_.bytes();
+    slow_ = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
+    // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
+    const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;
+    eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
+    if (is_whole()) return set_whole(pipeline);
+    const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
+    for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
+    prepare_ring(pipeline);
+    if (route_ != Route::host) return success;
+    // So that what finds no memory does not begin.
+    if (buffer_.in_place() == nullptr && !pipeline.take_chunk(buffer_, chunk_bytes(0), true))
+        return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
+                    static_cast<uintmax_t>(chunk_bytes(0)));
+    return success;
+}
+
+// What a device may fail to do is done before anything is sent. And where UCX copies, it takes
+// contiguous data in larger fragments than it packs: a network that is not worth a copy gains.
+Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
+    if (buffer_.on_host() && !slow_) return success;
+    // Of few sizes, so that blocks are found again: a driver takes its time to make one.
+    const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
+    packed_ = pipeline.take_chunk(buffer_, bytes, true);
+    if (!packed_)
+        return buffer_.on_host() ? success
+                                 : fail(UCD_ERR__OUT_OF_MEM, "no memory for a message of %ju bytes",
+                                        static_cast<uintmax_t>(buffer_.bytes()));
+    return buffer_.pack(0, packed_.memory() + sizeof(Header), buffer_.bytes(), nullptr);
+}
+
+uint64_t Sending::chunk_bytes(uint64_t offset) const {
+    return std::min(options_.chunk, buffer_.bytes() - offset);
+}
+
+// Until end_of_start it does not end: UCX may be done with one message before the next is sent.
+void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
+    frame_.header.kind = kind;
+    frame_.header.id = pipeline.next_id(ep_);
+    stage_ = Stage::starting;
+    note_progress();
+}
+
+void Sending::end_of_start(ucd_ucx_pipeline &pipeline) {
+    stage_ = status_ == UCS_OK ? Stage::sending : Stage::stopping;
+    conclude(pipeline);
+}
+
+// Packed as UCX sends it; or packed already.
+SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
+    if (!packed_) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
+    std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
+    const std::size_t skipped = sizeof(Header) - frame_.prefix;
+    return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};
+}
+
+void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
+    begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
+    if (is_whole()) {
+        ++under_way_;
+        opening_.send_tagged(pipeline, ep_, tag, whole_message(pipeline));
+    } else {
+        // The offer goes first: it tells the receiver from which endpoint the chunks will come.
+        Header offer = frame_.header;
+        offer.kind = Kind::offer;
+        am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
+        under_way_ += 2;
+        offer_.send_am(pipeline, ep_,
+                       {.header = am_header_.data(),
+                        .header_bytes = am_header_.size(),
+                        .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+        if (status_ == UCS_OK)
+            opening_.send_tagged(pipeline, ep_, tag,
+                                 {.data = &frame_.header, .count = sizeof frame_.header});
+        else
+            --under_way_;
+        ask(pipeline);
+    }
+    end_of_start(pipeline);
+}
+
+void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header,
+                       std::size_t bytes) {
+    begin(pipeline, is_whole() ? Kind::whole : Kind::user_offer);
+    frame_.header.user_id = id;
+    frame_.header.user_header = static_cast<uint32_t>(bytes);
+    frame_.prefix = 0;
+    am_header_.reserve(sizeof frame_.header + bytes);
+    am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
+    am_header_.append(static_cast<const char *>(header), bytes);
+    SendArgs args = {.header = am_header_.data(),
+                     .header_bytes = am_header_.size(),
+                     .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
+    if (is_whole() && buffer_.bytes() > 0) {
+        const SendArgs whole = whole_message(pipeline);
+        args.data = whole.data;
+        args.count = whole.count;
+        args.datatype = whole.datatype;
+    }
+    ++under_way_;
+    opening_.send_am(pipeline, ep_, args);
+    ask(pipeline);
+    end_of_start(pipeline);
+}
+
+bool Sending::holds_memory() const {
+    return std::any_of(chunks_.begin(), chunks_.end(),
+                       [](const Chunk &c) { return c.holds_memory(); });
+}
+
+bool Sending::advance(ucd_ucx_pipeline &pipeline) {
+    check_time(pipeline);
+    if (is_complete() || is_whole() || status_ != UCS_OK || next_ == buffer_.bytes()) return false;
+    if (route_ != Route::host) return advance_in_ring(pipeline);
+    const auto chunk =
+        std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk &c) { return c.is_free(); });
+    if (chunk == chunks_.end()) return false;
+    Block block;
+    if (buffer_.in_place() == nullptr) {
+        const bool urgent = !holds_memory();
+        block = pipeline.take_chunk(buffer_, chunk_bytes(next_), urgent);
+        if (!block) {
+            if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            return urgent;
+        }
+    }
+    const uint64_t offset = next_;
+    next_ += chunk_bytes(offset);
+    ++under_way_;
+    chunk->start(pipeline, std::move(block), offset, next_ - offset);
+    return true;
+}
+
+void Sending::on_sent(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
+    --under_way_;
+    note_progress();
+    if (status != UCS_OK) stop(pipeline, status);
+    conclude(pipeline);
+}
+
+void Sending::check_time(ucd_ucx_pipeline &pipeline) {
+    if (stage_ == Stage::overdue || !has_timed_out()) return;
+    stop(pipeline, UCS_ERR_TIMED_OUT);
+    stage_ = Stage::overdue;
+    // UCX still reads the buffer, and takes back no message that it was given.
+    if (!is_complete()) pipeline.report_unresponsive(ep_);
+}
+
+void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd, bool withdraws) {
+    if (status_ != UCS_OK) return;
+    status_ = status;
+    ucd_ = ucd;
+    drop_packed();
+    if (stage_ == Stage::starting) return; // end_of_start concludes
+    stage_ = Stage::stopping;
+    if (withdraws && !is_whole()) withdraw(pipeline);
+    conclude(pipeline);
+}
+
+void Sending::withdraw(ucd_ucx_pipeline &pipeline) {
+    withdrawal_ = frame_.header;
+    withdrawal_.kind = Kind::withdraw;
+    withdrawal_.user_header = 0;
+    withdrawal_.status = static_cast<uint16_t>(-status_);
+    ++under_way_;
+    withdrawal_message_.send_am(pipeline, ep_,
+                                {.header = &withdrawal_,
+                                 .header_bytes = sizeof withdrawal_,
+                                 .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+}
+
+void Sending::cancel(ucd_ucx_pipeline &pipeline) {
+    if (!is_complete() && !is_whole()) stop(pipeline, UCS_ERR_CANCELED);
+}
+
+void Sending::on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
+                                 uint64_t before) {
+    if (is_complete() || ep != ep_ || since_ >= before) return;
+    stop(pipeline, status, UCD_SUCCESS, false);
+}
+
+void Sending::conclude(ucd_ucx_pipeline &pipeline) {
+    if (is_complete() || stage_ == Stage::starting || under_way_ > 0) return;
+    const bool all = is_whole() || next_ == buffer_.bytes();
+    if (status_ == UCS_OK && !all) return;
+    if (status_ == UCS_OK && frame_.failure != UCD_SUCCESS) {
+        status_ = ucx_status_of(frame_.failure);
+        ucd_ = frame_.failure;
+    }
+    packed_ = Block();
+    pipeline.transfers.finish(*this, {status_, ucd_, status_ == UCS_OK ? buffer_.bytes() : 0, 0});
+}
+
+Status Sending::start_status() const {
+    const ucd_ucx_result_t &r = result();
+    if (r.ucd != UCD_SUCCESS) return fail(r.ucd, "packing failed: %s", ucd_last_error());
+    return ucx_ok(r.status, "sending");
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,110 @@
+// A transfer at its sender.
+#pragma once
+
+#include "pipeline/active.h"
+#include "pipeline/framed.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/send_op.h"
+
+#include <list>
+#include <memory>
+
+namespace ucd_ucx {
+
+enum class Matching : uint8_t { tag, am };
+
+class Sending final : public ucd_ucx_request {
+public:
+    Sending();
+    ~Sending() override;
+
+    // Chunks are of whole granules, of so many bytes each.
+    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
+               const ucd_ucx_param_t *param, Matching matching, uint64_t granule = 1);
+
+    // Tells the receiver; then the chunks follow, if it is more than one message.
+    void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
+    void start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header, std::size_t bytes);
+
+    // Gives one more chunk its turn, if there is room for it.
+    bool advance(ucd_ucx_pipeline &pipeline);
+    void cancel(ucd_ucx_pipeline &pipeline) override;
+    // Ends it, if nothing has gone for too long.
+    void check_time(ucd_ucx_pipeline &pipeline);
+    void on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
+                            uint64_t before);
+    // Why it failed to start, once it is complete.
+    Status start_status() const;
+
+private:
+    enum class Stage : uint8_t {
+        starting, // its first messages are being sent: it does not end meanwhile
+        sending,
+        stopping, // it has failed, and waits for what UCX still sends
+        overdue,  // the same beyond its time limit; the user has been told
+    };
+    // How chunks go.
+    enum class Route : uint8_t {
+        host,
+        undecided, // the receiver is asked
+        ring,      // in device memory that the receiver opens
+    };
+    // A message without data.
+    class ControlMessage final : public SendOp {
+    public:
+        explicit ControlMessage(Sending &owner) : owner_(owner) {}
+        void on_complete(ucd_ucx_pipeline &pipeline) override { owner_.on_sent(pipeline, status_); }
+
+    private:
+        Sending &owner_;
+    };
+    class Chunk;     // send_chunk.h
+    class RingOffer; // ring_offer.h
+
+    // sending_ring.cpp
+    uint64_t ring_block_bytes() const;
+    void prepare_ring(ucd_ucx_pipeline &pipeline);
+    void ask(ucd_ucx_pipeline &pipeline);
+    void on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status);
+    bool advance_in_ring(ucd_ucx_pipeline &pipeline);
+    void drop_packed();
+
+    bool is_whole() const { return buffer_.bytes() <= eager_; }
+    Status set_whole(ucd_ucx_pipeline &pipeline);
+    SendArgs whole_message(ucd_ucx_pipeline &pipeline);
+    void begin(ucd_ucx_pipeline &pipeline, Kind kind);
+    void end_of_start(ucd_ucx_pipeline &pipeline);
+    void on_sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
+    // Ends it with this, once UCX has sent what it was given. `withdraws`: the receiver is told.
+    void stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd = UCD_SUCCESS,
+              bool withdraws = true);
+    void withdraw(ucd_ucx_pipeline &pipeline);
+    void conclude(ucd_ucx_pipeline &pipeline);
+    bool holds_memory() const;
+    uint64_t chunk_bytes(uint64_t offset) const;
+
+    ucp_ep_h ep_ = nullptr;
+    bool slow_ = false; // a network that is not worth a copy gains
+    uint64_t eager_ = 0;
+    uint64_t since_ = 0;
+    TypedBuffer buffer_;
+    Frame frame_;
+    Block packed_;          // a whole message that is packed already, after room for a Header
+    std::string am_header_; // a Header and the user's
+    Header withdrawal_;
+    ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
+    std::list<Chunk> chunks_; // the window; they stay where they are
+    uint64_t next_ = 0;       // byte that no chunk has yet
+    uint64_t under_way_ = 0;  // messages and chunks
+    Route route_ = Route::host;
+    std::unique_ptr<RingOffer> refuse_, accept_; // while the receiver may be asked
+    std::list<Chunk> ring_chunks_;
+    Block first_block_;                    // of the ring
+    bool exposed_ = false;                 // the buffer itself is opened
+    ucd_ipc_handle_t exposed_buffer_ = {}; // then
+    Stage stage_ = Stage::starting;
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,104 @@
+// Chunks in device memory that the receiver opens, at the sender. See docs/guide/gpu-ring.md.
+
+#include "pipeline/sending.h"
+
+#include "pipeline/ring_offer.h"
+#include "pipeline/send_chunk.h"
+
+#include <algorithm>
+
+namespace ucd_ucx {
+
+// The same for all chunks of a transfer. Many short ones that wait for their receivers must not
+// take the device's memory.
+uint64_t Sending::ring_block_bytes() const {
+    return std::min(options_.ring_chunk, buffer_.bytes());
+}
+
+// Without device memory to share, chunks go through the host.
+void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
+    if (!options_.ring || buffer_.device().empty()) return;
+    if (const char *memory = buffer_.device_in_place(); options_.ring_expose && memory != nullptr)
+        exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &exposed_buffer_) == UCD_SUCCESS;
+    if (!exposed_) {
+        DeviceChunks &chunks = pipeline.chunks_of(buffer_.device());
+        if (chunks.is_shared()) first_block_ = chunks.take_shared(ring_block_bytes(), true);
+        if (!first_block_) return;
+    }
+    const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
+    for (uint64_t i = std::min(chunks, options_.ring_depth); i > 0; --i)
+        ring_chunks_.emplace_back(*this);
+    refuse_ = std::make_unique<RingOffer>(*this, Route::host);
+    accept_ = std::make_unique<RingOffer>(*this, Route::ring);
+    route_ = Route::undecided;
+}
+
+void Sending::RingOffer::send(ucd_ucx_pipeline &pipeline, Kind kind, const RingPlace *place) {
+    header_.header = owner_.frame_.header;
+    header_.header.kind = kind;
+    header_.header.user_header = place != nullptr ? sizeof *place : 0;
+    if (place != nullptr) header_.place = *place;
+    ++owner_.under_way_;
+    send_am(pipeline, owner_.ep_,
+            {.header = &header_,
+             .header_bytes = sizeof header_.header + header_.header.user_header,
+             .data = &receipt_,
+             .count = sizeof receipt_,
+             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+}
+
+// The refusal goes first: where rendezvous is off, UCX completes it without the receiver.
+void Sending::ask(ucd_ucx_pipeline &pipeline) {
+    if (route_ != Route::undecided || status_ != UCS_OK) return;
+    refuse_->send(pipeline, Kind::ring_refuse, nullptr);
+    if (route_ != Route::undecided || status_ != UCS_OK) return;
+    const RingPlace first = {
+        exposed_ ? exposed_buffer_ : pipeline.chunks_of(buffer_.device()).handle_of(first_block_)};
+    accept_->send(pipeline, Kind::ring_accept, &first);
+}
+
+void Sending::on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status) {
+    if (status == UCS_OK && status_ == UCS_OK && route_ == Route::undecided) {
+        route_ = route;
+        if (route == Route::host) { // from the start
+            drop_packed();
+            next_ = 0;
+        }
+        for (Chunk &chunk : ring_chunks_)
+            if (chunk.is_packed()) chunk.post_in_ring(pipeline);
+    }
+    on_sent(pipeline, status);
+}
+
+// While the receiver is being asked, chunks are packed.
+bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
+    const auto chunk = std::find_if(ring_chunks_.begin(), ring_chunks_.end(),
+                                    [](const Chunk &c) { return c.is_free(); });
+    if (chunk == ring_chunks_.end()) return false;
+    Block block = std::move(first_block_);
+    if (!block && !exposed_) {
+        const bool urgent = std::none_of(ring_chunks_.begin(), ring_chunks_.end(),
+                                         [](const Chunk &c) { return c.holds_memory(); });
+        block = pipeline.chunks_of(buffer_.device()).take_shared(ring_block_bytes(), urgent);
+        if (!block) {
+            if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            return urgent;
+        }
+    }
+    const uint64_t offset = next_;
+    next_ += std::min(options_.ring_chunk, buffer_.bytes() - offset);
+    ++under_way_;
+    chunk->start_in_ring(pipeline, std::move(block), offset, next_ - offset);
+    return true;
+}
+
+void Sending::drop_packed() {
+    first_block_ = Block();
+    for (Chunk &chunk : ring_chunks_) {
+        if (!chunk.is_packed()) continue;
+        chunk.drop();
+        --under_way_;
+    }
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,198 @@
+#include "rma/direct_messages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace ucd_ucx::rma {
+namespace {
+
+// Posts that are kept for later, and the longest that are.
+constexpr std::size_t max_idle_send_ops = 64;
+constexpr std::size_t max_idle_bytes = 16 << 10;
+constexpr std::size_t least_bytes = 512;
+
+} // namespace
+
+// A message on its way to UCX.
+class DirectMessages::SendOp final : public Event {
+public:
+    explicit SendOp(DirectMessages &owner, std::size_t room)
+        : owner_(owner), room_(room), memory_(new char[room]) {}
+    void on_complete(ucd_ucx_pipeline &) override {
+        std::unique_ptr<SendOp> self(this);
+        --owner_.unsent_;
+        owner_.handler.note_sent(ep, room_);
+        if (status != UCS_OK && number != no_operation)
+            owner_.handler.take_failure(ep, number, status);
+        owner_.give_back(std::move(self));
+    }
+    static void on_sent(void *request, ucs_status_t status, void *argument) {
+        auto *send_op = static_cast<SendOp *>(argument);
+        ucp_request_free(request);
+        send_op->status = status;
+        send_op->owner_.events.put(*send_op);
+    }
+    char *memory() const { return memory_.get(); }
+    std::size_t room() const { return room_; }
+
+    ucp_ep_h ep = nullptr;
+    uint32_t number = 0;
+    ucs_status_t status = UCS_OK;
+    ucp_dt_iov_t segment = {};
+
+private:
+    DirectMessages &owner_;
+    const std::size_t room_;
+    const std::unique_ptr<char[]> memory_;
+};
+
+DirectMessage::~DirectMessage() {
+    if (held_ != nullptr) ucp_am_data_release(owner_.worker(), held_);
+}
+
+std::string_view DirectMessage::text() const {
+    const void *text = lent_ != nullptr ? lent_ : held_ != nullptr ? held_ : copy_.get();
+    return {static_cast<const char *>(text), bytes_};
+}
+
+std::unique_ptr<DirectMessage> DirectMessage::take_over(bool hold) {
+    auto other = std::make_unique<DirectMessage>(owner_, ep);
+    other->since = since;
+    other->bytes_ = bytes_;
+    if (lent_ != nullptr && hold) {
+        other->held_ = lent_;
+    } else if (lent_ != nullptr) {
+        other->copy_.reset(new char[bytes_]);
+        std::memcpy(other->copy_.get(), lent_, bytes_);
+    } else {
+        other->held_ = std::exchange(held_, nullptr);
+        other->copy_ = std::move(copy_);
+    }
+    lent_ = nullptr;
+    return other;
+}
+
+void DirectMessage::on_complete(ucd_ucx_pipeline &) {
+    const std::unique_ptr<DirectMessage> self(this);
+    if (refusal.empty())
+        owner_.handler.take_message(*this);
+    else
+        owner_.handler.take_old_request(ep, refusal);
+}
+
+DirectMessages::DirectMessages(DirectHandler &of, EventQueue &put_to)
+    : handler(of), events(put_to) {}
+
+DirectMessages::~DirectMessages() = default;
+
+std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *data,
+                                                 std::size_t bytes,
+                                                 const ucp_am_recv_param_t &param) {
+    try {
+        if (header.empty()) {
+            // By rendezvous, a peer would have this side fetch what it may never give.
+            if (bytes == 0 || (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_OK;
+            DirectMessage message(*this, param.reply_ep, data, bytes);
+            const bool may_be_held = (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+            return take(message, may_be_held);
+        }
+        std::string refusal = refusal_of_version_1(header);
+        if (refusal.empty()) return std::nullopt;
+        auto message = std::make_unique<DirectMessage>(*this, param.reply_ep);
+        message->refusal = std::move(refusal);
+        DirectMessage &put = *message.release();
+        events.put(put, put.since);
+        return UCS_OK;
+    } catch (const std::bad_alloc &) {
+        return UCS_ERR_NO_MEMORY;
+    }
+}
+
+ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
+    if (!handler.may_handle_now()) {
+        DirectMessage &put = *message.take_over(may_be_held).release();
+        events.put(put, put.since);
+        return may_be_held ? UCS_INPROGRESS : UCS_OK;
+    }
+    message.since = events.now();
+    try {
+        handler.take_message(message);
+    } catch (const std::bad_alloc &) { // as when it is handled later
+    }
+    return UCS_OK;
+}
+
+std::unique_ptr<DirectMessages::SendOp> DirectMessages::take_send_op(std::size_t bytes) {
+    if (!idle_.empty() && idle_.back()->room() >= bytes) {
+        std::unique_ptr<SendOp> send_op = std::move(idle_.back());
+        idle_.pop_back();
+        return send_op;
+    }
+    return std::make_unique<SendOp>(*this, std::max(bytes, least_bytes));
+}
+
+void DirectMessages::give_back(std::unique_ptr<SendOp> send_op) {
+    if (idle_.size() < max_idle_send_ops && send_op->room() <= max_idle_bytes)
+        idle_.push_back(std::move(send_op));
+}
+
+Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
+                            uint64_t data_bytes, uint32_t number, std::size_t *waiting,
+                            const char *contiguous) {
+    *waiting = 0;
+    const std::size_t message_bytes = message.size();
+    std::unique_ptr<SendOp> send_op = take_send_op(message_bytes + data_bytes);
+    message.write(send_op->memory());
+    if (contiguous != nullptr) {
+        std::memcpy(send_op->memory() + message_bytes, contiguous, data_bytes);
+    } else if (data_bytes > 0) {
+        uintptr_t packed;
+        UCD_UCX_TRY(
+            ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, send_op->memory() + message_bytes,
+                            data_bytes, &packed, data.hints->info.get(), UCD_OP__REPLACE)));
+    }
+    send_op->number = number;
+    return this->send(std::move(send_op), ep, 0, message_bytes + data_bytes, waiting);
+}
+
+Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting) {
+    *waiting = 0;
+    std::unique_ptr<SendOp> send_op = take_send_op(message.size());
+    std::memcpy(send_op->memory(), message.data(), message.size());
+    send_op->number = no_operation;
+    return this->send(std::move(send_op), ep, message.size(), 0, waiting);
+}
+
+Status DirectMessages::send(std::unique_ptr<SendOp> send_op, ucp_ep_h ep, std::size_t header,
+                            std::size_t data, std::size_t *waiting) {
+    send_op->ep = ep;
+    send_op->status = UCS_OK;
+    ucp_request_param_t p = {};
+    p.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    p.cb.send = SendOp::on_sent;
+    p.user_data = send_op.get();
+    p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
+    const void *const first = header > 0 ? send_op->memory() : nullptr;
+    ucs_status_ptr_t request =
+        ucp_am_send_nbx(ep, am_id_, first, header, send_op->memory(), data, &p);
+    if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
+        // UCX 1.13 with UCX_PROTO_ENABLE=y forgets the reply header where it compares lengths with
+        // a transport's shortest messages. A list of one segment goes another way.
+        send_op->segment = {send_op->memory(), data};
+        p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        p.datatype = ucp_dt_make_iov();
+        request = ucp_am_send_nbx(ep, am_id_, first, header, &send_op->segment, 1, &p);
+    }
+    if (UCS_PTR_IS_PTR(request)) {
+        ++unsent_;
+        *waiting = send_op.release()->room();
+        return success;
+    }
+    give_back(std::move(send_op));
+    return ucx_ok(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+}
+
+} // namespace ucd_ucx::rma

@@ -1,0 +1,90 @@
+#include "rma/overlap.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <sys/uio.h>
+#include <vector>
+
+namespace ucd_ucx {
+namespace {
+
+struct Dimension {
+    uint64_t stride, count;
+};
+
+// Boxes whose dimensions lie within each other, as in arrays, have no byte twice. `some` only if
+// that is certain.
+Overlap overlap_of_box(const ucd_layout_t &layout) {
+    std::array<Dimension, sizeof layout.box_count / sizeof layout.box_count[0]> dimensions;
+    dimensions.fill({UINT64_MAX, 1});
+    std::size_t dims = 0;
+    for (uint32_t d = 0; d < layout.box_dims; ++d) {
+        if (layout.box_count[d] <= 1) continue;
+        const int64_t stride = layout.box_stride[d];
+        if (stride == 0) return Overlap::some;
+        const auto bits = static_cast<uint64_t>(stride);
+        dimensions[dims++] = {stride < 0 ? -bits : bits, layout.box_count[d]};
+    }
+    std::sort(dimensions.begin(), dimensions.end(),
+              [](const Dimension &a, const Dimension &b) { return a.stride < b.stride; });
+    uint64_t span = layout.box_block;
+    for (std::size_t d = 0; d < dims; ++d) {
+        if (dimensions[d].stride < span) return d == 0 ? Overlap::some : Overlap::unknown;
+        // Cannot overflow: bounds fit 63 bits.
+        span += dimensions[d].stride * (dimensions[d].count - 1);
+    }
+    return Overlap::none;
+}
+
+struct Segment {
+    uintptr_t begin, end;
+};
+
+Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vector<Segment> &all) {
+    all.reserve(segments);
+    std::array<iovec, 256> some;
+    while (all.size() < segments) {
+        uintptr_t got;
+        // No base: displacements are as good as addresses here.
+        UCD_UCX_TRY(
+            ucd_ok(ucd_iov(nullptr, count, type, all.size(), some.data(), some.size(), &got)));
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            // Shifted, so that negative displacements keep their order.
+            const uintptr_t begin = reinterpret_cast<uintptr_t>(some[i].iov_base) ^ uintptr_t { 1 }
+                                                                                        << 63;
+            all.push_back({begin, begin + some[i].iov_len});
+        }
+    }
+    return success;
+}
+
+} // namespace
+
+Status find_overlap(uint64_t count, ucd_type_t type, const ucd_layout_t &layout, uint64_t &work,
+                    Overlap &overlap) {
+    overlap = Overlap::none;
+    if (layout.contiguous || layout.bytes == 0) return success;
+    if (layout.bytes > static_cast<uint64_t>(layout.high - layout.low)) {
+        overlap = Overlap::some;
+        return success;
+    }
+    if (layout.box_dims > 0) {
+        overlap = overlap_of_box(layout);
+        if (overlap != Overlap::unknown) return success;
+    }
+    overlap = Overlap::unknown;
+    if (layout.segments > work) return success;
+    work -= layout.segments;
+    std::vector<Segment> all;
+    UCD_UCX_TRY(segments_of(count, type, layout.segments, all));
+    const auto before = [](const Segment &a, const Segment &b) { return a.begin < b.begin; };
+    if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
+    overlap = Overlap::none;
+    for (std::size_t i = 1; i < all.size(); ++i)
+        if (all[i].begin < all[i - 1].end) overlap = Overlap::some;
+    return success;
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,28 @@
+#include "rma/payload.h"
+
+#include "pipeline/active.h"
+
+namespace ucd_ucx::rma {
+
+Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
+                        ucd_ucx_request_t *request) {
+    UCD_UCX_TRY(receive_active(*pipeline_, data_, to, op, &param, request));
+    data_ = nullptr;
+    return success;
+}
+
+void Payload::keep() {
+    if (lent_ == nullptr || here_.empty()) return;
+    const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->text().data());
+    message_ = lent_->take_over(false);
+    here_ = message_->text().substr(at, here_.size());
+    lent_ = nullptr;
+}
+
+void Payload::drop() {
+    lent_ = nullptr;
+    message_.reset();
+    if (data_ != nullptr) (void)ucd_ucx_am_drop(pipeline_, std::exchange(data_, nullptr));
+}
+
+} // namespace ucd_ucx::rma

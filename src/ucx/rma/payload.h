@@ -1,0 +1,63 @@
+// The data of a one-sided message that has come: here already, or to be received by a pipeline.
+#pragma once
+
+#include "rma/direct_messages.h"
+
+#include <utility>
+
+namespace ucd_ucx::rma {
+
+// Dropped at the end, unless it was received.
+class Payload {
+public:
+    Payload() = default;
+    // Part of the message, valid as long as the message is; longer after `keep`.
+    explicit Payload(DirectMessage &message) : lent_(&message) {}
+    Payload(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, uint64_t bytes)
+        : pipeline_(pipeline), data_(data), bytes_(bytes) {}
+    Payload(Payload &&other) noexcept { *this = std::move(other); }
+    Payload &operator=(Payload &&other) noexcept {
+        drop();
+        lent_ = std::exchange(other.lent_, nullptr);
+        message_ = std::move(other.message_);
+        here_ = std::exchange(other.here_, {});
+        pipeline_ = other.pipeline_;
+        data_ = std::exchange(other.data_, nullptr);
+        bytes_ = other.bytes_;
+        return *this;
+    }
+    ~Payload() { drop(); }
+
+    uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
+    bool is_here() const { return data_ == nullptr; }
+    std::string_view here() const { return here_; }
+    void set_here(std::string_view data) { here_ = data; }
+    void keep();
+
+    // By the pipeline, if it is not here. It is ended unless that fails.
+    Status receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
+                   ucd_ucx_request_t *request);
+
+private:
+    void drop();
+    DirectMessage *lent_ = nullptr;
+    std::unique_ptr<DirectMessage> message_;
+    std::string_view here_;
+    ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx_data_t data_ = nullptr;
+    uint64_t bytes_ = 0;
+};
+
+// A message that somebody has to handle.
+struct Delivery {
+    std::string_view message; // for as long as the payload, and the call
+    ucp_ep_h ep;
+    uint64_t since; // when it came
+    Payload payload;
+    // What follows the message is its data, if that is here.
+    void set_data(std::string_view data) {
+        if (payload.is_here()) payload.set_here(data);
+    }
+};
+
+} // namespace ucd_ucx::rma

@@ -1,0 +1,165 @@
+#include "rma/rma.h"
+
+#include "pipeline/pipeline.h"
+
+#include <utility>
+
+using namespace ucd_ucx;
+using namespace ucd_ucx::rma;
+
+namespace {
+
+class Handling {
+public:
+    explicit Handling(bool &flag) : flag_(flag) { flag_ = true; }
+    ~Handling() { flag_ = false; }
+    Handling(const Handling &) = delete;
+    Handling &operator=(const Handling &) = delete;
+
+private:
+    bool &flag_;
+};
+
+} // namespace
+
+ucd_ucx_rma::ucd_ucx_rma(const TargetLimits &limits)
+    : origin(*this, limits.types), target(*this, limits) {}
+
+ucd_ucx_rma::~ucd_ucx_rma() {
+    // No send operation is left, so these are messages.
+    events.drop_all([](Event &event) { delete static_cast<DirectMessage *>(&event); });
+}
+
+Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params, ucd_info_t info) {
+    ucd_ucx_pipeline_params_t p = {};
+    p.struct_size = sizeof p;
+    p.am_id = params.am_id;
+    p.allocate = params.allocate;
+    p.release = params.release;
+    p.memory_arg = params.memory_arg;
+    p.unresponsive = params.unresponsive;
+    p.unresponsive_arg = params.unresponsive_arg;
+    direct.open(worker, params.am_id);
+    UCD_UCX_TRY(create_pipeline(worker, p, info, &direct, &pipeline));
+    for (WorkerLock *l : {&lock, &events.lock}) l->be_needed(pipeline->lock.is_needed());
+    return Status(ucd_ucx_am_set_handler(pipeline, on_message, this));
+}
+
+Status ucd_ucx_rma::close() {
+    {
+        const std::lock_guard held(lock);
+        if (!origin.is_idle())
+            return fail(UCD_ERR__INVALID_ARG, "*rma has an operation that is not complete");
+        if (target.has_windows()) return fail(UCD_ERR__INVALID_ARG, "*rma has a window");
+        if (direct.unsent() > 0)
+            return fail(UCD_ERR__INVALID_ARG, "*rma has an answer that is not sent yet");
+    }
+    return Status(ucd_ucx_pipeline_destroy(&pipeline));
+}
+
+Status ucd_ucx_rma::send(ucp_ep_h ep, const std::string &header, const Data &data,
+                         const ucd_ucx_param_t *param, uint64_t granule,
+                         ucd_ucx_request_t *request) {
+    return send_active(*pipeline, ep, 0, header, data, param, granule, request);
+}
+
+void ucd_ucx_rma::report_unresponsive(ucp_ep_h ep) {
+    const std::lock_guard held(pipeline->lock);
+    pipeline->report_unresponsive(ep);
+}
+
+void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_t header_length,
+                             ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
+    auto *self = static_cast<ucd_ucx_rma *>(argument);
+    const std::lock_guard held(self->lock);
+    self->handle_endpoint_failures();
+    Delivery delivery = {{static_cast<const char *>(header), header_length},
+                         reply_ep,
+                         self->events.now(),
+                         Payload(self->pipeline, data, bytes)};
+    if (reply_ep != nullptr) self->take(delivery); // else there is nobody to answer
+}
+
+// Only workers of one thread: the lock is taken before UCX's else. And not within a call of UCX
+// that a handler makes, where UCX may call back for a worker that sends to itself.
+bool ucd_ucx_rma::may_handle_now() {
+    return pipeline->in_ucx_progress && !handling_ && !lock.is_needed() &&
+           !endpoint_failures_.any_noted();
+}
+
+void ucd_ucx_rma::take_message(DirectMessage &message) {
+    if (endpoint_failures_.since(message.ep, message.since) != UCS_OK) return;
+    const Handling handling(handling_);
+    Delivery delivery = {message.text(), message.ep, message.since, Payload(message)};
+    take(delivery);
+}
+
+void ucd_ucx_rma::take(Delivery &delivery) {
+    Preamble preamble;
+    if (decode(delivery.message, preamble) != Reading::good) return;
+    std::string_view data;
+    switch (preamble.verb) {
+    case Verb::put:
+    case Verb::get:
+    case Verb::accumulate:
+    case Verb::get_accumulate: return target.take_request(preamble, delivery);
+    case Verb::type:
+        delivery.set_data(delivery.message.substr(Preamble::bytes));
+        return target.take_type(preamble.number, delivery);
+    case Verb::answer:
+    case Verb::answer_with_handle: {
+        Answer answer;
+        if (!decode(delivery.message, preamble, answer, data)) return;
+        delivery.set_data(data);
+        return origin.take_answer(answer, delivery);
+    }
+    case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
+    }
+}
+
+void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {
+    target.refuse_old(ep, refusal);
+}
+
+void ucd_ucx_rma::take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) {
+    origin.take_failure(number, ep, status);
+}
+
+void ucd_ucx_rma::note_sent(ucp_ep_h ep, std::size_t bytes) {
+    target.note_sent(ep, bytes);
+}
+
+Status ucd_ucx_rma::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {
+    endpoint_failures_.note(ep, status);
+    return Status(ucd_ucx_lose_endpoint(pipeline, ep, status));
+}
+
+void ucd_ucx_rma::handle_endpoint_failures() {
+    for (const EndpointFailure &f : endpoint_failures_.take()) {
+        origin.on_endpoint_failed(f.ep, f.status, f.before);
+        target.on_endpoint_failed(f.ep, f.before);
+    }
+}
+
+bool ucd_ucx_rma::handle_events() {
+    const bool any = events.handle_all(*pipeline);
+    endpoint_failures_.forget();
+    return any;
+}
+
+unsigned ucd_ucx_rma::progress() {
+    unsigned moved = ucd_ucx_progress(pipeline);
+    Queue<ucd_ucx_request> finished;
+    {
+        const std::lock_guard held(lock);
+        handle_endpoint_failures();
+        moved += handle_events();
+        moved += awaited_.poll(*pipeline);
+        moved += target.progress();
+        origin.check_times();
+        finished = std::move(finished_);
+    }
+    moved += !finished.empty();
+    while (!finished.empty()) finished.pop().call_back_and_let_go();
+    return moved;
+}

@@ -1,0 +1,188 @@
+#include "rma/rma_message.h"
+
+#include "pipeline/message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ucd_ucx::rma {
+namespace {
+
+constexpr uint8_t no_op = 255;
+constexpr uint8_t form_key = 1; // else a handle; the type's form follows
+
+template <class Number>
+Number number_at(std::string_view from, std::size_t at) {
+    uint64_t number = 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i)
+        number |= uint64_t{static_cast<uint8_t>(from[at + i])} << 8 * i;
+    return static_cast<Number>(number);
+}
+
+} // namespace
+
+bool is_request(Verb verb) {
+    return verb >= Verb::put && verb <= Verb::get_accumulate;
+}
+
+bool fetches(Verb verb) {
+    return verb == Verb::get || verb == Verb::get_accumulate;
+}
+
+bool accumulates(Verb verb) {
+    return verb == Verb::accumulate || verb == Verb::get_accumulate;
+}
+
+template <class Number>
+void Encoded::put(Number number) {
+    for (std::size_t i = 0; i < sizeof number; ++i)
+        fixed_[size_++] = static_cast<char>(static_cast<uint64_t>(number) >> 8 * i);
+}
+
+Encoded::Encoded(const Preamble &preamble) {
+    put(Preamble::version);
+    put(static_cast<uint8_t>(preamble.verb));
+    put(preamble.first);
+    put(preamble.second);
+    put(preamble.number);
+}
+
+Encoded::Encoded(const Answer &answer)
+    : Encoded(Preamble{answer.handle == 0 ? Verb::answer : Verb::answer_with_handle,
+                       static_cast<uint8_t>(answer.verdict), answer.ucd, answer.number}) {
+    if (answer.handle != 0) put(answer.handle);
+}
+
+Encoded::Encoded(const Request &request)
+    : Encoded(Preamble{request.verb, request.op < 0 ? no_op : static_cast<uint8_t>(request.op),
+                       static_cast<uint8_t>((request.shows_key ? form_key : 0) |
+                                            static_cast<uint8_t>(request.form) << 1),
+                       request.number}) {
+    put(request.displacement);
+    put(request.count);
+    if (request.shows_key) {
+        std::copy(request.window.begin(), request.window.end(), fixed_ + size_);
+        size_ += request.window.size();
+    } else {
+        put(request.handle);
+    }
+    put(request.type_index);
+    put(static_cast<uint32_t>(request.type.size()));
+    type_ = request.type;
+}
+
+void Encoded::write(char *to) const {
+    std::memcpy(to, fixed_, size_);
+    if (!type_.empty()) std::memcpy(to + size_, type_.data(), type_.size());
+}
+
+std::string Encoded::text() const {
+    return std::string(fixed_, size_).append(type_);
+}
+
+Reading decode(std::string_view message, Preamble &preamble) {
+    if (message.size() < Preamble::bytes) return Reading::malformed;
+    if (static_cast<uint8_t>(message[0]) != Preamble::version) return Reading::other_version;
+    preamble.verb = static_cast<Verb>(message[1]);
+    preamble.first = static_cast<uint8_t>(message[2]);
+    preamble.second = static_cast<uint8_t>(message[3]);
+    preamble.number = number_at<uint32_t>(message, 4);
+    return Reading::good;
+}
+
+bool decode(std::string_view message, const Preamble &preamble, Request &request,
+            std::string_view &data) {
+    request.verb = preamble.verb;
+    request.number = preamble.number;
+    const bool reads_only = preamble.first == no_op && preamble.verb == Verb::get_accumulate;
+    if (preamble.first > UCD_OP__MINLOC && !reads_only) return false;
+    if (!accumulates(preamble.verb) && preamble.first != UCD_OP__REPLACE) return false;
+    request.op = reads_only ? -1 : preamble.first;
+    request.shows_key = (preamble.second & form_key) != 0;
+    const unsigned form = preamble.second >> 1;
+    if (form > static_cast<unsigned>(TypeForm::flattened)) return false;
+    request.form = static_cast<TypeForm>(form);
+    const std::size_t after_window = request.shows_key ? 40 : 32;
+    const std::size_t before_type = after_window + 8;
+    if (message.size() < before_type) return false;
+    request.displacement = number_at<int64_t>(message, 8);
+    request.count = number_at<uint64_t>(message, 16);
+    if (request.shows_key)
+        std::copy_n(message.begin() + 24, request.window.size(), request.window.begin());
+    else
+        request.handle = number_at<uint64_t>(message, 24);
+    request.type_index = number_at<uint32_t>(message, after_window);
+    const auto type_bytes = number_at<uint32_t>(message, after_window + 4);
+    if (type_bytes > message.size() - before_type) return false;
+    request.type = message.substr(before_type, type_bytes);
+    data = message.substr(before_type + type_bytes);
+    switch (request.form) {
+    case TypeForm::known: return type_bytes == 0;
+    case TypeForm::name: return type_bytes == sizeof(ContentId);
+    case TypeForm::flattened: break;
+    }
+    return type_bytes > 0;
+}
+
+bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
+            std::string_view &data) {
+    answer = {static_cast<Verdict>(preamble.first), preamble.second, preamble.number, 0};
+    const std::size_t bytes =
+        Preamble::bytes + (preamble.verb == Verb::answer_with_handle ? sizeof(WindowHandle) : 0);
+    if (message.size() < bytes) return false;
+    if (bytes > Preamble::bytes) answer.handle = number_at<uint64_t>(message, Preamble::bytes);
+    data = message.substr(bytes);
+    return true;
+}
+
+// Version 1: version, verb, two bytes, a number of 8 bytes.
+std::string refusal_of_version_1(std::string_view header) {
+    constexpr std::size_t preamble_bytes = 12;
+    if (header.size() < sizeof(Header) + preamble_bytes) return {};
+    Header h;
+    std::memcpy(&h, header.data(), sizeof h);
+    const std::string_view message = header.substr(sizeof h);
+    if (h.magic != Header::version_1 || message[0] != 1 ||
+        !is_request(static_cast<Verb>(message[1])))
+        return {};
+    Header answer;
+    answer.magic = Header::version_1;
+    answer.kind = Kind::whole;
+    // Of the sender's namespace in version 1, where nobody else may use it.
+    answer.id = {random_token(), 1};
+    answer.user_header = preamble_bytes;
+    std::string bytes(reinterpret_cast<const char *>(&answer), sizeof answer);
+    for (const char byte : {char{1}, static_cast<char>(Verb::answer),
+                            static_cast<char>(Verdict::not_supported), char{0}})
+        bytes += byte;
+    return bytes.append(message.substr(4, 8));
+}
+
+ucs_status_t status_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::done: return UCS_OK;
+    case Verdict::no_window: return UCS_ERR_NO_ELEM;
+    case Verdict::out_of_range: return UCS_ERR_OUT_OF_RANGE;
+    case Verdict::invalid: return UCS_ERR_INVALID_PARAM;
+    case Verdict::not_supported: return UCS_ERR_UNSUPPORTED;
+    case Verdict::no_memory: return UCS_ERR_NO_MEMORY;
+    case Verdict::failed: break;
+    }
+    return UCS_ERR_IO_ERROR; // also for what a later version may say
+}
+
+const char *text_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::done: return "nothing is wrong";
+    case Verdict::no_window: return "it has no window with that key";
+    case Verdict::out_of_range: return "the target's bytes are not all in the window";
+    case Verdict::invalid:
+        return "sizes disagree, elements of the target overlap, or the message is damaged";
+    case Verdict::not_supported: return "it cannot do that to such elements or in that memory";
+    case Verdict::no_memory: return "it has no memory for it";
+    case Verdict::failed: break;
+    }
+    return "moving the data failed there";
+}
+
+} // namespace ucd_ucx::rma

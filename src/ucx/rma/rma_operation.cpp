@@ -1,0 +1,285 @@
+#include "rma/rma_operation.h"
+
+#include "pipeline/pipeline.h"
+#include "rma/rma.h"
+
+#include <algorithm>
+
+namespace ucd_ucx::rma {
+namespace {
+
+// All that a transfer may ask for later, but for hints.
+Status copy_keys(ucd_info_t from, OwnedInfo &to) {
+    if (from == UCD_INFO__NULL) return success;
+    for (const char *key : transfer_keys) UCD_UCX_TRY(to.copy(from, key));
+    return success;
+}
+
+Status packed_bytes(uint64_t count, uint64_t one, uint64_t &bytes) {
+    if (__builtin_mul_overflow(one, count, &bytes) || bytes > INTPTR_MAX)
+        return fail(UCD_ERR__OVERFLOW, "count is %ju; that many of the type exceed INTPTR_MAX",
+                    static_cast<uintmax_t>(count));
+    return success;
+}
+
+const char *function_of(Verb verb) {
+    switch (verb) {
+    case Verb::put: return "ucd_ucx_put_nbx";
+    case Verb::get: return "ucd_ucx_get_nbx";
+    case Verb::accumulate: return "ucd_ucx_accumulate_nbx";
+    default: return "ucd_ucx_get_accumulate_nbx";
+    }
+}
+
+Status check_bytes(uint64_t here, uint64_t there) {
+    if (here == there) return success;
+    return fail(UCD_ERR__INVALID_ARG, "there are %ju bytes at the origin, and %ju at the target",
+                static_cast<uintmax_t>(here), static_cast<uintmax_t>(there));
+}
+
+} // namespace
+
+Status Flush::set(const TransferOptions &options, const ucd_ucx_param_t *param) {
+    ucd_info_t info;
+    return ucd_ucx_request::set(options, param, info);
+}
+
+bool Flush::one_ended(const ucd_ucx_result_t &result) {
+    if (status_ == UCS_OK) {
+        status_ = result.status;
+        ucd_ = result.ucd;
+    }
+    if (--remaining_ > 0) return false;
+    complete({status_, ucd_, 0, 0});
+    return true;
+}
+
+Status RmaOperation::set(const Arguments &arguments) {
+    arguments_ = arguments;
+    ucd_info_t info;
+    UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.pipeline->options, arguments.param, info));
+    UCD_UCX_TRY(copy_keys(info, info_));
+    UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
+    UCD_UCX_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
+    if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_element());
+    const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
+    if (sends) {
+        UCD_UCX_TRY(check_data(arguments_.sent));
+        sent_bytes_ = bytes_;
+        UCD_UCX_TRY(find_hints_of(arguments_.sent, info, Direction::send, sent_hints_));
+    }
+    if (fetches(arguments.verb)) {
+        Data &to = arguments_.received;
+        UCD_UCX_TRY(check_data(to));
+        UCD_UCX_TRY(received_type_.keep(to.type));
+        to.type = received_type_.get();
+        UCD_UCX_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
+    }
+    if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_UCX_TRY(check_op());
+    UCD_UCX_TRY(read_window_key(*arguments.key, window_));
+    since_ = origin_.rma.events.now();
+    note_progress();
+    return success;
+}
+
+// The origin's data has as many bytes as the target's; and, to be accumulated, the same element.
+Status RmaOperation::check_data(const Data &data) {
+    const bool accumulates_it = accumulates(arguments_.verb) && bytes_ > 0;
+    uint64_t one = type_->one.bytes, element = type_->element;
+    if (data.type != arguments_.target.type && accumulates_it) {
+        TypePtr type;
+        UCD_UCX_TRY(origin_.types.find(data.type, type));
+        one = type->one.bytes;
+        element = type->element;
+    } else if (data.type != arguments_.target.type) {
+        uintptr_t size;
+        UCD_UCX_TRY(ucd_ok(ucd_get_size(data.type, &size)));
+        one = size;
+    }
+    uint64_t bytes;
+    UCD_UCX_TRY(packed_bytes(data.count, one, bytes));
+    UCD_UCX_TRY(check_bytes(bytes, bytes_));
+    if (!accumulates_it || element == type_->element) return success;
+    return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
+                         "the types of origin and target are not made of the same predefined type");
+}
+
+Status RmaOperation::find_hints_of(Data &data, ucd_info_t info, Direction direction,
+                                   std::unique_ptr<const Hints> &made) {
+    return find_hints(data.buf, data.count, data.type, info, direction,
+                      origin_.rma.pipeline->for_host, made, data.hints);
+}
+
+Status RmaOperation::check_element() {
+    granule_ = type_->element_bytes;
+    if (type_->element != 0) return success;
+    return ucd_ucx::fail(UCD_ERR__INVALID_ARG, "target_type is not made of one predefined type");
+}
+
+Status RmaOperation::check_op() {
+    bool takes = false;
+    UCD_UCX_TRY(type_->takes(arguments_.op, takes));
+    if (takes) return success;
+    return ucd_ucx::fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take",
+                         arguments_.op);
+}
+
+Status RmaOperation::hold() {
+    if (sent_bytes_ == 0) return success;
+    UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
+    arguments_.sent.type = held_type_.get();
+    return success;
+}
+
+ucd_ucx_param_t RmaOperation::param(ucd_ucx_callback_t callback) {
+    return {sizeof(ucd_ucx_param_t), info_.get(), callback, this};
+}
+
+Status RmaOperation::start(Lane &lane) {
+    Request request;
+    request.verb = arguments_.verb;
+    request.op = arguments_.op;
+    request.number = number;
+    request.displacement = arguments_.displacement;
+    request.count = arguments_.target.count;
+    origin_.name_window(lane, window_, request);
+    origin_.name_type(lane, *type_, request);
+    if (request.form != TypeForm::known) type_index_ = request.type_index;
+    return send(Encoded(request), arguments_.sent, sent_bytes_, granule_);
+}
+
+// As one message, or as a transfer of chunks.
+Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
+                          uint64_t granule) {
+    if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
+        std::size_t waiting;
+        return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting,
+                                       contiguous_of(data));
+    }
+    const ucd_ucx_param_t p = param(on_sent);
+    ucd_ucx_request_t sending;
+    UCD_UCX_TRY(origin_.rma.send(ep(), message.text(), data, &p, granule, &sending));
+    transfers_ += sending != UCD_UCX_REQUEST__NULL;
+    ucd_ucx_request_free(sending);
+    return success;
+}
+
+// The data, if it is one segment of the host's memory and that is known without asking.
+const char *RmaOperation::contiguous_of(const Data &data) const {
+    if (data.type != arguments_.target.type || data.count != 1 || !type_->one.contiguous ||
+        !data.hints->on_host)
+        return nullptr;
+    // As a number: the buffer may be far from what is in it.
+    return reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(data.buf) +
+                                          static_cast<uintptr_t>(type_->one.low));
+}
+
+void RmaOperation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
+    auto *operation = static_cast<RmaOperation *>(argument);
+    const std::lock_guard held(operation->origin_.rma.lock);
+    operation->origin_.rma.handle_endpoint_failures(); // what waits for this must not be sent there
+    operation->transferred(*result);
+}
+
+void RmaOperation::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result,
+                               void *argument) {
+    auto *operation = static_cast<RmaOperation *>(argument);
+    const std::lock_guard held(operation->origin_.rma.lock);
+    operation->receiving_ = UCD_UCX_REQUEST__NULL;
+    ucd_ucx_request_free(request);
+    operation->origin_.rma.handle_endpoint_failures();
+    operation->transferred(*result);
+}
+
+void RmaOperation::transferred(const ucd_ucx_result_t &result) {
+    --transfers_;
+    note_progress();
+    if (result.status != UCS_OK) return fail(result.status, result.ucd);
+    conclude();
+}
+
+void RmaOperation::type_asked_for() {
+    if (answered_ || type_sent_ || status_ != UCS_OK) return;
+    type_sent_ = true;
+    note_progress();
+    const Data type = {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE,
+                       &origin_.rma.pipeline->for_host};
+    const Status status =
+        send(Encoded(Preamble{Verb::type, 0, 0, number}), type, type_->flattened.size(), 1);
+    if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
+}
+
+void RmaOperation::answered(const Answer &answer, Payload payload) {
+    if (answered_) return;
+    answered_ = true;
+    verdict_ = answer.verdict;
+    origin_.learn(ep(), window_, answer.handle, *type_, type_index_,
+                  answer.verdict == Verdict::done);
+    const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
+    if (status_ != UCS_OK) return conclude();
+    if (payload.bytes() != (expects_data ? bytes_ : 0)) {
+        verdict_ = Verdict::done; // what is wrong is the answer
+        return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    }
+    if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
+    if (!expects_data || bytes_ == 0) return conclude();
+    if (payload.is_here()) return receive_here(std::move(payload));
+    const Status status =
+        payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), &receiving_);
+    if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
+    ++transfers_;
+}
+
+void RmaOperation::receive_here(Payload payload) {
+    const Data &to = arguments_.received;
+    if (!to.hints->on_host) payload.keep();
+    uintptr_t unpacked;
+    const Status status = ucd_ok(
+        ucd_iunpack(payload.here().data(), payload.bytes(), const_cast<void *>(to.buf), to.count,
+                    to.type, 0, &unpacked, to.hints->info.get(), UCD_OP__REPLACE, &moving));
+    if (!status.ok()) {
+        moving = UCD_REQUEST__NULL;
+        return fail(ucx_status_of(status.code()), status.code());
+    }
+    if (moving == UCD_REQUEST__NULL) return conclude();
+    unpacking_ = std::move(payload);
+    ++transfers_;
+    origin_.rma.await(*this);
+}
+
+void RmaOperation::moved(ucd_ucx_pipeline &, Status status) {
+    unpacking_ = Payload();
+    transferred({ucx_status_of(status.code()), status.code(), 0, 0});
+}
+
+void RmaOperation::fail(ucs_status_t status, int ucd) {
+    if (status_ == UCS_OK) {
+        status_ = status;
+        ucd_ = ucd;
+    }
+    if (receiving_ != UCD_UCX_REQUEST__NULL)
+        (void)ucd_ucx_cancel(origin_.rma.pipeline, receiving_); // fails for NULL only
+    conclude();
+}
+
+void RmaOperation::check_time() {
+    if (reported_ || !has_timed_out()) return;
+    reported_ = true;
+    const bool waits = transfers_ > 0;
+    if (waits) origin_.rma.report_unresponsive(ep());
+    fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+}
+
+void RmaOperation::conclude() {
+    if (transfers_ > 0 || (!answered_ && status_ == UCS_OK)) return;
+    origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0});
+}
+
+void RmaOperation::explain() const {
+    if (verdict_ == Verdict::done) return ucd_ucx_request::explain();
+    (void)ucd_ucx::fail(result().ucd, "%s: the target refused: %s (%s)",
+                        function_of(arguments_.verb), text_of(verdict_),
+                        ucs_status_string(result().status));
+}
+
+} // namespace ucd_ucx::rma

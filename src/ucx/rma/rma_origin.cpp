@@ -1,0 +1,294 @@
+#include "rma/rma_origin.h"
+
+#include "rma/rma.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ucd_ucx::rma {
+
+void Lane::forget() {
+    types.clear();
+    windows.clear();
+    last_type_use = nullptr;
+    last_window_use = nullptr;
+}
+
+Origin::Origin(ucd_ucx_rma &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
+
+Lane &Origin::lane_of(ucp_ep_h ep) {
+    if (ep != last_ep_ || last_lane_ == nullptr) {
+        last_lane_ = &lanes_[ep];
+        last_ep_ = ep;
+    }
+    return *last_lane_;
+}
+
+// Numbers -----------------------------------------------------------------
+
+// Places are used in turn, so that a number comes again only after a quarter of a million others:
+// UCX may deliver an answer late, and for another endpoint that has the address of an old one.
+Status Origin::enter(RmaOperation &operation) {
+    if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
+    if (free_places_.empty()) UCD_UCX_TRY(add_places());
+    Place &place = places_[free_places_.front()];
+    free_places_.pop_front();
+    place.operation = &operation;
+    operation.number = place.number;
+    ++outstanding_;
+    if (operation.has_time_limit()) timed_.push_back(&operation);
+    return success;
+}
+
+Status Origin::add_places() {
+    constexpr std::size_t more = 1024;
+    if (places_.size() + more > std::size_t{1} << places_bits)
+        return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
+                    places_.size());
+    free_places_.reserve(places_.size() + more);
+    places_.reserve(places_.size() + more);
+    for (std::size_t i = 0; i < more; ++i) {
+        const auto index = static_cast<uint32_t>(places_.size());
+        places_.push_back({nullptr, index});
+        free_places_.push_back(index);
+    }
+    return success;
+}
+
+void Origin::leave(const RmaOperation &operation) {
+    const uint32_t index = operation.number & ((uint32_t{1} << places_bits) - 1);
+    places_[index].operation = nullptr;
+    places_[index].number += uint32_t{1} << places_bits;
+    free_places_.push_back(index);
+    --outstanding_;
+    if (!timed_.empty()) std::erase(timed_, &operation);
+}
+
+RmaOperation *Origin::find(uint32_t number, ucp_ep_h ep) const {
+    const uint32_t index = number & ((uint32_t{1} << places_bits) - 1);
+    if (index >= places_.size() || places_[index].number != number) return nullptr;
+    RmaOperation *operation = places_[index].operation;
+    return operation != nullptr && operation->ep() == ep ? operation : nullptr;
+}
+
+std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
+    std::vector<RmaOperation *> found;
+    for (const Place &place : places_)
+        if (place.operation != nullptr && (ep == nullptr || place.operation->ep() == ep))
+            found.push_back(place.operation);
+    return found;
+}
+
+// What the target knows -----------------------------------------------------
+
+void Origin::name_window(Lane &lane, const ContentId &window, Request &request) {
+    if (lane.last_window_use == nullptr || lane.last_window != window) {
+        if (lane.windows.size() >= Lane::max_windows && !lane.windows.contains(window)) {
+            lane.windows.clear();
+            lane.last_window_use = nullptr;
+        }
+        lane.last_window_use = &lane.windows[window];
+        lane.last_window = window;
+    }
+    request.handle = lane.last_window_use->handle;
+    request.shows_key = request.handle == 0;
+    if (request.shows_key) request.window = window;
+}
+
+void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
+    if (lane.last_type_use == nullptr || lane.last_type != type.id) {
+        // An index may be given again only when nothing is under way that uses it.
+        if (lane.types.size() >= Lane::max_types && lane.active == 0) {
+            lane.types.clear();
+            lane.last_type_use = nullptr;
+        }
+        const auto index = static_cast<uint32_t>(lane.types.size());
+        auto found = lane.types.find(type.id);
+        if (found == lane.types.end() && index < Lane::max_types)
+            found = lane.types.emplace(type.id, Lane::TypeUse{}).first;
+        if (found == lane.types.end()) { // there is no room
+            request.form = TypeForm::name;
+            request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+            return;
+        }
+        if (found->second.index == Request::no_index) {
+            found->second.index = index;
+            const std::size_t room = rma.pipeline->max_user_header - Request::max_bytes_before_type;
+            request.form = type.flattened.size() <= room ? TypeForm::flattened : TypeForm::name;
+        } else {
+            request.form = TypeForm::name;
+        }
+        lane.last_type_use = &found->second;
+        lane.last_type = type.id;
+    } else {
+        request.form = TypeForm::name;
+    }
+    request.type_index = lane.last_type_use->index;
+    if (lane.last_type_use->confirmed)
+        request.form = TypeForm::known;
+    else if (request.form == TypeForm::flattened)
+        request.type = type.flattened;
+    else
+        request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+}
+
+void Origin::learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
+                   uint32_t type_index, bool knows_type) {
+    Lane &lane = lane_of(ep);
+    if (handle != 0) {
+        const auto found = lane.windows.find(window);
+        if (found != lane.windows.end()) found->second.handle = handle;
+    }
+    if (type_index == Request::no_index || !knows_type) return;
+    const auto found = lane.types.find(type.id);
+    if (found != lane.types.end() && found->second.index == type_index)
+        found->second.confirmed = true;
+}
+
+// Operations ----------------------------------------------------------------
+
+Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
+    auto operation = std::make_unique<RmaOperation>(*this);
+    UCD_UCX_TRY(operation->set(arguments));
+    Lane &lane = lane_of(arguments.ep);
+    if (lane.held.empty()) {
+        UCD_UCX_TRY(enter(*operation));
+        ++lane.active;
+        const Status status = operation->start(lane);
+        if (!status.ok()) {
+            --lane.active;
+            leave(*operation);
+            return status;
+        }
+        *request = operation.release();
+        return success;
+    }
+    UCD_UCX_TRY(operation->hold());
+    *request = operation.get();
+    lane.held.push_back(std::move(operation));
+    ++held_;
+    return success;
+}
+
+void Origin::fence(Lane &lane) {
+    if (lane.active > 0 || !lane.held.empty()) lane.held.push_back(nullptr);
+}
+
+void Origin::fence(ucp_ep_h ep) {
+    if (ep != nullptr) return fence(lane_of(ep));
+    for (auto &[endpoint, lane] : lanes_) fence(lane);
+}
+
+Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
+    auto flush = std::make_unique<Flush>();
+    UCD_UCX_TRY(flush->set({}, param));
+    std::vector<RmaOperation *> awaited = operations_of(ep);
+    for (const auto &[endpoint, lane] : lanes_)
+        for (const auto &operation : lane.held)
+            if (operation != nullptr && (ep == nullptr || endpoint == ep))
+                awaited.push_back(operation.get());
+    // All memory first: a flush that fails must not be known to any of them.
+    for (RmaOperation *operation : awaited)
+        operation->flushes.reserve(operation->flushes.size() + 1);
+    for (RmaOperation *operation : awaited) {
+        operation->flushes.push_back(flush.get());
+        flush->await_one();
+    }
+    *request = flush->awaits_any() ? flush.release() : UCD_UCX_REQUEST__NULL;
+    return success;
+}
+
+// Only the target's own answers count.
+void Origin::take_answer(const Answer &answer, Delivery &delivery) {
+    RmaOperation *operation = find(answer.number, delivery.ep);
+    if (operation != nullptr) operation->answered(answer, std::move(delivery.payload));
+}
+
+void Origin::take_question(uint32_t number, ucp_ep_h ep) {
+    RmaOperation *operation = find(number, ep);
+    if (operation != nullptr) operation->type_asked_for();
+}
+
+void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status) {
+    RmaOperation *operation = find(number, ep);
+    if (operation != nullptr) operation->fail(status, UCD_SUCCESS);
+}
+
+void Origin::complete(RmaOperation &operation, const ucd_ucx_result_t &result) {
+    for (Flush *flush : std::exchange(operation.flushes, {}))
+        if (flush->one_ended(result)) rma.finish(*flush, flush->result());
+    rma.finish(operation, result);
+}
+
+void Origin::ended(RmaOperation &operation, const ucd_ucx_result_t &result) {
+    leave(operation);
+    Lane &lane = lane_of(operation.ep());
+    --lane.active;
+    complete(operation, result);
+    advance(lane);
+    if (lane.types.empty()) forget_if_idle(operation.ep());
+}
+
+// The endpoint is not known any more: it has failed.
+void Origin::forget_if_idle(ucp_ep_h ep) {
+    const auto found = lanes_.find(ep);
+    if (found == lanes_.end()) return;
+    const Lane &lane = found->second;
+    if (lane.active > 0 || !lane.held.empty() || !lane.types.empty() || lane.advancing) return;
+    if (last_lane_ == &lane) last_lane_ = nullptr;
+    lanes_.erase(found);
+}
+
+void Origin::advance(Lane &lane) {
+    if (lane.advancing || lane.held.empty()) return;
+    lane.advancing = true;
+    while (!lane.held.empty() && (lane.held.front() != nullptr || lane.active == 0)) {
+        std::unique_ptr<RmaOperation> operation = std::move(lane.held.front());
+        lane.held.pop_front();
+        if (operation == nullptr) continue;
+        --held_;
+        Status status = enter(*operation);
+        if (!status.ok()) {
+            complete(*operation.release(), {UCS_ERR_IO_ERROR, status.code(), 0, 0});
+            continue;
+        }
+        ++lane.active;
+        operation->note_progress();
+        status = operation->start(lane);
+        RmaOperation &started = *operation.release();
+        if (!status.ok()) ended(started, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
+    }
+    lane.advancing = false;
+}
+
+void Origin::check_times() {
+    if (timed_.empty()) return;
+    const std::vector<RmaOperation *> timed = timed_;
+    for (RmaOperation *operation : timed) operation->check_time();
+}
+
+void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+    const auto found = lanes_.find(ep);
+    if (found == lanes_.end()) return;
+    Lane &lane = found->second;
+    lane.forget();
+    std::deque<std::unique_ptr<RmaOperation>> held;
+    held.swap(lane.held);
+    for (auto &operation : held) {
+        if (operation == nullptr || operation->since() >= before) {
+            lane.held.push_back(std::move(operation));
+            continue;
+        }
+        --held_;
+        complete(*operation.release(), {status, UCD_SUCCESS, 0, 0});
+    }
+    for (RmaOperation *operation : operations_of(ep))
+        if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
+    // The last of them may have taken the lane with it.
+    const auto left = lanes_.find(ep);
+    if (left == lanes_.end()) return;
+    advance(left->second);
+    forget_if_idle(ep);
+}
+
+} // namespace ucd_ucx::rma

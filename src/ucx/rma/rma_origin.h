@@ -1,0 +1,123 @@
+// The operations that were started here.
+#pragma once
+
+#include "rma/rma_operation.h"
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd_ucx::rma {
+
+// An endpoint at its origin: what the target is known to know, and operations that wait. Behind a
+// fence, which is a null pointer, operations are held.
+struct Lane {
+    struct TypeUse {
+        uint32_t index = Request::no_index;
+        bool confirmed = false; // by an answer: the index may be used
+    };
+    struct WindowUse {
+        WindowHandle handle = 0; // 0: not told yet
+    };
+    // More are not remembered, and travel as content ids or keys.
+    static constexpr std::size_t max_types = 4096, max_windows = 1024;
+
+    uint64_t active = 0;
+    std::deque<std::unique_ptr<RmaOperation>> held;
+    bool advancing = false;
+    std::unordered_map<ContentId, TypeUse, HashOfContentId> types;
+    std::unordered_map<ContentId, WindowUse, HashOfContentId> windows;
+    // What was used last, to be found without hashing.
+    ContentId last_type = {}, last_window = {};
+    TypeUse *last_type_use = nullptr;
+    WindowUse *last_window_use = nullptr;
+
+    void forget();
+};
+
+// Numbers, first in, first out.
+class Ring {
+public:
+    bool empty() const { return count_ == 0; }
+    uint32_t front() const { return numbers_[first_]; }
+    void pop_front() {
+        first_ = first_ + 1 < numbers_.size() ? first_ + 1 : 0;
+        --count_;
+    }
+    // For so many in all. Only of an empty one.
+    void reserve(std::size_t numbers) {
+        numbers_.resize(numbers);
+        first_ = 0;
+    }
+    void push_back(uint32_t number) {
+        const std::size_t end = first_ + count_++;
+        numbers_[end < numbers_.size() ? end : end - numbers_.size()] = number;
+    }
+
+private:
+    std::vector<uint32_t> numbers_;
+    std::size_t first_ = 0, count_ = 0;
+};
+
+// Under the lock.
+class Origin {
+public:
+    Origin(ucd_ucx_rma &rma, uint64_t types_limit);
+    Origin(const Origin &) = delete;
+    Origin &operator=(const Origin &) = delete;
+
+    Status start(const Arguments &arguments, ucd_ucx_request_t *request);
+    Status flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+    void fence(ucp_ep_h ep);
+
+    void take_answer(const Answer &answer, Delivery &delivery);
+    void take_question(uint32_t number, ucp_ep_h ep);
+    // The message of that operation was not sent.
+    void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status);
+    void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    // Ends operations that have taken too long.
+    void check_times();
+    bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
+
+    // For operations.
+    ucd_ucx_rma &rma;
+    TypesOfOrigin types;
+    // Names the window and the type in the request: by handle and index if the target knows them.
+    void name_window(Lane &lane, const ContentId &window, Request &request);
+    void name_type(Lane &lane, const KnownType &type, Request &request);
+    // What an answer tells: the window's handle, and that the target has that type by that index.
+    void learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
+               uint32_t type_index, bool knows_type);
+    void ended(RmaOperation &operation, const ucd_ucx_result_t &result);
+
+private:
+    // Operations that were sent, by number: the place here, and how often it was used before.
+    struct Place {
+        RmaOperation *operation = nullptr;
+        uint32_t number = 0;
+    };
+    static constexpr uint32_t places_bits = 24;
+    Status enter(RmaOperation &operation);
+    Status add_places();
+    void leave(const RmaOperation &operation);
+    RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
+    std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all
+
+    Lane &lane_of(ucp_ep_h ep);
+    void fence(Lane &lane);
+    void advance(Lane &lane);
+    void forget_if_idle(ucp_ep_h ep);
+    void complete(RmaOperation &operation, const ucd_ucx_result_t &result);
+
+    std::vector<Place> places_;
+    Ring free_places_; // has room for all
+    uint64_t outstanding_ = 0;
+    std::vector<RmaOperation *> timed_; // those that have a limit, and were sent
+    std::unordered_map<ucp_ep_h, Lane> lanes_;
+    ucp_ep_h last_ep_ = nullptr;
+    Lane *last_lane_ = nullptr;
+    uint64_t held_ = 0; // operations
+};
+
+} // namespace ucd_ucx::rma

@@ -1,0 +1,56 @@
+#include "rma/rma_peer.h"
+
+#include "common/tokens.h"
+
+namespace ucd_ucx::rma {
+namespace {
+
+constexpr uint64_t place_mask = 0xffff;
+static_assert(Peer::max_windows <= place_mask);
+
+} // namespace
+
+TypePtr Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id) {
+    id = {};
+    if (index >= types_.size()) return nullptr;
+    NamedType &named = types_[index];
+    id = named.id;
+    if (TypePtr type = named.type.lock(); type != nullptr) return type;
+    TypePtr type = types.find(id);
+    named.type = type;
+    return type;
+}
+
+bool Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
+    if (index >= max_types) return false;
+    if (index >= types_.size()) types_.resize(index + 1);
+    types_[index] = {id, type};
+    return true;
+}
+
+uint64_t Peer::handle_of(ucd_ucx_window &window) {
+    std::size_t place = windows_.size();
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+        if (windows_[i].window == &window) return windows_[i].handle;
+        if (windows_[i].window == nullptr) place = i;
+    }
+    if (place >= max_windows) return 0;
+    // Unpredictable: a handle of an endpoint that is gone means nothing on one that came after it.
+    const uint64_t handle = (random_token() & ~place_mask) | place;
+    if (place == windows_.size()) windows_.push_back({});
+    windows_[place] = {handle, &window};
+    return handle;
+}
+
+ucd_ucx_window *Peer::window(uint64_t handle) const {
+    const uint64_t place = handle & place_mask;
+    const bool is_one = place < windows_.size() && windows_[place].handle == handle;
+    return is_one ? windows_[place].window : nullptr;
+}
+
+void Peer::forget(const ucd_ucx_window &window) {
+    for (NamedWindow &named : windows_)
+        if (named.window == &window) named = {};
+}
+
+} // namespace ucd_ucx::rma

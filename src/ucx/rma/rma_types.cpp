@@ -1,0 +1,122 @@
+#include "rma/rma_types.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+
+namespace ucd_ucx::rma {
+namespace {
+
+Status flatten(ucd_type_t type, std::string &flattened) {
+    uintptr_t bytes;
+    UCD_UCX_TRY(ucd_ok(ucd_flatten_size(type, &bytes)));
+    flattened.resize(bytes);
+    return ucd_ok(ucd_flatten(type, flattened.data(), bytes));
+}
+
+Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
+    layout = {};
+    layout.struct_size = sizeof layout;
+    return ucd_ok(ucd_get_layout(count, type, &layout));
+}
+
+// Stands for a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
+Status element_signature(ucd_type_t element, uint64_t &signature) {
+    // By handle: predefined types are small numbers. Each is worked out once, or once by a thread.
+    static std::atomic<uint64_t> known[64];
+    const auto handle = reinterpret_cast<uintptr_t>(element);
+    const bool keeps = handle < std::size(known);
+    signature = keeps ? known[handle].load(std::memory_order_relaxed) : 0;
+    if (signature != 0 || element == UCD_TYPE__NULL) return success;
+    std::string flattened;
+    UCD_UCX_TRY(flatten(element, flattened));
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{id[i]} << 8 * i;
+    if (keeps) known[handle].store(signature, std::memory_order_relaxed);
+    return success;
+}
+
+Status look_at(KnownType &type) {
+    UCD_UCX_TRY(layout_of(1, type.type.get(), type.one));
+    if (type.one.element == UCD_TYPE__NULL) return success;
+    UCD_UCX_TRY(element_signature(type.one.element, type.element));
+    uintptr_t bytes;
+    UCD_UCX_TRY(ucd_ok(ucd_get_size(type.one.element, &bytes)));
+    type.element_bytes = bytes;
+    return success;
+}
+
+// What libucd may take for a type that came as so many bytes, and for its layout: see the budget in
+// ucd.h. A box needs no lists.
+uint64_t max_memory(const ucd_layout_t &layout, uint64_t flattened) {
+    constexpr uint64_t fixed = 1 << 10, expanded = 64 << 10, bytes_of_segment = 16;
+    const bool plain = layout.contiguous != 0 || layout.box_dims > 0;
+    const uint64_t segments = std::min(layout.segments, expanded / bytes_of_segment);
+    return fixed + 17 * flattened + (plain ? 0 : segments * bytes_of_segment);
+}
+
+} // namespace
+
+Status KnownType::measure(uint64_t count, ucd_layout_t &found) const {
+    if (count != 1 && count != last_count_) {
+        last_count_ = 0;
+        UCD_UCX_TRY(layout_of(count, type.get(), last_));
+        last_count_ = count;
+    }
+    found = count == 1 ? one : last_;
+    return success;
+}
+
+Status KnownType::takes(ucd_op_t op, bool &it_does) const {
+    const uint32_t bit = uint32_t{1} << op;
+    if ((asked_ops_ & bit) == 0) {
+        int supported = 0;
+        UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, one.element, "seq", &supported)));
+        asked_ops_ |= bit;
+        if (supported != 0) known_ops_ |= bit;
+    }
+    it_does = (known_ops_ & bit) != 0;
+    return success;
+}
+
+Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {
+    found = overlap_;
+    if (count == overlap_count_ && count > 0) return success;
+    ucd_layout_t layout;
+    UCD_UCX_TRY(measure(count, layout));
+    UCD_UCX_TRY(ucd_ucx::find_overlap(count, type.get(), layout, work, found));
+    if (found == Overlap::unknown) return success;
+    overlap_count_ = count;
+    overlap_ = found;
+    return success;
+}
+
+Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
+    type = recent_.find(handle);
+    if (type != nullptr) return success;
+    auto made = std::make_shared<KnownType>();
+    UCD_UCX_TRY(made->type.keep(handle));
+    UCD_UCX_TRY(look_at(*made));
+    UCD_UCX_TRY(flatten(handle, made->flattened));
+    made->cost = sizeof *made + made->flattened.size();
+    made->id = content_id(made->flattened.data(), made->flattened.size());
+    recent_.add(handle, made);
+    type = std::move(made);
+    return success;
+}
+
+Status TypesOfTarget::learn(std::string_view flattened, TypePtr &type) {
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    type = recent_.find(id);
+    if (type != nullptr) return success;
+    auto made = std::make_shared<KnownType>();
+    UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
+    UCD_UCX_TRY(look_at(*made));
+    made->cost = max_memory(made->one, flattened.size());
+    made->id = id;
+    recent_.add(id, made);
+    type = std::move(made);
+    return success;
+}
+
+} // namespace ucd_ucx::rma

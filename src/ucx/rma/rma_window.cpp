@@ -1,0 +1,83 @@
+#include "rma/rma_window.h"
+
+#include "common/tokens.h"
+#include "datatype/options.h"
+#include "rma/rma_task.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ucd_ucx::rma {
+namespace {
+
+constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
+constexpr std::size_t name_at = 8;
+
+} // namespace
+
+Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
+    if (std::memcmp(key.bytes, key_begins, sizeof key_begins) != 0)
+        return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
+    std::copy_n(key.bytes + name_at, name.size(), name.begin());
+    return success;
+}
+
+ucd_ucx_window_key_t window_key(const ContentId &name) {
+    ucd_ucx_window_key_t key = {};
+    std::copy_n(key_begins, sizeof key_begins, key.bytes);
+    std::copy_n(name.begin(), name.size(), key.bytes + name_at);
+    return key;
+}
+
+} // namespace ucd_ucx::rma
+
+using namespace ucd_ucx;
+using namespace ucd_ucx::rma;
+
+Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
+    TransferOptions options = defaults;
+    UCD_UCX_TRY(read_transfer_options(from, options));
+    fill_randomly(name.data(), name.size());
+    std::string memory;
+    UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
+    UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
+    UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
+    eager = direct_limit(options, to_read);
+    UCD_UCX_TRY(copy_hints(from, fetch_info));
+    UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
+    UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));
+    for (const char *key : transfer_keys) UCD_UCX_TRY(info.copy(from, key));
+    return success;
+}
+
+bool ucd_ucx_window::has(int64_t displacement, int64_t low, int64_t high) const {
+    int64_t first, end;
+    if (__builtin_add_overflow(displacement, low, &first) ||
+        __builtin_add_overflow(displacement, high, &end))
+        return false;
+    return first >= 0 && first <= end && static_cast<uint64_t>(end) <= bytes;
+}
+
+// Only a type's own displacements may bring it back into the window.
+char *ucd_ucx_window::at(int64_t displacement) const {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(base) +
+                                    static_cast<uintptr_t>(displacement));
+}
+
+void ucd_ucx_window::enqueue(Task &task) {
+    queue_.push_back(&task);
+    advance();
+}
+
+void ucd_ucx_window::leave(Task &task) {
+    if (!queue_.empty()) std::erase(queue_, &task);
+    advance();
+}
+
+// Not by recursion: each turn may be over at once.
+void ucd_ucx_window::advance() {
+    if (advancing_) return;
+    advancing_ = true;
+    while (!queue_.empty() && !queue_.front()->at_work()) queue_.front()->take_turn();
+    advancing_ = false;
+}

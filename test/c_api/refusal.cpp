@@ -1,0 +1,35 @@
+#include "c_api/refusal.hpp"
+
+#include "c_api/allocations.hpp"
+
+namespace ucdtest {
+
+void Refusals::refused(const char *function, int status, std::string_view words, CallRef call) {
+    reset();
+    call();
+    reset();
+    const Outputs before = out;
+    const std::ptrdiff_t live = live_allocations();
+    const int rc = call();
+    const std::ptrdiff_t left = live_allocations() - live;
+    const std::string message = ucd_last_error();
+    INFO(message);
+    CHECK(std::string(ucd_strerror(rc)) == ucd_strerror(status));
+    CHECK(message.substr(0, std::strlen(function) + 2) == std::string(function) + ": ");
+    CHECK(message.find(words) != std::string::npos);
+    const bool unchanged = std::memcmp(&out, &before, sizeof out) == 0;
+    CHECK(unchanged);
+    CHECK(left == 0);
+}
+
+void Refusals::invalid(const char *function, std::string_view words, CallRef call) {
+    refused(function, UCD_ERR__INVALID_ARG, words, call);
+}
+
+void Refusals::reset() {
+    std::memset(static_cast<void *>(&out), pattern, sizeof out);
+    out.layout.struct_size = sizeof out.layout;
+    out.backend.struct_size = sizeof out.backend;
+}
+
+} // namespace ucdtest

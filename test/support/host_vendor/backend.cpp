@@ -1,9 +1,0 @@
-#include "create_backend.h"
-
-namespace ucd {
-
-Backend *create_hostgpu_backend() {
-    return hostgpu::create_backend();
-}
-
-} // namespace ucd

@@ -1,0 +1,34 @@
+// What the host vendor's devices are said to have. Warps are twice as wide as NVIDIA's, as on some
+// of AMD's devices, so that tests find code that takes 32 for granted. The thresholds are those of
+// src/backend/cuda/tuning.h, so that tests of choices hold for both vendors.
+#pragma once
+
+#include "plan/tuning.h"
+#include "vendor.h"
+
+namespace ucd::UCD_GPU {
+
+inline constexpr gpu::Tuning tuning = {
+    .warp_lanes = 64,
+    .sector_bytes = 32,
+    .line_bytes = 128,
+    .parameter_bytes = 4096,
+    .tile_side = 32,
+    .min_tiled = 8,
+    .min_store_words = 2,
+    .many_threads = uint64_t{1} << 19,
+    .cached_bytes = uint64_t{32} << 20,
+    .long_run_bytes = 512,
+    .host_blocks = 2,
+    .min_reductions_batched = 3,
+    .copy_engine = {.earlier = 220'000,
+                    .per_row = 145,
+                    .kernel_per_byte = 2,
+                    .odd_row = 100,
+                    .row_alignment = 16,
+                    .long_row = 1000},
+};
+
+inline constexpr bool captures_streams = true; // into graphs
+
+} // namespace ucd::UCD_GPU

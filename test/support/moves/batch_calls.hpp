@@ -1,0 +1,66 @@
+// Batches of packs as the tests of the GPU backend make them.
+#pragma once
+
+#include "support/catch.hpp"
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/strided_move.hpp"
+
+#include <list>
+#include <vector>
+
+namespace ucdtest {
+
+// That both sides are on the first device. Batches with hints are known again before the backend
+// sees them.
+class Hints {
+public:
+    explicit Hints(bool given) {
+        if (!given) return;
+        REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
+        for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
+            REQUIRE(ucd_info_set(info_, key, hint_for(Memory::device0).c_str()) == UCD_SUCCESS);
+    }
+    Hints(const Hints &) = delete;
+    Hints &operator=(const Hints &) = delete;
+    ~Hints() {
+        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+    }
+    operator ucd_info_t() const { return info_; }
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+inline int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
+    ucd_request_t request = UCD_REQUEST__NULL;
+    const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);
+    return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
+}
+
+inline int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs,
+                   ucd_info_t info = UCD_INFO__NULL) {
+    return ucd_pack_batch_stream(descs.data(), descs.size(), info, UCD_OP__REPLACE, native(stream));
+}
+
+inline void forget_counts() {
+    mock::counts.launches = mock::counts.copies = mock::counts.allocations = 0;
+}
+
+// `members` of doubles by a stride, each of another length.
+struct Vectors {
+    Case one{"vectors", 0};
+    std::list<Subject> subjects;
+    BatchMoves moves{one};
+
+    explicit Vectors(int members, Memory typed = Memory::device0, Memory packed = Memory::device0) {
+        for (int i = 0; i < members; ++i) {
+            const Subject &s = subjects.emplace_back(make_subject(
+                one, recipes::vector(10 + i % 90, 1, 2 + i % 5, recipes::leaf(UCD_TYPE__DOUBLE)),
+                1));
+            moves.add(s, 0, s.size());
+        }
+        moves.allocate(typed, packed);
+    }
+};
+
+} // namespace ucdtest

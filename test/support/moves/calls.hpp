@@ -1,0 +1,29 @@
+// The forms in which one and the same move can be asked for: blocking, with a request that is
+// waited for or tested, and with hints that change nothing for host memory. Picks one at random.
+#pragma once
+
+#include "support/random/rng.hpp"
+
+#include <ucd.h>
+
+#include <cstdint>
+
+namespace ucdtest {
+
+int call_pack(Rng &rng, const void *inbuf, std::uintptr_t count, ucd_type_t type,
+              std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
+              ucd_op_t op = UCD_OP__REPLACE);
+int call_unpack(Rng &rng, const void *inbuf, std::uintptr_t size, void *outbuf,
+                std::uintptr_t count, ucd_type_t type, std::uintptr_t offset,
+                std::uintptr_t *actual, ucd_op_t op = UCD_OP__REPLACE);
+int call_copy(Rng &rng, const void *inbuf, std::uintptr_t incount, ucd_type_t intype, void *outbuf,
+              std::uintptr_t outcount, ucd_type_t outtype, std::uintptr_t *actual,
+              ucd_op_t op = UCD_OP__REPLACE);
+
+// Ends a request in one of the ways that there are; the status of the work.
+int finish(Rng &rng, ucd_request_t &request);
+
+// A value that no call leaves in an output argument by chance.
+inline constexpr std::uintptr_t untouched = 0x5a5a5a5a5a5a5a5a;
+
+} // namespace ucdtest

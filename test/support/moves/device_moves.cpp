@@ -1,0 +1,251 @@
+#include "support/moves/device_moves.hpp"
+
+#include "support/catch.hpp"
+#include "support/moves/calls.hpp"
+
+#include "transfer/context.h"
+#include "transfer/progress.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace ucdtest {
+
+void random_knobs(Rng &rng) {
+    if (!mock::backend.remembers) {
+        mock::knobs.peers = rng.chance(30);
+        mock::knobs.private_pinned = rng.chance(30);
+    }
+    mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
+}
+
+// Hints --------------------------------------------------------------
+
+TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {
+    if (rng.chance(50)) return;
+    // A hint says that the device which executes reaches the memory.
+    const auto reached = [](Memory m) {
+        return m != Memory::pinned || !mock::knobs.private_pinned;
+    };
+    if (reached(in) && rng.chance(70)) set("ucd.inbuf", hint_for(in));
+    if (reached(out) && rng.chance(70)) set("ucd.outbuf", hint_for(out));
+    if (op == UCD_OP__REPLACE && rng.chance(20)) set("ucd.engine", "dma");
+}
+
+TrueHints::~TrueHints() {
+    if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+}
+
+void TrueHints::set(const char *key, const std::string &value) {
+    if ((info_ == UCD_INFO__NULL && ucd_info_create(&info_) != UCD_SUCCESS) ||
+        ucd_info_set(info_, key, value.c_str()) != UCD_SUCCESS)
+        throw std::runtime_error(ucd_last_error());
+}
+
+// Moves --------------------------------------------------------------
+
+namespace {
+
+std::size_t element_at(const ReducedSubject &what, std::size_t offset) {
+    std::size_t low = 0, high = what.elements.size();
+    while (low < high) {
+        const std::size_t middle = (low + high) / 2;
+        (what.elements[middle].offset < offset ? low = middle + 1 : high = middle);
+    }
+    return low;
+}
+
+// `out op in` over bytes [offset, offset + out.size()) of the stream.
+void combine(ucd_op_t op, const ReducedSubject &what, std::size_t offset,
+             std::vector<std::byte> &out, const std::vector<std::byte> &in) {
+    if (op == UCD_OP__REPLACE)
+        out = in;
+    else
+        reduce_stream(op, what.elements, element_at(what, offset),
+                      element_at(what, offset + out.size()), out.data(), in.data());
+}
+
+std::vector<std::byte> packed_bytes(const DeviceMove &m) {
+    return {m.packed.actual(0), m.packed.actual(static_cast<std::intptr_t>(m.length))};
+}
+
+std::string text_of(const DeviceMove &m) {
+    return std::string(" (") + op_name(m.op) + ", bytes from " + std::to_string(m.offset) + ", " +
+           std::to_string(m.length) + " of them, laid out in " + name_of(m.typed.memory()) +
+           ", packed in " + name_of(m.packed.memory()) + ")";
+}
+
+void set_values(const DeviceMove &m) {
+    Rng &rng = m.one.rng();
+    if (m.op == UCD_OP__REPLACE) {
+        m.typed.randomise(rng);
+        m.packed.randomise(rng);
+        return;
+    }
+    set_typed_values(rng, m.what, place(m.what.subject, m.typed));
+    set_packed_values(rng, m.what, element_at(m.what, m.offset),
+                      element_at(m.what, m.offset + m.length), m.packed);
+}
+
+void require_moved(const DeviceMove &m, int rc, std::uintptr_t actual, const char *call) {
+    m.one.succeed(rc, (call + text_of(m)).c_str());
+    if (actual != m.length)
+        m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
+}
+
+} // namespace
+
+void set_up_pack(const DeviceMove &m) {
+    set_values(m);
+    const MemoryLocation source = place(m.what.subject, m.typed);
+    std::vector<std::byte> out = packed_bytes(m);
+    combine(m.op, m.what, m.offset, out, gathered(source, m.offset, m.offset + m.length));
+    std::copy(out.begin(), out.end(), m.packed.expected(0));
+    m.typed.send();
+    m.packed.send();
+}
+
+void set_up_unpack(const DeviceMove &m) {
+    set_values(m);
+    const MemoryLocation target = place(m.what.subject, m.typed);
+    std::vector<std::byte> out = gathered(target, m.offset, m.offset + m.length);
+    combine(m.op, m.what, m.offset, out, packed_bytes(m));
+    for (std::size_t i = 0; i < m.length; ++i)
+        *m.typed.expected(m.what.subject.bytes[m.offset + i]) = out[i];
+    m.typed.send();
+    m.packed.send();
+}
+
+void check_result(const DeviceMove &m) {
+    m.typed.fetch();
+    m.packed.fetch();
+    require_intact(m.one, m.typed, ("typed buffer" + text_of(m)).c_str());
+    require_intact(m.one, m.packed, ("packed buffer" + text_of(m)).c_str());
+}
+
+void check_device_pack(const DeviceMove &m, const char *engine) {
+    Rng &rng = m.one.rng();
+    set_up_pack(m);
+    TrueHints hints(rng, m.typed.memory(), m.packed.memory(), m.op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_pack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
+                      m.length, &actual, hints.get(), m.op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_ipack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
+                       m.length, &actual, hints.get(), m.op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    require_moved(m, rc, actual, "pack");
+    check_result(m);
+}
+
+void check_device_unpack(const DeviceMove &m, const char *engine) {
+    Rng &rng = m.one.rng();
+    set_up_unpack(m);
+    TrueHints hints(rng, m.packed.memory(), m.typed.memory(), m.op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_unpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
+                        m.offset, &actual, hints.get(), m.op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_iunpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
+                         m.offset, &actual, hints.get(), m.op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    require_moved(m, rc, actual, "unpack");
+    check_result(m);
+}
+
+void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
+                       const ReducedSubject &target, DeviceBuffer &out, const char *engine) {
+    Rng &rng = one.rng();
+    const MemoryLocation from = place(source.subject, in), to = place(target.subject, out);
+    if (op == UCD_OP__REPLACE) {
+        in.randomise(rng);
+        out.randomise(rng);
+    } else {
+        set_typed_values(rng, source, from);
+        set_typed_values(rng, target, to);
+    }
+    const std::size_t bytes = source.subject.size();
+    std::vector<std::byte> result = gathered(to, 0, bytes);
+    combine(op, source, 0, result, gathered(from, 0, bytes));
+    for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
+    in.send();
+    out.send();
+    TrueHints hints(rng, in.memory(), out.memory(), op);
+    if (engine != nullptr) hints.set("ucd.engine", engine);
+    const Subject &a = source.subject, &b = target.subject;
+    std::uintptr_t actual = untouched;
+    int rc;
+    if (rng.chance(50)) {
+        rc = ucd_copy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
+                      &actual, hints.get(), op);
+    } else {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_icopy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
+                       &actual, hints.get(), op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    const std::string text = std::string("copy (") + op_name(op) + ") from " +
+                             name_of(in.memory()) + " to " + name_of(out.memory());
+    one.succeed(rc, text.c_str());
+    if (actual != bytes) one.fail(text, " moved ", actual, " bytes, not ", bytes);
+    in.fetch();
+    out.fetch();
+    require_intact(one, in, ("source of a " + text).c_str());
+    require_intact(one, out, ("target of a " + text).c_str());
+}
+
+RecipeOptions device_options(ucd_op_t op) {
+    RecipeOptions options;
+    options.max_bytes = 1024;
+    options.max_span = 16384;
+    options.unpack_safe = true;
+    if (op == UCD_OP__REPLACE) return options;
+    for (const ucd_type_t type : types_supporting(op)) {
+        int supported = 0;
+        if (ucd_op_is_supported(op, type, mock::backend.name, &supported) == UCD_SUCCESS &&
+            supported)
+            options.elements.push_back(type);
+    }
+    return options;
+}
+
+ucd_op_t random_device_op(Rng &rng) {
+    const ucd_op_t op = rng.chance(50) ? static_cast<ucd_op_t>(UCD_OP__REPLACE)
+                                       : all_ops()[1 + rng.below(all_ops().size() - 1)].op;
+    const bool has_types = op == UCD_OP__REPLACE || !device_options(op).elements.empty();
+    return has_types ? op : static_cast<ucd_op_t>(UCD_OP__REPLACE);
+}
+
+// Sessions --------------------------------------------------------------
+
+void use_staging(std::size_t chunk_bytes, unsigned chunks) {
+    ucd::running_context.load()->progress =
+        std::make_unique<ucd::Progress>(ucd::StagingSizes{chunk_bytes, chunks});
+}
+
+DeviceSession::DeviceSession() {
+    mock::reset();
+    use_staging(512, 3);
+}
+
+DeviceSession::~DeviceSession() {
+    mock::let_go();
+    mock::reset();
+    use_staging(ucd::StagingSizes{}.chunk_bytes, ucd::StagingSizes{}.chunks);
+    CHECK(mock::counts.live_events == 0);
+    if (!mock::backend.remembers) CHECK(mock::counts.live_allocations == 0);
+}
+
+} // namespace ucdtest

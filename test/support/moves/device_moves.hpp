@@ -1,0 +1,74 @@
+// Moves between the memories of devices, checked against the oracle.
+#pragma once
+
+#include "support/buffers/device_buffer.hpp"
+#include "support/fake_device/fake_driver.h"
+#include "support/moves/reducing.hpp"
+#include "support/moves/subject.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace ucdtest {
+
+// Hints that are true of two buffers, or none.
+class TrueHints {
+public:
+    // For an op that copy engines may do, perhaps by them.
+    TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op);
+    ~TrueHints();
+    TrueHints(const TrueHints &) = delete;
+    TrueHints &operator=(const TrueHints &) = delete;
+    ucd_info_t get() const { return info_; }
+    void set(const char *key, const std::string &value);
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+// Who reaches what, where that can be chosen, and how long devices take.
+void random_knobs(Rng &rng);
+
+// A subject in one memory, and bytes of its packed stream in another.
+struct DeviceMove {
+    Case &one;
+    ucd_op_t op;
+    const ReducedSubject &what;
+    DeviceBuffer &typed, &packed;
+    std::size_t offset, length; // of the stream; whole elements unless op is REPLACE
+};
+
+// Makes the expected images, and sends both buffers to their memories.
+void set_up_pack(const DeviceMove &move);
+void set_up_unpack(const DeviceMove &move);
+// Fetches both buffers and compares.
+void check_result(const DeviceMove &move);
+// All of it, with a call of some form and hints that are true, or none.
+// With hints or without; by the engine, or by any.
+void check_device_pack(const DeviceMove &move, const char *engine = nullptr);
+void check_device_unpack(const DeviceMove &move, const char *engine = nullptr);
+
+// Moves all of a subject to the start of another, of the same elements unless op is REPLACE. By the
+// engine, or by any.
+void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
+                       const ReducedSubject &target, DeviceBuffer &out,
+                       const char *engine = nullptr);
+
+// Options for types that the device can reduce with the op (REPLACE: all).
+RecipeOptions device_options(ucd_op_t op);
+ucd_op_t random_device_op(Rng &rng); // REPLACE half of the time
+
+// Small pools of staging chunks, so that little data fills them. No work may be outstanding.
+void use_staging(std::size_t chunk_bytes, unsigned chunks);
+
+// Everything that a test on devices starts from and leaves behind: no knob turned, no event, chunk
+// or outstanding work left. (Plans live as long as types.)
+class DeviceSession {
+public:
+    DeviceSession();
+    ~DeviceSession();
+    DeviceSession(const DeviceSession &) = delete;
+    DeviceSession &operator=(const DeviceSession &) = delete;
+};
+
+} // namespace ucdtest

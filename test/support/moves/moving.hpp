@@ -1,0 +1,22 @@
+// One pack or unpack, checked against the oracle: what moved, what actual_* says, and that not one
+// other byte was stored. `one` is told of failures.
+#pragma once
+
+#include "support/moves/subject.hpp"
+
+#include <cstddef>
+
+namespace ucdtest {
+
+// Bytes [offset, …) of the stream go to the start of `packed`, which is told to have `room` bytes.
+void check_pack(Case &one, const MemoryLocation &source, std::size_t offset, std::size_t room,
+                ImageBuffer &packed);
+// `size` bytes at the start of `packed` go to bytes [offset, …) of the stream. Where bytes of the
+// target overlap, any of the values that were sent there will do.
+void check_unpack(Case &one, ImageBuffer &packed, std::size_t size, const MemoryLocation &target,
+                  std::size_t offset);
+
+// Whether some buffer no longer is what it should be, as a failure of the case.
+void require_intact(const Case &one, const ImageBuffer &buffer, const char *what);
+
+} // namespace ucdtest

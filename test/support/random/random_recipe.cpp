@@ -1,0 +1,276 @@
+#include "support/random/random_recipe.hpp"
+
+#include "support/oracle/byte_map.hpp"
+#include "support/random/random_arrays.hpp"
+#include "support/random/random_placement.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ucdtest {
+namespace {
+
+// Grows a recipe from a predefined type outwards. Each constructor's arguments are drawn in view of
+// the old type's map, and drawn again when the result breaks a limit.
+class Generator {
+public:
+    Generator(Rng &rng, const RecipeOptions &options) : rng_(rng), options_(options) {}
+
+    RandomType grow(int depth, std::size_t budget) {
+        if (depth <= 0) return leaf();
+        if (depth >= 3 && rng_.chance(6)) return transpose(grow(depth - 3, budget / 8), budget);
+        if (rng_.chance(10)) return structure(depth, budget);
+        const RandomType old =
+            grow(depth - 1, std::max<std::size_t>(32, budget >> rng_.between(0, 4)));
+        for (int attempt = 0; attempt < 8; ++attempt) {
+            RandomType made = accepted(derive(old, budget), {old}, budget);
+            if (made.recipe) return made;
+        }
+        return with_map(recipes::dup(old.recipe), {old});
+    }
+
+private:
+    static RandomType with_map(RecipePtr recipe, const std::vector<RandomType> &old) {
+        std::vector<const TypeMap *> maps;
+        for (const RandomType &child : old) maps.push_back(child.map.get());
+        auto map = std::make_shared<const TypeMap>(type_map(*recipe, maps));
+        return {std::move(recipe), std::move(map)};
+    }
+
+    // Nothing if the recipe breaks a limit.
+    RandomType accepted(RecipePtr recipe, const std::vector<RandomType> &old, std::size_t budget) {
+        if (!recipe) return {};
+        RandomType made = with_map(std::move(recipe), old);
+        const TypeMap &map = *made.map;
+        const auto within = [&](std::intptr_t value) {
+            return std::abs(value) <= options_.max_span;
+        };
+        if (map.size > budget) return {};
+        if (!within(map.lb) || !within(map.ub()) || !within(map.extent)) return {};
+        if (!within(map.true_lb) || !within(map.true_ub()) || !within(map.true_extent)) return {};
+        if (options_.unpack_safe && overlaps(map, 1)) return {};
+        return made;
+    }
+
+    RandomType leaf() {
+        const auto &all = options_.elements;
+        const ucd_type_t type = all.empty()
+                                    ? all_predefined()[rng_.below(all_predefined().size())].handle
+                                    : rng_.pick(all);
+        return with_map(recipes::leaf(type), {});
+    }
+
+    // How many copies of the old type the budget has room for. An empty one is placed a few times,
+    // for its bounds.
+    static std::size_t capacity(const TypeMap &old, std::size_t budget) {
+        return old.size == 0 ? 12 : budget / old.size;
+    }
+
+    // Mostly without overlap, so that regular layouts and types to unpack into are common.
+    bool orderly() { return rng_.chance(options_.unpack_safe ? 95 : 60); }
+
+    std::intptr_t wild_reach() {
+        return rng_.chance(90) ? 200 : std::max<std::intptr_t>(200, options_.max_span / 3);
+    }
+
+    std::intptr_t random_number(std::size_t most) {
+        if (most == 0 || rng_.chance(3)) return 0;
+        return 1 + static_cast<std::intptr_t>(rng_.mostly_small(most - 1));
+    }
+
+    RecipePtr derive(const RandomType &old, std::size_t budget) {
+        const std::size_t room = capacity(*old.map, budget);
+        switch (rng_.below(13)) {
+        case 0: return recipes::contig(random_number(room), old.recipe);
+        case 1: return recipes::dup(old.recipe);
+        case 2: return vector(old, room, true);
+        case 3: return vector(old, room, false);
+        case 4:
+        case 5:
+        case 6:
+        case 7: return indexed(old, room);
+        case 8: return random_subarray(rng_, old.recipe, room);
+        case 9: return random_darray(rng_, old.recipe, room);
+        case 10: return random_ndarray(rng_, old.recipe, *old.map, room, orderly());
+        default: return resized(old);
+        }
+    }
+
+    // A block length that is safe to repeat at the old type's extent, when that is asked for.
+    std::intptr_t random_blocklength(const TypeMap &old, std::size_t room, bool safe) {
+        if (rng_.chance(2)) return 0;
+        const bool spaced = std::abs(old.extent) >= old.true_extent;
+        if ((safe && !spaced) || room < 2 || rng_.chance(30)) return 1;
+        return 1 +
+               static_cast<std::intptr_t>(rng_.mostly_small(std::min<std::size_t>(room - 1, 15)));
+    }
+
+    RecipePtr vector(const RandomType &old, std::size_t room, bool in_elements) {
+        const bool safe = orderly();
+        const std::intptr_t blocklength = random_blocklength(*old.map, room, safe);
+        const auto per_block = static_cast<std::size_t>(std::max<std::intptr_t>(1, blocklength));
+        const std::intptr_t count = random_number(room / per_block);
+        std::intptr_t stride = 0;
+        if (safe) {
+            const std::intptr_t bytes = block_range(*old.map, blocklength).length();
+            stride = in_elements ? units_for(bytes, old.map->extent) : bytes;
+            stride += random_gap(rng_);
+            if (rng_.chance(25)) stride = -stride;
+        } else {
+            stride = in_elements ? rng_.between(-5, 5) : rng_.between(-100, 100);
+        }
+        return in_elements ? recipes::vector(count, blocklength, stride, old.recipe)
+                           : recipes::hvector(count, blocklength, stride, old.recipe);
+    }
+
+    // indexed_block, hindexed_block, indexed and hindexed.
+    RecipePtr indexed(const RandomType &old, std::size_t room) {
+        const bool safe = orderly();
+        const bool in_elements = rng_.chance(50);
+        const bool uniform = rng_.chance(50);
+        Ints blocklengths;
+        if (uniform) {
+            const std::intptr_t blocklength = random_blocklength(*old.map, room, safe);
+            const auto per_block =
+                static_cast<std::size_t>(std::max<std::intptr_t>(1, blocklength));
+            const auto blocks = static_cast<std::size_t>(random_number(room / per_block));
+            blocklengths.assign(blocks, blocklength);
+        } else {
+            // Equal lengths are common: they should be recognised as uniform.
+            const std::intptr_t usual = random_blocklength(*old.map, room / 2, safe);
+            std::size_t left = room;
+            for (auto blocks = random_number(room); blocks > 0; --blocks) {
+                std::intptr_t length = usual;
+                if (rng_.chance(40)) length = random_blocklength(*old.map, left, safe);
+                if (rng_.chance(8)) length = 0;
+                if (static_cast<std::size_t>(length) > left) break;
+                left -= static_cast<std::size_t>(length);
+                blocklengths.push_back(length);
+            }
+        }
+        // Byte displacements keep some alignment more often than not.
+        const std::intptr_t grain = std::intptr_t{1} << rng_.between(0, 4);
+        const std::intptr_t unit = in_elements ? old.map->extent : grain;
+        Ints displs = displacements(blocklengths, {old.map.get()}, unit, safe);
+        if (!in_elements) {
+            for (std::intptr_t &displ : displs) displ *= grain;
+        }
+        if (uniform) {
+            const std::intptr_t blocklength = blocklengths.empty() ? 1 : blocklengths[0];
+            return in_elements ? recipes::indexed_block(blocklength, displs, old.recipe)
+                               : recipes::hindexed_block(blocklength, displs, old.recipe);
+        }
+        return in_elements ? recipes::indexed(blocklengths, displs, old.recipe)
+                           : recipes::hindexed(blocklengths, displs, old.recipe);
+    }
+
+    // `maps`: of each block, or one for all.
+    Ints displacements(const Ints &blocklengths, const std::vector<const TypeMap *> &maps,
+                       std::intptr_t unit, bool safe) {
+        if (!safe) return wild_displacements(rng_, blocklengths.size(), unit, wild_reach());
+        std::vector<BlockRange> blocks;
+        for (std::size_t i = 0; i < blocklengths.size(); ++i) {
+            blocks.push_back(block_range(maps.size() == 1 ? *maps[0] : *maps[i], blocklengths[i]));
+        }
+        return orderly_displacements(rng_, blocks, unit);
+    }
+
+    RandomType structure(int depth, std::size_t budget) {
+        const std::size_t members = rng_.chance(3) ? 0 : 1 + rng_.mostly_small(7);
+        std::vector<RandomType> old;
+        for (std::size_t i = 0; i < members; ++i) {
+            // The same member again: one handle used twice, a shape that repeats.
+            const bool again = !old.empty() && rng_.chance(35);
+            old.push_back(
+                again ? old[rng_.below(old.size())]
+                      : grow(static_cast<int>(rng_.between(0, depth - 1)), budget / members));
+        }
+        for (int attempt = 0; attempt < 8; ++attempt) {
+            RandomType made = accepted(structure_of(old, budget), old, budget);
+            if (made.recipe) return made;
+        }
+        return old.empty() ? leaf() : with_map(recipes::dup(old[0].recipe), {old[0]});
+    }
+
+    RecipePtr structure_of(const std::vector<RandomType> &old, std::size_t budget) {
+        const bool safe = orderly();
+        Ints blocklengths;
+        std::vector<RecipePtr> types;
+        std::vector<const TypeMap *> maps;
+        for (const RandomType &child : old) {
+            const std::size_t room = capacity(*child.map, budget / old.size());
+            blocklengths.push_back(
+                random_blocklength(*child.map, std::min<std::size_t>(room, 6), safe));
+            types.push_back(child.recipe);
+            maps.push_back(child.map.get());
+        }
+        const std::intptr_t grain = std::intptr_t{1} << rng_.between(0, 4);
+        Ints displs = displacements(blocklengths, maps, grain, safe);
+        for (std::intptr_t &displ : displs) displ *= grain;
+        return recipes::structure(blocklengths, displs, types);
+    }
+
+    RecipePtr resized(const RandomType &old) {
+        const TypeMap &map = *old.map;
+        const std::intptr_t extents[] = {map.extent,
+                                         map.true_extent,
+                                         map.true_extent + random_gap(rng_),
+                                         -map.extent,
+                                         -(map.true_extent + random_gap(rng_)),
+                                         map.extent + 64,
+                                         rng_.between(-64, 64),
+                                         0};
+        const std::intptr_t lbs[] = {map.lb, map.true_lb, 0, rng_.between(-64, 64)};
+        const std::size_t kinds = options_.unpack_safe && rng_.chance(90) ? 6 : 8;
+        return recipes::resized(old.recipe, lbs[rng_.below(4)], extents[rng_.below(kinds)]);
+    }
+
+    // The classic that interleaves copies without overlap: a column whose extent is one element's,
+    // repeated. Rare by chance alone.
+    RandomType transpose(const RandomType &element, std::size_t budget) {
+        const std::size_t room = capacity(*element.map, budget);
+        if (room < 4 || element.map->extent == 0) return element;
+        const auto columns = static_cast<std::intptr_t>(1 + rng_.mostly_small(room / 2));
+        const auto rows = static_cast<std::intptr_t>(
+            1 + rng_.mostly_small(room / static_cast<std::size_t>(columns)));
+        const std::intptr_t stride = columns + random_gap(rng_);
+        const RandomType column =
+            accepted(recipes::vector(rows, 1, stride, element.recipe), {element}, budget);
+        if (!column.recipe) return element;
+        const RandomType narrow =
+            accepted(recipes::resized(column.recipe, element.map->lb, element.map->extent),
+                     {column}, budget);
+        if (!narrow.recipe) return element;
+        const RandomType all = accepted(recipes::contig(columns, narrow.recipe), {narrow}, budget);
+        return all.recipe ? all : narrow;
+    }
+
+    Rng &rng_;
+    const RecipeOptions &options_;
+};
+
+} // namespace
+
+RandomType random_type(Rng &rng, const RecipeOptions &options) {
+    // Small types dominate: they are where offsets, lengths and edges are dense.
+    std::size_t budget = std::min<std::size_t>(48, options.max_bytes);
+    while (budget < options.max_bytes && rng.chance(75)) {
+        budget = std::min(2 * budget, options.max_bytes);
+    }
+    const int depth = static_cast<int>(rng.between(0, options.max_depth));
+    return Generator(rng, options).grow(depth, budget);
+}
+
+std::size_t random_count(Rng &rng, const RandomType &type, const RecipeOptions &options,
+                         std::size_t most) {
+    std::size_t count = rng.chance(40) ? 1 : rng.below(most + 1);
+    const auto fits = [&](std::size_t n) {
+        const TouchedRange range = touched_range(*type.map, n);
+        if (range.high - range.low > options.max_span) return false;
+        return !options.unpack_safe || !overlaps(*type.map, n);
+    };
+    while (count > 1 && !fits(count)) --count;
+    return count;
+}
+
+} // namespace ucdtest

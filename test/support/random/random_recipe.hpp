@@ -1,0 +1,36 @@
+// Seeded random recipes: all constructors, zero and negative everything, bounded so that the
+// byte-by-byte oracle stays cheap.
+#pragma once
+
+#include "support/oracle/recipe.hpp"
+#include "support/oracle/type_map.hpp"
+#include "support/random/rng.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ucdtest {
+
+struct RecipeOptions {
+    std::size_t max_bytes = 4096;     // packed bytes of one
+    std::intptr_t max_span = 65536;   // bytes touched, and the magnitude of all bounds
+    int max_depth = 6;                // constructors on top of a predefined type
+    bool unpack_safe = false;         // no byte of memory twice in one element
+    std::vector<ucd_type_t> elements; // the predefined types to use; empty: all
+};
+
+struct RandomType {
+    RecipePtr recipe;
+    std::shared_ptr<const TypeMap> map;
+};
+
+RandomType random_type(Rng &rng, const RecipeOptions &options = {});
+
+// A count for such a type, at most `most`, with which the bytes touched stay within max_span and,
+// if unpack_safe, no two elements overlap. Sometimes 0.
+std::size_t random_count(Rng &rng, const RandomType &type, const RecipeOptions &options,
+                         std::size_t most = 5);
+
+} // namespace ucdtest

@@ -1,0 +1,104 @@
+// Transfers that a user cancels, or a sender withdraws, after they have matched.
+
+#include "support/moves/device_moves.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/strided.hpp"
+
+using namespace ucdtest;
+
+namespace {
+
+// A receive of a side and the attacker's message that it matches.
+struct Matched {
+    TwoSides sides{SMALL_CHUNKS};
+    bool only_ucx = false; // makes progress: what it has matched, the pipeline does not know yet
+    Attacker attacker{sides.b.address(), [this] {
+                          if (only_ucx)
+                              ucp_worker_progress(sides.b.worker);
+                          else
+                              sides.progress();
+                      }};
+    Strided out{1000};
+    Outcome received;
+    wire::Message message;
+
+    void start() {
+        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        message.id = attacker.new_id();
+        message.total = out.bytes();
+        message.kind = wire::offer;
+        attacker.active(message);
+        message.kind = wire::opening;
+        attacker.tagged(message);
+        attacker.progress(50);
+        CHECK_FALSE(received.done());
+    }
+    void send_chunk(std::uint64_t offset, std::size_t bytes) {
+        message.kind = wire::chunk;
+        message.offset = offset;
+        attacker.active(message, std::string(bytes, 'd'));
+    }
+    void cancel() { ok(ucd_ucx_cancel(sides.b.pipeline, received.request), "ucd_ucx_cancel"); }
+};
+
+} // namespace
+
+TEST_CASE("a receive is cancelled after it has matched, and what comes late is dropped") {
+    const DeviceSession session;
+    for (const bool with_chunk : {false, true}) {
+        Matched matched;
+        matched.start();
+        if (with_chunk) matched.send_chunk(0, 1000);
+        matched.attacker.progress(20);
+        matched.cancel();
+        CHECK(matched.attacker.within(5, [&] { return matched.received.done(); }));
+        CHECK(matched.received.result.status == UCS_ERR_CANCELED);
+        CHECK(matched.received.result.bytes == 0);
+        matched.out.clear();
+        matched.send_chunk(1000, 3000);
+        matched.attacker.progress(50);
+        CHECK(matched.out.is_clear());
+        CHECK(matched.received.calls == 1);
+        check_usable(matched.sides);
+    }
+}
+
+TEST_CASE("a receive is cancelled when UCX has matched it and the pipeline does not know") {
+    const DeviceSession session;
+    Matched matched;
+    matched.only_ucx = true;
+    matched.start();
+    matched.cancel();
+    matched.send_chunk(0, 4000);
+    matched.only_ucx = false;
+    CHECK(matched.attacker.within(5, [&] { return matched.received.done(); }));
+    CHECK(matched.received.result.status == UCS_ERR_CANCELED);
+    CHECK(matched.out.is_clear());
+    matched.send_chunk(0, 4000);
+    matched.attacker.progress(50);
+    CHECK(matched.out.is_clear());
+    CHECK(matched.received.calls == 1);
+    check_usable(matched.sides);
+}
+
+TEST_CASE("a withdrawal's status is one of UCX's errors, or the message is invalid") {
+    const DeviceSession session;
+    const auto status_of = [](int withdrawn) {
+        return withdrawn > 0 && withdrawn < -int{UCS_ERR_LAST}
+                   ? static_cast<ucs_status_t>(-withdrawn)
+                   : UCS_ERR_INVALID_PARAM;
+    };
+    for (const int withdrawn : {0, 1, -int{UCS_ERR_NO_MEMORY}, -int{UCS_ERR_CANCELED},
+                                -int{UCS_ERR_LAST} - 1, -int{UCS_ERR_LAST}, -int{UCS_ERR_LAST} + 1,
+                                127, 128, 255, 256, 257, 32767, 32768, 65535}) {
+        INFO("status " << withdrawn);
+        Matched matched;
+        matched.start();
+        matched.message.kind = wire::withdraw;
+        matched.message.status = static_cast<std::uint16_t>(withdrawn);
+        matched.attacker.active(matched.message);
+        CHECK(matched.attacker.within(5, [&] { return matched.received.done(); }));
+        CHECK(matched.received.result.status == status_of(withdrawn));
+        CHECK(matched.received.result.bytes == 0);
+    }
+}

@@ -1,0 +1,100 @@
+// A target that takes requests and answers none: operations end after ucd.ucx.timeout.
+
+#include "support/catch.hpp"
+#include "support/moves/device_moves.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_operation.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr double patience = 8;
+
+ucd_ucx_window_key_t made_up_key() {
+    ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
+    key.bytes[8] = 1;
+    return key;
+}
+
+// An origin whose operations may take a second, and its target.
+struct SilentTarget {
+    const Keys keys{{"ucd.ucx.timeout", "1"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}};
+    RmaSide origin{keys.get(), UCS_THREAD_MODE_SINGLE};
+    Attacker target{origin.side.address(), [this] { origin.progress(); }};
+    const ucd_ucx_window_key_t key = made_up_key();
+    SilentTarget() { origin.side.connect(target.side.address()); }
+    ~SilentTarget() { origin.close_endpoint(); }
+};
+
+} // namespace
+
+TEST_CASE("one-sided operations whose target does not answer end in time") {
+    const DeviceSession session;
+    for (const std::size_t ints : {std::size_t{4}, std::size_t{2000}}) {
+        SilentTarget pair;
+        std::vector<std::unique_ptr<RmaTestOperation>> operations;
+        for (const What what : every) {
+            operations.push_back(std::make_unique<RmaTestOperation>(ints));
+            ok(operations.back()->start(what, pair.origin, &pair.key, 0), "an operation");
+        }
+        Outcome flushed;
+        const ucd_ucx_param_t p = flushed.param();
+        ok(ucd_ucx_rma_flush_nbx(pair.origin.rma, nullptr, &p, &flushed.request), "flush");
+        const auto all_done = [&] {
+            return flushed.done() && std::all_of(operations.begin(), operations.end(),
+                                                 [](const auto &o) { return o->done(); });
+        };
+        CHECK_FALSE(pair.target.within(0.5, all_done));
+        CHECK(pair.target.within(patience, all_done));
+        for (const auto &o : operations) {
+            CHECK(o->status() == UCS_ERR_TIMED_OUT);
+            CHECK(o->o.calls == 1);
+            CHECK(o->o.result.bytes == 0);
+        }
+        CHECK(flushed.result.status == UCS_ERR_TIMED_OUT);
+        // The target has taken all data, so UCX holds no buffer.
+        CHECK(pair.origin.side.unresponsive.empty());
+        // Answers that come too late change nothing.
+        std::size_t asked = 0;
+        while (pair.target.has_said()) {
+            const wire::Said said = pair.target.next_said();
+            const bool fetches = said.verb == wire::get || said.verb == wire::get_accumulate;
+            pair.target.say(wire::preamble(wire::answer, said.number),
+                            std::string(fetches ? ints * sizeof(int) : 0, 'l'));
+            ++asked;
+        }
+        CHECK(asked == operations.size());
+        pair.target.progress(50);
+        for (const auto &o : operations) {
+            CHECK(o->o.calls == 1);
+            CHECK(std::count(o->out.begin(), o->out.end(), -1) == static_cast<long>(ints));
+        }
+        // The origin goes on.
+        RmaTestOperation next(4);
+        ok(next.start(What::put, pair.origin, &pair.key, 0), "put");
+        pair.target.say(wire::preamble(wire::answer, pair.target.next_said().number));
+        CHECK(pair.target.within(5, [&] { return next.done(); }));
+        CHECK(next.status() == UCS_OK);
+    }
+}
+
+TEST_CASE("a target that does not fetch a put's data is reported to the origin's program") {
+    const DeviceSession session;
+    SilentTarget pair;
+    pair.target.fetches = false;
+    RmaTestOperation put(5000);
+    ok(put.start(What::put, pair.origin, &pair.key, 0), "put");
+    CHECK(pair.target.within(patience, [&] { return !pair.origin.side.unresponsive.empty(); }));
+    CHECK_FALSE(put.done());
+    for (ucp_ep_h ep : pair.origin.side.unresponsive) CHECK(ep == pair.origin.ep());
+    CHECK(pair.target.within(patience, [&] {
+        pair.target.release_data();
+        return put.done();
+    }));
+    CHECK(put.status() == UCS_ERR_TIMED_OUT);
+    // Once for the operation, and once for the transfer of its data.
+    CHECK(pair.origin.side.unresponsive.size() <= 2);
+}

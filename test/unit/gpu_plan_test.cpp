@@ -1,0 +1,164 @@
+// The plans that all GPU vendors share, by themselves: no vendor's code is linked. What they mean
+// to kernels is tested where kernels run.
+#include "plan/copy_nest.h"
+#include "plan/layout_plan.h"
+#include "plan/lists.h"
+#include "plan/make_divisor.h"
+
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::gpu;
+
+namespace {
+
+constexpr Tuning tuning{.warp_lanes = 32,
+                        .sector_bytes = 32,
+                        .line_bytes = 128,
+                        .parameter_bytes = 4096,
+                        .tile_side = 32,
+                        .min_tiled = 8,
+                        .min_store_words = 2,
+                        .many_threads = 1024,
+                        .cached_bytes = 1024,
+                        .long_run_bytes = 512,
+                        .host_blocks = 2,
+                        .min_reductions_batched = 3,
+                        .copy_engine = {}};
+
+// As a device would do it.
+uint32_t divided(uint32_t n, const Divisor &d) {
+    return d.value == 1 ? n : static_cast<uint32_t>((uint64_t{n} * d.magic) >> 32) >> d.shift;
+}
+uint64_t divided(uint64_t n, const WideDivisor &d) {
+    if (d.value == 1) return n;
+    const auto high = static_cast<uint64_t>((Wide{n} * d.magic) >> 64);
+    return (((n - high) >> 1) + high) >> d.shift;
+}
+
+// Strided nodes around a block, the outermost first.
+struct Level {
+    uint64_t count;
+    int64_t stride;
+};
+Layout nest(uint64_t block, const std::vector<Level> &levels) {
+    Layout layout;
+    Node n;
+    n.bytes = block;
+    n.high = static_cast<int64_t>(block);
+    n.segments.count = 1;
+    layout.nodes.push_back(n);
+    for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+        layout.root = static_cast<NodeId>(layout.nodes.size());
+        layout.nodes.push_back(
+            repeat(layout.nodes.back(), layout.root - 1, level->count, level->stride));
+    }
+    return layout;
+}
+
+LayoutPlan plan_of(const Layout &layout, const Tuning &t = tuning) {
+    return {layout, layout.top().high, false, SIZE_MAX, t};
+}
+
+} // namespace
+
+TEST_CASE("divisors give the quotients of the hardware's division") {
+    const std::vector<uint64_t> divisors{1,  2,   3,    5,     7,          8,          9,
+                                         16, 100, 1000, 65537, 0x7fffffff, 0x80000000, 1000000007};
+    for (const uint64_t d : divisors)
+        for (const uint64_t base : {uint64_t{0}, d, 2 * d, 100 * d, uint64_t{0x7fffffff}})
+            for (const int64_t step : {-1, 0, 1}) {
+                const uint64_t n = base + static_cast<uint64_t>(step);
+                if (n < uint64_t{1} << 31)
+                    CHECK(divided(static_cast<uint32_t>(n), make_divisor(d)) == n / d);
+                CHECK(divided(n, make_wide_divisor(d)) == n / d);
+            }
+    for (const uint64_t d : {UINT64_MAX, uint64_t{1} << 63, (uint64_t{1} << 63) + 1})
+        for (const uint64_t n : {uint64_t{0}, d - 1, d, UINT64_MAX})
+            CHECK(divided(n, make_wide_divisor(d)) == n / d);
+}
+
+TEST_CASE("two strides are a nest without lists, in words that divide all of it") {
+    const Layout layout = nest(12, {{10, 1000}, {20, 40}});
+    const LayoutPlan plan = plan_of(layout);
+    CHECK(plan.size == 12 * 10 * 20);
+    CHECK(plan.word == 4);
+    CHECK(plan.outermost == 10);
+    REQUIRE(plan.shape.levels == 2);
+    CHECK(plan.shape.level[0].each == 12 * 20);
+    CHECK(plan.shape.level[1].stride == 40);
+    CHECK(plan.lists.empty());
+    CHECK(!plan.matrix.found);
+}
+
+TEST_CASE("sectors and the least size of tiles decide whether a matrix is transposed in tiles") {
+    // Neighbours in the stream are 128 bytes apart, rows 8.
+    const Layout layout = nest(8, {{16, 8}, {16, 128}});
+    CHECK(plan_of(layout).matrix.found);
+    Tuning other = tuning;
+    other.sector_bytes = 128;
+    CHECK(!plan_of(layout, other).matrix.found);
+    other = tuning;
+    other.min_tiled = 17;
+    CHECK(!plan_of(layout, other).matrix.found);
+}
+
+TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {
+    const Layout layout = nest(17, {{100, 24}});
+    const LayoutPlan plan = plan_of(layout);
+    CHECK(plan.word == 1);
+    CHECK(plan.period == 17);
+    CHECK(plan.stores == 3); // of 8, 8 and 1 bytes
+    CHECK(plan.aligned_stores.size() == 3 * sizeof(AlignedStore));
+    Tuning other = tuning;
+    other.min_store_words = 6; // 17 bytes in 3 stores are less
+    CHECK(plan_of(layout, other).aligned_stores.empty());
+}
+
+TEST_CASE("a plan without memory for lists leaves its layout to the interpreter") {
+    // Four levels: one is listed.
+    const Layout layout = nest(4, {{3, 10000}, {3, 1000}, {3, 100}, {3, 10}});
+    const LayoutPlan with_lists = plan_of(layout);
+    CHECK(with_lists.shape.levels == 3);
+    CHECK(!with_lists.lists.empty());
+    const LayoutPlan without(layout, layout.top().high, false, 0, tuning);
+    CHECK(without.shape.levels == 0);
+    CHECK(without.lists.empty());
+    const InterpreterLists lists = without.interpreter_lists();
+    CHECK(lists.root == layout.nodes.size());
+    CHECK(lists.nodes + (lists.root + 1) * sizeof(InterpreterNode) == lists.bytes.size());
+}
+
+TEST_CASE("starts lead to the entry that holds a position") {
+    const std::vector<uint64_t> first{0, 1, 50, 51, 200, 1000};
+    for (const uint32_t granule : {0U, 3U, 6U}) {
+        const std::vector<uint32_t> starts = starts_of(first, granule);
+        for (uint64_t position = 0; position < first.back(); ++position) {
+            const uint32_t low = starts[position >> granule],
+                           high = starts[(position >> granule) + 1];
+            CHECK(first[low] <= position);
+            CHECK(position < first[high + 1]);
+        }
+    }
+}
+
+TEST_CASE("two strided layouts are one nest, and the hardware decides what its order costs") {
+    const Layout rows = nest(8, {{64, 512}, {64, 8}}), columns = nest(8, {{64, 8}, {64, 512}});
+    CopyNest joined;
+    REQUIRE(join_strides(rows, rows.top(), rows, rows.top(), 8 * 64 * 64, joined));
+    CHECK(joined.block == 8 * 64 * 64);
+    CHECK(joined.levels.size() == 0);
+    REQUIRE(join_strides(rows, rows.top(), columns, columns.top(), 8 * 64 * 64, joined));
+    CHECK(joined.block == 8);
+    REQUIRE(joined.levels.size() == 2);
+    sort_levels(joined, &CopyNest::Level::from);
+    // 32 words of 8 bytes: 7 steps to another sector where they are close, 31 where not.
+    CHECK(jumps_of(joined, 8, tuning) == 7 + 31);
+    Tuning other = tuning;
+    other.warp_lanes = 64;
+    other.sector_bytes = 64;
+    CHECK(jumps_of(joined, 8, other) == 7 + 63);
+}

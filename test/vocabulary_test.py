@@ -1,0 +1,119 @@
+"""One word for each concept (docs/internals/glossary.md): keeps names that were given up from coming back.
+
+Identifiers in code are checked. Comments and strings are not: there, the same words are ordinary ones.
+"""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHECKED = ['include', 'src', 'codegen', 'test', 'tool', 'bench', 'examples']
+SUFFIXES = {'.h', '.hpp', '.c', '.cpp', '.cu', '.py', '.j2', '.def', '.build'}
+
+# Where, which identifiers (a regular expression for whole words), and the word for the concept.
+# NodeKind::indexed meant what is now indexed_block, and means what was NodeKind::runs: no check can
+# tell them apart.
+ANYWHERE = ''
+GIVEN_UP = [
+    (ANYWHERE, r'(NodeKind|LevelKind)::blocks|LevelKind::uniform', 'indexed_block'),
+    ('src/frontend', r'Form::blocks', 'indexed_block'),
+    (ANYWHERE, r'(Form|NodeKind)::runs|LevelKind::varying', 'indexed'),
+    (ANYWHERE, r'Form::fields|NodeKind::sequence', 'structure'),
+    (ANYWHERE, r'Derived', 'TypeCache'),
+    (ANYWHERE, r'(set_)?laid_out(_\w+)?', 'typed'),
+    ('src/frontend', r'Place', 'MemoryLocation'),
+    ('src/frontend', r'Places', 'LocationCache'),
+    ('src', r'Way', 'RouteKind'),
+    (ANYWHERE, r'Movement', 'AsyncOperation'),
+    (ANYWHERE, r'KnownBatches', 'BatchCache'),
+    (ANYWHERE, r'BatchTerms', 'BatchKey'),
+    ('src/backend', r'Work', 'LaunchContext'),
+    ('src/backend', r'Image', 'TableBuilder'),
+    ('src/backend', r'Tables', 'DeviceLists'),
+    ('src/backend', r'Program\w*|program_kernel\w*', 'Interpreter...'),
+    ('src/backend', r'StorePieces?|store_pieces?|Pieces[A-Z]\w*', 'AlignedStores...'),
+    (ANYWHERE, r'any_word\w*', 'runtime_width'),
+    (ANYWHERE, r'other_kernels\w*', 'fixed_kernels'),
+    (ANYWHERE, r'content_name\w*', 'content_id'),
+    (ANYWHERE, r'secret_numbers?|SecretNumbers?', 'token_generator'),
+    (ANYWHERE, r'Arrival', 'AmData'),
+    (ANYWHERE, r'Incoming', 'RecvMessage'),
+    ('src', r'Parcel|Post', 'SendOp'),
+    (ANYWHERE, r'Ticket', 'RingOffer'),
+    ('src', r'Operand', 'TypedBuffer'),
+    ('src', r'happen', 'on_complete'),
+    ('src', r'lose', 'on_endpoint_failed'),
+    (ANYWHERE, r'most_\w+', 'max_...'),
+    (ANYWHERE, r'Mock(Buffer|Move|Session)|mock_(options|fixture|buffer)|random_mock_\w+', 'Device..., device_...'),
+    (ANYWHERE, r'check_mock_\w+', 'check_device_...'),
+]
+# In names of files, too.
+GIVEN_UP_FILES = {'boundary.h': 'api_guard.h', 'mock_buffer.hpp': 'device_buffer.hpp'}
+
+PATTERNS = [(where, re.compile(rf'(?<!\w)(?:{names})(?!\w)'), word) for where, names, word in GIVEN_UP]
+PROSE = {
+    'c': re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S),
+    'python': re.compile(r'#[^\n]*|""".*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S),
+}
+
+
+def code_of(text, suffix):
+    """The text with comments and strings blank, at the same lines. What includes name stays."""
+    prose = PROSE['python' if suffix in {'.py', '.build'} else 'c']
+    return prose.sub(lambda m: '\n' * m.group().count('\n') or ' ', text)
+
+
+def given_up_in(text, path='src/backend/a.cpp'):
+    """Line, identifier and word for each name in a file that is at `path` below the root."""
+    path = pathlib.PurePath(path)
+    code = code_of(text, path.suffix)
+    found = []
+    for where, pattern, word in PATTERNS:
+        if pathlib.PurePath(where) in path.parents:
+            for m in pattern.finditer(code):
+                found.append((code.count('\n', 0, m.start()) + 1, m.group(), word))
+    return sorted(found)
+
+
+def sources():
+    """The paths of what is checked, below the root."""
+    this = pathlib.Path(__file__).resolve()
+    for folder in CHECKED:
+        for path in sorted((ROOT / folder).rglob('*')):
+            relative = path.relative_to(ROOT)
+            if path.suffix in SUFFIXES and path != this:
+                yield relative
+
+
+class Vocabulary(unittest.TestCase):
+    def test_names_that_were_given_up_stay_away(self):
+        found = []
+        for path in sources():
+            if path.name in GIVEN_UP_FILES:
+                found.append(f'{path}: the name is {GIVEN_UP_FILES[path.name]}')
+            for number, name, word in given_up_in((ROOT / path).read_text(), path):
+                found.append(f'{path}:{number}: {name}: the word is {word}')
+        self.assertEqual(found, [], '\n' + '\n'.join(found))
+
+    def test_a_planted_name_is_found(self):
+        for name, word in [('NodeKind::blocks', 'indexed_block'), ('LevelKind::varying', 'indexed'),
+                           ('Movement', 'AsyncOperation'), ('most_bytes', 'max_...'), ('StorePiece', 'AlignedStores...'),
+                           ('check_mock_pack', 'check_device_...')]:
+            with self.subTest(name):
+                self.assertEqual(given_up_in(f'// {name}\nauto b = {name}(a);\n'), [(2, name, word)])
+
+    def test_a_qualified_name_is_found(self):
+        self.assertEqual(given_up_in('int Table::most_bytes() {}'), [(1, 'most_bytes', 'max_...')])
+
+    def test_prose_and_longer_names_are_not(self):
+        self.assertEqual(given_up_in('// Places most_x in "Form::blocks".\n/* Way\n Derived */ f("Post");'), [])
+        self.assertEqual(given_up_in('Postpone almost_all = FieldPlace::Place2;'), [])
+        self.assertEqual(given_up_in("# Places\nf('Way')\n", 'codegen/a.py'), [])
+
+    def test_sources_are_found(self):
+        self.assertGreater(len(list(sources())), 300)
+
+
+if __name__ == '__main__':
+    unittest.main()
