@@ -236,9 +236,19 @@ static bool advance_receives(struct halo *halo, bool *moved) {
 
 /* ---- The exchange ---- */
 
+/* Counts what an exchange has done: every piece that was posted, sent or unpacked. */
+static int steps_made(const struct halo *halo) {
+    return 2 * halo->next_piece - halo->slots_in_use - halo->missing;
+}
+
+/* UCX may never tell that a process died (see wire_connect); what it was to send never comes. */
+static bool is_stuck(const struct halo *halo, uint64_t last_step) {
+    return halo->timeout_ns != 0 && now_ns() - last_step > halo->timeout_ns;
+}
+
 bool halo_exchange(struct halo *halo, double *field, int iteration) {
     const uint64_t start = now_ns();
-    uint64_t waited = 0, waiting_since = 0;
+    uint64_t waited = 0, waiting_since = 0, last_step = start;
     halo->field = field;
     halo->iteration = iteration;
     halo->next_piece = 0;
@@ -246,12 +256,16 @@ bool halo_exchange(struct halo *halo, double *field, int iteration) {
     for (int face = 0; face < FACES; face++) halo->newest[face] = 0;
 
     while (halo->next_piece < halo->piece_count || halo->slots_in_use > 0 || halo->missing > 0) {
+        const int made = steps_made(halo);
         bool moved = false;
         if (!advance_sends(halo, &moved) || !wire_progress(halo->wire, &moved) ||
             !advance_receives(halo, &moved))
             return false;
+        if (steps_made(halo) != made) last_step = now_ns();
         if (!moved) {
             if (waiting_since == 0) waiting_since = now_ns();
+            if (is_stuck(halo, last_step))
+                return complain("no piece was sent or received for %s s", halo->timeout);
             sched_yield(); /* there may be more processes than cores */
         } else if (waiting_since != 0) {
             waited += now_ns() - waiting_since;
@@ -351,8 +365,12 @@ static bool connect_and_post(struct halo *halo) {
 
 bool halo_make(struct halo *halo, struct wire *wire, const struct grid *grid, int rank,
                const struct options *options, struct stats *stats, struct trace *trace) {
-    *halo = (struct halo){
-        .wire = wire, .stats = stats, .trace = trace, .iterations = options->iterations};
+    *halo = (struct halo){.wire = wire,
+                          .stats = stats,
+                          .trace = trace,
+                          .iterations = options->iterations,
+                          .timeout = options->transfer_timeout,
+                          .timeout_ns = (uint64_t)(strtod(options->transfer_timeout, NULL) * 1e9)};
     for (int parity = 0; parity < 2; parity++) list_clear(&halo->arrived[parity]);
     list_clear(&halo->unpacking);
     return faces_make(grid, rank, options, halo->faces) &&

@@ -48,7 +48,9 @@ struct halo {
     struct stats *stats;
     struct trace *trace;
     struct face faces[FACES];
-    int iterations; /* in all */
+    int iterations;      /* in all */
+    const char *timeout; /* seconds without a piece sent or received, after which it fails */
+    uint64_t timeout_ns; /* the same; 0 is never */
 
     struct piece *pieces; /* of all faces */
     int piece_count;

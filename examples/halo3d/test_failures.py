@@ -107,6 +107,19 @@ class Checks:
         what = f"a killed process is noticed by {method} over {transports}"
         self.report(what, good, message if not good else f"by {ended}")
 
+    def is_given_up(self, field: str, method: str) -> None:
+        """One process is stopped: it is alive, so UCX tells nobody, and the others give up."""
+        run = self.start(
+            field, "--processes", "8", "--method", method, "--patience", "4",
+            "--transfer-timeout", "1.5",
+        )
+        os.kill(children_of(run.pid)[3], signal.SIGSTOP)
+        message = self.end(run, 60)
+        ended = message.count("failed with exit status 1\n")
+        good = run.returncode == 1 and ended == 7 and message.count("has noticed nothing") == 1
+        what = f"a stopped process is given up by {method}"
+        self.report(what, good, message if not good else f"by {ended}")
+
     def leaves_the_old_output(self, field: str) -> None:
         """However a run ends early, there is no output, or the one that was there before."""
         out = pathlib.Path(self.out())
@@ -204,6 +217,8 @@ class Checks:
         for transports in ["sm,self", "posix,sysv,self", "tcp,self"]:
             for method in ["pack", "pipeline"]:
                 self.is_noticed(largest, method, transports)
+        for method in ["pack", "pipeline"]:
+            self.is_given_up(largest, method)
         self.nothing_overlaps(larger)
 
 
