@@ -218,7 +218,7 @@ TEST_CASE("the types of batches that are known end with the library, or when oth
         for (std::intptr_t k = 0; k < 3000; ++k) displs.push_back(stride * k + k % 5 % 2);
         const Subject s = make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1);
         BatchMoves moves(one);
-        for (int i = 0; i < 100; ++i) moves.add(s, 0, s.size());
+        for (int i = 0; i < 20; ++i) moves.add(s, 0, s.size());
         moves.allocate(device0, device0);
         moves.set_up_pack();
         REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
