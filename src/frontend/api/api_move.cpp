@@ -5,6 +5,7 @@
 #include "prepared/element_match.h"
 #include "transfer/arguments.h"
 #include "transfer/device_copy.h"
+#include "transfer/heap_and_stack.h"
 #include "transfer/host_copy.h"
 #include "transfer/host_submission.h"
 #include "transfer/submission.h"
@@ -15,12 +16,19 @@ using namespace ucd;
 
 namespace {
 
+// Whether both buffers are where drivers have no memory of devices. Only their first bytes are
+// looked at, as drivers would.
+bool both_in_heap_or_stack(const Transfer &t, const Hints &hints) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(t.packed) &&
+           in_heap_or_stack(first_byte(*t.type, t.typed));
+}
+
 // Starts one checked transfer; waits for it if there is no request to hand out.
 [[gnu::always_inline]] inline Status run(Context &context, const Transfer &t, Direction direction,
                                          Op op, ucd_info_t info, ucd_request_t *request) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
-    if (all_on_host(context, hints)) [[likely]] {
+    if (all_on_host(context, hints) || both_in_heap_or_stack(t, hints)) [[likely]] {
         if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
         return success;

@@ -1,0 +1,58 @@
+// What is known to be host memory without asking a driver.
+#include "support/catch.hpp"
+
+#include "transfer/heap_and_stack.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+using ucd::in_heap_or_stack;
+
+namespace {
+
+const void *move_by(const void *address, std::intptr_t bytes) {
+    return reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(address) +
+                                          static_cast<std::uintptr_t>(bytes));
+}
+
+} // namespace
+
+TEST_CASE("what malloc takes from brk is in the heap, up to its end") {
+    void *const begin = sbrk(64);
+    REQUIRE(begin != reinterpret_cast<void *>(-1));
+    CHECK(in_heap_or_stack(begin));
+    CHECK(in_heap_or_stack(move_by(sbrk(0), -1)));
+    CHECK_FALSE(in_heap_or_stack(sbrk(0)));
+    CHECK_FALSE(in_heap_or_stack(nullptr));
+}
+
+TEST_CASE("mapped memory is neither heap nor stack") {
+    constexpr std::size_t bytes = 65536;
+    void *const memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    CHECK_FALSE(in_heap_or_stack(memory));
+    CHECK_FALSE(in_heap_or_stack(move_by(memory, bytes - 1)));
+    munmap(memory, bytes);
+    static int variable;
+    CHECK_FALSE(in_heap_or_stack(&variable));
+}
+
+TEST_CASE("a thread knows its own stack, above where it is, and no other's") {
+    char here = 0;
+    CHECK(in_heap_or_stack(&here));
+    CHECK_FALSE(in_heap_or_stack(move_by(__builtin_frame_address(0), -(1 << 16))));
+    bool own = false, first = true;
+    std::thread other([&] {
+        char there = 0;
+        own = in_heap_or_stack(&there);
+        first = in_heap_or_stack(&here);
+    });
+    other.join();
+    CHECK(own);
+    CHECK_FALSE(first);
+}
