@@ -16,11 +16,10 @@ using namespace ucd;
 
 namespace {
 
-// Whether both buffers are where drivers have no memory of devices. Only their first bytes are
-// looked at, as drivers would.
-bool both_in_heap_or_stack(const Transfer &t, const Hints &hints) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(t.packed) &&
-           in_heap_or_stack(first_byte(*t.type, t.typed));
+// Whether both addresses are where drivers have no memory of devices.
+bool both_in_heap_or_stack(const Hints &hints, const void *one, const void *other) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(one) &&
+           in_heap_or_stack(other);
 }
 
 // Starts one checked transfer; waits for it if there is no request to hand out.
@@ -28,7 +27,8 @@ bool both_in_heap_or_stack(const Transfer &t, const Hints &hints) {
                                          Op op, ucd_info_t info, ucd_request_t *request) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
-    if (all_on_host(context, hints) || both_in_heap_or_stack(t, hints)) [[likely]] {
+    if (all_on_host(context, hints) ||
+        both_in_heap_or_stack(hints, t.packed, first_byte(*t.type, t.typed))) [[likely]] {
         if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
         return success;
@@ -103,7 +103,9 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         std::unique_ptr<AsyncOperation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
-            if (all_on_host(*context, hints)) [[likely]]
+            if (all_on_host(*context, hints) ||
+                both_in_heap_or_stack(hints, first_byte(*from.type, from.typed),
+                                      first_byte(*to.type, to.typed))) [[likely]]
                 UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
             else
                 UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));
