@@ -224,6 +224,11 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
     return success;
 }
 
+Status find_device(gpuStream_t stream, int &device) {
+    device = stream == nullptr ? current_device : stream->device();
+    return success;
+}
+
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
     line_of(stream)->capture->kept.push_back(std::move(what));
     return success;

@@ -179,6 +179,10 @@ public:
         });
     }
 
+    Status device_of(const NativeStream &native, int &device) override {
+        return driver::find_device(static_cast<gpuStream_t>(native.native), device);
+    }
+
     Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
         constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
