@@ -102,11 +102,11 @@ public:
     StreamLaunch(Kept &kept, gpuStream_t stream, Kept::Items item)
         : kept_(kept), stream_(stream), item_(std::move(item)) {}
     ~StreamLaunch() {
-        const LastError error = last_error;
+        const LastError error = last_error();
         // Without the event, only waiting tells when it is done.
         if (!item_.front().done->mark_end(stream_).ok()) (void)gpuStreamSynchronize(stream_);
         kept_.add(item_);
-        last_error = error;
+        last_error() = error;
     }
     StreamLaunch(const StreamLaunch &) = delete;
     StreamLaunch &operator=(const StreamLaunch &) = delete;
