@@ -69,7 +69,15 @@ int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
         UCD_TRY(require(actual_runs, "actual_runs"));
         UCD_TRY(require(total_runs, "total_runs"));
         uint64_t total = 0, listed = 0;
-        if (bytes > 0) {
+        if (bytes > 0 && t->predefined != 0) {
+            total = 1;
+            if (first_run == 0 && max_runs > 0) {
+                const uint64_t each = predefined_type(t->predefined).size;
+                runs[0] = {reinterpret_cast<ucd_type_t>(uintptr_t{t->predefined}), each,
+                           bytes / each, 0};
+                listed = 1;
+            }
+        } else if (bytes > 0) {
             const Runs all(count, *t, bytes);
             total = all.total();
             if (first_run < total) listed = all.list(first_run, runs, max_runs);

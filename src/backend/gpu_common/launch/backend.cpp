@@ -180,6 +180,7 @@ public:
     }
 
     Status device_of(const NativeStream &native, int &device) override {
+        const BesideCaptures beside;
         return driver::find_device(static_cast<gpuStream_t>(native.native), device);
     }
 
