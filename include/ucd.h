@@ -49,8 +49,8 @@
  * Threads     Any thread may call any function at any time, with these exceptions. A request, an
  *             info that is being modified, and a native stream are used by one thread at a time. No
  *             handle is freed while another thread is in a call that uses it. No other thread is in
- *             UCD during the last ucd_finalize, but for ucd_init, which waits for its end. Infos
- *             that nobody modifies may be shared.
+ *             UCD during the last ucd_finalize, but for ucd_init (which waits for its end)
+ *             and ucd_finalize. Infos that nobody modifies may be shared.
  *             share/doc/ucd/reference/thread-safety.md has this as a table.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
@@ -244,23 +244,25 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 /* ---------------------------------------------------------------------------------------------- */
 
 /* Initialises the library and finds the backends. Calls are counted: each library in a process may
- * call it, in any thread, and calls ucd_finalize once for each success. If the last ucd_finalize is
- * at work in another thread, this waits for its end and starts the library again. Only the first
+ * call it, in any thread, and calls ucd_finalize once for each success. While another thread is in
+ * the last ucd_finalize, it waits for the end of that and starts the library again. Only the first
  * call reads the environment and the info's ucd.backends. It initialises no GPU driver. It does not
- * fail if a backend is missing; ucd_backend_get says why one is. Environment: UCD_<KEY> gives the
- * default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF, UCD_OUTBUF, UCD_PEERS, UCD_ENGINE,
- * UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a call overrides it. UCD_LOG_LEVEL sets
- * what UCD prints to stderr: off (the default), error (each failure) or plan (also which kernel was
- * chosen for each layout, and why). UCD_PLUGIN_PATH is a list of folders, separated by colons, that
- * are searched for backend plugins instead of libucd's own folder. A program that runs with more
- * rights than the user who started it (set-user-id and the like) ignores all of these. Returns:
- * INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
+ * fail if a backend is missing; ucd_backend_get says why one is.
+ * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
+ * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a
+ * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
+ * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
+ * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
+ * own folder. A program that runs with more rights than the user who started it (set-user-id and
+ * the like) ignores all of these.
+ * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
 /* Undoes one ucd_init. The last call waits for all outstanding work and releases everything; no
  * other thread may be in UCD then, but for ucd_init and ucd_finalize. Afterwards ucd_free, ucd_test
  * and ucd_wait may still be called (all requests are complete), and ucd_init may start the library
- * again. Types need not have been freed. Returns: NOT_INITIALIZED, INTERNAL. */
+ * again. Types need not have been freed.
+ * Returns: NOT_INITIALIZED, INTERNAL. */
 UCD_API int ucd_finalize(void);
 
 /* The version of the loaded library. UCD_VERSION_* is the version compiled against. Valid at any
@@ -507,9 +509,9 @@ typedef struct {
     uint64_t box_count[4]; /* outermost first */
 } ucd_layout_t;
 
-/* ucd_layout_t.flags: displacements are read when data moves. contiguous, segments and box_dims are
- * 0 then. */
-#define UCD_LAYOUT__BY_REFERENCE 1
+/* ucd_layout_t.flags: displacements are read when data moves; contiguous, segments and box_dims are
+ * 0. */
+enum { UCD_LAYOUT__BY_REFERENCE = 1 };
 
 /* Fills in *layout, whose struct_size the caller has set. Accesses no data.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
@@ -803,11 +805,11 @@ UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uin
  * Strides may be 0 or negative, and blocks may overlap, as they may in the type.
  */
 typedef struct {
-    int64_t start;   /* displacement of the first byte, in bytes */
-    uint64_t block;  /* bytes */
-    uint64_t offset; /* of the first byte in the packed stream */
-    uint32_t dims;   /* 1 to 4 */
-    uint32_t reserved;
+    int64_t start;     /* displacement of the first byte, in bytes */
+    uint64_t block;    /* bytes */
+    uint64_t offset;   /* of the first byte in the packed stream */
+    uint32_t dims;     /* 1 to 4 */
+    uint32_t reserved; /* set to 0 */
     uint64_t count[4]; /* outermost first */
     int64_t stride[4]; /* bytes, outermost first */
 } ucd_box_t;
@@ -863,12 +865,12 @@ UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t fir
  */
 UCD_API int ucd_flatten_size(ucd_type_t type, uintptr_t *size);
 
-/* Sets *size to the number of bytes that a flattened type says it has, from its first 16 bytes;
- * reads no others. For receivers of streams: no byte is verified, so check the number before
- * allocating that much. available is the number of bytes at flattened. Returns: NOT_INITIALIZED;
- * INVALID_ARG (size is NULL; flattened is NULL though available is not 0); TRUNCATED (available <
- * 16); CORRUPT (no flattened type begins so); NOT_SUPPORTED (a newer version of the format);
- * INTERNAL. */
+/* Sets *size to the number of bytes that a flattened type says it has. Reads its first 16 bytes and
+ * no others; available is the number of bytes at flattened. For receivers of streams: nothing is
+ * verified, so check the number against what was received, or a limit, before using it.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (size is NULL; flattened is NULL though available is not
+ * 0); TRUNCATED (available < 16); CORRUPT (no flattened type begins so); NOT_SUPPORTED (a newer
+ * version of the format); INTERNAL. */
 UCD_API int ucd_flattened_size(const void *flattened, uintptr_t available, uintptr_t *size);
 
 /* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
