@@ -53,6 +53,8 @@ struct FirstBoxes {
 
 // A box as nested strides.
 std::string box_text(const ucd_box_t &box) {
+    if (box.dims == 1 && box.count[0] == 1)
+        return fmt::format("{} bytes from {}", box.block, box.start);
     std::string text = fmt::format("blocks of {} bytes from {}", box.block, box.start);
     for (uint32_t k = 0; k < box.dims; ++k)
         text += fmt::format(", {} times {} bytes apart", box.count[k], box.stride[k]);
