@@ -84,8 +84,7 @@ std::vector<ucd_box_t> greedily_merged(const std::vector<Segment> &pieces) {
         box.offset = offset;
         box.dims = 1;
         box.count[0] = end - i;
-        box.stride[0] =
-            end - i > 1 ? step(i + 1) : static_cast<std::int64_t>(pieces[i].bytes);
+        box.stride[0] = end - i > 1 ? step(i + 1) : static_cast<std::int64_t>(pieces[i].bytes);
         boxes.push_back(box);
         offset += box.block * box.count[0];
         i = end;
@@ -197,8 +196,8 @@ TEST_CASE("boxes have four levels; what is around them is written out") {
 TEST_CASE("boxes far beyond what could be listed") {
     // 2^62 bytes; skipping must not walk.
     const BuiltType blocks(indexed_block(1, {0, 3, 7, 12}, leaf(UCD_TYPE__BYTE)));
-    RecipePtr nested = contig(std::intptr_t{1} << 40, indexed_block(1, {0, 3, 7, 12},
-                                                                     leaf(UCD_TYPE__BYTE)));
+    RecipePtr nested =
+        contig(std::intptr_t{1} << 40, indexed_block(1, {0, 3, 7, 12}, leaf(UCD_TYPE__BYTE)));
     const BuiltType type(nested);
     const std::uintptr_t count = std::uintptr_t{1} << 18;
     std::uintptr_t listed = 0, total = 0;

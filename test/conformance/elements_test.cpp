@@ -101,8 +101,8 @@ BuiltType flattened_and_back(Case &one, ucd_type_t type) {
 RecipeOptions few_elements(Rng &rng) {
     RecipeOptions options;
     if (rng.chance(70))
-        options.elements = {UCD_TYPE__LONG, UCD_TYPE__INT64_T, UCD_TYPE__INT, UCD_TYPE__SHORT_INT,
-                            UCD_TYPE__LONG_DOUBLE_INT, UCD_TYPE__BYTE};
+        options.elements = {UCD_TYPE__LONG,      UCD_TYPE__INT64_T,         UCD_TYPE__INT,
+                            UCD_TYPE__SHORT_INT, UCD_TYPE__LONG_DOUBLE_INT, UCD_TYPE__BYTE};
     if (rng.chance(30)) options.elements.resize(std::min<std::size_t>(options.elements.size(), 2));
     return options;
 }
@@ -131,9 +131,8 @@ TEST_CASE("element boundaries of random types") {
                 offset == subject.size() ? offset : elements[next - 1].offset;
             if (offset > 300 && offset % 7 != 0 && offset + 30 < subject.size()) continue;
             std::uintptr_t boundary = untouched;
-            one.succeed(
-                ucd_element_boundary(subject.count, subject.type(), offset, &boundary),
-                "ucd_element_boundary");
+            one.succeed(ucd_element_boundary(subject.count, subject.type(), offset, &boundary),
+                        "ucd_element_boundary");
             if (boundary != expected)
                 one.fail("boundary of ", offset, " is ", boundary, ", not ", expected);
         }
@@ -166,22 +165,21 @@ TEST_CASE("runs join across repetitions, and different handles never") {
     REQUIRE(ucd_get_element_runs(5, names.get(), 9, &run, 1, &listed, &total) == UCD_SUCCESS);
     CHECK(total == 10);
     CHECK(same(run, {UCD_TYPE__INT64_T, 8, 1, 72}));
-    REQUIRE(ucd_get_element_runs(many, UCD_TYPE__2INT, 0, &run, 1, &listed, &total) ==
-            UCD_SUCCESS);
+    REQUIRE(ucd_get_element_runs(many, UCD_TYPE__2INT, 0, &run, 1, &listed, &total) == UCD_SUCCESS);
     CHECK(total == 1);
     CHECK(same(run, {UCD_TYPE__2INT, 8, many, 0}));
 }
 
 TEST_CASE("the largest types have runs") {
     const std::intptr_t half = INTPTR_MAX / 2;
-    const BuiltType type(structure({half, half}, {0, half},
-                                   {leaf(UCD_TYPE__BYTE), leaf(UCD_TYPE__CHAR)}));
+    const BuiltType type(
+        structure({half, half}, {0, half}, {leaf(UCD_TYPE__BYTE), leaf(UCD_TYPE__CHAR)}));
     std::uintptr_t listed = 0, total = 0, boundary = 0;
     ucd_element_run_t runs[3];
     REQUIRE(ucd_get_element_runs(1, type.get(), 0, runs, 3, &listed, &total) == UCD_SUCCESS);
     CHECK(listed == 2);
-    CHECK(same(runs[1],
-               {UCD_TYPE__CHAR, 1, static_cast<std::uint64_t>(half), static_cast<std::uint64_t>(half)}));
+    CHECK(same(runs[1], {UCD_TYPE__CHAR, 1, static_cast<std::uint64_t>(half),
+                         static_cast<std::uint64_t>(half)}));
     CHECK(ucd_element_boundary(1, type.get(), INTPTR_MAX - 2, &boundary) == UCD_SUCCESS);
     CHECK(boundary == INTPTR_MAX - 2);
 }
