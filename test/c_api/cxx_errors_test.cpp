@@ -198,7 +198,7 @@ TEST_CASE("batches, requests and parts of segments") {
     CHECK(cut[0].iov_len == 4);
     CHECK(cut[1].iov_base == &data[2]);
 
-    const ucd::Type far = ucd::Type::hindexed_block(1, {0, 40, 90, 140}, even);
+    const ucd::Type far = ucd::Type::hindexed_block(1, {0, 104, 248, 304}, even);
     CHECK(ucd::box_count(2, far) == 4);
     const auto boxes = ucd::boxes(2, far);
     REQUIRE(boxes.size() == 4);
