@@ -49,7 +49,8 @@
  * Threads     Any thread may call any function at any time, with these exceptions. A request, an
  *             info that is being modified, and a native stream are used by one thread at a time. No
  *             handle is freed while another thread is in a call that uses it. No other thread is in
- *             UCD during the last ucd_finalize. Infos that nobody modifies may be shared.
+ *             UCD during the last ucd_finalize, but for ucd_init (which waits for its end)
+ *             and ucd_finalize. Infos that nobody modifies may be shared.
  *             share/doc/ucd/reference/thread-safety.md has this as a table.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
@@ -243,9 +244,10 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 /* ---------------------------------------------------------------------------------------------- */
 
 /* Initialises the library and finds the backends. Calls are counted: each library in a process may
- * call it, and calls ucd_finalize once for each success. Only the first call reads the environment
- * and the info's ucd.backends. It initialises no GPU driver. It does not fail if a backend is
- * missing; ucd_backend_get says why one is.
+ * call it, in any thread, and calls ucd_finalize once for each success. While another thread is in
+ * the last ucd_finalize, it waits for the end of that and starts the library again. Only the first
+ * call reads the environment and the info's ucd.backends. It initialises no GPU driver. It does not
+ * fail if a backend is missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
  * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a
  * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
@@ -257,9 +259,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 UCD_API int ucd_init(ucd_info_t info);
 
 /* Undoes one ucd_init. The last call waits for all outstanding work and releases everything; no
- * other thread may be in UCD then. Afterwards ucd_free, ucd_test and ucd_wait may still be called
- * (all requests are complete), and ucd_init may start the library again. Types need not have been
- * freed.
+ * other thread may be in UCD then, but for ucd_init and ucd_finalize. Afterwards ucd_free, ucd_test
+ * and ucd_wait may still be called (all requests are complete), and ucd_init may start the library
+ * again. Types need not have been freed.
  * Returns: NOT_INITIALIZED, INTERNAL. */
 UCD_API int ucd_finalize(void);
 
@@ -493,7 +495,7 @@ typedef struct {
     uint32_t struct_size; /* see Conventions */
     uint32_t contiguous;  /* 1: at most one segment; else 0 */
     uint32_t box_dims;    /* 1 to 4; 0: empty, or not a regular box */
-    uint32_t reserved;    /* set to 0 */
+    uint32_t flags;       /* UCD_LAYOUT__*, or 0 */
     uint64_t bytes;       /* packed size */
     uint64_t segments;    /* number of segments */
     uint64_t min_segment; /* bytes of the shortest and the longest; 0 if there are none */
@@ -506,6 +508,10 @@ typedef struct {
     uint64_t box_block;
     uint64_t box_count[4]; /* outermost first */
 } ucd_layout_t;
+
+/* ucd_layout_t.flags: displacements are read when data moves; contiguous, segments and box_dims are
+ * 0. */
+enum { UCD_LAYOUT__BY_REFERENCE = 1 };
 
 /* Fills in *layout, whose struct_size the caller has set. Accesses no data.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
@@ -703,13 +709,17 @@ UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_inf
  * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
  * before. The type must then live as long as the graph.
  *
+ * With stream.device -1, UCD asks the driver which device native belongs to. For NULL and the other
+ * default streams that is the calling thread's current device.
+ *
  * Returns, besides those of Moving data: NOT_SUPPORTED (the stream's backend is not available, or
  * does not have the device; a call that is not prepared is captured); INVALID_ARG (stream.backend
- * is NULL; native or context is NULL where the backend needs one).
+ * is NULL; native or context is NULL where the backend needs one; stream.device is -1 and the
+ * backend cannot tell).
  */
 typedef struct {
     const char *backend; /* "cuda", "hip", "ze" */
-    int device;          /* number of the device, as the backend counts them */
+    int device;          /* as the backend counts them; -1: the device of native, see below */
     void *native;        /* cudaStream_t, hipStream_t, ze_command_list_handle_t */
     void *context;       /* ze_context_handle_t for ze; ignored by other backends */
 } ucd_stream_t;
@@ -777,6 +787,67 @@ UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uin
                           uintptr_t *actual_iov_len, uintptr_t *actual_bytes);
 
 /* ---------------------------------------------------------------------------------------------- */
+/* Boxes and elements                                                                             */
+/* ---------------------------------------------------------------------------------------------- */
+
+/*
+ * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions; a first entry or an offset beyond
+ * the end); OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. No data is accessed. The first call
+ * for a type takes time in proportion to its lists; after that, the cost of skipping entries does
+ * not grow with their number. Not in MPI.
+ */
+
+/*
+ * A box: blocks of block bytes. Block (i0, i1, ...), 0 <= ik < count[k], lies at buf + start
+ * + i0 * stride[0] + i1 * stride[1] + ...; the last index varies fastest in packed order. That is
+ * what a copy engine, a strided RDMA work request or an entry of a descriptor list takes.
+ * Consecutive bytes have dims 1, count[0] 1 and stride[0] = block. Entries from dims on are 0.
+ * Strides may be 0 or negative, and blocks may overlap, as they may in the type.
+ */
+typedef struct {
+    int64_t start;     /* displacement of the first byte, in bytes */
+    uint64_t block;    /* bytes */
+    uint64_t offset;   /* of the first byte in the packed stream */
+    uint32_t dims;     /* 1 to 4 */
+    uint32_t reserved; /* set to 0 */
+    uint64_t count[4]; /* outermost first */
+    int64_t stride[4]; /* bytes, outermost first */
+} ucd_box_t;
+
+/* Writes up to max_boxes boxes to boxes, from box number first_box on, and sets *actual_boxes to
+ * how many it wrote and *total_boxes to how many there are. The boxes of (count, type) make up its
+ * packed stream, in order: each begins where the one before ends. A box has the four innermost
+ * strided levels of the normalised layout (ucd_describe); levels around them are written out. Of a
+ * list, each stretch of equal entries at equal distances is one box, taken greedily from the first
+ * entry on. Boxes of different lists or repetitions are not joined further. boxes may be NULL if
+ * max_boxes is 0; first_box = *total_boxes gives 0 boxes. Where ucd_get_layout gives a box, it is
+ * the only one here. */
+UCD_API int ucd_get_boxes(uintptr_t count, ucd_type_t type, uintptr_t first_box, ucd_box_t *boxes,
+                          uintptr_t max_boxes, uintptr_t *actual_boxes, uintptr_t *total_boxes);
+
+/* Sets *boundary to the last byte offset in the packed stream of (count, type), at most offset, at
+ * which an element begins, or the stream ends. A pair type's pair is one element. */
+UCD_API int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset,
+                                 uintptr_t *boundary);
+
+/* A stretch of elements of one predefined type in a packed stream. */
+typedef struct {
+    ucd_type_t element;     /* UCD_TYPE__NULL: this machine has no type of that representation */
+    uint64_t element_bytes; /* packed bytes of one */
+    uint64_t elements;      /* how many */
+    uint64_t offset;        /* of the first byte in the packed stream */
+} ucd_element_run_t;
+
+/* Writes up to max_runs runs of the packed stream of (count, type) to runs, from run number
+ * first_run on, and sets *actual_runs to how many it wrote and *total_runs to how many there are.
+ * Runs are as long as can be, across repetitions too, but different handles are different types:
+ * LONG is not INT64_T. Types from ucd_unflatten have the fixed-width handle (INT64_T) of a
+ * representation. runs may be NULL if max_runs is 0; first_run = *total_runs gives 0 runs. */
+UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
+                                 ucd_element_run_t *runs, uintptr_t max_runs,
+                                 uintptr_t *actual_runs, uintptr_t *total_runs);
+
+/* ---------------------------------------------------------------------------------------------- */
 /* Flattening                                                                                     */
 /* ---------------------------------------------------------------------------------------------- */
 
@@ -793,6 +864,14 @@ UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uin
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL.
  */
 UCD_API int ucd_flatten_size(ucd_type_t type, uintptr_t *size);
+
+/* Sets *size to the number of bytes that a flattened type says it has. Reads its first 16 bytes and
+ * no others; available is the number of bytes at flattened. For receivers of streams: nothing is
+ * verified, so check the number against what was received, or a limit, before using it.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (size is NULL; flattened is NULL though available is not
+ * 0); TRUNCATED (available < 16); CORRUPT (no flattened type begins so); NOT_SUPPORTED (a newer
+ * version of the format); INTERNAL. */
+UCD_API int ucd_flattened_size(const void *flattened, uintptr_t available, uintptr_t *size);
 
 /* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
  * not written. Predefined types can be flattened too.

@@ -7,9 +7,9 @@
  * a braced list or anything contiguous of intptr_t; wherever packed data is, anything contiguous of
  * trivially copyable elements.
  *
- * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op, info),
- * where ucd.h has (info, op): both have defaults here, and the operation is given more often. The
- * compiler refuses the other order.
+ * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op,
+ * info), where ucd.h has (info, op): both have defaults here, and the operation is given more
+ * often. The compiler refuses the other order.
  *
  * Errors. By default a status other than UCD_SUCCESS is thrown as Error. Each function takes a
  * policy as its first template argument instead: with as_value it throws nothing of UCD's, and
@@ -186,6 +186,19 @@ typename P::template of<T> call(F function, A... args) {
     Raw value{};
     const int rc = function(args..., &value);
     return P::template give<T>(rc, std::move(value));
+}
+
+/* All that a function lists for a count of a type. */
+template <class P, class T, class F>
+typename P::template of<std::vector<T>> listed(F function, uintptr_t count, ucd_type_t type) {
+    std::vector<T> all;
+    uintptr_t n = 0, total = 0;
+    int rc = function(count, type, 0, nullptr, 0, &n, &total);
+    if (rc == UCD_SUCCESS) {
+        all.resize(total);
+        rc = function(count, type, 0, all.data(), all.size(), &n, &total);
+    }
+    return P::template give<std::vector<T>>(rc, std::move(all));
 }
 } // namespace detail
 
@@ -660,7 +673,7 @@ typename P::template of<Nothing> prepare(uintptr_t count, TypeRef type, ucd_stre
     return P::template give<Nothing>(ucd_prepare(count, type, op, stream, info), Nothing());
 }
 
-/* ---- I/O vectors and flattening -------------------------------------------------------------- */
+/* ---- I/O vectors, boxes, elements, flattening ------------------------------------------------ */
 
 /* The number of segments. */
 template <class P = throwing>
@@ -710,6 +723,64 @@ typename P::template of<IovPrefix> iov_len_max(uintptr_t count, TypeRef type, ui
     IovPrefix prefix;
     const int rc = ucd_iov_len_max(count, type, bytes, &prefix.segments, &prefix.bytes);
     return P::template give<IovPrefix>(rc, prefix);
+}
+
+/* All boxes. */
+template <class P = throwing>
+typename P::template of<std::vector<ucd_box_t>> boxes(uintptr_t count, TypeRef type) {
+    return detail::listed<P, ucd_box_t>(ucd_get_boxes, count, type);
+}
+
+/* Boxes from number first on, as many as out holds; returns the part of out that was filled. */
+template <class P = throwing>
+typename P::template of<std::span<ucd_box_t>> boxes(uintptr_t count, TypeRef type, uintptr_t first,
+                                                    std::span<ucd_box_t> out) {
+    uintptr_t n = 0, total = 0;
+    const int rc = ucd_get_boxes(count, type, first, out.data(), out.size(), &n, &total);
+    return P::template give<std::span<ucd_box_t>>(rc, out.first(n));
+}
+
+/* All runs of elements. */
+template <class P = throwing>
+typename P::template of<std::vector<ucd_element_run_t>> element_runs(uintptr_t count,
+                                                                     TypeRef type) {
+    return detail::listed<P, ucd_element_run_t>(ucd_get_element_runs, count, type);
+}
+
+/* Runs from number first on, as many as out holds; returns the part of out that was filled. */
+template <class P = throwing>
+typename P::template of<std::span<ucd_element_run_t>>
+element_runs(uintptr_t count, TypeRef type, uintptr_t first, std::span<ucd_element_run_t> out) {
+    uintptr_t n = 0, total = 0;
+    const int rc = ucd_get_element_runs(count, type, first, out.data(), out.size(), &n, &total);
+    return P::template give<std::span<ucd_element_run_t>>(rc, out.first(n));
+}
+
+/* How many boxes and runs of elements there are. */
+template <class P = throwing>
+typename P::template of<uintptr_t> box_count(uintptr_t count, TypeRef type) {
+    uintptr_t n = 0, total = 0;
+    const int rc = ucd_get_boxes(count, type, 0, nullptr, 0, &n, &total);
+    return P::template give<uintptr_t>(rc, total);
+}
+template <class P = throwing>
+typename P::template of<uintptr_t> element_run_count(uintptr_t count, TypeRef type) {
+    uintptr_t n = 0, total = 0;
+    const int rc = ucd_get_element_runs(count, type, 0, nullptr, 0, &n, &total);
+    return P::template give<uintptr_t>(rc, total);
+}
+
+/* The last element boundary at or below a packed offset: ucd_element_boundary. */
+template <class P = throwing>
+typename P::template of<uintptr_t> element_boundary(uintptr_t count, TypeRef type,
+                                                    uintptr_t offset) {
+    return detail::call<P, uintptr_t>(ucd_element_boundary, count, type, offset);
+}
+
+/* The size that the first 16 bytes of a flattened type state, unverified: ucd_flattened_size. */
+template <class P = throwing>
+typename P::template of<uintptr_t> flattened_size(ConstBytes available) {
+    return detail::call<P, uintptr_t>(ucd_flattened_size, available.data(), available.size());
 }
 
 /* The type as bytes. */

@@ -4,6 +4,7 @@ by CMake's find_package."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
 COLUMN_SAYS = '24 bytes: 2 12 22\n'
 GUIDE = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
 COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
+DECLARED = re.compile(r'^UCD_API [^;]*?\b(ucd_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
 
@@ -110,18 +112,23 @@ class Install(unittest.TestCase):
         return f'0.{minor}' if major == '0' else major
 
     def test_libraries_export_their_interface_only(self):
-        for library, prefix, node in (('libucd.so', 'ucd_', 'UCD_'),
-                                      ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_')):
+        for library, prefix, node, interfaces in (
+                ('libucd.so', 'ucd_', 'UCD_', ('ucd.h', 'ucd_memory.h')),
+                ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h'))):
             path = self.library / library
             if not path.exists():
                 continue
             exported = {line.split()[2].replace('@@', '@')
                         for line in run('nm', '-D', '--defined-only', path).splitlines()
                         if line.split()[1] != 'A'}
-            exported = {name for name in exported if '@UCD_PLUGIN_' not in name}
-            self.assertTrue(exported)
             for name in exported:
                 self.assertRegex(name, f'^{prefix}.*@{node}{self.abi_version()}$')
+            headers = [self.installed / 'include' / name for name in interfaces]
+            declared = {name for path in headers for name in DECLARED.findall(path.read_text())}
+            self.assertTrue(declared)
+            self.assertEqual({name.split('@')[0] for name in exported}, declared)
+            # Such a symbol would keep the library in memory for good.
+            self.assertNotIn(' UNIQUE ', run('readelf', '--dyn-syms', '-W', path))
 
     def test_the_soname_is_that_of_the_abi(self):
         for library in ('libucd', 'libucd-ucx'):

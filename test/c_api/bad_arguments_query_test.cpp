@@ -175,6 +175,63 @@ TEST_CASE("ucd_iov refuses") {
     CHECK((ucd_iov(o.data, 1, v, segments, nullptr, 0, &o.size) == UCD_SUCCESS && o.size == 0));
 }
 
+TEST_CASE("ucd_get_boxes and ucd_get_element_runs refuse") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const auto refuse = [&](const char *f, auto function, auto *listed, const char *list,
+                            const char *first, std::uintptr_t total) {
+        const auto call = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t from) {
+            return function(count, t, from, listed, 2, &o.size, &o.other_size);
+        };
+        const std::string name = list;
+        r.bad_handles(f, "type", [&](ucd_type_t t) { return call(1, t, 0); });
+        r.invalid(f, name + " is NULL",
+                  [&] { return function(1, v, 0, nullptr, 1, &o.size, &o.other_size); });
+        r.invalid(f, "actual_" + name + " is NULL",
+                  [&] { return function(1, v, 0, listed, 2, nullptr, &o.other_size); });
+        r.invalid(f, "total_" + name + " is NULL",
+                  [&] { return function(1, v, 0, listed, 2, &o.size, nullptr); });
+        r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return call(too_many, v, 0); });
+        for (const std::uintptr_t from : {total + 1, UINTPTR_MAX})
+            r.invalid(f, first + (" is " + std::to_string(from)), [&] { return call(1, v, from); });
+        r.invalid(f, first + std::string(" is 1"), [&] { return call(0, v, 1); });
+        CHECK((call(1, v, total) == UCD_SUCCESS && o.size == 0 && o.other_size == total));
+        CHECK((call(0, v, 0) == UCD_SUCCESS && o.size == 0 && o.other_size == 0));
+    };
+    refuse("ucd_get_boxes", ucd_get_boxes, o.boxes, "boxes", "first_box", 1);
+    refuse("ucd_get_element_runs", ucd_get_element_runs, o.runs, "runs", "first_run", 1);
+}
+
+TEST_CASE("ucd_element_boundary refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const Handle v(make_vector);
+    const char *const f = "ucd_element_boundary";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_element_boundary(1, t, 0, &o.size); });
+    r.invalid(f, "boundary is NULL", [&] { return ucd_element_boundary(1, v, 0, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count is",
+              [&] { return ucd_element_boundary(too_many, v, 0, &o.size); });
+    for (const std::uintptr_t offset : {packed + 1, UINTPTR_MAX})
+        r.invalid(f, "offset is " + std::to_string(offset),
+                  [&] { return ucd_element_boundary(1, v, offset, &o.size); });
+    CHECK((ucd_element_boundary(1, v, packed, &o.size) == UCD_SUCCESS && o.size == packed));
+    CHECK((ucd_element_boundary(0, v, 0, &o.size) == UCD_SUCCESS && o.size == 0));
+}
+
+TEST_CASE("ucd_flattened_size refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_flattened_size";
+    const unsigned char nothing[16] = {};
+    r.invalid(f, "flattened is NULL", [&] { return ucd_flattened_size(nullptr, 16, &o.size); });
+    r.invalid(f, "size is NULL", [&] { return ucd_flattened_size(nothing, 16, nullptr); });
+    r.refused(f, UCD_ERR__TRUNCATED, "available is 15",
+              [&] { return ucd_flattened_size(nothing, 15, &o.size); });
+    r.refused(f, UCD_ERR__CORRUPT, "flattened",
+              [&] { return ucd_flattened_size(nothing, 16, &o.size); });
+}
+
 TEST_CASE("ucd_iov_bytes refuses") {
     Refusals r;
     auto &o = r.out;

@@ -106,6 +106,16 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     REFUSAL(ucd::iov<P>(in, 1, d, 5, entries), invalid, "ucd_iov");
     REFUSAL(ucd::iov_bytes<P>(in, 1, d, 9, 1, entries), invalid, "ucd_iov_bytes");
     REFUSAL(ucd::iov_len_max<P>(1, no, 1), invalid, "ucd_iov_len_max");
+    REFUSAL(ucd::boxes<P>(1, no), invalid, "ucd_get_boxes");
+    std::array<ucd_box_t, 2> boxes;
+    REFUSAL(ucd::boxes<P>(1, d, 5, boxes), invalid, "ucd_get_boxes");
+    REFUSAL(ucd::box_count<P>(1, no), invalid, "ucd_get_boxes");
+    REFUSAL(ucd::element_runs<P>(1, no), invalid, "ucd_get_element_runs");
+    std::array<ucd_element_run_t, 2> runs;
+    REFUSAL(ucd::element_runs<P>(1, d, 5, runs), invalid, "ucd_get_element_runs");
+    REFUSAL(ucd::element_run_count<P>(1, no), invalid, "ucd_get_element_runs");
+    REFUSAL(ucd::element_boundary<P>(1, d, 9), invalid, "ucd_element_boundary");
+    REFUSAL(ucd::flattened_size<P>(in), UCD_ERR__CORRUPT, "ucd_flattened_size");
     REFUSAL(ucd::flatten<P>(no), invalid, "ucd_flatten_size");
     REFUSAL(ucd::unflatten<P>(in), UCD_ERR__CORRUPT, "ucd_unflatten");
     ucd::Info info;
@@ -187,6 +197,23 @@ TEST_CASE("batches, requests and parts of segments") {
     REQUIRE(cut.size() == 2);
     CHECK(cut[0].iov_len == 4);
     CHECK(cut[1].iov_base == &data[2]);
+
+    const ucd::Type far = ucd::Type::hindexed_block(1, {0, 104, 248, 304}, even);
+    CHECK(ucd::box_count(2, far) == 4);
+    const auto boxes = ucd::boxes(2, far);
+    REQUIRE(boxes.size() == 4);
+    CHECK(boxes[1].offset == 48);
+    std::array<ucd_box_t, 4> some_boxes;
+    CHECK(ucd::boxes(2, far, 1, some_boxes).size() == 3);
+    CHECK(ucd::element_run_count(2, even) == 1);
+    const auto runs = ucd::element_runs(2, even);
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].elements == 6);
+    std::array<ucd_element_run_t, 4> some_runs;
+    CHECK(ucd::element_runs(2, even, 1, some_runs).empty());
+    CHECK(ucd::element_boundary(2, even, 15) == 8);
+    const auto flat = ucd::flatten(even);
+    CHECK(ucd::flattened_size(flat) == flat.size());
 
     CHECK(ucd::supports(UCD_OP__SUM, even, "seq"));
     CHECK(!ucd::supports(UCD_OP__BAND, even, "seq"));

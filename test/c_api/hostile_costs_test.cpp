@@ -36,6 +36,13 @@ void use(ucd_type_t type) {
     struct iovec iov[8];
     REQUIRE(ucd_iov_len(1, type, &segments) == UCD_SUCCESS);
     REQUIRE(ucd_iov(nullptr, 1, type, segments / 2, iov, 8, &listed) == UCD_SUCCESS);
+    std::uintptr_t total = 0;
+    ucd_box_t boxes[8];
+    REQUIRE(ucd_get_boxes(1, type, 0, boxes, 8, &listed, &total) == UCD_SUCCESS);
+    REQUIRE(ucd_get_boxes(1, type, total / 2, boxes, 8, &listed, &total) == UCD_SUCCESS);
+    ucd_element_run_t runs[8];
+    REQUIRE(ucd_get_element_runs(1, type, 0, runs, 8, &listed, &total) == UCD_SUCCESS);
+    REQUIRE(ucd_get_element_runs(1, type, total / 2, runs, 8, &listed, &total) == UCD_SUCCESS);
     REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
     CHECK(needed < 1000000);
     char data[8] = {};

@@ -238,6 +238,17 @@ TEST_CASE("First questions without memory") {
     fail_each_first_use("ucd_iov_bytes", [](ucd_type_t t) {
         return ucd_iov_bytes(memory, 3, t, 5, 40, out.entries, 4, &out.size, &out.other_size);
     });
+    fail_each_first_use("ucd_get_boxes", [](ucd_type_t t) {
+        return ucd_get_boxes(3, t, 0, out.boxes, 2, &out.size, &out.other_size);
+    });
+    fail_each_first_use("ucd_element_boundary",
+                        [](ucd_type_t t) { return ucd_element_boundary(3, t, 5, &out.size); });
+    fail_each_first_use(
+        "ucd_get_element_runs",
+        [](ucd_type_t t) {
+            return ucd_get_element_runs(3, t, 0, out.runs, 2, &out.size, &out.other_size);
+        },
+        0);
     static char text[1 << 16];
     fail_each_first_use("ucd_describe",
                         [](ucd_type_t t) { return ucd_describe(t, text, sizeof text, &out.size); });

@@ -25,6 +25,8 @@ struct Outputs {
     ucd_layout_t layout;
     ucd_backend_desc_t backend;
     iovec entries[4];
+    ucd_box_t boxes[2];
+    ucd_element_run_t runs[2];
     char text[64];
     unsigned char data[256];
     void *address;

@@ -169,6 +169,21 @@ TEST_CASE("buffers must be reachable from the stream's device") {
     CHECK(mock::counts.stream_launches == 1);
 }
 
+TEST_CASE("a stream says which device it belongs to") {
+    DeviceSession session;
+    mock::Stream stream(1);
+    StridedMove m("device -1", 50, device1, pinned);
+    set_up_pack(m.move());
+    REQUIRE(ucd_prepare(1, m.type(), UCD_OP__REPLACE, {"mock", -1, &stream, nullptr},
+                        UCD_INFO__NULL) == UCD_SUCCESS);
+    REQUIRE(ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
+                            &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                            {"mock", -1, &stream, nullptr}) == UCD_SUCCESS);
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    m.check();
+}
+
 TEST_CASE("streams that are none") {
     DeviceSession session;
     mock::Stream stream(0);
@@ -179,7 +194,11 @@ TEST_CASE("streams that are none") {
     };
     CHECK(pack({nullptr, 0, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack({"mock", -1, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"mock", -2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"mock", -1, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(pack({"cuda", -1, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"seq", -1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("stream.device is -1"));
     CHECK(pack({"mock", 1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 0, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"nonesuch", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);

@@ -95,7 +95,36 @@ std::string move_fragments(const Subject &subject, const GuardedBuffer &memory,
     });
 }
 
+// Starts the library, packs some of the type, and ends the library, time and again.
+std::string come_and_go(ucd_type_t type) {
+    const std::vector<char> in(64, 'x');
+    std::vector<char> out(16);
+    for (int round = 0; round < 300; ++round) {
+        std::uintptr_t packed = 0;
+        if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) return ucd_last_error();
+        if (ucd_pack(in.data(), 1, type, 0, out.data(), out.size(), &packed, UCD_INFO__NULL,
+                     UCD_OP__REPLACE) != UCD_SUCCESS)
+            return ucd_last_error();
+        if (packed != out.size() || out.back() != 'x') return "packed something else";
+        const std::string failure = derive_and_free(type);
+        if (!failure.empty()) return failure;
+        if (ucd_finalize() != UCD_SUCCESS) return ucd_last_error();
+    }
+    return "";
+}
+
 } // namespace
+
+TEST_CASE("threads start and end the library whenever they like") {
+    const BuiltType type(vector(4, 4, 16, leaf(UCD_TYPE__BYTE)));
+    // Without the one that main() has made, each last ucd_finalize is really the last.
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    const std::string failure = in_threads([&](std::size_t) { return come_and_go(type.get()); });
+    std::uintptr_t size = 0;
+    CHECK(ucd_get_size(type.get(), &size) == UCD_ERR__NOT_INITIALIZED);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    CHECK(failure == "");
+}
 
 TEST_CASE("threads pack and unpack neighbouring fragments of one type") {
     run_cases("threads", 800, [](Case &one) {

@@ -71,8 +71,9 @@ bool right(const std::vector<int> &packed, bool listed, int by) {
     return true;
 }
 
-ucd_stream_t native(cudaStream_t stream) {
-    return {"cuda", 0, stream, nullptr};
+// Device -1: the stream's own.
+ucd_stream_t native(cudaStream_t stream, int device = 0) {
+    return {"cuda", device, stream, nullptr};
 }
 
 } // namespace
@@ -161,7 +162,7 @@ TEST_CASE("work in a stream is done in its order") {
         for (int round = 0; round < 20; ++round) {
             write_numbers(in.data, 3 * ints, round, stream);
             check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
-                                      UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
+                                      UCD_INFO__NULL, UCD_OP__REPLACE, native(stream, -1)));
             check(cudaMemsetAsync(back.data, 0xff, back.bytes, stream));
             check_ucd(ucd_unpack_stream(out.data, ints * sizeof(int), back.data, 1, type, 0,
                                         &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
@@ -188,7 +189,7 @@ TEST_CASE("graphs are captured once, and replayed with other data") {
         std::uintptr_t actual = 0;
         const auto pack = [&] {
             return ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
-                                   UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
+                                   UCD_INFO__NULL, UCD_OP__REPLACE, native(stream, -1));
         };
         cudaGraph_t graph;
         check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

@@ -40,6 +40,7 @@ class Describe(unittest.TestCase):
         self.assertEqual(j['element'], 'int')
         self.assertEqual(j['layout'], '@0 strided(3, 16) block(8)')
         self.assertEqual(j['segments'], {'count': 3, 'shortest': 8, 'longest': 8})
+        self.assertEqual(j['boxes'], {'count': 1, 'first': [j['box']]})
         self.assertEqual(j['box'], {'start': 0, 'block': 8, 'counts': [3], 'strides': [16]})
         self.assertTrue(j['kernels'][0].startswith('seq, one: pack_s_w8'))
         self.assertRegex(j['steps'][0], r'^vector -> @0 strided\(3, 16\) block\(8\) by ')

@@ -78,6 +78,15 @@ void check_stream(ucd_type_t type, const Stream &stream) {
     CHECK(reinterpret_cast<std::intptr_t>(last.iov_base) +
               static_cast<std::intptr_t>(last.iov_len) ==
           stream.displ(stream.ints - 1) + 4);
+    std::uintptr_t total = 0;
+    ucd_box_t box{};
+    REQUIRE(ucd_get_boxes(1, type, 0, nullptr, 0, &number, &total) == UCD_SUCCESS);
+    REQUIRE(ucd_get_boxes(1, type, total - 1, &box, 1, &number, &total) == UCD_SUCCESS);
+    REQUIRE(number == 1);
+    CHECK(box.start == stream.displ(box.offset / 4));
+    ucd_element_run_t run{};
+    REQUIRE(ucd_get_element_runs(2, type, 0, &run, 1, &number, &total) == UCD_SUCCESS);
+    CHECK((total == 1 && run.elements == 2 * stream.ints));
 }
 
 void check_words(ucd_type_t type) {

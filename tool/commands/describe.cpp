@@ -39,13 +39,35 @@ std::string range(int64_t from, int64_t length) {
     return fmt::format("{} bytes from {}", length, from);
 }
 
-// A regular box as nested strides.
-std::string box_text(const ucd_layout_t &l) {
-    if (l.box_dims == 0) return "no regular box";
-    std::string text = fmt::format("blocks of {} bytes from {}", l.box_block, l.box_start);
-    for (uint32_t k = 0; k < l.box_dims; ++k)
-        text += fmt::format(", {} times {} bytes apart", l.box_count[k], l.box_stride[k]);
+// The first boxes, and how many there are.
+struct FirstBoxes {
+    static constexpr std::size_t most = 8;
+    std::vector<ucd_box_t> boxes;
+    uintptr_t total = 0;
+
+    FirstBoxes(ucd::TypeRef type, uintptr_t count)
+        : boxes(most), total(ucd::box_count(count, type)) {
+        boxes.resize(ucd::boxes(count, type, 0, boxes).size());
+    }
+};
+
+// A box as nested strides.
+std::string box_text(const ucd_box_t &box) {
+    if (box.dims == 1 && box.count[0] == 1)
+        return fmt::format("{} bytes from {}", box.block, box.start);
+    std::string text = fmt::format("blocks of {} bytes from {}", box.block, box.start);
+    for (uint32_t k = 0; k < box.dims; ++k)
+        text += fmt::format(", {} times {} bytes apart", box.count[k], box.stride[k]);
     return text;
+}
+
+nlohmann::ordered_json box_json(const ucd_box_t &box) {
+    nlohmann::ordered_json j = {{"start", box.start}, {"block", box.block}};
+    for (uint32_t k = 0; k < box.dims; ++k) {
+        j["counts"].push_back(box.count[k]);
+        j["strides"].push_back(box.stride[k]);
+    }
+    return j;
 }
 
 std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
@@ -82,7 +104,12 @@ std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
         : l.min_segment == l.max_segment
             ? fmt::format("{} of {} bytes", l.segments, l.min_segment)
             : fmt::format("{} of {} to {} bytes", l.segments, l.min_segment, l.max_segment));
-    add("box", box_text(l));
+    const FirstBoxes first(type, o.count);
+    if (first.total != 1) {
+        const bool cut = first.total > first.boxes.size();
+        add("boxes", fmt::format("{}{}", first.total, cut ? ", of which the first are" : ""));
+    }
+    for (const ucd_box_t &box : first.boxes) add(first.total == 1 ? "box" : "boxes", box_text(box));
     std::string absent;
     for (const std::string &line : facts.all("kernel")) {
         const std::size_t none = line.find(": none, ");
@@ -116,14 +143,11 @@ nlohmann::ordered_json in_json(ucd::TypeRef type, const Options &o, const Facts 
         {"count", l.segments}, {"shortest", l.min_segment}, {"longest", l.max_segment}};
     j["contiguous"] = l.contiguous != 0;
     j["touched"] = {{"low", l.low}, {"high", l.high}};
-    j["box"] = nullptr;
-    if (l.box_dims > 0) {
-        j["box"] = {{"start", l.box_start}, {"block", l.box_block}};
-        for (uint32_t k = 0; k < l.box_dims; ++k) {
-            j["box"]["counts"].push_back(l.box_count[k]);
-            j["box"]["strides"].push_back(l.box_stride[k]);
-        }
-    }
+    const FirstBoxes first(type, o.count);
+    j["box"] = nullptr; // the only one
+    if (first.total == 1) j["box"] = box_json(first.boxes[0]);
+    j["boxes"] = {{"count", first.total}, {"first", nlohmann::ordered_json::array()}};
+    for (const ucd_box_t &box : first.boxes) j["boxes"]["first"].push_back(box_json(box));
     j["kernels"] = facts.all("kernel");
     const std::string advice = facts.one("advice");
     const std::size_t colon = std::min(advice.find(": "), advice.size());

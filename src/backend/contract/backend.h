@@ -88,6 +88,13 @@ public:
     // `list` need not. A failure starts nothing.
     virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
 
+    // The device that a stream belongs to; of a default stream, the calling thread's current one.
+    // Not every backend can tell: INVALID_ARG.
+    virtual Status device_of(const NativeStream &, int &) {
+        return fail(UCD_ERR__INVALID_ARG,
+                    "stream.device is -1; backend %s does not tell a stream's device", name());
+    }
+
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
     // elements need to live: the backend lets go of it, in any thread of the library's, once it
     // needs them no more. (Work captured into a graph keeps nothing: there the type outlives the

@@ -1,160 +1,189 @@
-// What copy engines take: a range of a layout as boxes.
+// Strided boxes: what copy engines, strided work requests and descriptor lists take.
 #pragma once
 
-#include "layout_walk.h"
+#include "layout.h"
 
-#include <vector>
+#include <ucd.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace ucd {
 
-// Rows of bytes in planes, the form that CUDA and HIP copy in one call: rows follow each other
-// upwards without overlapping, a plane a whole number of row strides after the one before. One row
-// is consecutive bytes.
-struct Box {
-    int64_t start = 0; // displacement of the first byte
-    uint64_t row = 0;  // bytes
-    uint64_t rows = 1, planes = 1;
-    int64_t row_stride = 0, plane_stride = 0; // where there are several
-    uint64_t bytes() const { return row * rows * planes; }
-};
+// Up to four strided levels over one block, as ucd.h describes it.
+using Box = ucd_box_t;
+inline constexpr uint32_t max_box_dims = std::size(Box{}.count);
 
-// Whether the bytes [offset, offset + length) of a packed stream are consecutive in memory too;
-// `first` is then the displacement of the first one.
-inline bool is_consecutive(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
-                           int64_t &first) {
-    Walk walk(layout, top, layout.start, is_block);
-    walk.start(offset, length);
-    int64_t next = 0;
-    bool begun = false;
-    for (Piece piece; walk.next(piece);) {
-        const int64_t at = displace(piece.origin, static_cast<int64_t>(piece.begin));
-        if (begun && at != next) return false;
-        if (!begun) first = at;
-        begun = true;
-        next = displace(at, static_cast<int64_t>(piece.end - piece.begin));
+// Consecutive bytes.
+inline Box piece_box(int64_t start, uint64_t bytes, uint64_t offset) {
+    Box box{};
+    box.start = start;
+    box.block = bytes;
+    box.offset = offset;
+    box.dims = 1;
+    box.count[0] = 1;
+    box.stride[0] = static_cast<int64_t>(bytes);
+    return box;
+}
+
+inline bool is_piece(const Box &box) {
+    return box.dims == 1 && box.count[0] == 1;
+}
+
+inline uint64_t bytes_of(const Box &box) {
+    uint64_t bytes = box.block;
+    for (uint32_t k = 0; k < box.dims; ++k) bytes *= box.count[k];
+    return bytes;
+}
+
+// `count` > 1 of the box, `stride` bytes apart. Requires a level to spare.
+inline void repeat_box(Box &box, uint64_t count, int64_t stride) {
+    if (!is_piece(box)) {
+        std::copy_backward(box.count, box.count + box.dims, box.count + box.dims + 1);
+        std::copy_backward(box.stride, box.stride + box.dims, box.stride + box.dims + 1);
+        ++box.dims;
     }
-    return true;
+    box.count[0] = count;
+    box.stride[0] = stride;
 }
 
-// Whether all of the node is a box of rows, or of planes of them.
-inline bool is_of_rows(const Layout &layout, const Node &node) {
-    constexpr int64_t longest_stride = INT32_MAX;
-    if (node.kind != NodeKind::strided) return false;
-    const Node &block = layout.nodes[node.child];
-    return block.kind == NodeKind::block && node.stride >= static_cast<int64_t>(block.bytes) &&
-           node.stride <= longest_stride;
-}
-inline bool is_of_planes(const Layout &layout, const Node &node) {
-    if (node.kind != NodeKind::strided) return false;
-    const Node &rows = layout.nodes[node.child];
-    return is_of_rows(layout, rows) && node.stride % rows.stride == 0 &&
-           node.stride / rows.stride >= static_cast<int64_t>(rows.count);
+// The first of the boxes that the box is `count[0]` times.
+inline Box box_within(const Box &box) {
+    if (box.dims == 1) return piece_box(box.start, box.block, box.offset);
+    Box inner = box;
+    std::copy(box.count + 1, box.count + box.dims, inner.count);
+    std::copy(box.stride + 1, box.stride + box.dims, inner.stride);
+    --inner.dims;
+    inner.count[inner.dims] = 0;
+    inner.stride[inner.dims] = 0;
+    return inner;
 }
 
-// Runs each of which is consecutive bytes.
-inline bool is_of_touching_runs(const Layout &layout, const Node &node) {
-    if (node.kind != NodeKind::indexed) return false;
-    const Node &block = layout.nodes[node.child];
-    return block.kind == NodeKind::block && node.stride == static_cast<int64_t>(block.bytes);
+// The packed bytes [begin, end) of a box, counted from its own first one, as boxes: store(box) for
+// what begins within a child, for the children that are whole, and for the rest. At most
+// max_cuts times.
+inline constexpr uint32_t max_cuts = 2 * max_box_dims + 1;
+
+template <class Store>
+void cut_box(const Box &box, uint64_t begin, uint64_t end, Store &store) {
+    if (is_piece(box)) {
+        store(piece_box(displace(box.start, static_cast<int64_t>(begin)), end - begin,
+                        box.offset + begin));
+        return;
+    }
+    const Box child = box_within(box);
+    const uint64_t each = bytes_of(child);
+    const auto child_at = [&](uint64_t index) {
+        Box moved = child;
+        moved.start = displace(box.start, index, box.stride[0]);
+        moved.offset += index * each;
+        return moved;
+    };
+    const uint64_t first = (begin + each - 1) / each, last = end / each;
+    if (first > last) return cut_box(child_at(last), begin - last * each, end - last * each, store);
+    if (begin < first * each) cut_box(child_at(first - 1), begin - (first - 1) * each, each, store);
+    if (last > first) {
+        Box whole = child_at(first);
+        if (last - first > 1) repeat_box(whole, last - first, box.stride[0]);
+        store(whole);
+    }
+    if (last * each < end) cut_box(child_at(last), 0, end - last * each, store);
 }
 
-// The boxes of a range, in packed order.
-class Boxes {
+// The strided levels that a node has over one block; `no_box` if it is anything else, or has more
+// levels than a box.
+inline constexpr uint32_t no_box = max_box_dims + 1;
+
+inline uint32_t box_levels(const Layout &layout, const Node &node) {
+    const Node *n = &node;
+    uint32_t levels = 0;
+    for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child])
+        if (++levels > max_box_dims) return no_box;
+    return n->kind == NodeKind::block ? levels : no_box;
+}
+
+// A node that has such levels, at `start`.
+inline Box box_of(const Layout &layout, const Node &node, int64_t start, uint64_t offset) {
+    Box box{};
+    const Node *n = &node;
+    for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child]) {
+        box.count[box.dims] = n->count;
+        box.stride[box.dims++] = n->stride;
+    }
+    if (box.dims == 0) return piece_box(start, n->bytes, offset);
+    box.start = start;
+    box.block = n->bytes;
+    box.offset = offset;
+    return box;
+}
+
+// A list whose entries are boxes: entries of one shape at equal distances are one box, taken
+// greedily from the first entry on.
+class BoxList {
 public:
-    Boxes(const Layout &layout, std::vector<Box> &boxes) : layout_(layout), boxes_(boxes) {}
+    static bool is(const Layout &layout, const Node &node) {
+        return (node.kind == NodeKind::indexed_block || node.kind == NodeKind::indexed) &&
+               box_levels(layout, layout.nodes[node.child]) < max_box_dims;
+    }
 
-    // False if there are more than `most`.
-    bool list(const Node &top, uint64_t offset, uint64_t length, std::size_t most) {
-        boxes_.clear();
-        const auto is_box = [this](const Node &n) {
-            return is_block(n) || is_of_rows(layout_, n) || is_of_planes(layout_, n) ||
-                   is_of_touching_runs(layout_, n);
-        };
-        Walk walk(layout_, top, layout_.start, is_box);
-        walk.start(offset, length);
-        for (Piece piece; walk.next(piece);) {
-            if (piece.node->kind == NodeKind::indexed)
-                add_runs(*piece.node, piece.origin, piece.begin, piece.end, most);
-            else
-                add(*piece.node, piece.origin, piece.begin, piece.end);
-            if (boxes_.size() > most) return false;
-        }
-        return true;
+    BoxList(const Layout &layout, const Node &node)
+        : layout_(layout), node_(node), child_(layout.nodes[node.child]),
+          table_(layout.tables[node.table]), levels_(box_levels(layout, child_)),
+          dense_(levels_ == 0 && node.stride == static_cast<int64_t>(child_.bytes)) {}
+
+    uint64_t entries() const { return node_.count; }
+    uint64_t packed(uint64_t entry) const {
+        return (is_indexed() ? table_.first[entry] : entry) * child_.bytes;
+    }
+    uint64_t entry_at(uint64_t position) const;
+
+    // Whether an entry belongs to the box that begins with entry `first`, if all between do.
+    bool continues(uint64_t first, uint64_t entry) const {
+        if (children(entry) != children(first)) return false;
+        return entry == first + 1 ? has_level_to_spare(first) : step(entry) == step(first + 1);
+    }
+
+    // Of the entries [first, end), at the list's `origin`.
+    Box box(uint64_t first, uint64_t end, int64_t origin, uint64_t offset) const {
+        const uint64_t times = children(first);
+        Box box =
+            box_of(layout_, child_, displace(origin, table_.displs[first]), offset + packed(first));
+        if (dense_)
+            box = piece_box(box.start, times * child_.bytes, box.offset);
+        else if (times > 1)
+            repeat_box(box, times, node_.stride);
+        if (end - first > 1) repeat_box(box, end - first, step(first + 1));
+        return box;
     }
 
 private:
-    // Bytes [begin, end) of a box: up to where its children begin, those that are whole, and the
-    // rest.
-    void add(const Node &node, int64_t origin, uint64_t begin, uint64_t end) {
-        if (is_block(node))
-            return add_row(displace(origin, static_cast<int64_t>(begin)), end - begin);
-        const Node &child = layout_.nodes[node.child];
-        const auto add_in_child = [&](uint64_t from, uint64_t to) {
-            const uint64_t index = from / child.bytes, before = index * child.bytes;
-            add(child, displace(origin, index, node.stride), from - before, to - before);
-        };
-        const uint64_t first = (begin + child.bytes - 1) / child.bytes, last = end / child.bytes;
-        if (first > last) return add_in_child(begin, end);
-        if (begin < first * child.bytes) add_in_child(begin, first * child.bytes);
-        if (last - first == 1)
-            add_in_child(first * child.bytes, last * child.bytes);
-        else if (last > first)
-            add_whole(node, displace(origin, first, node.stride), last - first);
-        if (last * child.bytes < end) add_in_child(last * child.bytes, end);
+    bool is_indexed() const { return node_.kind == NodeKind::indexed; }
+    uint64_t children(uint64_t entry) const {
+        return is_indexed() ? table_.first[entry + 1] - table_.first[entry] : 1;
     }
-
-    // Until there are more than `most`.
-    void add_runs(const Node &node, int64_t origin, uint64_t begin, uint64_t end,
-                  std::size_t most) {
-        const Table &table = layout_.tables[node.table];
-        const uint64_t each = layout_.nodes[node.child].bytes;
-        for (uint64_t run = entry_holding(table.first, begin / each);
-             begin < end && boxes_.size() <= most; ++run) {
-            const uint64_t first = table.first[run] * each;
-            const uint64_t last = std::min(table.first[run + 1] * each, end);
-            add_row(
-                displace(displace(origin, table.displs[run]), static_cast<int64_t>(begin - first)),
-                last - begin);
-            begin = last;
-        }
+    int64_t step(uint64_t entry) const {
+        return static_cast<int64_t>(static_cast<uint64_t>(table_.displs[entry]) -
+                                    static_cast<uint64_t>(table_.displs[entry - 1]));
     }
-
-    void add_whole(const Node &node, int64_t origin, uint64_t children) {
-        const Node &child = layout_.nodes[node.child];
-        Box &box = boxes_.emplace_back();
-        box.start = origin;
-        if (is_block(child)) {
-            box.row = child.bytes;
-            box.rows = children;
-            box.row_stride = node.stride;
-        } else {
-            box.row = layout_.nodes[child.child].bytes;
-            box.rows = child.count;
-            box.row_stride = child.stride;
-            box.planes = children;
-            box.plane_stride = node.stride;
-        }
-    }
-
-    void add_row(int64_t at, uint64_t bytes) {
-        if (!boxes_.empty()) {
-            Box &last = boxes_.back();
-            if (last.rows * last.planes == 1 &&
-                displace(last.start, static_cast<int64_t>(last.row)) == at) {
-                last.row += bytes;
-                return;
-            }
-        }
-        Box &box = boxes_.emplace_back();
-        box.start = at;
-        box.row = bytes;
+    bool has_level_to_spare(uint64_t entry) const {
+        return levels_ + 1 < max_box_dims || children(entry) == 1;
     }
 
     const Layout &layout_;
-    std::vector<Box> &boxes_;
+    const Node &node_;
+    const Node &child_;
+    const Table &table_;
+    uint32_t levels_;
+    bool dense_; // children of an entry touch: an entry is one piece
 };
 
-// The most that one range may consist of for copy engines: each is a call.
-inline constexpr std::size_t max_boxes = 4096;
+inline uint64_t BoxList::entry_at(uint64_t position) const {
+    const uint64_t child = position / child_.bytes;
+    if (!is_indexed()) return child;
+    const auto &first = table_.first;
+    return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), child) -
+                                 first.begin()) -
+           1;
+}
 
 } // namespace ucd

@@ -27,7 +27,7 @@ struct Elements {
 enum class Engine : uint8_t {
     automatic,
     kernel,
-    dma, // copy engines only: the range is a box (box.h), and no kernel may move it
+    dma, // copy engines only: pitched_copies.h says what they take; no kernel may move it
 };
 
 struct Limits {

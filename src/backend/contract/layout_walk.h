@@ -185,4 +185,22 @@ private:
 
 inline constexpr auto is_block = [](const Node &n) { return n.kind == NodeKind::block; };
 
+// Whether the bytes [offset, offset + length) of a packed stream are consecutive in memory too;
+// `first` is then the displacement of the first one.
+inline bool is_consecutive(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
+                           int64_t &first) {
+    Walk walk(layout, top, layout.start, is_block);
+    walk.start(offset, length);
+    int64_t next = 0;
+    bool begun = false;
+    for (Piece piece; walk.next(piece);) {
+        const int64_t at = displace(piece.origin, static_cast<int64_t>(piece.begin));
+        if (begun && at != next) return false;
+        if (!begun) first = at;
+        begun = true;
+        next = displace(at, static_cast<int64_t>(piece.end - piece.begin));
+    }
+    return true;
+}
+
 } // namespace ucd

@@ -35,7 +35,9 @@ namespace ucd {
 
 struct Plugin {
     const char *version; // UCD_PLUGIN_VERSION
-    std::unique_ptr<Backend> (*create)();
+    // Nothing else links a plugin to libucd: it needs no symbol of libucd's, which so can be
+    // unloaded, and is told anew where the sentences are when libucd is loaded again.
+    std::unique_ptr<Backend> (*create)(LastErrorOfThread last_error);
 };
 
 // The name of the one symbol that a plugin exports.
@@ -43,7 +45,16 @@ inline constexpr const char *plugin_symbol = "ucd_plugin";
 
 } // namespace ucd
 
+#if defined(UCD_IN_PLUGIN)
+#define UCD_PLUGIN_LAST_ERROR(of_thread) ucd::last_error = of_thread
+#else
+#define UCD_PLUGIN_LAST_ERROR(of_thread) (void)of_thread
+#endif
+
 // `create` makes the backend. Its virtual destructor is the plugin's own.
 #define UCD_PLUGIN(create)                                                                         \
     extern "C" __attribute__((visibility("default"))) const ucd::Plugin ucd_plugin;                \
-    const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, create};
+    const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, [](ucd::LastErrorOfThread of_thread) {     \
+                                        UCD_PLUGIN_LAST_ERROR(of_thread);                          \
+                                        return create();                                           \
+                                    }};

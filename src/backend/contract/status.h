@@ -23,30 +23,35 @@ private:
 
 inline constexpr Status success{};
 
-// One sentence per thread. Exported, so that a backend in a shared object of its own words its
-// failures in the same place.
+// One sentence per thread.
 struct LastError {
     char text[512];
 };
+using LastErrorOfThread = LastError &(*)();
+
 #if defined(UCD_IN_PLUGIN)
-__attribute__((
-    visibility("default"))) extern constinit thread_local LastError last_error; // libucd's
+// A backend in a shared object of its own words its failures where libucd does, which says where
+// that is; see plugin.h.
+inline constinit LastErrorOfThread last_error = nullptr;
 #else
-__attribute__((visibility("default"))) inline constinit thread_local LastError last_error{};
+inline constinit thread_local LastError last_error_of_thread{};
+inline LastError &last_error() {
+    return last_error_of_thread;
+}
 #endif
 
 // The code that finds an error words it; the C boundary puts the function's name before it.
 [[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    std::vsnprintf(last_error.text, sizeof last_error.text, format, args);
+    std::vsnprintf(last_error().text, sizeof LastError::text, format, args);
     va_end(args);
     return Status(code);
 }
 
 // Cuts the sentence's end off if it becomes too long.
 [[gnu::cold]] inline void prefix_last_error(const char *prefix) {
-    char(&text)[sizeof last_error.text] = last_error.text;
+    char(&text)[sizeof LastError::text] = last_error().text;
     const std::size_t room = sizeof text - 1;
     const std::size_t head = std::min(std::strlen(prefix) + 2, room);
     const std::size_t tail = std::min(std::strlen(text), room - head);

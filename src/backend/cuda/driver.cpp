@@ -221,6 +221,26 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
     return success;
 }
 
+Status find_device(cudaStream_t stream, int &device) {
+    if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+        return check(cudaGetDevice(&device), "asking for the current device");
+    const DriverLibrary &library = DriverLibrary::instance();
+    CUcontext context = nullptr;
+    CUdevice handle = 0;
+    CUresult result = library.stream_get_ctx(stream, &context);
+    // Only the current context tells its device.
+    if (result == CUDA_SUCCESS) result = library.ctx_push_current(context);
+    if (result == CUDA_SUCCESS) {
+        result = library.ctx_get_device(&handle);
+        (void)library.ctx_pop_current(&context);
+    }
+    if (result != CUDA_SUCCESS)
+        return fail(UCD_ERR__DEVICE, "CUDA: asking for the device of a stream failed: %s",
+                    library.text_of(result).c_str());
+    device = handle;
+    return success;
+}
+
 Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
     cudaStreamCaptureStatus capture;
     cudaGraph_t graph = nullptr;

@@ -33,6 +33,8 @@ DriverLibrary load() {
     find(library, "cuDevicePrimaryCtxGetState", l.primary_ctx_get_state, l.missing);
     find(library, "cuCtxPushCurrent_v2", l.ctx_push_current, l.missing);
     find(library, "cuCtxPopCurrent_v2", l.ctx_pop_current, l.missing);
+    find(library, "cuCtxGetDevice", l.ctx_get_device, l.missing);
+    find(library, "cuStreamGetCtx", l.stream_get_ctx, l.missing);
     find(library, "cuPointerGetAttributes", l.pointer_get_attributes, l.missing);
     find(library, "cuMemGetAddressRange_v2", l.mem_get_address_range, l.missing);
     find(library, "cuMemGetAccess", l.mem_get_access, l.missing);

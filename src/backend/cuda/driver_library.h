@@ -23,6 +23,8 @@ struct DriverLibrary {
     decltype(&cuDevicePrimaryCtxGetState) primary_ctx_get_state = nullptr;
     decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
     decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
+    decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
+    decltype(&cuStreamGetCtx) stream_get_ctx = nullptr;
     decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
     decltype(&cuMemGetAddressRange) mem_get_address_range = nullptr;
     decltype(&cuMemGetAccess) mem_get_access = nullptr;

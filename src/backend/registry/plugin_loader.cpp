@@ -47,7 +47,7 @@ std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason)
     } else if (std::strcmp(plugin->version, UCD_PLUGIN_VERSION) != 0) {
         reason = file + " is for UCD " + plugin->version + "; this is UCD " + UCD_PLUGIN_VERSION;
     } else {
-        return plugin->create();
+        return plugin->create(&last_error);
     }
     return nullptr;
 }

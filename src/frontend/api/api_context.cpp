@@ -98,7 +98,7 @@ const char *ucd_strerror(int rc) {
 }
 
 const char *ucd_last_error(void) {
-    return last_error.text;
+    return last_error().text;
 }
 
 int ucd_info_create(ucd_info_t *info) {

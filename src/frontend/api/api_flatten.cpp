@@ -29,6 +29,19 @@ int ucd_flatten_size(ucd_type_t type, uintptr_t *size) {
     });
 }
 
+int ucd_flattened_size(const void *flattened, uintptr_t available, uintptr_t *size) {
+    return guard("ucd_flattened_size", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        if (available > 0) UCD_TRY(require(flattened, "flattened"));
+        UCD_TRY(require(size, "size"));
+        uint64_t says;
+        UCD_TRY(flattened_size(static_cast<const uint8_t *>(flattened), available, says));
+        *size = says;
+        return success;
+    });
+}
+
 int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size) {
     return guard("ucd_flatten", [&]() -> Status {
         const Type *t;

@@ -23,7 +23,7 @@ template <class Body>
         status = status_of_exception();
     }
     prefix_last_error(function);
-    if (logs(LogLevel::error)) log_line("%s", last_error.text);
+    if (logs(LogLevel::error)) log_line("%s", last_error().text);
     return status.code();
 }
 

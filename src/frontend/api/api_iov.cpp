@@ -1,9 +1,8 @@
 // I/O vectors.
 
 #include "api/api_guard.h"
+#include "api/whole.h"
 #include "layout/segments.h"
-#include "transfer/arguments.h"
-#include "transfer/context.h"
 
 #include <ucd.h>
 
@@ -12,22 +11,15 @@ using namespace ucd;
 namespace {
 
 // (count, type) as one node, or nothing to list.
-struct Whole {
-    const Layout *layout = nullptr;
+struct Listed : Whole {
     Node top;
-    uint64_t bytes = 0;
     uint64_t segments() const { return bytes == 0 ? 0 : top.segments.count; }
 };
 
-Status whole_of(uintptr_t count, ucd_type_t handle, Whole &whole) {
-    Context *context;
-    UCD_TRY(current(context));
-    const Type *type;
-    UCD_TRY(resolve(handle, "type", type));
-    UCD_TRY(check_count(count, *type, "count", whole.bytes));
-    if (whole.bytes == 0) return success;
-    whole.layout = &layout_of(*type);
-    whole.top = repeat(whole.layout->top(), whole.layout->root, count, type->extent());
+Status whole_of(uintptr_t count, ucd_type_t type, Listed &whole) {
+    UCD_TRY(find_whole(count, type, whole));
+    if (whole.bytes > 0)
+        whole.top = repeat(whole.layout->top(), whole.layout->root, count, whole.type->extent());
     return success;
 }
 
@@ -48,7 +40,7 @@ auto store_into(const void *buf, struct iovec *iov, uint64_t *bytes) {
 
 int ucd_iov_len(uintptr_t count, ucd_type_t type, uintptr_t *iov_len) {
     return guard("ucd_iov_len", [&]() -> Status {
-        Whole whole;
+        Listed whole;
         UCD_TRY(whole_of(count, type, whole));
         UCD_TRY(require(iov_len, "iov_len"));
         *iov_len = whole.segments();
@@ -59,7 +51,7 @@ int ucd_iov_len(uintptr_t count, ucd_type_t type, uintptr_t *iov_len) {
 int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_bytes, uintptr_t *iov_len,
                     uintptr_t *actual_iov_bytes) {
     return guard("ucd_iov_len_max", [&]() -> Status {
-        Whole whole;
+        Listed whole;
         UCD_TRY(whole_of(count, type, whole));
         UCD_TRY(require(iov_len, "iov_len"));
         UCD_TRY(require(actual_iov_bytes, "actual_iov_bytes"));
@@ -80,15 +72,11 @@ int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_bytes, u
 int ucd_iov(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t iov_offset,
             struct iovec *iov, uintptr_t max_iov_len, uintptr_t *actual_iov_len) {
     return guard("ucd_iov", [&]() -> Status {
-        Whole whole;
+        Listed whole;
         UCD_TRY(whole_of(count, type, whole));
         UCD_TRY(require(actual_iov_len, "actual_iov_len"));
         UCD_TRY(array_present(iov, max_iov_len));
-        if (iov_offset > whole.segments())
-            return fail(UCD_ERR__INVALID_ARG,
-                        "iov_offset is %ju; it must be at most the number of segments, %ju",
-                        static_cast<uintmax_t>(iov_offset),
-                        static_cast<uintmax_t>(whole.segments()));
+        UCD_TRY(check_first("iov_offset", iov_offset, whole.segments(), "segments"));
         uint64_t listed = 0;
         if (iov_offset < whole.segments() && max_iov_len > 0) {
             const uint64_t start = segment_start(*whole.layout, whole.top, iov_offset);
@@ -104,7 +92,7 @@ int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t o
                   uintptr_t max_bytes, struct iovec *iov, uintptr_t max_iov_len,
                   uintptr_t *actual_iov_len, uintptr_t *actual_bytes) {
     return guard("ucd_iov_bytes", [&]() -> Status {
-        Whole whole;
+        Listed whole;
         UCD_TRY(whole_of(count, type, whole));
         UCD_TRY(require(actual_iov_len, "actual_iov_len"));
         UCD_TRY(require(actual_bytes, "actual_bytes"));

@@ -75,9 +75,9 @@ int ucd_waitall(uintptr_t count, ucd_request_t *requests) {
             const Status status = wait(requests[i]);
             if (status.ok() || !first.ok()) continue;
             first = status;
-            sentence = last_error;
+            sentence = last_error();
         }
-        if (!first.ok()) last_error = sentence;
+        if (!first.ok()) last_error() = sentence;
         return first;
     });
 }

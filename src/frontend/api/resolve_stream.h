@@ -8,12 +8,19 @@
 
 namespace ucd {
 
+// stream.device: the one that the native stream belongs to.
+inline constexpr int device_of_native = -1;
+
 inline Status resolve_stream(const Context &context, const ucd_stream_t &stream,
                              StreamTarget &target) {
     UCD_TRY(require(stream.backend, "stream.backend"));
-    UCD_TRY(find_executor(context, "stream", stream.backend, stream.device, target.executor));
     target.stream = {stream.device, stream.native, stream.context};
-    return success;
+    if (stream.device == device_of_native) {
+        constexpr int any = 0;
+        UCD_TRY(find_executor(context, "stream", stream.backend, any, target.executor));
+        UCD_TRY(target.executor.backend->device_of(target.stream, target.stream.device));
+    }
+    return find_executor(context, "stream", stream.backend, target.stream.device, target.executor);
 }
 
 } // namespace ucd

@@ -397,22 +397,48 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
 
 } // namespace
 
+namespace {
+
+Status check_magic(const uint8_t *bytes) {
+    return std::equal(magic, magic + sizeof magic, bytes) ? success
+                                                          : corrupt("it starts with other bytes");
+}
+
+Status check_version(const uint8_t *bytes) {
+    const auto written_by = static_cast<unsigned>(load_unsigned(bytes + version_at, 1));
+    if (written_by > version)
+        return fail(UCD_ERR__NOT_SUPPORTED,
+                    "flattened is of version %u of the format; this library reads version %u",
+                    written_by, unsigned{version});
+    return written_by == version ? success : corrupt("its version is 0");
+}
+
+} // namespace
+
+Status flattened_size(const uint8_t *bytes, std::size_t available, uint64_t &size) {
+    constexpr std::size_t needed = total_at + sizeof size;
+    static_assert(needed == 16);
+    if (available < needed)
+        return fail(UCD_ERR__TRUNCATED, "available is %zu; the size needs the first %zu bytes",
+                    available, needed);
+    UCD_TRY(check_magic(bytes));
+    UCD_TRY(check_version(bytes));
+    const uint64_t total = load_unsigned(bytes + total_at, 3);
+    if (total < header_bytes) return corrupt("it is shorter than a header");
+    size = total;
+    return success;
+}
+
 Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type) {
     if (count < header_bytes) return corrupt("it is shorter than a header");
-    if (!std::equal(magic, magic + sizeof magic, bytes))
-        return corrupt("it starts with other bytes");
+    UCD_TRY(check_magic(bytes));
     const uint64_t total = load_unsigned(bytes + total_at, 3);
     if (total != count)
         return fail(UCD_ERR__CORRUPT, "flattened_size is %zu; the flattened type says %ju", count,
                     static_cast<uintmax_t>(total));
     if (load_unsigned(bytes + checksum_at, 2) != checksum(bytes, count))
         return corrupt("its checksum differs");
-    const auto written_by = static_cast<unsigned>(load_unsigned(bytes + version_at, 1));
-    if (written_by > version)
-        return fail(UCD_ERR__NOT_SUPPORTED,
-                    "flattened is of version %u of the format; this library reads version %u",
-                    written_by, unsigned{version});
-    if (written_by != version) return corrupt("its version is 0");
+    UCD_TRY(check_version(bytes));
     UCD_TRY(Reader(bytes, count).run(type));
     type->unflattened = true;
     type->flattened_bytes = count;

@@ -16,6 +16,10 @@ uint64_t bytes_of(const TypeCache &derived) {
             if (const Plan *plan = slot.load(std::memory_order_acquire)) bytes += plan->memory();
     if (const Elements *e = derived.elements.load(std::memory_order_acquire))
         bytes += sizeof *e + bytes_of(e->runs);
+    if (const Layout *runs = derived.runs.load(std::memory_order_acquire))
+        bytes += sizeof *runs + bytes_of(*runs);
+    if (const BoxIndex *boxes = derived.boxes.load(std::memory_order_acquire))
+        bytes += sizeof *boxes + boxes->memory();
     return bytes;
 }
 

@@ -14,6 +14,8 @@ TypeCache::~TypeCache() {
     for (auto &of_backend : plans)
         for (auto &plan : of_backend) delete plan.load(std::memory_order_acquire);
     delete elements.load(std::memory_order_acquire);
+    delete runs.load(std::memory_order_acquire);
+    delete boxes.load(std::memory_order_acquire);
 }
 
 namespace {
@@ -57,7 +59,10 @@ const TypeCache &make_cache(const Type &type) {
     auto made = std::make_unique<TypeCache>();
     const uint64_t budget = budget_of(type);
     made->layout = lower_to_layout(type, layout_share(budget));
-    if (budget != unlimited) made->bytes_left = budget - std::min(budget, bytes_of(made->layout));
+    if (budget != unlimited) {
+        const uint64_t taken = bytes_of(made->layout) + BoxIndex::memory_for(made->layout);
+        made->bytes_left = budget - std::min(budget, taken);
+    }
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
     return cache_of(type);
 }
@@ -117,6 +122,29 @@ const Elements &elements_of(const Type &type) {
     (void)(type.unflattened ? make_within_budget(cache, cache.elements, make)
                             : make(unlimited, taken));
     return *cache.elements.load(std::memory_order_acquire);
+}
+
+const Layout &runs_of(const Type &type) {
+    const TypeCache &cache = cache_of(type);
+    if (const Layout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
+    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+        // Plans have at least as much.
+        auto made = std::make_unique<Layout>(
+            lower_to_runs(type, max_bytes == unlimited ? unlimited : max_bytes / 2));
+        taken = sizeof *made + bytes_of(*made);
+        publish(cache.runs, std::move(made));
+        return success;
+    };
+    uint64_t taken;
+    (void)(type.unflattened ? make_within_budget(cache, cache.runs, make) : make(unlimited, taken));
+    return *cache.runs.load(std::memory_order_acquire);
+}
+
+const BoxIndex &boxes_of(const Type &type) {
+    const TypeCache &cache = cache_of(type);
+    if (cache.boxes.load(std::memory_order_acquire) == nullptr)
+        publish(cache.boxes, std::make_unique<BoxIndex>(cache.layout));
+    return *cache.boxes.load(std::memory_order_acquire);
 }
 
 } // namespace ucd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend.h"
+#include "box_index.h"
 #include "types/type.h"
 
 #include <mutex>
@@ -15,8 +16,10 @@ struct TypeCache final : CachedOnType {
     // Per backend and for a count of one or more; see Backend::plan().
     mutable std::atomic<const Plan *> plans[max_backends][2] = {};
     mutable std::atomic<const Elements *> elements{nullptr};
-    // What plans and elements may still take, if the type was made from flattened bytes. Then they
-    // are made under the mutex.
+    mutable std::atomic<const Layout *> runs{nullptr};
+    mutable std::atomic<const BoxIndex *> boxes{nullptr};
+    // What plans, elements and runs may still take, if the type was made from flattened bytes. Then
+    // they are made under the mutex.
     mutable uint64_t bytes_left = UINT64_MAX;
     mutable std::mutex making;
 
@@ -56,5 +59,11 @@ inline Status plan_of(const Type &type, const Backend &backend, unsigned backend
 
 // What the packed stream of the type is made of, for reductions.
 const Elements &elements_of(const Type &type);
+
+// The same by handles; see lower_to_runs(). Not for empty types.
+const Layout &runs_of(const Type &type);
+
+// Where the boxes of the type's layout begin.
+const BoxIndex &boxes_of(const Type &type);
 
 } // namespace ucd

@@ -32,7 +32,7 @@ public:
 
     // How it went: success or the first failure, which becomes this thread's last error.
     Status outcome() const noexcept {
-        if (!outcome_.ok()) last_error = error_;
+        if (!outcome_.ok()) last_error() = error_;
         return outcome_;
     }
     bool failed() const noexcept { return !outcome_.ok(); }
@@ -57,7 +57,7 @@ private:
     void record(Status status) noexcept {
         if (status.ok() || failed()) return;
         outcome_ = status;
-        error_ = last_error;
+        error_ = last_error();
     }
 
     AsyncOperation *previous_ = nullptr, *next_ = nullptr;

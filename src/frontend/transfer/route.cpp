@@ -1,7 +1,7 @@
 #include "transfer/route.h"
 
-#include "box.h"
 #include "layout_walk.h"
+#include "pitched_copies.h"
 #include "prepared/type_cache.h"
 #include "types/ops.h"
 #include "types/predefined.h"
@@ -94,12 +94,11 @@ Status check_copy_engines(const Transfer &t, Op op) {
     if (op != Op::replace)
         return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
     const Layout &layout = layout_of(*t.type);
-    const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
-    std::vector<Box> boxes;
-    if (Boxes(layout, boxes).list(top, t.offset, t.length, max_boxes)) return success;
+    Boxes boxes(layout, boxes_of(*t.type), t.count, t.type->extent());
+    if (has_at_most(boxes, t.offset, t.length, max_copies)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "ucd.engine is dma, which takes up to %zu blocks or boxes; this range has more",
-                max_boxes);
+                max_copies);
 }
 
 namespace {

@@ -101,6 +101,16 @@ DRIVER cuCtxPopCurrent(CUcontext *context) {
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
+DRIVER cuCtxGetDevice(CUdevice *device) {
+    (void)device;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+DRIVER cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    (void)stream, (void)context;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
 DRIVER cuMemGetAddressRange(CUdeviceptr *start, size_t *bytes, CUdeviceptr pointer) {
     (void)start, (void)bytes, (void)pointer;
     return CUDA_ERROR_NOT_INITIALIZED;

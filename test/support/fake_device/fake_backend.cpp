@@ -3,7 +3,7 @@
 #include "support/fake_device/fake_driver.h"
 #include "support/oracle/reduction_oracle.hpp"
 
-#include "box.h"
+#include "pitched_copies.h"
 
 #include <array>
 #include <cstring>
@@ -125,9 +125,11 @@ private:
                 std::memcpy(typed, packed, bytes);
             packed += bytes;
         }
-        std::vector<Box> boxes;
-        if (job_.limits.engine == Engine::dma &&
-            !Boxes(layout, boxes).list(top, job_.offset, job_.length, max_boxes + 4))
+        if (job_.limits.engine != Engine::dma) return;
+        const BoxIndex index(layout);
+        Boxes boxes(layout, index, job_.count, plan_.extent);
+        // A chunk of a range may cut a box at either end.
+        if (!has_at_most(boxes, job_.offset, job_.length, max_copies + 2 * max_cuts))
             throw std::runtime_error("copy engines move boxes only");
     }
 
@@ -252,6 +254,14 @@ public:
         mock::counts.jobs += static_cast<int>(jobs.size());
         std::vector<Job> copy(jobs.begin(), jobs.end());
         start(device, done, [device, copy = std::move(copy)] { run_all(device, copy); });
+        return success;
+    }
+
+    Status device_of(const NativeStream &native, int &device) override {
+        mock::Stream *stream = static_cast<mock::Stream *>(native.native);
+        if (stream == nullptr)
+            return fail(UCD_ERR__INVALID_ARG, "stream.native is NULL; it must be a mock::Stream");
+        device = stream->device();
         return success;
     }
 

@@ -196,52 +196,10 @@ void note_kernel(const char *name) {
 } // namespace
 
 namespace driver {
-namespace {
-
-const BackendState everything{
-    .available = true, .devices = mock::device_count, .version = "1", .reason = {}};
-
-} // namespace
-
-BackendState look() {
-    return everything;
-}
-
-const BackendState &initialise() {
-    return everything;
-}
-
-bool find(const void *address, MemoryLocation &place) {
-    ++mock::counts.queries;
-    return mock::find(address, place);
-}
-
-Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
-    mock::Allocation a;
-    if (!mock::find(address, a)) return fail(UCD_ERR__DEVICE, "mock: %p is in no memory", address);
-    start = a.address;
-    bytes = a.bytes;
-    return success;
-}
 
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
     line_of(stream)->capture->kept.push_back(std::move(what));
     return success;
-}
-
-namespace {
-thread_local std::vector<int> pushed;
-}
-
-Current::Current(int device) {
-    const ucdtest::SpareAllocations spared;
-    pushed.push_back(current_device);
-    current_device = device;
-}
-
-Current::~Current() {
-    current_device = pushed.back();
-    pushed.pop_back();
 }
 
 } // namespace driver

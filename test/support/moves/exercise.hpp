@@ -64,6 +64,39 @@ inline void list_some(ucd_type_t type) {
     must(bytes <= 1000 && listed <= segments, "segments that fit");
 }
 
+// A few boxes and runs from the middle on: each begins where the one before ends.
+inline void list_boxes_and_runs(ucd_type_t type, std::uintptr_t size) {
+    std::uintptr_t total = 0, listed = 0, boundary = 0;
+    must(ucd_get_boxes(1, type, 0, nullptr, 0, &listed, &total) == UCD_SUCCESS, "ucd_get_boxes");
+    must((total == 0) == (size == 0), "the number of boxes");
+    ucd_box_t boxes[8];
+    must(ucd_get_boxes(1, type, total / 2, boxes, 8, &listed, &total) == UCD_SUCCESS,
+         "ucd_get_boxes");
+    must(listed == (total - total / 2 < 8 ? total - total / 2 : 8), "listed boxes");
+    for (std::uintptr_t i = 0; i < listed; ++i) {
+        std::uint64_t end = boxes[i].block;
+        for (std::uint32_t k = 0; k < boxes[i].dims; ++k) end *= boxes[i].count[k];
+        end += boxes[i].offset;
+        must(i + 1 < listed ? end == boxes[i + 1].offset : listed == 8 || end == size,
+             "the end of a box");
+    }
+    must(ucd_get_element_runs(1, type, 0, nullptr, 0, &listed, &total) == UCD_SUCCESS,
+         "ucd_get_element_runs");
+    must((total == 0) == (size == 0), "the number of runs");
+    ucd_element_run_t runs[8];
+    must(ucd_get_element_runs(1, type, total / 2, runs, 8, &listed, &total) == UCD_SUCCESS,
+         "ucd_get_element_runs");
+    must(listed == (total - total / 2 < 8 ? total - total / 2 : 8), "listed runs");
+    for (std::uintptr_t i = 0; i < listed; ++i) {
+        const std::uint64_t end = runs[i].offset + runs[i].elements * runs[i].element_bytes;
+        must(i + 1 < listed ? end == runs[i + 1].offset : listed == 8 || end == size,
+             "the end of a run");
+        must(ucd_element_boundary(1, type, runs[i].offset, &boundary) == UCD_SUCCESS &&
+                 boundary == runs[i].offset,
+             "ucd_element_boundary");
+    }
+}
+
 inline void build_some(ucd_type_t type) {
     // What is too large is refused; all else is a type.
     Handle twice, spread, pair;
@@ -91,6 +124,7 @@ inline void exercise(ucd_type_t type, std::uint64_t variation = 0) {
     must(described == UCD_ERR__TRUNCATED && needed > 1, "ucd_describe");
     move_some(type, size, size == 0 ? 0 : variation % size);
     list_some(type);
+    list_boxes_and_runs(type, size);
     build_some(type);
 
     std::uintptr_t flat = 0, size_of_copy = 0;

@@ -102,11 +102,11 @@ public:
     StreamLaunch(Kept &kept, gpuStream_t stream, Kept::Items item)
         : kept_(kept), stream_(stream), item_(std::move(item)) {}
     ~StreamLaunch() {
-        const LastError error = last_error;
+        const LastError error = last_error();
         // Without the event, only waiting tells when it is done.
         if (!item_.front().done->mark_end(stream_).ok()) (void)gpuStreamSynchronize(stream_);
         kept_.add(item_);
-        last_error = error;
+        last_error() = error;
     }
     StreamLaunch(const StreamLaunch &) = delete;
     StreamLaunch &operator=(const StreamLaunch &) = delete;
@@ -177,6 +177,11 @@ public:
         return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
             return launch_jobs({device, stream, LaunchMode::now, event.needs}, list);
         });
+    }
+
+    Status device_of(const NativeStream &native, int &device) override {
+        const BesideCaptures beside;
+        return driver::find_device(static_cast<gpuStream_t>(native.native), device);
     }
 
     Status launch_in(const NativeStream &native, const JobList &list,

@@ -80,9 +80,9 @@ Status BatchStore::allocate(std::size_t bytes, BatchTable &table) {
     };
     const Status status = start();
     if (!status.ok()) {
-        const LastError error = last_error;
+        const LastError error = last_error();
         release(table);
-        last_error = error;
+        last_error() = error;
     }
     return status;
 }

@@ -39,8 +39,8 @@ std::string GpuPlan::describe() const {
 }
 
 std::size_t GpuPlan::memory() const {
-    return sizeof *this + host.lists.size() + host.aligned_stores.size() + interpreter_.memory() +
-           elements_interpreter_.memory();
+    return sizeof *this + host.boxes.memory() + host.lists.size() + host.aligned_stores.size() +
+           interpreter_.memory() + elements_interpreter_.memory();
 }
 
 } // namespace ucd::UCD_GPU

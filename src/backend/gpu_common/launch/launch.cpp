@@ -193,9 +193,9 @@ bool is_faster_by_copy_engine(const Job &job) {
     const bool to_host =
         (job.typed_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
         touches_host_memory(job);
-    Box box;
-    return job.limits.engine == Engine::automatic && to_host && is_one_box(job, box) &&
-           is_faster_to_pinned(box, reinterpret_cast<uintptr_t>(job.typed));
+    PitchedCopy copy;
+    return job.limits.engine == Engine::automatic && to_host && is_one_copy(job, copy) &&
+           is_faster_to_pinned(copy, reinterpret_cast<uintptr_t>(job.typed));
 }
 
 Status load_kernels(const LayoutPlan &plan, uint64_t count) {

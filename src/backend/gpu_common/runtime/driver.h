@@ -25,6 +25,10 @@ bool has_access(int device, const MemoryLocation &place);
 // The allocation that an address of device memory is in; a failure is worded.
 Status find_allocation(const void *address, void *&start, std::size_t &bytes);
 
+// The device that a stream belongs to; of a default stream, the calling thread's current one. A
+// failure is worded.
+Status find_device(gpuStream_t stream, int &device);
+
 // Keeps it until the graph that the stream is being captured into is destroyed, and all graphs made
 // from that one. The destructor of `what` may not call the runtime. NOT_SUPPORTED if the vendor's
 // graphs keep nothing.

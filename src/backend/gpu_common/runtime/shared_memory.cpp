@@ -45,9 +45,9 @@ Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocat
     Status status = driver::find_allocation(opened, start, size);
     if (status.ok()) status = check_range(UCD_ERR__CORRUPT, size, handle.offset, bytes);
     if (!status.ok()) {
-        const LastError error = last_error;
+        const LastError error = last_error();
         (void)gpuIpcCloseMemHandle(opened);
-        last_error = error;
+        last_error() = error;
         return status;
     }
     allocation = opened;

@@ -17,10 +17,27 @@ namespace {
 // spliced into one list from the top; otherwise each level would copy the list of the level below.
 constexpr uint32_t deep = 32;
 
+// Where an element's bytes are put: where they lie, or one after the other in the packed stream,
+// there with their representation or with the shift of their handle.
+enum class Lower : uint8_t { bytes, elements, runs };
+
+// Downwards, so that no type is too large for it. Handles come first, then representations that
+// have none here.
+constexpr unsigned first_without_handle = 64;
+static_assert(predefined_count < first_without_handle);
+
+int64_t shift_of(const Type &element) {
+    const unsigned number = element.predefined != 0
+                                ? element.predefined
+                                : first_without_handle + static_cast<unsigned>(element.element);
+    return -static_cast<int64_t>(number);
+}
+
 // Visits the type tree in post-order on a stack of its own: a million levels are legal.
 class Lowering {
 public:
-    Lowering(Builder &builder, bool packed) : builder_(builder), packed_(packed) {}
+    Lowering(Builder &builder, Lower what)
+        : builder_(builder), what_(what), packed_(what != Lower::bytes) {}
 
     // `rewrites` is what the builder reports to.
     void record(LoweringTrace &trace, std::vector<const char *> &rewrites) {
@@ -90,7 +107,8 @@ private:
     }
 
     Placed element(const Type &t) {
-        if (packed_) return builder_.block(0, t.size, t.element);
+        if (what_ == Lower::elements) return builder_.block(0, t.size, t.element);
+        if (what_ == Lower::runs) return builder_.block(shift_of(t), t.size, Element::none);
         const Pieces p = pieces_of(t.element);
         if (p.second_bytes == 0) return builder_.block(0, t.size, Element::none);
         BlockList list;
@@ -206,6 +224,7 @@ private:
     }
 
     Builder &builder_;
+    Lower what_;
     bool packed_;
     LoweringTrace *trace_ = nullptr;
     std::vector<const char *> *rewrites_ = nullptr;
@@ -225,12 +244,12 @@ namespace {
 // Lists that are written out and folded into others take memory only for a while: several times
 // what the layout may take. If it turns out to be larger, it is made again from what fits for
 // certain.
-template <class Lower>
-Layout lower_within(uint64_t max_bytes, Lower lower) {
+template <class Make>
+Layout lower_within(uint64_t max_bytes, Make make) {
     constexpr uint64_t for_a_while = 2;
-    if (max_bytes > UINT64_MAX / for_a_while) return lower(UINT64_MAX);
-    Layout layout = lower(for_a_while * max_bytes);
-    return bytes_of(layout) <= max_bytes ? layout : lower(max_bytes);
+    if (max_bytes > UINT64_MAX / for_a_while) return make(UINT64_MAX);
+    Layout layout = make(for_a_while * max_bytes);
+    return bytes_of(layout) <= max_bytes ? layout : make(max_bytes);
 }
 
 } // namespace
@@ -239,7 +258,7 @@ Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trac
     return lower_within(max_bytes, [&](uint64_t most) {
         std::vector<const char *> rewrites;
         Builder builder(trace != nullptr ? &rewrites : nullptr, most);
-        Lowering lowering(builder, false);
+        Lowering lowering(builder, Lower::bytes);
         if (trace != nullptr) {
             *trace = {};
             lowering.record(*trace, rewrites);
@@ -251,8 +270,22 @@ Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trac
 Layout lower_to_elements(const Type &type, uint64_t max_bytes) {
     return lower_within(max_bytes, [&](uint64_t most) {
         Builder builder(nullptr, most);
-        return builder.finish(Lowering(builder, true).run(type));
+        return builder.finish(Lowering(builder, Lower::elements).run(type));
     });
+}
+
+Layout lower_to_runs(const Type &type, uint64_t max_bytes) {
+    return lower_within(max_bytes, [&](uint64_t most) {
+        Builder builder(nullptr, most);
+        return builder.finish(Lowering(builder, Lower::runs).run(type));
+    });
+}
+
+ShiftedElement element_with_shift(int64_t shift) {
+    const auto number = static_cast<unsigned>(-shift);
+    if (number >= first_without_handle)
+        return {UCD_TYPE__NULL, packed_size(static_cast<Element>(number - first_without_handle))};
+    return {reinterpret_cast<ucd_type_t>(uintptr_t{number}), predefined_type(number).size};
 }
 
 } // namespace ucd

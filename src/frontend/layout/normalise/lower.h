@@ -30,4 +30,18 @@ Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trac
 // marked with their element.
 Layout lower_to_elements(const Type &type, uint64_t max_bytes);
 
+// The same by handles, as segments: of a packed stream in which the elements of each handle are
+// shifted by a distance of their own. Elements then touch only those of the same handle, so the
+// maximal runs are the segments of the layout, and the shift of a segment is its position there
+// less that in the stream.
+Layout lower_to_runs(const Type &type, uint64_t max_bytes);
+
+// What elements with that shift are: the handle, or UCD_TYPE__NULL if this machine has none for
+// their representation.
+struct ShiftedElement {
+    ucd_type_t handle;
+    uint64_t bytes;
+};
+ShiftedElement element_with_shift(int64_t shift);
+
 } // namespace ucd

@@ -1,0 +1,41 @@
+// A count of a type as one layout, for the functions that list what it is made of.
+#pragma once
+
+#include "status.h"
+#include "transfer/arguments.h"
+#include "transfer/context.h"
+
+#include <ucd.h>
+
+namespace ucd {
+
+// The type and the packed size of `count` of it.
+inline Status find_many(uintptr_t count, ucd_type_t handle, const Type *&type, uint64_t &bytes) {
+    Context *context;
+    UCD_TRY(current(context));
+    UCD_TRY(resolve(handle, "type", type));
+    return check_count(count, *type, "count", bytes);
+}
+
+// Its layout, which holds all displacements. Nothing to list if `bytes` is 0.
+struct Whole {
+    const Type *type = nullptr;
+    const Layout *layout = nullptr;
+    uint64_t bytes = 0;
+};
+
+inline Status find_whole(uintptr_t count, ucd_type_t handle, Whole &whole) {
+    UCD_TRY(find_many(count, handle, whole.type, whole.bytes));
+    if (whole.bytes > 0) whole.layout = &layout_of(*whole.type);
+    return success;
+}
+
+// The first of the things to list: as many as there are give none. `what` names them.
+inline Status check_first(const char *argument, uintptr_t first, uint64_t total, const char *what) {
+    if (first > total)
+        return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the number of %s, %ju",
+                    argument, static_cast<uintmax_t>(first), what, static_cast<uintmax_t>(total));
+    return success;
+}
+
+} // namespace ucd
