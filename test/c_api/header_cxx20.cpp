@@ -63,7 +63,7 @@ PIN(sizeof(ucd_layout_t), 152);
 PIN(offsetof(ucd_layout_t, struct_size), 0);
 PIN(offsetof(ucd_layout_t, contiguous), 4);
 PIN(offsetof(ucd_layout_t, box_dims), 8);
-PIN(offsetof(ucd_layout_t, reserved), 12);
+PIN(offsetof(ucd_layout_t, flags), 12);
 PIN(offsetof(ucd_layout_t, bytes), 16);
 PIN(offsetof(ucd_layout_t, segments), 24);
 PIN(offsetof(ucd_layout_t, min_segment), 32);

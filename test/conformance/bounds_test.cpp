@@ -92,7 +92,7 @@ void check_layout(const Case &one, const Subject &subject) {
     }
     require_equal(one, "struct_size", layout.struct_size, sizeof layout);
     require_equal(one, "contiguous", layout.contiguous, pieces.size() <= 1 ? 1 : 0);
-    require_equal(one, "reserved", layout.reserved, 0);
+    require_equal(one, "flags", layout.flags, 0);
     require_equal(one, "bytes", layout.bytes, subject.size());
     require_equal(one, "segments", layout.segments, pieces.size());
     require_equal(one, "min_segment", layout.min_segment, shortest);

@@ -24,6 +24,7 @@ Status whole_of(uintptr_t count, ucd_type_t handle, Whole &whole) {
     UCD_TRY(current(context));
     const Type *type;
     UCD_TRY(resolve(handle, "type", type));
+    UCD_TRY(check_places_known(*type));
     UCD_TRY(check_count(count, *type, "count", whole.bytes));
     if (whole.bytes == 0) return success;
     whole.layout = &layout_of(*type);

@@ -20,7 +20,7 @@ namespace {
                                          Op op, ucd_info_t info, ucd_request_t *request) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
-    if (all_on_host(context, hints)) [[likely]] {
+    if (all_on_host(context, hints, *t.type)) [[likely]] {
         if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
         return success;
@@ -95,7 +95,8 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         std::unique_ptr<AsyncOperation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
-            if (all_on_host(*context, hints)) [[likely]]
+            if (all_on_host(*context, hints, *from.type) &&
+                all_on_host(*context, hints, *to.type)) [[likely]]
                 UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
             else
                 UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));

@@ -69,6 +69,10 @@ UCD_GPU_FUNCTION Stretch locate(const InterpretedLayout &p, uint64_t position) {
             place += child * load_table(&node->stride);
         } else if (kind == interpreter_indexed_block) {
             place += displacement_of(lists, node, child);
+        } else if (kind == interpreter_by_reference) {
+            place += displacement_by_index(load_table(&node->displacements),
+                                           load_table(&node->granule), load_table(&node->stride),
+                                           child);
         } else {
             const uint64_t run = entry_holding(lists, node, child);
             const uint64_t in_run =

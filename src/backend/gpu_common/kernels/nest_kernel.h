@@ -19,6 +19,16 @@ UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
 }
 
+// The same for the child of an indexed_block level, whose list may be the caller's.
+template <unsigned width>
+UCD_GPU_FUNCTION int64_t displacement_of_child(const NestList &list, uint32_t child) {
+    if (list.displacement_unit == 0 && list.granule != index_none)
+        return static_cast<int64_t>(displacement_by_index(list.displacements, list.granule,
+                                                          list.first, child)) /
+               static_cast<int64_t>(width);
+    return displacement_at<width>(list, child);
+}
+
 UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
     return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
@@ -47,7 +57,7 @@ UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint
     if constexpr (kind == LevelKind::strided) {
         displacement += steps(child, level);
     } else if constexpr (kind == LevelKind::indexed_block) {
-        displacement += displacement_at<width>(list, child);
+        displacement += displacement_of_child<width>(list, child);
     } else {
         const uint32_t run = run_holding(list, child);
         const uint32_t in_run = child - load_table(list_pointer<uint32_t>(list.first) + run);

@@ -65,6 +65,8 @@ bool list_boxes(const Job &job, std::size_t most, std::vector<Box> &boxes) {
 } // namespace
 
 bool is_one_box(const Job &job, Box &box) {
+    // Where its blocks are, the host may not be able to read.
+    if (static_cast<const GpuPlan &>(*job.plan).host.layout.has_reference()) return false;
     std::vector<Box> boxes;
     if (!list_boxes(job, 1, boxes)) return false;
     box = boxes.front();

@@ -29,13 +29,24 @@ typedef struct NestLevel {
     int32_t stride; // in words, so that a product takes one instruction
 } NestLevel;
 
-// What levels with lists have besides; addresses of lists in device memory.
+// What a caller's list of indices has: see NestList.
+enum {
+    index_none, // the list is the library's own
+    index_int32,
+    index_uint32,
+    index_64_bits,
+};
+
+// What levels with lists have besides; addresses of lists in memory that the device reaches. Of a
+// list that is the caller's, displacement i is index i times a unit.
 typedef struct NestList {
     uint64_t displacements;     // indexed_block: by child; indexed: by run
-    uint64_t first;             // indexed: children before each run, and a last entry beyond all
+    uint64_t first;             // indexed: children before each run, and a last entry beyond all;
+                                // indexed_block, of a caller's list: the unit in bytes
     uint64_t starts;            // indexed: the run of each 2^granule-th child: short searches
-    uint32_t displacement_unit; // of entries with 32 bits, in words; 0: they are bytes in 64 bits
-    uint32_t granule;
+    uint32_t displacement_unit; // of signed entries with 32 bits, in words; it may be negative, too.
+                                // 0: entries are bytes in 64 bits, or what `granule` says
+    uint32_t granule;           // indexed: see `starts`; indexed_block: an index_*
 } NestList;
 UCD_GPU_SIZE(NestList, 32);
 

@@ -36,8 +36,22 @@ inline uint32_t grid_for(uint64_t tiles, uint32_t max_blocks) {
     return static_cast<uint32_t>(std::min(tiles, max_blocks > 0 ? max_blocks : most));
 }
 
+// Indices of 32 bits are read as the library's own displacements are, if their unit is small enough.
+inline NestList caller_list(const IndexList &indices, uint32_t word) {
+    NestList list{.displacements = reinterpret_cast<uintptr_t>(indices.indices),
+                  .first = static_cast<uint64_t>(indices.unit),
+                  .starts = 0,
+                  .displacement_unit = 0,
+                  .granule = index_kind(indices.element)};
+    const int64_t words = indices.unit / int64_t{word};
+    if (list.granule == index_int32 && words == static_cast<int32_t>(words))
+        list.displacement_unit = static_cast<uint32_t>(static_cast<int32_t>(words));
+    return list;
+}
+
 // `lists`: the address of the plan's lists on the device.
 inline NestList nest_list(const ShapeLevel &level, uint32_t word, uint64_t lists) {
+    if (level.indices.indices != nullptr) return caller_list(level.indices, word);
     return {.displacements = lists + level.displacements,
             .first = lists + level.first,
             .starts = lists + level.starts,
@@ -59,8 +73,9 @@ inline uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, uint
     if (outermost.kind == LevelKind::strided) {
         typed += skipped * static_cast<uint64_t>(outermost.stride);
     } else {
-        const uint64_t entry = list.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
-        list.displacements += skipped * entry;
+        const bool wide = list.granule == index_none ? list.displacement_unit == 0
+                                                     : list.granule == index_64_bits;
+        list.displacements += skipped * (wide ? sizeof(int64_t) : sizeof(int32_t));
     }
     return skipped * outermost.each;
 }

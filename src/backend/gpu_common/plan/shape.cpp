@@ -72,6 +72,11 @@ ShapeLevel level_of(const Layout &layout, const Node &n, ListBuilder &lists) {
     level.each = layout.nodes[n.child].bytes;
     level.stride = n.stride;
     if (n.kind == NodeKind::strided) return level;
+    if (n.kind == NodeKind::by_reference) {
+        level.kind = LevelKind::indexed_block;
+        level.indices = layout.index_lists[n.table];
+        return level;
+    }
     const Table &t = layout.tables[n.table];
     if (n.kind == NodeKind::indexed && is_short(layout, n)) return with_blocks(level, t, lists);
     if (n.kind == NodeKind::indexed) return with_runs(level, t.displs, t.first, lists);
@@ -145,7 +150,8 @@ uint64_t listed_entries(const Layout &layout) {
 }
 
 bool can_flatten(const Layout &layout, const Node &node) {
-    return node.segments.count <= std::max(max_entries, 2 * listed_entries(layout)) &&
+    return !node.has_reference &&
+           node.segments.count <= std::max(max_entries, 2 * listed_entries(layout)) &&
            node.bytes < max_positions;
 }
 
@@ -190,7 +196,7 @@ AlignedStoreList aligned_stores_of(const Layout &layout, const Node &top, const 
         if (n->stride % max_store_bytes != 0) return {};
         n = &layout.nodes[n->child];
     }
-    if (list.levels == 0 || n->segments.count > max_segments || n->bytes > max_bytes ||
+    if (list.levels == 0 || n->has_reference || n->segments.count > max_segments || n->bytes > max_bytes ||
         n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
         return {};
     const SegmentList segments = segments_of(layout, *n);
@@ -218,7 +224,8 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     p.stride = static_cast<uint64_t>(n.stride);
     p.child = n.child;
     p.element = static_cast<uint32_t>(n.element);
-    const bool has_table = n.kind != NodeKind::block && n.kind != NodeKind::strided;
+    const bool has_table = n.kind == NodeKind::indexed_block || n.kind == NodeKind::indexed ||
+                           n.kind == NodeKind::structure;
     if (has_table) p.displacements = lists.add(layout.tables[n.table].displs);
     if (n.kind == NodeKind::indexed || n.kind == NodeKind::structure) {
         const Table &t = layout.tables[n.table];
@@ -231,6 +238,14 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     case NodeKind::strided: p.kind = interpreter_strided; break;
     case NodeKind::indexed_block: p.kind = interpreter_indexed_block; break;
     case NodeKind::indexed: p.kind = interpreter_indexed; break;
+    case NodeKind::by_reference: {
+        const IndexList &list = layout.index_lists[n.table];
+        p.kind = interpreter_by_reference;
+        p.displacements = reinterpret_cast<uintptr_t>(list.indices);
+        p.granule = index_kind(list.element);
+        p.stride = static_cast<uint64_t>(list.unit);
+        break;
+    }
     case NodeKind::structure:
         p.kind = interpreter_structure;
         p.children = lists.add(layout.tables[n.table].children);
@@ -246,6 +261,7 @@ uint64_t magnitude(int64_t n) {
 
 uint64_t bits_of(const Layout &layout, const Node &n) {
     if (n.kind == NodeKind::block) return n.bytes;
+    if (n.kind == NodeKind::by_reference) return magnitude(layout.index_lists[n.table].unit);
     uint64_t bits =
         n.kind == NodeKind::strided || n.kind == NodeKind::indexed ? magnitude(n.stride) : 0;
     if (n.kind != NodeKind::strided)

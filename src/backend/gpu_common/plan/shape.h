@@ -21,6 +21,7 @@ struct ShapeLevel {
     int64_t stride = 0;
     uint32_t displacement_unit = 0;
     uint32_t granule = 0;
+    IndexList indices; // of an indexed_block level whose list is the caller's; else without address
     // Offsets of lists.
     uint64_t displacements = 0, first = 0, starts = 0;
 };
@@ -29,6 +30,20 @@ struct Shape {
     unsigned levels = 0; // 0: no nest; the interpreter moves it
     ShapeLevel level[max_levels];
 };
+
+// Whether a level has a list, its own or a caller's.
+inline bool is_listed(const Shape &shape) {
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (shape.level[k].kind != LevelKind::strided) return true;
+    return false;
+}
+
+// What kernels know an index as.
+inline uint32_t index_kind(Element element) {
+    return element == Element::int32    ? index_int32
+           : element == Element::uint32 ? index_uint32
+                                        : index_64_bits;
+}
 
 // The levels of `top`, which stands outside the layout if it is repeated; its lists are added to
 // `lists`.

@@ -116,6 +116,10 @@ private:
         }
         const auto count = static_cast<uint64_t>(t.count);
         const int64_t extent = t.child->extent();
+        if (t.form == Form::by_reference)
+            return builder_.by_reference(
+                count, {t.indices, t.index_element, t.unit},
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
         if (t.form != Form::strided) builder_.described(count);
         if (t.form == Form::strided) {
             const Placed run =
