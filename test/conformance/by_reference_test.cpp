@@ -19,7 +19,7 @@ namespace {
 RecipeOptions with_references(bool unpack_safe) {
     RecipeOptions options;
     options.unpack_safe = unpack_safe;
-    options.index_memory = [](const std::vector<std::byte> &) { return nullptr; };
+    options.index_memory = [](Rng &, const std::vector<std::byte> &) { return nullptr; };
     return options;
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("a description says where the indices lie") {
     std::uintptr_t needed = 0;
     REQUIRE(ucd_describe(type.get(), text, sizeof text, &needed) == UCD_SUCCESS);
     char line[128];
-    std::snprintf(line, sizeof line, "indices: 3 of INT32_T at %p in host memory\n",
+    std::snprintf(line, sizeof line, "indices: 3 of int32_t at %p in host memory\n",
                   static_cast<const void *>(three));
     INFO(text);
     CHECK(std::string(text).find(line) != std::string::npos);

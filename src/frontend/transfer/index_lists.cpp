@@ -5,6 +5,7 @@
 #include "transfer/progress.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd {
 namespace {
@@ -47,13 +48,46 @@ Status check_lists_reached(const Hints &hints, LocationCache &locations, const E
     return success;
 }
 
-Status BroughtLists::take(const Executor &owner, std::size_t bytes, Memory &memory) {
+Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
+    Memory taken;
     ChunkPool &pool = context_.progress->list_pools().pool(owner, MemoryKind::pinned);
-    if (bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(memory.chunk));
-    if (memory.chunk != nullptr) return success;
-    void *own = nullptr;
-    UCD_TRY(owner.backend->allocate(owner.device, MemoryKind::pinned, bytes, own));
-    memory.own = {static_cast<char *>(own), {owner}};
+    if (bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
+    if (taken.chunk == nullptr) {
+        void *own = nullptr;
+        UCD_TRY(owner.backend->allocate(owner.device, MemoryKind::pinned, bytes, own));
+        taken.own = {static_cast<char *>(own), {owner}};
+    }
+    memory = taken.get();
+    memory_.push_back(std::move(taken));
+    return success;
+}
+
+// The host reads what it reaches; else the device that has the list writes the copy, if need be by
+// way of memory of its own.
+Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
+                             std::size_t bytes, char *&copy) {
+    if (place.host_reachable()) {
+        if (mover.on_host()) return fail_list(list, place, mover);
+        UCD_TRY(take(mover, bytes, copy));
+        copies_.push_back({host_executor(context_), list, copy, bytes});
+        return success;
+    }
+    Executor owner;
+    UCD_TRY(find_executor(context_, "a list", place.owner->name(), place.device, owner));
+    if (mover.on_host()) {
+        UCD_TRY(take(owner, bytes, copy));
+        copies_.push_back({owner, list, copy, bytes});
+        return success;
+    }
+    UCD_TRY(take(mover, bytes, copy));
+    const MemoryLocation pinned{
+        .kind = MemoryKind::pinned, .device = mover.device, .owner = mover.backend};
+    char *from_owner = copy;
+    if (!reaches(owner, hints_, pinned)) {
+        UCD_TRY(take(owner, bytes, from_owner));
+        relays_.push_back({{}, from_owner, copy, bytes});
+    }
+    copies_.push_back({owner, list, from_owner, bytes});
     return success;
 }
 
@@ -70,23 +104,10 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
         MemoryLocation place;
         UCD_TRY(locations.find(nullptr, lists[i].indices, place));
         if (reaches(mover, hints_, place)) continue;
-        // The host may read what it reaches; else the device that has the list writes the copy.
-        Executor owner = mover;
-        if (!place.host_reachable())
-            UCD_TRY(find_executor(context_, "the type's list", place.owner->name(), place.device,
-                                  owner));
-        const MemoryLocation pinned{.kind = MemoryKind::pinned,
-                                    .device = owner.device,
-                                    .owner = owner.backend};
-        if (owner.on_host() || !reaches(mover, hints_, pinned))
-            return fail_list(lists[i].indices, place, mover);
+        char *copy = nullptr;
         const std::size_t bytes = lengths[i] * packed_size(lists[i].element);
-        Memory memory;
-        UCD_TRY(take(owner, bytes, memory));
-        const Executor by = place.host_reachable() ? host_executor(context_) : owner;
-        copies_.push_back({by, lists[i].indices, memory.get(), bytes});
-        lists[i].indices = memory.get();
-        memory_.push_back(std::move(memory));
+        UCD_TRY(copy_to(mover, place, lists[i].indices, bytes, copy));
+        lists[i].indices = copy;
     }
     moved_.push_back({type, mover, with_index_lists(*type, std::move(lists))});
     type = moved_.back().type.get();
@@ -96,7 +117,11 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
 Status BroughtLists::start(AsyncTransfer &work, AsyncTransfer::Continuation then) {
     work.expect_copies(copies_.size());
     work.keep(std::make_shared<std::vector<Memory>>(std::move(memory_)));
-    work.continue_by(std::move(then));
+    work.continue_by(
+        [relays = std::move(relays_), then = std::move(then)](AsyncTransfer &w) -> Status {
+            for (const Copy &relay : relays) std::memcpy(relay.to, relay.from, relay.bytes);
+            return then(w);
+        });
     for (const Copy &copy : copies_)
         UCD_TRY(work.copy_first(copy.by, copy.to, copy.from, copy.bytes));
     return success;

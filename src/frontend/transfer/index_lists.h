@@ -48,17 +48,20 @@ private:
         char *to;
         std::size_t bytes;
     };
+    Status copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
+                   std::size_t bytes, char *&copy);
     struct Moved {
         const Type *original;
         Executor mover;
         ConstTypeOwner type;
     };
-    Status take(const Executor &owner, std::size_t bytes, Memory &memory);
+    Status take(const Executor &owner, std::size_t bytes, char *&memory);
 
     Context &context_;
     const Hints &hints_;
     std::vector<Memory> memory_;
     std::vector<Copy> copies_;
+    std::vector<Copy> relays_; // by the host, when the copies are complete
     std::vector<Moved> moved_; // a type that comes again is brought once
 };
 

@@ -94,7 +94,7 @@ const FakePlan &plan_of(const Job &job) {
 class Execution {
 public:
     Execution(int device, const Job &job)
-        : job_(job), plan_(plan_of(job)), typed_(device), packed_(device) {}
+        : job_(job), plan_(plan_of(job)), typed_(device), packed_(device), lists_(device) {}
 
     void run() {
         if (job_.length == 0) throw std::runtime_error("a job of no bytes");
@@ -110,7 +110,10 @@ public:
 private:
     // Between the layout and `packed`.
     void move(char *packed, Direction direction) {
-        const Layout &layout = plan_.layout;
+        Layout layout = plan_.layout;
+        for (const Node &n : layout.nodes)
+            if (n.kind == NodeKind::by_reference)
+                layout.index_lists[n.table].indices = view(plan_.layout.index_lists[n.table], n.count);
         const Node top = repeat(layout.top(), layout.root, job_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
         walk.start(job_.offset, job_.length);
@@ -129,6 +132,12 @@ private:
         if (job_.limits.engine == Engine::dma &&
             !Boxes(layout, boxes).list(top, job_.offset, job_.length, max_boxes + 4))
             throw std::runtime_error("copy engines move boxes only");
+    }
+
+    // Where the device's thread may read a list.
+    const char *view(const IndexList &list, uint64_t indices) {
+        return lists_.at(static_cast<const char *>(list.indices),
+                         indices * packed_size(list.element));
     }
 
     // out = out op in, over the elements of the job's range.
@@ -162,7 +171,7 @@ private:
 
     const Job &job_;
     const FakePlan &plan_;
-    mock::DeviceView typed_, packed_;
+    mock::DeviceView typed_, packed_, lists_;
 };
 
 // Events --------------------------------------------------------------

@@ -175,7 +175,7 @@ private:
         const std::intptr_t unit = (std::intptr_t{1} << shift) * (rng_.chance(20) ? -1 : 1);
         const Ints units =
             displacements(Ints(blocks, blocklength), {old.map.get()}, unit, orderly());
-        static constexpr ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T,
+        static const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T,
                                                      UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T};
         ucd_type_t index_type = index_types[rng_.below(4)];
         Ints displs;
@@ -198,7 +198,7 @@ private:
             blocklength, indices, index_type, unit, map.true_lb - before,
             map.true_extent + before + behind, old.recipe,
             indices.empty() ? nullptr
-                            : options_.index_memory(bytes_of_indices(indices, index_type)));
+                            : options_.index_memory(rng_, bytes_of_indices(indices, index_type)));
     }
 
     // `maps`: of each block, or one for all.

@@ -22,7 +22,7 @@ struct RecipeOptions {
     std::vector<ucd_type_t> elements; // the predefined types to use; empty: all
     // Where indices are placed that are read when data moves; empty: there are none such. What it
     // returns may be null: then they are ordinary memory.
-    std::function<std::shared_ptr<void>(const std::vector<std::byte> &)> index_memory;
+    std::function<std::shared_ptr<void>(Rng &, const std::vector<std::byte> &)> index_memory;
 };
 
 struct RandomType {
