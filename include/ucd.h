@@ -407,9 +407,9 @@ UCD_API int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, cons
                                       ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
 /* count blocks of blocklength elements; block i starts at byte indices[i] * unit. The indices are
- * read when data moves, not when the type is created: the type keeps their address. So a block table
- * in device memory, written by a kernel, says which pages of a cache move, and the host never sees
- * it. Not in MPI.
+ * read when data moves, not when the type is created: the type keeps their address. So a block
+ * table in device memory, written by a kernel, says which pages of a cache move, and the host never
+ * sees it. Not in MPI.
  *
  * Indices    index_type is one of the handles UCD_TYPE__INT32_T, UINT32_T, INT64_T, UINT64_T.
  *            indices[i] * unit is computed in 64 bits and wraps. indices is naturally aligned, in
@@ -520,17 +520,15 @@ UCD_API int ucd_get_true_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent)
  * box_stride[0] = box_block. Entries from box_dims on are 0; if box_dims is 0, so are all members
  * of the box.
  *
- * Of a type whose displacements are read when data moves (ucd_create_indexed_block_ref), flags has
- * UCD_LAYOUT__BY_REFERENCE, low and high follow from the true bounds, and contiguous, segments,
- * min_segment, max_segment and the box are 0.
+ * Of a type of ucd_create_indexed_block_ref, or one that is built on such a type, flags has
+ * UCD_LAYOUT__BY_REFERENCE, low and high follow from the true bounds, and segments, the lengths of
+ * segments and the box are not known.
  */
-enum { UCD_LAYOUT__BY_REFERENCE = 1 };
-
 typedef struct {
     uint32_t struct_size; /* see Conventions */
-    uint32_t contiguous;  /* 1: at most one segment; else, or if it is not known, 0 */
+    uint32_t contiguous;  /* 1: at most one segment; else 0 */
     uint32_t box_dims;    /* 1 to 4; 0: empty, or not a regular box */
-    uint32_t flags;       /* UCD_LAYOUT__BY_REFERENCE, or 0 */
+    uint32_t flags;       /* UCD_LAYOUT__*, or 0 */
     uint64_t bytes;       /* packed size */
     uint64_t segments;    /* number of segments */
     uint64_t min_segment; /* bytes of the shortest and the longest; 0 if there are none */
@@ -543,6 +541,10 @@ typedef struct {
     uint64_t box_block;
     uint64_t box_count[4]; /* outermost first */
 } ucd_layout_t;
+
+/* ucd_layout_t.flags: displacements are read when data moves. contiguous, segments and box_dims are
+ * 0 then. */
+#define UCD_LAYOUT__BY_REFERENCE 1
 
 /* Fills in *layout, whose struct_size the caller has set. Accesses no data.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
@@ -569,14 +571,12 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   step             a line for each constructor, innermost first: the layout up to there, and the
  *                      rewrites that simplified it
  *   layout           the normalised layout
- *   indices          of ucd_create_indexed_block_ref, a line for each list: how many, and where they
- *                      lie
- *   segments         number of segments; 0 if indices are read when data moves
- *   kernel           two lines for each backend (a count of one, and larger counts): the kernel
- *                      and why it was chosen; or why the backend is not available
- *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
- *   flattened        number of bytes that ucd_flatten writes; 0 if it cannot
- *   memory           bytes that the type occupies now: tree, lists, layout and plans
+ *   indices          of ucd_create_indexed_block_ref, a line for each list: how many, and where
+ * they lie segments         number of segments; 0 if indices are read when data moves kernel two
+ * lines for each backend (a count of one, and larger counts): the kernel and why it was chosen; or
+ * why the backend is not available advice           none, iov, dma or pack, and the reason: how to
+ * send one element of the type flattened        number of bytes that ucd_flatten writes; 0 if it
+ * cannot memory           bytes that the type occupies now: tree, lists, layout and plans
  *
  * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
  * occurs several times is written once with a number, which then stands for it:

@@ -62,7 +62,8 @@ TEST_CASE("copies from and to random types with indices by reference") {
         Rng &rng = one.rng();
         const Subject a = random_reference(one, with_references(true));
         const Subject b = random_subject(one, with_references(true), 5, "other type");
-        const Subject &source = a.size() <= b.size() ? a : b, &target = a.size() <= b.size() ? b : a;
+        const Subject &source = a.size() <= b.size() ? a : b,
+                      &target = a.size() <= b.size() ? b : a;
         GuardedBuffer in(rng, source.range), out(rng, target.range);
         for (std::size_t i = 0; i < source.size(); ++i)
             *out.expected(target.bytes[i]) = *in.actual(source.bytes[i]);
@@ -282,11 +283,13 @@ TEST_CASE("a type from flattened bytes may be below indices by reference") {
     REQUIRE(ucd_flatten(original.get(), bytes.data(), size) == UCD_SUCCESS);
     REQUIRE(ucd_unflatten(&made, bytes.data(), size) == UCD_SUCCESS);
     const BuiltType foreign(made);
-    const BuiltType type = create({.blocklength = 1, .unit = 28, .extent = 200, .old = foreign.get()});
+    const BuiltType type =
+        create({.blocklength = 1, .unit = 28, .extent = 200, .old = foreign.get()});
     int in[50], out[9] = {};
     for (int i = 0; i < 50; ++i) in[i] = i;
     std::uintptr_t actual = 0;
     REQUIRE(ucd_pack(in, 1, type.get(), 0, out, sizeof out, &actual, UCD_INFO__NULL,
                      UCD_OP__REPLACE) == UCD_SUCCESS);
-    for (int i = 0; i < 9; ++i) CHECK(out[i] == three[i / 3] * 7 + static_cast<int>(displs[i % 3] / 4));
+    for (int i = 0; i < 9; ++i)
+        CHECK(out[i] == three[i / 3] * 7 + static_cast<int>(displs[i % 3] / 4));
 }

@@ -7,6 +7,7 @@
 #include "support/moves/strided_move.hpp"
 
 #include <functional>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct Form {
     bool nest = true; // of the generated kernels
 };
 
-RecipePtr list_of(std::int64_t unit, ucd_type_t index_type, const std::vector<std::int64_t> &indices,
-                  RecipePtr old, std::shared_ptr<void> memory) {
+RecipePtr list_of(std::int64_t unit, ucd_type_t index_type,
+                  const std::vector<std::int64_t> &indices, RecipePtr old,
+                  std::shared_ptr<void> memory) {
     return indexed_block_ref(1, indices, index_type, unit, 0, pages * page, std::move(old),
                              std::move(memory));
 }
@@ -78,8 +80,7 @@ std::vector<Form> forms(ucd_type_t index_type) {
                  hvector(2, 1, 2 * pages * page + 64,
                          hvector(2, 1, pages * page,
                                  list_of(page, index_type, i, hvector(2, 4, 32, number), m))));
-         },
-         false},
+         }},
         {"different members",
          [=](const Indices &i, const Memory_ &m) {
              return structure({1, 2, 1}, {0, pages * page, 2 * pages * page + 100},
@@ -149,8 +150,8 @@ TEST_CASE("one launch reads the indices where they lie, and nothing of them is c
                 listed.rewrite();
                 mock::counts.launches = mock::counts.copies = 0;
                 const std::size_t offset = round == 0 ? 0 : one.rng().below(size);
-                const DeviceMove move{one,   UCD_OP__REPLACE, listed.what,  typed,
-                                      packed, offset,         size - offset};
+                const DeviceMove move{one,    UCD_OP__REPLACE, listed.what,  typed,
+                                      packed, offset,          size - offset};
                 check_device_pack(move, "kernel");
                 CHECK(mock::counts.launches == 1);
                 check_device_unpack(move, "kernel");
@@ -175,8 +176,7 @@ TEST_CASE("a graph replayed with other indices moves other data") {
             const Subject &s = listed.what.subject;
             DeviceBuffer typed(one.rng(), listed.range, device0);
             DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-            const DeviceMove move{one,    UCD_OP__REPLACE, listed.what, typed,
-                                  packed, 0,               s.size()};
+            const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
             REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                     UCD_SUCCESS);
             std::uintptr_t actual = 0;
@@ -211,7 +211,8 @@ TEST_CASE("in a stream, indices are read in the order of the stream") {
         listed.draw(); // what an earlier piece of work in the stream will write
         set_up_pack(move);
         std::uintptr_t actual = 0;
-        stream.add([&] { mock::write(listed.list(), listed.bytes().data(), listed.bytes().size()); });
+        stream.add(
+            [&] { mock::write(listed.list(), listed.bytes().data(), listed.bytes().size()); });
         REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
                                 &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                 native(stream)) == UCD_SUCCESS);
@@ -231,12 +232,14 @@ TEST_CASE("a batch in a stream that comes again reads the indices anew") {
     std::vector<ucd_pack_desc_t> descs;
     for (int i = 0; i < 40; ++i) {
         const Form &form = all[static_cast<std::size_t>(i) % all.size()];
-        const Listed &m = members.emplace_back(one, form, UCD_TYPE__INT64_T, i % 3 ? device0 : pinned);
+        const Listed &m =
+            members.emplace_back(one, form, UCD_TYPE__INT64_T, i % 3 ? device0 : pinned);
         const std::size_t size = m.what.subject.size();
         DeviceBuffer &t = typed.emplace_back(one.rng(), m.range, device0);
         DeviceBuffer &p = packed.emplace_back(
             one.rng(), TouchedRange{0, static_cast<std::intptr_t>(size)}, device0);
-        descs.push_back({t.real_base(), 1, m.what.subject.type(), 0, p.real_base(), size, 0, {0, 0}});
+        descs.push_back(
+            {t.real_base(), 1, m.what.subject.type(), 0, p.real_base(), size, 0, {0, 0}});
     }
     for (int round = 0; round < 3; ++round) {
         auto t = typed.begin(), p = packed.begin();
@@ -318,8 +321,7 @@ TEST_CASE("what cannot read the indices says so") {
     const std::vector<Form> all = forms(UCD_TYPE__INT32_T);
     const Form &form = all.front();
     const std::vector<std::int64_t> indices = random_pages(one.rng());
-    const ReducedSubject in_host =
-        with_elements(make_subject(one, form.make(indices, nullptr), 1));
+    const ReducedSubject in_host = with_elements(make_subject(one, form.make(indices, nullptr), 1));
     DeviceBuffer typed(one.rng(), {0, pages * page}, device0);
     DeviceBuffer packed(one.rng(), {0, chosen * page}, device0);
     std::uintptr_t actual = 0;

@@ -66,7 +66,9 @@ struct Table {
 struct IndexList {
     const void *indices = nullptr;
     Element element = Element::none; // int32, uint32, int64 or uint64
-    int64_t unit = 1;                // bytes; displacement i is index i times this, and wraps
+    // Of uint32: no index has its highest bit set, so that they may be read as int32.
+    bool small = false;
+    int64_t unit = 1; // bytes; displacement i is index i times this, and wraps
     friend bool operator==(const IndexList &, const IndexList &) = default;
 };
 

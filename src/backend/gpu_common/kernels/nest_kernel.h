@@ -19,12 +19,13 @@ UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
 }
 
-// The same for the child of an indexed_block level, whose list may be the caller's.
+// The same for the child of an indexed_block level, whose list may be a caller's. Such a list
+// changes between launches, and not while a kernel reads it.
 template <unsigned width>
 UCD_GPU_FUNCTION int64_t displacement_of_child(const NestList &list, uint32_t child) {
-    if (list.displacement_unit == 0 && list.granule != index_none)
-        return static_cast<int64_t>(displacement_by_index(list.displacements, list.granule,
-                                                          list.first, child)) /
+    if (list.displacement_unit == 0)
+        return static_cast<int64_t>(load_table(list_pointer<uint64_t>(list.displacements) + child) *
+                                    list.first) /
                static_cast<int64_t>(width);
     return displacement_at<width>(list, child);
 }

@@ -2,7 +2,7 @@
 // one; entries of lists.
 #pragma once
 
-#include "params/nest.h"
+#include "params/types.h"
 #include "tuning.h"
 #include "vendor.h"
 
@@ -54,19 +54,6 @@ union Vector {
 template <class T>
 UCD_GPU_FUNCTION const T *list_pointer(uint64_t address) {
     return reinterpret_cast<const T *>(address);
-}
-
-// A displacement by a caller's list; `index` is an index_* of params/nest.h. These lists change
-// between launches, and not while a kernel reads them.
-UCD_GPU_FUNCTION uint64_t displacement_by_index(uint64_t indices, uint32_t index, uint64_t unit,
-                                                uint64_t i) {
-    if (index == index_64_bits) return load_table(list_pointer<uint64_t>(indices) + i) * unit;
-    const uint32_t entry = load_table(list_pointer<uint32_t>(indices) + i);
-    const uint64_t wide =
-        index == index_uint32
-            ? entry
-            : static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(entry)));
-    return wide * unit;
 }
 
 } // namespace ucd::UCD_GPU

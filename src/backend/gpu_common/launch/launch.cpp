@@ -182,7 +182,7 @@ Status launch_interpreter(const LaunchContext &launch) {
 bool may_need_interpreter(const LayoutPlan &plan, uint64_t count) {
     const Shape &shape = plan.shape;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride)) return true;
+        if (!fits_level(shape.level[k], 1)) return true;
     return shape.levels == 0 || plan.size * count + vector_bytes >= max_positions;
 }
 

@@ -19,10 +19,17 @@ enum {
     interpreter_by_reference,
 };
 
+// What indices are.
+enum {
+    index_int32,
+    index_uint32,
+    index_64_bits,
+};
+
 typedef struct InterpreterNode {
     uint32_t kind;
     uint32_t child;   // but of structures
-    uint32_t granule; // indexed, structure: see `starts`; by_reference: an index_* (params/nest.h)
+    uint32_t granule; // indexed, structure: see `starts`; by_reference: an index_*
     uint32_t element; // block, in the packed stream of a reduction: an Element
     WideDivisor each; // packed bytes of a child
     uint64_t bytes;   // block

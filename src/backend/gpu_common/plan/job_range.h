@@ -36,24 +36,21 @@ inline uint32_t grid_for(uint64_t tiles, uint32_t max_blocks) {
     return static_cast<uint32_t>(std::min(tiles, max_blocks > 0 ? max_blocks : most));
 }
 
-// Indices of 32 bits are read as the library's own displacements are, if their unit is small enough.
+// A caller's indices, which are read as the library's own displacements are. See reads_indices().
 inline NestList caller_list(const IndexList &indices, uint32_t word) {
-    NestList list{.displacements = reinterpret_cast<uintptr_t>(indices.indices),
-                  .first = static_cast<uint64_t>(indices.unit),
-                  .starts = 0,
-                  .displacement_unit = 0,
-                  .granule = index_kind(indices.element)};
-    const int64_t words = indices.unit / int64_t{word};
-    if (list.granule == index_int32 && words == static_cast<int32_t>(words))
-        list.displacement_unit = static_cast<uint32_t>(static_cast<int32_t>(words));
-    return list;
+    const bool wide = packed_size(indices.element) == sizeof(int64_t);
+    return {.displacements = reinterpret_cast<uintptr_t>(indices.indices),
+            .first = static_cast<uint64_t>(indices.unit),
+            .starts = 0,
+            .displacement_unit = wide ? 0 : static_cast<uint32_t>(indices.unit / int64_t{word}),
+            .granule = 0};
 }
 
 // `lists`: the address of the plan's lists on the device.
 inline NestList nest_list(const ShapeLevel &level, uint32_t word, uint64_t lists) {
-    if (level.indices.indices != nullptr) return caller_list(level.indices, word);
+    if (is_by_reference(level)) return caller_list(level.indices, word);
     return {.displacements = lists + level.displacements,
-            .first = lists + level.first,
+            .first = level.kind == LevelKind::indexed_block ? 1 : lists + level.first,
             .starts = lists + level.starts,
             .displacement_unit = level.displacement_unit / word,
             .granule = level.granule};
@@ -73,9 +70,8 @@ inline uint64_t skip_children(const ShapeLevel &outermost, uint64_t offset, uint
     if (outermost.kind == LevelKind::strided) {
         typed += skipped * static_cast<uint64_t>(outermost.stride);
     } else {
-        const bool wide = list.granule == index_none ? list.displacement_unit == 0
-                                                     : list.granule == index_64_bits;
-        list.displacements += skipped * (wide ? sizeof(int64_t) : sizeof(int32_t));
+        const uint64_t entry = list.displacement_unit == 0 ? sizeof(int64_t) : sizeof(int32_t);
+        list.displacements += skipped * entry;
     }
     return skipped * outermost.each;
 }
@@ -84,11 +80,24 @@ inline bool fits_32_bits(int64_t n) {
     return n == static_cast<int32_t>(n);
 }
 
+// Whether a kernel for nests reads the indices of the level: 32 bits with a sign, whose unit is a
+// number of words that has 32 bits, too; or 64 bits.
+inline bool reads_indices(const ShapeLevel &level, uint32_t word) {
+    if (level.indices.element == Element::uint32 && !level.indices.small) return false;
+    if (packed_size(level.indices.element) == sizeof(int64_t)) return true;
+    return level.indices.unit != 0 && fits_32_bits(level.indices.unit / int64_t{word});
+}
+
+inline bool fits_level(const ShapeLevel &level, uint32_t word) {
+    return fits_32_bits(level.stride / int64_t{word}) &&
+           (!is_by_reference(level) || reads_indices(level, word));
+}
+
 inline bool fits_nest(const Shape &shape, uint64_t skipped, const Job &job, uint32_t word) {
     if (shape.levels == 0) return false;
     const uint64_t end = job.offset - skipped + job.length;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride / int64_t{word})) return false;
+        if (!fits_level(shape.level[k], word)) return false;
     return end / word + vector_bytes < max_positions;
 }
 

@@ -155,9 +155,39 @@ bool can_flatten(const Layout &layout, const Node &node) {
            node.bytes < max_positions;
 }
 
+// A caller's list below many levels: these become one, of the places where the list applies.
+Shape shape_around_list(const Layout &layout, const Node &top, ListBuilder &lists) {
+    const Node *list = &top;
+    while (list->kind != NodeKind::by_reference) {
+        if (list->kind == NodeKind::block || list->kind == NodeKind::structure) return {};
+        list = &layout.nodes[list->child];
+    }
+    const Node &below = layout.nodes[list->child];
+    const bool is_level =
+        below.kind == NodeKind::strided && layout.nodes[below.child].kind == NodeKind::block;
+    if (top.bytes / list->bytes > max_entries) return {};
+    if (below.kind != NodeKind::block && !is_level && !can_flatten(layout, below)) return {};
+    std::vector<int64_t> places;
+    Walk walk(layout, top, 0, [](const Node &n) { return n.kind == NodeKind::by_reference; });
+    walk.start(0, top.bytes);
+    for (Piece piece; walk.next(piece);) places.push_back(piece.origin);
+    ShapeLevel outer;
+    outer.kind = LevelKind::indexed_block;
+    outer.count = places.size();
+    outer.each = list->bytes;
+    Shape shape;
+    shape.level[shape.levels++] = with_displacements(outer, places, lists);
+    shape.level[shape.levels++] = level_of(layout, *list, lists);
+    if (is_level)
+        shape.level[shape.levels++] = level_of(layout, below, lists);
+    else if (below.kind != NodeKind::block)
+        shape.level[shape.levels++] = flattened(layout, below, lists);
+    return shape;
+}
+
 } // namespace
 
-Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists) {
+Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuilder &lists) {
     // From the root to the block, or to a node with different children.
     std::vector<const Node *> chain;
     const Node *n = &top;
@@ -173,7 +203,8 @@ Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists) {
         // As many levels as possible stay: their lists need not be repeated.
         kept = std::min<std::size_t>(kept, max_levels - 1);
         const Node &rest = kept < chain.size() ? *chain[kept] : *n;
-        if (!can_flatten(layout, rest)) return {};
+        if (!can_flatten(layout, rest))
+            return open_ended ? Shape{} : shape_around_list(layout, top, lists);
         chain.resize(kept + 1);
         chain[kept] = &rest;
     }
@@ -196,8 +227,8 @@ AlignedStoreList aligned_stores_of(const Layout &layout, const Node &top, const 
         if (n->stride % max_store_bytes != 0) return {};
         n = &layout.nodes[n->child];
     }
-    if (list.levels == 0 || n->has_reference || n->segments.count > max_segments || n->bytes > max_bytes ||
-        n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
+    if (list.levels == 0 || n->has_reference || n->segments.count > max_segments ||
+        n->bytes > max_bytes || n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
         return {};
     const SegmentList segments = segments_of(layout, *n);
     for (std::size_t i = 0, position = 0; i < segments.displs.size(); ++i) {

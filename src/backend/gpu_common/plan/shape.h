@@ -38,7 +38,12 @@ inline bool is_listed(const Shape &shape) {
     return false;
 }
 
-// What kernels know an index as.
+// Whether the list of a level is a caller's.
+inline bool is_by_reference(const ShapeLevel &level) {
+    return level.indices.indices != nullptr;
+}
+
+// What the interpreter knows an index as.
 inline uint32_t index_kind(Element element) {
     return element == Element::int32    ? index_int32
            : element == Element::uint32 ? index_uint32
@@ -46,8 +51,8 @@ inline uint32_t index_kind(Element element) {
 }
 
 // The levels of `top`, which stands outside the layout if it is repeated; its lists are added to
-// `lists`.
-Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists);
+// `lists`. `open_ended`: the count of the outermost level depends on the call.
+Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuilder &lists);
 
 // Of a shape whose outer levels are strided: the innermost child, or what is listed in its place,
 // as stores. `levels` of the shape are around it.

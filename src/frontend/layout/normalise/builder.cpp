@@ -96,8 +96,9 @@ uint32_t Builder::intern(Table t) {
 }
 
 uint32_t Builder::intern(const IndexList &list) {
-    const auto [known, is_new] = index_lists_.try_emplace(
-        {list.indices, list.element, list.unit}, static_cast<uint32_t>(out_.index_lists.size()));
+    const auto [known, is_new] =
+        index_lists_.try_emplace({list.indices, list.element, list.small, list.unit},
+                                 static_cast<uint32_t>(out_.index_lists.size()));
     if (is_new) out_.index_lists.push_back(list);
     return known->second;
 }

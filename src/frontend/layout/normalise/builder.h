@@ -171,7 +171,7 @@ private:
     std::vector<Extra> extra_; // per node
     std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
     std::set<uint32_t, TableLess> table_index_{TableLess{this}};
-    std::map<std::tuple<const void *, Element, int64_t>, uint32_t> index_lists_;
+    std::map<std::tuple<const void *, Element, bool, int64_t>, uint32_t> index_lists_;
     std::vector<const char *> *trace_;
     uint64_t bytes_ = 0; // of all nodes and tables
     uint64_t max_bytes_;
