@@ -7,9 +7,9 @@
  * a braced list or anything contiguous of intptr_t; wherever packed data is, anything contiguous of
  * trivially copyable elements.
  *
- * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op, info),
- * where ucd.h has (info, op): both have defaults here, and the operation is given more often. The
- * compiler refuses the other order.
+ * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op,
+ * info), where ucd.h has (info, op): both have defaults here, and the operation is given more
+ * often. The compiler refuses the other order.
  *
  * Errors. By default a status other than UCD_SUCCESS is thrown as Error. Each function takes a
  * policy as its first template argument instead: with as_value it throws nothing of UCD's, and

@@ -78,8 +78,7 @@ private:
             return;
         case NodeKind::by_reference:
             child = &layout_.nodes[n.child];
-            origin =
-                displace(f.origin, displacement_at(layout_.index_lists[n.table], f.index));
+            origin = displace(f.origin, displacement_at(layout_.index_lists[n.table], f.index));
             return;
         case NodeKind::indexed:
             child = &layout_.nodes[n.child];

@@ -74,7 +74,7 @@ inline void run_nest(const RunnableNest &plan, uint64_t count, uint64_t total, c
 
 // As run_nest() of a node by reference. Of the list it reads what the range needs, and nothing
 // else.
-void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin,
-                      uint64_t begin, uint64_t end, char *packed, Direction direction);
+void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,
+                      uint64_t end, char *packed, Direction direction);
 
 } // namespace ucd::seq

@@ -62,8 +62,8 @@ void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
 }
 
 // Whole rows [first, last), counted over all iterations of the levels above.
-void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_t last, char *packed,
-                    Direction direction) {
+void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_t last,
+                    char *packed, Direction direction) {
     const unsigned level = p.row_level, between = level + 1u;
     const uint64_t row = p.each[level];
     // The outermost level goes on for as many rows as the call has.
@@ -124,8 +124,8 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
     if (rest > 0) copy(at(origin, displacement_of(p, locate(p, begin))), packed, rest, direction);
 }
 
-void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin,
-                      uint64_t begin, uint64_t end, char *packed, Direction direction) {
+void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,
+                      uint64_t end, char *packed, Direction direction) {
     constexpr uint64_t at_once = 256; // displacements, which stay in the first cache
     int64_t displs[at_once];
     const uint64_t each = plan.each[0];

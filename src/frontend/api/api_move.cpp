@@ -95,8 +95,8 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         std::unique_ptr<AsyncOperation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
-            if (all_on_host(*context, hints, *from.type) &&
-                all_on_host(*context, hints, *to.type)) [[likely]]
+            if (all_on_host(*context, hints, *from.type) && all_on_host(*context, hints, *to.type))
+                [[likely]]
                 UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
             else
                 UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));

@@ -30,10 +30,21 @@ std::string list(const int64_t *values, int64_t count) {
 }
 
 std::string_view name_of(Combiner combiner) {
-    constexpr std::string_view names[] = {
-        "predefined",    "contig",         "dup",     "vector",   "hvector",
-        "indexed_block", "hindexed_block", "indexed_block_ref", "indexed", "hindexed", "struct",
-        "subarray",      "darray",         "ndarray", "resized"};
+    constexpr std::string_view names[] = {"predefined",
+                                          "contig",
+                                          "dup",
+                                          "vector",
+                                          "hvector",
+                                          "indexed_block",
+                                          "hindexed_block",
+                                          "indexed_block_ref",
+                                          "indexed",
+                                          "hindexed",
+                                          "struct",
+                                          "subarray",
+                                          "darray",
+                                          "ndarray",
+                                          "resized"};
     return names[static_cast<unsigned>(combiner)];
 }
 
@@ -73,8 +84,8 @@ std::string arguments_of(const Type &t) {
     case Combiner::hindexed_block:
         return number(t.blocklength) + ", " + list(t.displs.get(), t.count);
     case Combiner::indexed_block_ref:
-        return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) + ", " +
-               std::string(predefined_name(predefined_with(t.index_element))) + ", " +
+        return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) +
+               ", " + std::string(predefined_name(predefined_with(t.index_element))) + ", " +
                number(t.unit) + ", " + number(t.lb) + ", " + number(t.extent());
     case Combiner::indexed:
     case Combiner::hindexed:

@@ -115,7 +115,8 @@ Status start_copy(Context &context, const Transfer &source, const Transfer &targ
                               .element_count = to.count}));
         UCD_TRY(work->reserve_chunks());
     }
-    work->attempt([&] { return lists.empty() ? then(*work) : lists.start(*work, std::move(then)); });
+    work->attempt(
+        [&] { return lists.empty() ? then(*work) : lists.start(*work, std::move(then)); });
     return AsyncTransfer::conclude(std::move(work), false, operation);
 }
 

@@ -21,7 +21,8 @@ Status fail_list(const void *list, const MemoryLocation &place, const Executor &
 std::vector<uint64_t> lengths_of_lists(const Layout &layout) {
     std::vector<uint64_t> lengths(layout.index_lists.size());
     for (const Node &n : layout.nodes)
-        if (n.kind == NodeKind::by_reference) lengths[n.table] = std::max(lengths[n.table], n.count);
+        if (n.kind == NodeKind::by_reference)
+            lengths[n.table] = std::max(lengths[n.table], n.count);
     return lengths;
 }
 

@@ -50,12 +50,12 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 Route staged_route(const Context &context, const MemoryLocation &typed,
                    const MemoryLocation &packed);
 
-// The address of the first byte that a non-empty type touches; where its indices are by reference, of
-// the lowest byte.
+// The address of the first byte that a non-empty type touches; where its indices are by reference,
+// of the lowest byte.
 const char *first_byte(const Type &type, const char *typed);
 
-// Whether the range is known to be consecutive in memory too; `address` is then where. Does not look at
-// `packed`.
+// Whether the range is known to be consecutive in memory too; `address` is then where. Does not
+// look at `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
 // Whether copy engines can do it.

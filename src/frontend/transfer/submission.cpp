@@ -145,8 +145,8 @@ Status Submission::start_after_lists(std::unique_ptr<AsyncOperation> &operation)
     UCD_TRY(work().reserve_chunks());
     work().expect_launches(launches_.size());
     for (const Transfer &t : on_host_) work().keep(*t.type);
-    auto then = [&context = context_, launches = std::move(launches_), on_host = std::move(on_host_),
-                 direction = direction_, op = op_,
+    auto then = [&context = context_, launches = std::move(launches_),
+                 on_host = std::move(on_host_), direction = direction_, op = op_,
                  limits = hints_.limits](AsyncTransfer &work) -> Status {
         for (const Launch &l : launches) UCD_TRY(work.launch(l.executor, l.jobs));
         for (const Transfer &t : on_host) UCD_TRY(run_on_host(context, t, direction, op, limits));

@@ -75,7 +75,7 @@ struct Type {
 
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
     std::unique_ptr<int64_t[]> displs, blocklengths;
-    const void *indices = nullptr;       // by_reference: the caller's, in any memory
+    const void *indices = nullptr;         // by_reference: the caller's, in any memory
     Element index_element = Element::none; // what they are
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure

@@ -113,7 +113,8 @@ private:
         Layout layout = plan_.layout;
         for (const Node &n : layout.nodes)
             if (n.kind == NodeKind::by_reference)
-                layout.index_lists[n.table].indices = view(plan_.layout.index_lists[n.table], n.count);
+                layout.index_lists[n.table].indices =
+                    view(plan_.layout.index_lists[n.table], n.count);
         const Node top = repeat(layout.top(), layout.root, job_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
         walk.start(job_.offset, job_.length);

@@ -176,7 +176,7 @@ private:
         const Ints units =
             displacements(Ints(blocks, blocklength), {old.map.get()}, unit, orderly());
         static const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T,
-                                                     UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T};
+                                                 UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T};
         ucd_type_t index_type = index_types[rng_.below(4)];
         Ints displs;
         std::vector<std::int64_t> indices;

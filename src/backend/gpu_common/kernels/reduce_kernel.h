@@ -42,8 +42,8 @@ UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word)
                 const uint32_t run = run_holding(list, child);
                 const uint32_t in_run =
                     child - load_table(list_pointer<uint32_t>(list.first) + run);
-                displacement +=
-                    in_bytes(displacement_at<1>(list, run), list, p.shift) + (steps(in_run, level) << p.shift);
+                displacement += in_bytes(displacement_at<1>(list, run), list, p.shift) +
+                                (steps(in_run, level) << p.shift);
             }
         }
     }

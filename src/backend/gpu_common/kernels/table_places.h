@@ -87,8 +87,8 @@ public:
                 const uint32_t child = quotient(position[i], level.each);
                 position[i] -= child * level.each.value;
                 if (kind == static_cast<uint32_t>(LevelKind::indexed_block)) {
-                    displacement[i] += in_words(
-                        displacement_of_child<1>(list, child), list, m.shift);
+                    displacement[i] +=
+                        in_words(displacement_of_child<1>(list, child), list, m.shift);
                 } else {
                     const uint32_t run = run_holding(list, child);
                     displacement[i] +=
