@@ -408,6 +408,37 @@ UCD_API int ucd_create_indexed_block(intptr_t count, intptr_t blocklength, const
 UCD_API int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, const intptr_t *displs,
                                       ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
+/* count blocks of blocklength elements; block i starts at byte indices[i] * unit. The indices are
+ * read when data moves, not when the type is created: the type keeps their address. So a block
+ * table in device memory, written by a kernel, says which pages of a cache move, and the host never
+ * sees it. Not in MPI.
+ *
+ * Indices    index_type is one of the handles UCD_TYPE__INT32_T, UINT32_T, INT64_T, UINT64_T.
+ *            indices[i] * unit is computed in 64 bits and wraps. indices is naturally aligned, in
+ *            host, pinned, managed or device memory, and stays the caller's: it must be valid, and
+ *            must not change, until the request completes, the stream has passed the call, or the
+ *            graph is destroyed. Between two replays of a graph it may change; the next replay then
+ *            moves other data. ucd_free does not end that. In a stream, indices are read in stream
+ *            order. Of a type of size 0 they are never read, and may be NULL.
+ * Bounds     lb and lb + extent are explicit bounds as those of ucd_create_resized, and the true
+ *            bounds too (0 and 0 if the size is 0); a later ucd_create_resized changes only the
+ *            former. A block that an index places outside them is undefined behaviour, as a wrong
+ *            pointer is.
+ * Memory     Which memory a buffer of such a type is in is asked of buf + true lb, which must lie
+ *            in its allocation. Data moves wherever one executor (the CPU or a device) reaches data
+ *            and indices. Where none does, the indices are brought over first, without waiting in
+ *            calls with a request. In a stream the device must reach the indices: pageable
+ *            host memory is NOT_SUPPORTED there.
+ * Not for    ucd_iov*, ucd_get_boxes, ucd_flatten*, and ucd.engine=dma: NOT_SUPPORTED, also of
+ * types that are built on such a type. In such a type there may be no other one.
+ *
+ * Returns also: INVALID_ARG (index_type; indices is NULL though the size is not 0, or not aligned;
+ * extent < 0); NOT_SUPPORTED (oldtype is, or is built on, a type of this constructor). */
+UCD_API int ucd_create_indexed_block_ref(intptr_t count, intptr_t blocklength, const void *indices,
+                                         ucd_type_t index_type, intptr_t unit, intptr_t lb,
+                                         intptr_t extent, ucd_type_t oldtype, ucd_info_t info,
+                                         ucd_type_t *newtype);
+
 /* count blocks; block i has blocklengths[i] elements and starts at displs[i] extents. MPI 5.1.2. */
 UCD_API int ucd_create_indexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                                ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
@@ -490,6 +521,10 @@ UCD_API int ucd_get_true_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent)
  * index varies fastest in packed order. A contiguous layout has box_dims 1, box_count[0] 1 and
  * box_stride[0] = box_block. Entries from box_dims on are 0; if box_dims is 0, so are all members
  * of the box.
+ *
+ * Of a type of ucd_create_indexed_block_ref, or one that is built on such a type, flags has
+ * UCD_LAYOUT__BY_REFERENCE, low and high follow from the true bounds, and segments, the lengths of
+ * segments and the box are not known.
  */
 typedef struct {
     uint32_t struct_size; /* see Conventions */
@@ -509,8 +544,8 @@ typedef struct {
     uint64_t box_count[4]; /* outermost first */
 } ucd_layout_t;
 
-/* ucd_layout_t.flags: displacements are read when data moves; contiguous, segments and box_dims are
- * 0. */
+/* ucd_layout_t.flags: displacements are read when data moves. contiguous, segments and box_dims are
+ * 0 then. */
 enum { UCD_LAYOUT__BY_REFERENCE = 1 };
 
 /* Fills in *layout, whose struct_size the caller has set. Accesses no data.
@@ -538,12 +573,12 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   step             a line for each constructor, innermost first: the layout up to there, and the
  *                      rewrites that simplified it
  *   layout           the normalised layout
- *   segments         number of segments
- *   kernel           two lines for each backend (a count of one, and larger counts): the kernel
- *                      and why it was chosen; or why the backend is not available
- *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
- *   flattened        number of bytes that ucd_flatten writes
- *   memory           bytes that the type occupies now: tree, lists, layout and plans
+ *   indices          of ucd_create_indexed_block_ref, a line for each list: how many, and where
+ * they lie segments         number of segments; 0 if indices are read when data moves kernel two
+ * lines for each backend (a count of one, and larger counts): the kernel and why it was chosen; or
+ * why the backend is not available advice           none, iov, dma or pack, and the reason: how to
+ * send one element of the type flattened        number of bytes that ucd_flatten writes; 0 if it
+ * cannot memory           bytes that the type occupies now: tree, lists, layout and plans
  *
  * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
  * occurs several times is written once with a number, which then stands for it:
@@ -762,7 +797,8 @@ UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_strea
  * of memory, and no data is accessed.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions; an offset beyond the end);
- * OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. Not in MPI.
+ * OVERFLOW (count times type); NOT_SUPPORTED (indices that are read when data moves:
+ * ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. Not in MPI.
  */
 
 /* The number of segments, which is exactly the number that ucd_iov can write in total. */
@@ -861,7 +897,8 @@ UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t fir
 
 /* The number of bytes that ucd_flatten writes for this type: see reference/flatten-format.md for
  * how it grows with lists.
- * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL.
+ * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, NOT_SUPPORTED (ucd_create_indexed_block_ref),
+ * OUT_OF_MEM, INTERNAL.
  */
 UCD_API int ucd_flatten_size(ucd_type_t type, uintptr_t *size);
 
@@ -876,7 +913,8 @@ UCD_API int ucd_flattened_size(const void *flattened, uintptr_t available, uintp
 /* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
  * not written. Predefined types can be flattened too.
  * Returns: NOT_INITIALIZED; INVALID_ARG;
- * TRUNCATED (flattened_size is too small; nothing is written); OVERFLOW; OUT_OF_MEM; INTERNAL. */
+ * TRUNCATED (flattened_size is too small; nothing is written); OVERFLOW; NOT_SUPPORTED
+ * (ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size);
 
 /* Creates a type from the bytes that ucd_flatten wrote, all of them and no others. The result is a

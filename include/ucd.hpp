@@ -417,6 +417,14 @@ public:
         return make<P>(ucd_create_hindexed_block, ssize(displs), blocklength, displs.data(), old,
                        info);
     }
+    /* ucd_create_indexed_block_ref: indices that are read when data moves */
+    template <class P = throwing>
+    static Made<P> indexed_block_ref(intptr_t count, intptr_t blocklength, const void *indices,
+                                     ucd_type_t index_type, intptr_t unit, intptr_t lb,
+                                     intptr_t extent, TypeRef old, ucd_info_t info = {}) {
+        return make<P>(ucd_create_indexed_block_ref, count, blocklength, indices, index_type, unit,
+                       lb, extent, old, info);
+    }
     /* ucd_create_indexed: displacements in extents */
     template <class P = throwing>
     static Made<P> indexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {

@@ -45,6 +45,8 @@ TEST_CASE("constructors refuse by exception or by value") {
     REFUSAL(Type::hvector<P>(-1, 2, 1, d), invalid, "ucd_create_hvector");
     REFUSAL(Type::indexed_block<P>(-1, {0}, d), invalid, "ucd_create_indexed_block");
     REFUSAL(Type::hindexed_block<P>(-1, {0}, d), invalid, "ucd_create_hindexed_block");
+    REFUSAL(Type::indexed_block_ref<P>(-1, 1, nullptr, UCD_TYPE__INT32_T, 1, 0, 8, d), invalid,
+            "ucd_create_indexed_block_ref");
     REFUSAL(Type::indexed<P>({-1}, {0}, d), invalid, "ucd_create_indexed");
     REFUSAL(Type::hindexed<P>({-1}, {0}, d), invalid, "ucd_create_hindexed");
     REFUSAL(Type::structure<P>({1}, {0}, {none}), invalid, "ucd_create_struct");

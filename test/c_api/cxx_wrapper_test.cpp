@@ -50,6 +50,8 @@ TEST_CASE("every constructor of ucd.hpp makes the type of its name") {
     CHECK(values(ucd::Type::hvector(2, 1, 24, d)) == D{0, 3});
     CHECK(values(ucd::Type::indexed_block(1, displs, d)) == D{4, 0});
     CHECK(values(ucd::Type::hindexed_block(1, bytes, d)) == D{4, 0});
+    CHECK(values(ucd::Type::indexed_block_ref(2, 1, displs.data(), UCD_TYPE__INT64_T, 8, 0, 64,
+                                              d)) == D{4, 0});
     CHECK(values(ucd::Type::indexed(two, displs, d)) == D{4, 5, 0});
     CHECK(values(ucd::Type::hindexed(two, bytes, d)) == D{4, 5, 0});
     const std::array<ucd_type_t, 2> types{UCD_TYPE__DOUBLE, UCD_TYPE__DOUBLE};

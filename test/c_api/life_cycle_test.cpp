@@ -40,6 +40,8 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_create_hvector, 1, 1, 1, int_, nullptr, &o.type),
         CALL(ucd_create_indexed_block, 1, 1, one, int_, nullptr, &o.type),
         CALL(ucd_create_hindexed_block, 1, 1, one, int_, nullptr, &o.type),
+        CALL(ucd_create_indexed_block_ref, 1, 1, one, UCD_TYPE__INT64_T, 4, 0, 8, int_, nullptr,
+             &o.type),
         CALL(ucd_create_indexed, 1, one, one, int_, nullptr, &o.type),
         CALL(ucd_create_hindexed, 1, one, one, int_, nullptr, &o.type),
         CALL(ucd_create_struct, 1, one, one, types, nullptr, &o.type),

@@ -158,6 +158,9 @@ TEST_CASE("Constructors without memory") {
                        [&] { return ucd_create_indexed_block(2, 1, two, i, nullptr, t); });
     fail_each_creating("ucd_create_hindexed_block",
                        [&] { return ucd_create_hindexed_block(2, 1, two, i, nullptr, t); });
+    fail_each_creating("ucd_create_indexed_block_ref", [&] {
+        return ucd_create_indexed_block_ref(2, 1, two, UCD_TYPE__INT64_T, 8, 0, 64, i, nullptr, t);
+    });
     fail_each_creating("ucd_create_indexed",
                        [&] { return ucd_create_indexed(2, two, two, i, nullptr, t); });
     fail_each_creating("ucd_create_hindexed",

@@ -19,8 +19,8 @@ namespace {
 // Moves all, with and without a request that is waited for; in both directions.
 void check_both_ways(Case &one, BatchMoves &moves, Memory typed, Memory packed) {
     moves.allocate(typed, packed);
-    const TrueHints pack_hints(one.rng(), typed, packed, UCD_OP__REPLACE);
-    const TrueHints unpack_hints(one.rng(), packed, typed, UCD_OP__REPLACE);
+    const TrueHints pack_hints(one.rng(), typed, packed, moves.engines_can());
+    const TrueHints unpack_hints(one.rng(), packed, typed, moves.engines_can());
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
     std::vector<ucd_pack_desc_t> packs = moves.packs();

@@ -122,12 +122,14 @@ TEST_CASE("layouts by copy engines, without a kernel") {
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
-    run_cases("mock copy engines", 700, [info](Case &one) {
+    RecipeOptions options = device_options(UCD_OP__REPLACE);
+    options.index_memory = nullptr;
+    run_cases("mock copy engines", 700, [info, &options](Case &one) {
         Rng &rng = one.rng();
         mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
         const ReducedSubject what =
             with_elements(rng.chance(60) ? make_subject(one, random_box(rng), 1 + rng.below(3))
-                                         : random_subject(one, device_options(UCD_OP__REPLACE)));
+                                         : random_subject(one, options));
         const std::size_t size = what.subject.size();
         DeviceBuffer typed(rng, what.subject.range, Memory::device0);
         DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(size)},

@@ -76,7 +76,11 @@ TEST_CASE("random moves in streams") {
         mock::Stream &stream = streams[rng.below(2)];
         const Memory memories[] = {pinned, managed, stream.device() == 0 ? device0 : device1};
         const ucd_op_t op = random_device_op(rng);
-        const ReducedSubject what = with_elements(random_subject(one, device_options(op)));
+        RecipeOptions options = device_options(op);
+        options.index_memory = [&](Rng &r, const std::vector<std::byte> &bytes) {
+            return copy_in(memories[r.below(3)], bytes);
+        };
+        const ReducedSubject what = with_elements(random_subject(one, options));
         const Subject &s = what.subject;
         DeviceBuffer typed(rng, s.range, memories[rng.below(3)]);
         DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(s.size())}, memories[rng.below(3)]);

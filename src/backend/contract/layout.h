@@ -3,7 +3,8 @@
 //
 // A node describes a sequence of bytes in packed order. Its origin is its first packed byte, so two
 // shapes that differ only in where they start are one node; the parent or the Layout
-// knows where they start.
+// knows where they start. Only where displacements are read when data moves, the first byte is not
+// known: the origin of such a node is where a displacement of 0 would place a child's.
 #pragma once
 
 #include "element.h"
@@ -22,6 +23,7 @@ enum class NodeKind : uint8_t {
     indexed,   // `count` runs of children: run r has its own displacement and number of children,
                // which follow each other at `stride`
     structure, // `count` different children, each at its own displacement
+    by_reference, // `count` equal children at displacements that are read when data moves
 };
 
 // The maximal segments of a node: neighbours that touch in memory and packed order are one segment.
@@ -37,8 +39,12 @@ struct Segments {
 struct Node {
     NodeKind kind = NodeKind::block;
     Element element = Element::none; // block: what its bytes are, none in layouts for REPLACE
-    NodeId child = 0;                // strided, indexed_block, indexed
-    uint32_t table = 0;              // indexed_block, indexed, structure: the index of its Table
+    // It or a node below it is by_reference: then its bounds and segments mean nothing, and its
+    // places can be found only by who may read the list.
+    bool has_reference = false;
+    NodeId child = 0;   // but of blocks and structures
+    uint32_t table = 0; // indexed_block, indexed, structure: the index of its Table; by_reference:
+                        // of its IndexList
     uint64_t count = 1;
     int64_t stride = 0;
     uint64_t bytes = 0;        // packed size
@@ -56,14 +62,26 @@ struct Table {
     std::vector<uint64_t> segments_first;
 };
 
+// Displacements that are the caller's, in memory of any kind. Nothing is made of the values.
+struct IndexList {
+    const void *indices = nullptr;
+    Element element = Element::none; // int32, uint32, int64 or uint64
+    // Of uint32: no index has its highest bit set, so that they may be read as int32.
+    bool small = false;
+    int64_t unit = 1; // bytes; displacement i is index i times this, and wraps
+    friend bool operator==(const IndexList &, const IndexList &) = default;
+};
+
 struct Layout {
     std::vector<Node> nodes; // children stand before their parents
     std::vector<Table> tables;
+    std::vector<IndexList> index_lists;
     NodeId root = 0;
     int64_t start = 0;  // displacement of the root's origin from the buffer address
     uint32_t depth = 0; // nodes on the longest path from the root to a block
     bool empty() const { return nodes.empty(); }
     const Node &top() const { return nodes[root]; }
+    bool has_reference() const { return !index_lists.empty(); }
 };
 
 // Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
@@ -73,6 +91,18 @@ inline int64_t displace(int64_t base, int64_t by) {
 inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) +
                                 times * static_cast<uint64_t>(stride));
+}
+
+// Of a list in memory that the caller of this function reaches.
+inline int64_t displacement_at(const IndexList &list, uint64_t i) {
+    const auto times_unit = [&](auto index) {
+        return displace(0, static_cast<uint64_t>(static_cast<int64_t>(index)), list.unit);
+    };
+    switch (list.element) {
+    case Element::int32: return times_unit(static_cast<const int32_t *>(list.indices)[i]);
+    case Element::uint32: return times_unit(static_cast<const uint32_t *>(list.indices)[i]);
+    default: return times_unit(static_cast<const int64_t *>(list.indices)[i]); // or unsigned
+    }
 }
 
 // Whether the last segment of a node touches the first of the next one, `distance` bytes on.

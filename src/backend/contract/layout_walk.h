@@ -76,6 +76,10 @@ private:
             child = &layout_.nodes[n.child];
             origin = displace(f.origin, layout_.tables[n.table].displs[f.index]);
             return;
+        case NodeKind::by_reference:
+            child = &layout_.nodes[n.child];
+            origin = displace(f.origin, displacement_at(layout_.index_lists[n.table], f.index));
+            return;
         case NodeKind::indexed:
             child = &layout_.nodes[n.child];
             origin = displace(displace(f.origin, layout_.tables[n.table].displs[f.index]), f.in_run,
@@ -108,7 +112,8 @@ private:
             if (offset > 0) {
                 switch (node->kind) {
                 case NodeKind::strided:
-                case NodeKind::indexed_block: {
+                case NodeKind::indexed_block:
+                case NodeKind::by_reference: {
                     const uint64_t each = layout_.nodes[node->child].bytes;
                     f.index = offset / each;
                     offset %= each;

@@ -12,14 +12,23 @@ void move_tree(const SeqPlan &plan, const Job &job, Range range, char *packed,
     const Layout &layout = plan.layout;
     const Node top = repeat(layout.top(), layout.root, job.count, plan.extent);
     const Node *nodes = layout.nodes.data();
-    const auto id = [nodes](const Node &n) { return static_cast<NodeId>(&n - nodes); };
-    const auto is_leaf = [&](const Node &n) { return &n != &top && plan.is_leaf(id(n)); };
+    const auto id = [&](const Node &n) {
+        return &n == &top ? layout.root : static_cast<NodeId>(&n - nodes);
+    };
+    const auto is_leaf = [&](const Node &n) {
+        return (&n != &top || job.count == 1) && plan.is_leaf(id(n));
+    };
     Walk walk(layout, top, layout.start, is_leaf);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
         const NestPlan &part = plan.part(id(*piece.node));
-        run_nest(part, part.nest.level[0].count, piece.node->bytes, at(job.typed, piece.origin),
-                 piece.begin, piece.end, packed, direction);
+        char *const origin = at(job.typed, piece.origin);
+        if (piece.node->kind == NodeKind::by_reference)
+            run_by_reference(part, layout.index_lists[piece.node->table], origin, piece.begin,
+                             piece.end, packed, direction);
+        else
+            run_nest(part, part.nest.level[0].count, piece.node->bytes, origin, piece.begin,
+                     piece.end, packed, direction);
         packed += piece.end - piece.begin;
     }
 }

@@ -16,7 +16,7 @@ bool dense_run(const Layout &layout, const Node &n) {
 }
 
 // `open_ended`: the count of the outermost level depends on the call.
-void find_transpose(NestPlan &p, bool open_ended) {
+void find_transpose(RunnableNest &p, bool open_ended) {
     if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
     for (unsigned row = p.levels - 1u; row-- > 0;) {
         // A level between the two is a loop around them.
@@ -53,7 +53,9 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
     for (const Node *n = &top; n->kind != NodeKind::block; n = &layout.nodes[n->child]) {
         const Node &child = layout.nodes[n->child];
         NodeLevel l{LevelKind::strided, {n->count, n->stride, nullptr, nullptr}, child.bytes};
-        if (n->kind != NodeKind::strided) {
+        if (n->kind == NodeKind::by_reference) {
+            l.kind = LevelKind::indexed_block;
+        } else if (n->kind != NodeKind::strided) {
             const Table &t = layout.tables[n->table];
             l.level.displs = t.displs.data();
             l.kind =
@@ -179,7 +181,7 @@ const Node &block_below(const Layout &layout, const Node &top) {
 
 } // namespace
 
-Matrix matrix_of(const NestPlan &p, unsigned row) {
+Matrix matrix_of(const RunnableNest &p, unsigned row) {
     const Level &rows = p.nest.level[row], &columns = p.nest.level[p.levels - 1u];
     return {rows.count, columns.count, rows.stride, columns.stride, p.each[row], p.nest.block};
 }
@@ -187,6 +189,9 @@ Matrix matrix_of(const NestPlan &p, unsigned row) {
 unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
     if (n.kind == NodeKind::block) return 0;
     if (n.kind == NodeKind::structure || below == no_nest) return no_nest;
+    // Its displacements come block by block: it is a nest of its own, with no level to be merged.
+    if (n.kind == NodeKind::by_reference) return below < max_levels ? below + 1 : no_nest;
+    if (n.has_reference) return no_nest;
     // Runs of blocks that do not touch: the innermost level is one block, and the runs are around
     // it.
     const bool loose = n.kind == NodeKind::indexed && below == 0 && !dense_run(layout, n);

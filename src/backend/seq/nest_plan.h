@@ -12,8 +12,8 @@
 
 namespace ucd::seq {
 
-// A node that one kernel moves.
-struct NestPlan {
+// What running a node by one kernel takes.
+struct RunnableNest {
     Nest nest;
     MoveKernel kernel[2] = {}; // by Direction
     uint8_t levels = 0;        // 0: a block, which needs no kernel
@@ -25,10 +25,14 @@ struct NestPlan {
     // short: that level, and the kernels by Direction.
     uint8_t row_level = 0;
     TransposeKernel transpose[2] = {};
+    bool transposed() const { return transpose[0] != nullptr; }
+};
+
+// A node that one kernel moves.
+struct NestPlan : RunnableNest {
     // The displacements of levels that were merged.
     std::vector<std::vector<int64_t>> lists;
     std::size_t list_bytes() const;
-    bool transposed() const { return transpose[0] != nullptr; }
 };
 // A copy's levels would have the lists of the original.
 static_assert(std::is_nothrow_move_constructible_v<NestPlan>);
@@ -45,19 +49,20 @@ bool is_nest(const Layout &layout, const Node &top, bool open_ended);
 // The bytes of the lists that make_nest() would make, at most.
 uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended);
 
-// Of a node that is one.
+// Of a node that is one. The displacements of a node by reference are left open: see
+// run_by_reference().
 NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended);
 
 // The rows of level `row`, whose columns are the innermost level.
-Matrix matrix_of(const NestPlan &plan, unsigned row);
+Matrix matrix_of(const RunnableNest &plan, unsigned row);
 
 // As run_nest() below, for any range and any nest.
-void run_part(const NestPlan &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
+void run_part(const RunnableNest &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
               Direction direction);
 
 // Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is where byte `begin`
 // is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
-inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char *origin,
+inline void run_nest(const RunnableNest &plan, uint64_t count, uint64_t total, char *origin,
                      uint64_t begin, uint64_t end, char *packed, Direction direction) {
     if (begin != 0 || end != total || plan.levels == 0 || plan.transposed())
         return run_part(plan, origin, begin, end, packed, direction);
@@ -66,5 +71,10 @@ inline void run_nest(const NestPlan &plan, uint64_t count, uint64_t total, char 
     last.at[0] = count - 1;
     plan.kernel[static_cast<unsigned>(direction)](plan.nest, origin, packed, Position{}, last);
 }
+
+// As run_nest() of a node by reference. Of the list it reads what the range needs, and nothing
+// else.
+void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,
+                      uint64_t end, char *packed, Direction direction);
 
 } // namespace ucd::seq

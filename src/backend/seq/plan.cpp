@@ -50,7 +50,7 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t max_bytes)
     }
     const unsigned whole_levels =
         count_levels(layout, whole, whole.kind == NodeKind::structure ? 0 : levels[whole.child]);
-    if (is_one_nest(layout, whole, whole_levels, repeated) &&
+    if (!whole.has_reference && is_one_nest(layout, whole, whole_levels, repeated) &&
         (max_bytes == UINT64_MAX || list_bytes_of(layout, whole, repeated) <= most)) {
         form = Form::nest;
         top = make_nest(layout, whole, repeated);
@@ -86,7 +86,10 @@ bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsign
     };
     for (NodeId id = 0; id < layout.nodes.size() && bytes <= max_bytes; ++id)
         if (!one_nest[id]) add_below(layout.nodes[id]);
-    add_below(whole);
+    if (whole.kind == NodeKind::by_reference && one_nest[layout.root])
+        add(layout.root);
+    else
+        add_below(whole);
     if (bytes > max_bytes) return false;
     parts_.reserve(cuts.size());
     for (const NodeId id : cuts) parts_.push_back(make_nest(layout, layout.nodes[id], false));

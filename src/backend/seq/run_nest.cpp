@@ -12,7 +12,7 @@ char *at(char *origin, int64_t displacement) {
 }
 
 // The block that holds the packed byte `offset`.
-Position locate(const NestPlan &p, uint64_t offset) {
+Position locate(const RunnableNest &p, uint64_t offset) {
     Position position{};
     if (offset == 0) return position;
     for (unsigned k = 0; k < p.levels; ++k) {
@@ -31,7 +31,7 @@ Position locate(const NestPlan &p, uint64_t offset) {
     return position;
 }
 
-int64_t displacement_of(const NestPlan &p, const Position &position) {
+int64_t displacement_of(const RunnableNest &p, const Position &position) {
     int64_t displacement = 0;
     for (unsigned k = 0; k < p.levels; ++k) {
         const Level &level = p.nest.level[k];
@@ -54,7 +54,7 @@ void copy(char *typed, char *packed, uint64_t bytes, Direction direction) {
 }
 
 // Whole blocks, by the kernel for nests.
-void run_kernel(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     if (begin == end) return;
     p.kernel[static_cast<unsigned>(direction)](p.nest, origin, packed, locate(p, begin),
@@ -62,8 +62,8 @@ void run_kernel(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, c
 }
 
 // Whole rows [first, last), counted over all iterations of the levels above.
-void run_transposed(const NestPlan &p, char *origin, uint64_t first, uint64_t last, char *packed,
-                    Direction direction) {
+void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_t last,
+                    char *packed, Direction direction) {
     const unsigned level = p.row_level, between = level + 1u;
     const uint64_t row = p.each[level];
     // The outermost level goes on for as many rows as the call has.
@@ -84,7 +84,7 @@ void run_transposed(const NestPlan &p, char *origin, uint64_t first, uint64_t la
 }
 
 // Whole blocks: in tiles where there are several whole rows to tile.
-void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     constexpr uint64_t worth_tiling = 4;
     if (!p.transposed()) return run_kernel(p, origin, begin, end, packed, direction);
@@ -101,7 +101,7 @@ void run_blocks(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, c
 
 } // namespace
 
-void run_part(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
               Direction direction) {
     if (p.levels == 0)
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
@@ -122,6 +122,26 @@ void run_part(const NestPlan &p, char *origin, uint64_t begin, uint64_t end, cha
         begin += body;
     }
     if (rest > 0) copy(at(origin, displacement_of(p, locate(p, begin))), packed, rest, direction);
+}
+
+void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,
+                      uint64_t end, char *packed, Direction direction) {
+    constexpr uint64_t at_once = 256; // displacements, which stay in the first cache
+    int64_t displs[at_once];
+    const uint64_t each = plan.each[0];
+    RunnableNest part = plan;
+    part.nest.level[0].displs = displs;
+    while (begin < end) {
+        const uint64_t first = begin / each, start = first * each;
+        const uint64_t count = std::min((end - start + each - 1) / each, at_once);
+        for (uint64_t i = 0; i < count; ++i) displs[i] = displacement_at(list, first + i);
+        part.nest.level[0].count = count;
+        part.last.at[0] = count - 1;
+        const uint64_t stop = std::min(end - start, count * each);
+        run_nest(part, count, count * each, origin, begin - start, stop, packed, direction);
+        packed += start + stop - begin;
+        begin = start + stop;
+    }
 }
 
 } // namespace ucd::seq

@@ -42,6 +42,18 @@ Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uin
     return success;
 }
 
+// Whether the lists of some member must be looked for: they may be on a device.
+template <class Desc>
+bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const Desc *descs,
+                              uintptr_t count) {
+    if (!context.devices || hints.host_only) return false;
+    for (uintptr_t i = 0; i < count; ++i) {
+        const Type *type;
+        if (resolve(descs[i].type, "type", type).ok() && type->by_reference) return true;
+    }
+    return false;
+}
+
 // Members of which some may be elsewhere, or that go into a stream. Out of line, so that batches on
 // the host do not pay for its frame.
 template <class Desc>
@@ -88,7 +100,8 @@ int batch(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t 
         if (count > 0) UCD_TRY(require(descs, "descs"));
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
-        if (!all_on_host(*context, hints))
+        if (!all_on_host(*context, hints) ||
+            may_have_lists_elsewhere(*context, hints, descs, count))
             return submit(*context, descs, actual, count, direction, op, hints, nullptr, request);
         UCD_TRY(batch_on_host(*context, descs, actual, count, direction, op, hints.limits));
         *request = UCD_REQUEST__NULL;

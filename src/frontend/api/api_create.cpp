@@ -81,6 +81,16 @@ int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, const intptr
                      });
 }
 
+int ucd_create_indexed_block_ref(intptr_t count, intptr_t blocklength, const void *indices,
+                                 ucd_type_t index_type, intptr_t unit, intptr_t lb, intptr_t extent,
+                                 ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed_block_ref", oldtype, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_indexed_block_ref(count, blocklength, indices, index_type,
+                                                         unit, lb, extent, child, t);
+                     });
+}
+
 int ucd_create_indexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                        ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
     return construct("ucd_create_indexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {

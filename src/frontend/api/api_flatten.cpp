@@ -3,6 +3,7 @@
 #include "api/api_guard.h"
 #include "flatten/reader.h"
 #include "flatten/writer.h"
+#include "transfer/arguments.h"
 #include "transfer/context.h"
 
 #include <ucd.h>
@@ -23,6 +24,7 @@ int ucd_flatten_size(ucd_type_t type, uintptr_t *size) {
     return guard("ucd_flatten_size", [&]() -> Status {
         const Type *t;
         UCD_TRY(find(type, t));
+        UCD_TRY(check_places_known(*t));
         UCD_TRY(require(size, "size"));
         *size = flatten(*t).size();
         return success;
@@ -46,6 +48,7 @@ int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size) {
     return guard("ucd_flatten", [&]() -> Status {
         const Type *t;
         UCD_TRY(find(type, t));
+        UCD_TRY(check_places_known(*t));
         if (flattened_size > 0) UCD_TRY(require(flattened, "flattened"));
         const std::vector<uint8_t> bytes = flatten(*t);
         if (flattened_size < bytes.size())

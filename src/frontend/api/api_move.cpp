@@ -16,10 +16,19 @@ using namespace ucd;
 
 namespace {
 
-// Whether both addresses are where drivers have no memory of devices.
-bool both_in_heap_or_stack(const Hints &hints, const void *one, const void *other) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(one) &&
-           in_heap_or_stack(other);
+// Whether the data of a type is where drivers have no memory of devices; indices may be anywhere.
+bool typed_in_heap_or_stack(const Transfer &t) {
+    return !t.type->by_reference && in_heap_or_stack(first_byte(*t.type, t.typed));
+}
+
+// Whether both sides are, as far as hints do not say.
+bool both_in_heap_or_stack(const Hints &hints, const Transfer &t) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(t.packed) &&
+           typed_in_heap_or_stack(t);
+}
+bool both_in_heap_or_stack(const Hints &hints, const Transfer &from, const Transfer &to) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && typed_in_heap_or_stack(from) &&
+           typed_in_heap_or_stack(to);
 }
 
 // Starts one checked transfer; waits for it if there is no request to hand out.
@@ -27,8 +36,7 @@ bool both_in_heap_or_stack(const Hints &hints, const void *one, const void *othe
                                          Op op, ucd_info_t info, ucd_request_t *request) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
-    if (all_on_host(context, hints) ||
-        both_in_heap_or_stack(hints, t.packed, first_byte(*t.type, t.typed))) [[likely]] {
+    if (all_on_host(context, hints, *t.type) || both_in_heap_or_stack(hints, t)) [[likely]] {
         if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
         return success;
@@ -103,9 +111,9 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         std::unique_ptr<AsyncOperation> operation;
         if (in_total > 0) {
             const auto reduction = static_cast<Op>(op);
-            if (all_on_host(*context, hints) ||
-                both_in_heap_or_stack(hints, first_byte(*from.type, from.typed),
-                                      first_byte(*to.type, to.typed))) [[likely]]
+            if ((all_on_host(*context, hints, *from.type) &&
+                 all_on_host(*context, hints, *to.type)) ||
+                both_in_heap_or_stack(hints, from, to)) [[likely]]
                 UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
             else
                 UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));

@@ -9,7 +9,6 @@
 #include <ucd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 using namespace ucd;
@@ -94,8 +93,14 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         l = {};
         l.struct_size = struct_size;
         l.bytes = bytes;
-        l.contiguous = 1;
-        if (made != nullptr) {
+        l.contiguous = !t->by_reference;
+        l.flags = t->by_reference ? UCD_LAYOUT__BY_REFERENCE : 0;
+        if (bytes > 0 && t->by_reference) {
+            const int64_t reach = displace(0, count - 1, t->extent());
+            l.low = displace(t->true_lb, std::min<int64_t>(reach, 0));
+            l.high = displace(t->true_ub, std::max<int64_t>(reach, 0));
+            l.element = reinterpret_cast<ucd_type_t>(static_cast<uintptr_t>(t->predefined));
+        } else if (made != nullptr) {
             const Layout &canonical = *made;
             Node repeated;
             if (count > 1) repeated = repeat(canonical.top(), canonical.root, count, t->extent());
@@ -128,19 +133,12 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         if (bytes > 0)
             UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
                                   first_byte(*t, static_cast<const char *>(buf)), place));
-        char of_device[32];
-        const char *text = place.kind == MemoryKind::pinned    ? "pinned"
-                           : place.kind == MemoryKind::managed ? "managed"
-                                                               : "host";
-        if (place.kind == MemoryKind::device) {
-            std::snprintf(of_device, sizeof of_device, "%s:%d", place.owner->name(), place.device);
-            text = of_device;
-        }
-        const std::size_t needed = std::strlen(text) + 1;
+        const MemoryName name = name_of(place);
+        const std::size_t needed = std::strlen(name.text) + 1;
         if (memory_size < needed)
             return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",
                         static_cast<uintmax_t>(memory_size), needed);
-        std::memcpy(memory, text, needed);
+        std::memcpy(memory, name.text, needed);
         return success;
     });
 }

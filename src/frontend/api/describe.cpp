@@ -6,9 +6,11 @@
 #include "layout/normalise/lower.h"
 #include "prepared/footprint.h"
 #include "transfer/arguments.h"
+#include "transfer/location.h"
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 namespace ucd {
@@ -28,11 +30,28 @@ std::string list(const int64_t *values, int64_t count) {
 }
 
 std::string_view name_of(Combiner combiner) {
-    constexpr std::string_view names[] = {
-        "predefined",    "contig",         "dup",     "vector",   "hvector",
-        "indexed_block", "hindexed_block", "indexed", "hindexed", "struct",
-        "subarray",      "darray",         "ndarray", "resized"};
+    constexpr std::string_view names[] = {"predefined",
+                                          "contig",
+                                          "dup",
+                                          "vector",
+                                          "hvector",
+                                          "indexed_block",
+                                          "hindexed_block",
+                                          "indexed_block_ref",
+                                          "indexed",
+                                          "hindexed",
+                                          "struct",
+                                          "subarray",
+                                          "darray",
+                                          "ndarray",
+                                          "resized"};
     return names[static_cast<unsigned>(combiner)];
+}
+
+std::string address_of(const void *memory) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%p", memory);
+    return text;
 }
 
 std::string order_name(int64_t order) {
@@ -64,6 +83,10 @@ std::string arguments_of(const Type &t) {
     case Combiner::indexed_block:
     case Combiner::hindexed_block:
         return number(t.blocklength) + ", " + list(t.displs.get(), t.count);
+    case Combiner::indexed_block_ref:
+        return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) +
+               ", " + std::string(predefined_name(predefined_with(t.index_element))) + ", " +
+               number(t.unit) + ", " + number(t.lb) + ", " + number(t.extent());
     case Combiner::indexed:
     case Combiner::hindexed:
     case Combiner::structure:
@@ -154,6 +177,24 @@ void write_steps(const Type &type, std::string &text) {
     if (trace.count > trace.steps.size()) text += "step: ...\n";
 }
 
+// Where the indices are that are read when data moves.
+void write_indices(const Layout &layout, const Context &context, std::string &text) {
+    std::size_t lines = 0;
+    for (const Node &n : layout.nodes) {
+        if (n.kind != NodeKind::by_reference) continue;
+        if (lines++ == max_lines) {
+            text += "indices: ...\n";
+            return;
+        }
+        const IndexList &list = layout.index_lists[n.table];
+        MemoryLocation place;
+        (void)find_location(context, Hints{}, nullptr, list.indices, place);
+        text += "indices: " + std::to_string(n.count) + " of " +
+                std::string(predefined_name(predefined_with(list.element))) + " at " +
+                address_of(list.indices) + " in " + name_of(place).text + " memory\n";
+    }
+}
+
 void write_kernels(const Type &type, const Context &context, std::string &text) {
     uint64_t total;
     const bool several_fit = check_count(2, type, "count", total).ok();
@@ -192,11 +233,13 @@ std::string describe(const Type &type, const Context &context) {
     line("explicit_bounds", type.explicit_bounds ? "yes" : "no");
     write_steps(type, text);
     line("layout", to_text(layout_of(type)));
-    const uint64_t segments = type.size == 0 ? 0 : layout_of(type).top().segments.count;
+    write_indices(layout_of(type), context, text);
+    const bool has_segments = type.size > 0 && !type.by_reference;
+    const uint64_t segments = has_segments ? layout_of(type).top().segments.count : 0;
     number("segments", segments);
     if (type.size > 0) write_kernels(type, context, text);
     line("advice", advice_for(layout_of(type)));
-    number("flattened", flatten(type).size());
+    number("flattened", type.by_reference ? 0 : flatten(type).size());
     number("memory", footprint_of(type));
     return text;
 }

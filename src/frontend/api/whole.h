@@ -26,6 +26,7 @@ struct Whole {
 
 inline Status find_whole(uintptr_t count, ucd_type_t handle, Whole &whole) {
     UCD_TRY(find_many(count, handle, whole.type, whole.bytes));
+    UCD_TRY(check_places_known(*whole.type));
     if (whole.bytes > 0) whole.layout = &layout_of(*whole.type);
     return success;
 }

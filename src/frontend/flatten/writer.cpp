@@ -84,6 +84,10 @@ private:
             const ShapeId run = shapes_.strided(t.blocklength, t.child->extent(), c.id);
             return {c.at, shapes_.strided(t.count, t.stride, run)};
         }
+        // Never written: this is for how large such a type may become.
+        case Form::by_reference:
+            return {c.at, shapes_.strided(t.count, 0,
+                                          shapes_.strided(t.blocklength, t.child->extent(), c.id))};
         case Form::indexed_block: {
             std::vector<int64_t> displs(static_cast<std::size_t>(t.count));
             for (std::size_t i = 0; i < displs.size(); ++i)

@@ -24,6 +24,8 @@ unsigned box_dims(const Layout &layout, uint64_t &row) {
 
 std::string advice_for(const Layout &layout) {
     if (layout.empty()) return "none: there is nothing to move";
+    if (layout.has_reference())
+        return "pack: its indices are read when data moves, so that no list of places exists";
     const auto number = [](uint64_t v) { return std::to_string(v); };
     const Node &top = layout.top();
     const uint64_t n = top.segments.count, mean = top.bytes / n;

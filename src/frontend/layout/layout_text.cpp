@@ -1,6 +1,7 @@
 #include "layout/layout_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <vector>
 
@@ -95,6 +96,14 @@ private:
             text_ += " indexed_block(";
             list(n.count, [&](uint64_t i) { text_ += std::to_string(t.displs[i]); });
             text_ += ")";
+            break;
+        }
+        case NodeKind::by_reference: {
+            const IndexList &list = layout_.index_lists[n.table];
+            char address[32];
+            std::snprintf(address, sizeof address, "%p", list.indices);
+            text_ += " by_reference(" + std::to_string(n.count) + ", indices at " + address +
+                     " times " + std::to_string(list.unit) + ")";
             break;
         }
         case NodeKind::indexed: {

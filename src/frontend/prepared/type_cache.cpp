@@ -5,6 +5,7 @@
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
 #include "support/log.h"
+#include "types/create.h"
 
 #include <algorithm>
 
@@ -65,6 +66,16 @@ const TypeCache &make_cache(const Type &type) {
     }
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
     return cache_of(type);
+}
+
+ConstTypeOwner with_index_lists(const Type &type, std::vector<IndexList> lists) {
+    auto cache = std::make_unique<TypeCache>();
+    cache->layout = layout_of(type);
+    cache->layout.index_lists = std::move(lists);
+    TypeOwner made;
+    (void)create_resized(type, type.lb, type.extent(), made); // the bounds fit
+    made->cache.store(cache.release(), std::memory_order_release);
+    return ConstTypeOwner(made.release());
 }
 
 namespace {

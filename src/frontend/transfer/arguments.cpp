@@ -70,6 +70,13 @@ Status fail_null_packed(Direction direction) {
                 direction == Direction::pack ? "outbuf" : "inbuf");
 }
 
+Status check_places_known(const Type &type) {
+    if (!type.by_reference) [[likely]]
+        return success;
+    return fail(UCD_ERR__NOT_SUPPORTED,
+                "the type has indices by reference, which are read only when data moves");
+}
+
 Status fail_reserved() {
     return fail(UCD_ERR__INVALID_ARG, "reserved is not zero");
 }

@@ -84,6 +84,9 @@ Status fail_null_packed(Direction direction);
     return success;
 }
 
+// Of functions that need the places of a type's bytes without reading any memory.
+Status check_places_known(const Type &type);
+
 Status fail_reserved();
 Status fail_at_member(uintptr_t index, Status status);
 

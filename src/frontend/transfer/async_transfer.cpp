@@ -45,7 +45,26 @@ Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started
     return success;
 }
 
+Status AsyncTransfer::copy_first(const Executor &by, void *to, const void *from,
+                                 std::size_t bytes) {
+    std::unique_ptr<Event> done;
+    UCD_TRY(by.backend->copy(by.device, to, from, bytes, done));
+    if (done == nullptr) return success;
+    started_ = true;
+    copies_.push_back(std::move(done));
+    return success;
+}
+
+bool AsyncTransfer::copies_completed() noexcept {
+    attempt([this] { return poll(copies_); });
+    if (!copies_.empty()) return false;
+    const Continuation then = std::exchange(continuation_, nullptr);
+    if (!failed()) attempt([&] { return then(*this); });
+    return true;
+}
+
 bool AsyncTransfer::progress() noexcept {
+    if (continuation_ != nullptr && !copies_completed()) return false;
     attempt([this] { return poll(launches_); });
     for (auto &pipeline : pipelines_) {
         attempt([&] { return pipeline->advance(); });

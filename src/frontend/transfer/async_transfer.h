@@ -4,6 +4,7 @@
 #include "transfer/async_operation.h"
 #include "transfer/staged_pipeline.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,13 @@ public:
                              const Limits &limits);
     Status reserve_chunks();
 
+    // Copies that must be complete before anything else of this work, pipelines included, starts.
+    // Then `then` starts what is not a pipeline's.
+    using Continuation = std::function<Status(AsyncTransfer &)>;
+    void continue_by(Continuation then) { continuation_ = std::move(then); }
+    void expect_copies(std::size_t count) { copies_.reserve(count); }
+    Status copy_first(const Executor &by, void *to, const void *from, std::size_t bytes);
+
     // The end of the call that started the work, which moves it forward once. `operation` stays
     // null if it is complete. A failure is the call's if it came before anything was `started`,
     // here or by the caller; else it is reported when everything has come to its end.
@@ -34,11 +42,13 @@ public:
                            std::unique_ptr<AsyncOperation> &operation);
 
 private:
+    bool copies_completed() noexcept;
     void note(std::unique_ptr<Event> done);
 
     KeptTypes types_;
     std::shared_ptr<const void> kept_;
-    std::vector<std::unique_ptr<Event>> launches_;
+    std::vector<std::unique_ptr<Event>> copies_, launches_;
+    Continuation continuation_; // none: the copies are complete, or there are none
     std::vector<std::unique_ptr<StagedPipeline>> pipelines_;
     bool staged_ = false;
     bool started_ = false; // something has been set in motion

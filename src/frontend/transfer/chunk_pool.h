@@ -22,6 +22,14 @@ struct ReturnChunk {
 };
 using Chunk = std::unique_ptr<char, ReturnChunk>;
 
+// Gives memory back to the executor that allocated it.
+struct ReleasePinned {
+    Executor owner;
+    void operator()(char *memory) const noexcept {
+        owner.backend->release(owner.device, MemoryKind::pinned, memory);
+    }
+};
+
 // Chunks of one kind of memory of one device; allocated at first need, and kept.
 class ChunkPool {
 public:

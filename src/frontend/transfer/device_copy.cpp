@@ -2,6 +2,7 @@
 
 #include "prepared/type_cache.h"
 #include "transfer/host_copy.h"
+#include "transfer/index_lists.h"
 #include "transfer/progress.h"
 #include "transfer/submission.h"
 
@@ -38,59 +39,84 @@ Status side_of(const Transfer &t, const Executor &executor, CopyJob::Side &side)
     return plan_of(*t.type, *executor.backend, executor.index, t.count > 1, side.plan);
 }
 
-// One device does it in one go.
-Status launch_copy(const Transfer &from, const Transfer &to, const Executor &executor,
-                   const Limits &limits, std::unique_ptr<AsyncOperation> &operation) {
-    CopyJob job;
+// What one device does in one go.
+Status copy_job(const Transfer &from, const Transfer &to, const Executor &executor,
+                const Limits &limits, CopyJob &job) {
     UCD_TRY(side_of(from, executor, job.from));
     UCD_TRY(side_of(to, executor, job.to));
     job.length = from.length;
     job.limits = limits;
-    auto work = std::make_unique<AsyncTransfer>();
-    work->keep(*from.type);
-    work->keep(*to.type);
-    work->expect_launches(1);
-    work->attempt([&] { return work->launch_copy(executor, job); });
-    return AsyncTransfer::conclude(std::move(work), false, operation);
+    return success;
+}
+
+// Changes the type of a side whose lists its executor does not reach.
+Status bring_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
+                   BroughtLists &lists, Transfer &side) {
+    if (!side.type->by_reference) return success;
+    bool reached;
+    UCD_TRY(reaches_lists(hints, locations, executor, *side.type, reached));
+    return reached ? success : lists.bring(locations, executor, side.type);
 }
 
 } // namespace
 
-Status start_copy(Context &context, const Transfer &from, const Transfer &to, Op op,
+Status start_copy(Context &context, const Transfer &source, const Transfer &target, Op op,
                   const Hints &hints, std::unique_ptr<AsyncOperation> &operation) {
     Transfer move;
     Direction direction;
-    if (as_one_transfer(from, to, op, move, direction))
+    if (as_one_transfer(source, target, op, move, direction))
         return Submission::start_one(context, move, direction, op, hints, operation);
 
-    MemoryLocation source, target;
-    UCD_TRY(find_location(context, hints, hints.inbuf, first_byte(*from.type, from.typed), source));
-    UCD_TRY(find_location(context, hints, hints.outbuf, first_byte(*to.type, to.typed), target));
-    const Route route = find_route(context, hints, source, target, Direction::pack, op, *from.type);
-    if (route.kind == RouteKind::host) return copy_on_host(context, from, to, op, hints.limits);
-    const bool by_engines = hints.limits.engine == Engine::dma;
+    Transfer from = source, to = target;
+    LocationCache locations(context, hints);
+    MemoryLocation in, out;
+    UCD_TRY(locations.find(hints.inbuf, first_byte(*from.type, from.typed), in));
+    UCD_TRY(locations.find(hints.outbuf, first_byte(*to.type, to.typed), out));
+    const Route route = find_route(context, hints, in, out, Direction::pack, op, *from.type);
+    BroughtLists lists(context, hints);
+    UCD_TRY(bring_lists(hints, locations, route.typed, lists, from));
+    UCD_TRY(bring_lists(hints, locations, route.packed, lists, to));
+    const Limits &limits = hints.limits;
+    const bool on_host = route.kind == RouteKind::host;
+    if (on_host && lists.empty()) return copy_on_host(context, from, to, op, limits);
+    const bool by_engines = limits.engine == Engine::dma;
     const bool one_launch = route.kind == RouteKind::direct && op == Op::replace && !by_engines &&
                             route.packed.backend->copies_layouts();
-    if (by_engines) {
+    if (by_engines && !on_host) {
         UCD_TRY(check_copy_engines(from, op));
         UCD_TRY(check_copy_engines(to, op));
     }
-    if (one_launch) return launch_copy(from, to, route.packed, hints.limits, operation);
-    // A device that reaches both sides does both halves, by way of chunks of its own.
-    const Executor &reader = route.typed, &writer = route.packed;
-    UCD_TRY(check_supported(writer, op, *from.type));
     auto work = std::make_unique<AsyncTransfer>();
     work->keep(*from.type);
     work->keep(*to.type);
-    StagedPipeline &pipeline =
-        work->pipeline(context.progress->pools(), reader, writer, op, hints.limits);
-    UCD_TRY(pipeline.add({.from = {from.type, from.count, from.typed},
-                          .to = {to.type, to.count, to.typed},
-                          .offset = 0,
-                          .length = from.length,
-                          .element_type = to.type,
-                          .element_count = to.count}));
-    UCD_TRY(work->reserve_chunks());
+    AsyncTransfer::Continuation then = [](AsyncTransfer &) { return success; };
+    if (on_host) {
+        then = [&context, from, to, op, limits](AsyncTransfer &) {
+            return copy_on_host(context, from, to, op, limits);
+        };
+    } else if (one_launch) {
+        CopyJob job;
+        UCD_TRY(copy_job(from, to, route.packed, limits, job));
+        work->expect_launches(1);
+        then = [executor = route.packed, job](AsyncTransfer &w) {
+            return w.launch_copy(executor, job);
+        };
+    } else {
+        // A device that reaches both sides does both halves, by way of chunks of its own.
+        const Executor &reader = route.typed, &writer = route.packed;
+        UCD_TRY(check_supported(writer, op, *from.type));
+        StagedPipeline &pipeline =
+            work->pipeline(context.progress->pools(), reader, writer, op, limits);
+        UCD_TRY(pipeline.add({.from = {from.type, from.count, from.typed},
+                              .to = {to.type, to.count, to.typed},
+                              .offset = 0,
+                              .length = from.length,
+                              .element_type = to.type,
+                              .element_count = to.count}));
+        UCD_TRY(work->reserve_chunks());
+    }
+    work->attempt(
+        [&] { return lists.empty() ? then(*work) : lists.start(*work, std::move(then)); });
     return AsyncTransfer::conclude(std::move(work), false, operation);
 }
 

@@ -1,5 +1,7 @@
 #include "transfer/location.h"
 
+#include <cstdio>
+
 namespace ucd {
 namespace {
 
@@ -42,6 +44,19 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
     UCD_TRY(find_location(context_, hints_, hint, address, location));
     if (location.holds(address)) known_[next_++ % known_.size()] = location;
     return success;
+}
+
+MemoryName name_of(const MemoryLocation &location) {
+    MemoryName name;
+    if (location.kind == MemoryKind::device)
+        std::snprintf(name.text, sizeof name.text, "%s:%d", location.owner->name(),
+                      location.device);
+    else
+        std::snprintf(name.text, sizeof name.text, "%s",
+                      location.kind == MemoryKind::pinned    ? "pinned"
+                      : location.kind == MemoryKind::managed ? "managed"
+                                                             : "host");
+    return name;
 }
 
 bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location) {

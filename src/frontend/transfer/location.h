@@ -30,6 +30,12 @@ private:
     std::size_t next_ = 0;
 };
 
+// As hints word it: host, pinned, managed, or a device of a backend.
+struct MemoryName {
+    char text[32];
+};
+MemoryName name_of(const MemoryLocation &location);
+
 // Whether the executor reaches the place, and may.
 bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location);
 

@@ -27,11 +27,14 @@ private:
 
 class Progress {
 public:
-    explicit Progress(StagingSizes sizes = {}) : pools_(sizes) {}
+    explicit Progress(StagingSizes sizes = {}) : pools_(sizes), list_pools_(sizes) {}
     // Waits until all work is done. No other thread may be in here then.
     ~Progress();
 
     ChunkPools &pools() { return pools_; }
+    // For lists of indices on their way to where they are read. Work that holds one of these may
+    // wait for a chunk of the others, and never the other way round.
+    ChunkPools &list_pools() { return list_pools_; }
 
     void add(AsyncOperation &operation) noexcept;
 
@@ -44,7 +47,7 @@ private:
     void progress_direct(AsyncOperation &operation) noexcept;
     void progress_staged() noexcept;
 
-    ChunkPools pools_;
+    ChunkPools pools_, list_pools_;
 
     // Operations without chunks are advanced by their owner alone, without a lock. The list serves
     // the end of the context.

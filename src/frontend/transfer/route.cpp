@@ -78,10 +78,12 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 }
 
 const char *first_byte(const Type &type, const char *typed) {
-    return displaced(const_cast<char *>(typed), static_cast<uint64_t>(layout_of(type).start));
+    const int64_t first = type.by_reference ? type.true_lb : layout_of(type).start;
+    return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
 }
 
 bool is_contiguous(const Transfer &t, char *&address) {
+    if (t.type->by_reference) return false;
     const Layout &layout = layout_of(*t.type);
     const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
     int64_t first = 0;
@@ -93,6 +95,9 @@ bool is_contiguous(const Transfer &t, char *&address) {
 Status check_copy_engines(const Transfer &t, Op op) {
     if (op != Op::replace)
         return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
+    if (t.type->by_reference)
+        return fail(UCD_ERR__NOT_SUPPORTED,
+                    "ucd.engine is dma, which cannot read the indices of the type");
     const Layout &layout = layout_of(*t.type);
     Boxes boxes(layout, boxes_of(*t.type), t.count, t.type->extent());
     if (has_at_most(boxes, t.offset, t.length, max_copies)) return success;

@@ -29,6 +29,12 @@ inline bool all_on_host(const Context &context, const Hints &hints) {
     return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
 }
 
+// The same, if the lists of the type are looked at, too.
+inline bool all_on_host(const Context &context, const Hints &hints, const Type &type) {
+    return all_on_host(context, hints) &&
+           (!type.by_reference || !context.devices || hints.host_only);
+}
+
 // The route between a typed and a packed buffer. For a copy between two typed buffers, the source
 // stands for the typed and the destination for the packed side.
 Route find_route(const Context &context, const Hints &hints, MemoryLocation typed,
@@ -44,11 +50,12 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 Route staged_route(const Context &context, const MemoryLocation &typed,
                    const MemoryLocation &packed);
 
-// The address of the first byte that a non-empty type touches.
+// The address of the first byte that a non-empty type touches; where its indices are by reference,
+// of the lowest byte.
 const char *first_byte(const Type &type, const char *typed);
 
-// Whether the range is consecutive in memory too; `address` is then where. Does not look at
-// `packed`.
+// Whether the range is known to be consecutive in memory too; `address` is then where. Does not
+// look at `packed`.
 bool is_contiguous(const Transfer &t, char *&address);
 
 // Whether copy engines can do it.

@@ -44,7 +44,10 @@ Status Submission::add(const Transfer &t) {
     if (stream_ != nullptr) return add_in_stream(t);
     Route route;
     UCD_TRY(route_of(t, route));
-    return add(t, route);
+    if (!t.type->by_reference) return add(t, route);
+    Transfer with_lists = t;
+    UCD_TRY(bring_lists(route, with_lists));
+    return add(with_lists, route);
 }
 
 Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
@@ -54,6 +57,7 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
                 return l.executor.backend->launch_in(stream_->stream, l.jobs, std::move(types_));
         return success;
     }
+    if (lists_ != nullptr) return start_after_lists(operation);
     // Unless something has failed already.
     const auto begin = [this](auto &&body) {
         if (!work().failed()) work().attempt(body);
@@ -99,8 +103,11 @@ Status Submission::start_one(Context &context, const Transfer &t, Direction dire
     Submission submission(context, direction, op, hints);
     Route route;
     UCD_TRY(submission.route_of(t, route));
-    if (route.kind == RouteKind::host) return run_on_host(context, t, direction, op, hints.limits);
-    UCD_TRY(submission.add(t, route));
+    Transfer with_lists = t;
+    if (t.type->by_reference) UCD_TRY(submission.bring_lists(route, with_lists));
+    if (route.kind == RouteKind::host && submission.lists_ == nullptr)
+        return run_on_host(context, t, direction, op, hints.limits);
+    UCD_TRY(submission.add(with_lists, route));
     return submission.start(operation);
 }
 
@@ -111,7 +118,42 @@ Status Submission::route_of(const Transfer &t, Route &route) {
         locations_.find(pack ? hints_.inbuf : hints_.outbuf, first_byte(*t.type, t.typed), typed));
     UCD_TRY(locations_.find(pack ? hints_.outbuf : hints_.inbuf, t.packed, packed));
     route = find_route(context_, hints_, typed, packed, direction_, op_, *t.type);
+    return t.type->by_reference ? route_by_lists(typed, packed, *t.type, route) : success;
+}
+
+// The host moves the typed side in place of a device that does not reach the lists.
+Status Submission::route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
+                                  const Type &type, Route &route) {
+    if (route.kind != RouteKind::direct || !typed.host_reachable()) return success;
+    bool reached;
+    UCD_TRY(reaches_lists(hints_, locations_, route.typed, type, reached));
+    if (reached) return success;
+    UCD_TRY(reaches_lists(hints_, locations_, host_executor(context_), type, reached));
+    if (reached) route = staged_route(context_, typed, packed);
     return success;
+}
+
+Status Submission::bring_lists(const Route &route, Transfer &t) {
+    bool reached;
+    UCD_TRY(reaches_lists(hints_, locations_, route.typed, *t.type, reached));
+    if (reached) return success;
+    if (lists_ == nullptr) lists_ = std::make_unique<BroughtLists>(context_, hints_);
+    return lists_->bring(locations_, route.typed, t.type);
+}
+
+Status Submission::start_after_lists(std::unique_ptr<AsyncOperation> &operation) {
+    UCD_TRY(work().reserve_chunks());
+    work().expect_launches(launches_.size());
+    for (const Transfer &t : on_host_) work().keep(*t.type);
+    auto then = [&context = context_, launches = std::move(launches_),
+                 on_host = std::move(on_host_), direction = direction_, op = op_,
+                 limits = hints_.limits](AsyncTransfer &work) -> Status {
+        for (const Launch &l : launches) UCD_TRY(work.launch(l.executor, l.jobs));
+        for (const Transfer &t : on_host) UCD_TRY(run_on_host(context, t, direction, op, limits));
+        return success;
+    };
+    work().attempt([&] { return lists_->start(work(), std::move(then)); });
+    return AsyncTransfer::conclude(std::move(work_), false, operation);
 }
 
 Status Submission::add(const Transfer &t, const Route &route) {
@@ -171,6 +213,8 @@ Status Submission::add_in_stream(const Transfer &t) {
     if (!all_reached_) UCD_TRY(find_stream_dispatch(first_byte(*t.type, t.typed), t.packed));
     if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
     UCD_TRY(check_supported(stream_->executor, op_, *t.type));
+    if (t.type->by_reference)
+        UCD_TRY(check_lists_reached(hints_, locations_, stream_->executor, *t.type));
     UCD_TRY(add_launch(stream_dispatch_, t));
     types_->add(*t.type);
     return success;

@@ -5,6 +5,7 @@
 #include "backend.h"
 #include "transfer/async_transfer.h"
 #include "transfer/batch_cache.h"
+#include "transfer/index_lists.h"
 #include "transfer/location.h"
 #include "transfer/route.h"
 
@@ -58,6 +59,10 @@ private:
     };
 
     Status route_of(const Transfer &t, Route &route);
+    Status route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
+                          const Type &type, Route &route);
+    Status bring_lists(const Route &route, Transfer &t);
+    Status start_after_lists(std::unique_ptr<AsyncOperation> &operation);
     Status add(const Transfer &t, const Route &route);
     JobSettings settings_of(const Route &route) const;
     Status add_on_host(const Transfer &t);
@@ -82,6 +87,7 @@ private:
     std::vector<Transfer> on_host_;
     std::unique_ptr<AsyncTransfer> work_; // made for the first member that a device moves
     std::shared_ptr<KeptTypes> types_;    // that work in a stream uses
+    std::unique_ptr<BroughtLists> lists_; // made for the first one that must be brought
     // Of streams: of the last member, or of all.
     Dispatch stream_dispatch_;
     bool all_reached_ = false;

@@ -18,6 +18,7 @@ void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t bloc
                       const Type &child) {
     nested_ = std::max(nested_, child.nested_structs);
     unflattened_ = unflattened_ || child.unflattened;
+    by_reference_ = by_reference_ || child.by_reference;
     if (count == 0 || blocklength == 0) return;
     // The last child of a block lies before the first if the extent is negative.
     const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
@@ -79,6 +80,7 @@ Status Bounds::settle(Type &type) const {
     type.predefined = predefined_;
     type.nested_structs = nested_ + (type.form == Form::structure);
     type.unflattened = unflattened_;
+    type.by_reference = by_reference_ || type.form == Form::by_reference;
     return success;
 }
 

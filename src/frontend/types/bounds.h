@@ -35,7 +35,7 @@ private:
     };
     Range data_, marked_;
     uint128 size_ = 0;
-    bool too_large_ = false, unflattened_ = false;
+    bool too_large_ = false, unflattened_ = false, by_reference_ = false;
     uint32_t alignment_ = 1, ops_ = ~uint32_t{0}, nested_ = 0;
     Element element_ = Element::none;
     uint8_t predefined_ = 0;

@@ -73,6 +73,7 @@ Status create_dup(const Type &child, TypeOwner &type) {
     t->ops = child.ops;
     t->nested_structs = child.nested_structs;
     t->unflattened = child.unflattened;
+    t->by_reference = child.by_reference;
     t->size = child.size;
     t->lb = child.lb;
     t->ub = child.ub;
@@ -133,6 +134,63 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
         bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     }
     return finish(bounds, std::move(t), type);
+}
+
+namespace {
+
+// Exactly these handles: what INT or LONG stands for differs from machine to machine.
+Status find_index_element(ucd_type_t handle, Element &element) {
+    if (handle == UCD_TYPE__INT32_T)
+        element = Element::int32;
+    else if (handle == UCD_TYPE__UINT32_T)
+        element = Element::uint32;
+    else if (handle == UCD_TYPE__INT64_T)
+        element = Element::int64;
+    else if (handle == UCD_TYPE__UINT64_T)
+        element = Element::uint64;
+    else
+        return fail(UCD_ERR__INVALID_ARG,
+                    "index_type is none of UCD_TYPE__INT32_T, UINT32_T, INT64_T and UINT64_T");
+    return success;
+}
+
+} // namespace
+
+Status create_indexed_block_ref(int64_t count, int64_t blocklength, const void *indices,
+                                ucd_type_t index_type, int64_t unit, int64_t lb, int64_t extent,
+                                const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    UCD_TRY(not_negative(blocklength, "blocklength"));
+    UCD_TRY(not_negative(extent, "extent"));
+    Element element = Element::none;
+    UCD_TRY(find_index_element(index_type, element));
+    if (reinterpret_cast<uintptr_t>(indices) % packed_size(element) != 0)
+        return fail(UCD_ERR__INVALID_ARG, "indices is %p; it must be a multiple of %u", indices,
+                    packed_size(element));
+    if (child.by_reference)
+        return fail(UCD_ERR__NOT_SUPPORTED, "oldtype holds indices by reference itself");
+    TypeOwner t = new_type(Combiner::indexed_block_ref, Form::by_reference, &child);
+    t->count = count;
+    t->blocklength = blocklength;
+    t->unit = unit;
+    t->indices = indices;
+    t->index_element = element;
+    Bounds bounds;
+    bounds.add_many(0, 0, count, blocklength, child);
+    UCD_TRY(bounds.settle(*t));
+    if (t->size > 0) UCD_TRY(array_present(indices, count, "indices"));
+    // Where the blocks will be, only the caller knows.
+    int64_t ub;
+    if (lb == INT64_MIN || __builtin_add_overflow(lb, extent, &ub))
+        return fail(UCD_ERR__OVERFLOW, "the bounds %jd and %jd bytes beyond do not fit",
+                    static_cast<intmax_t>(lb), static_cast<intmax_t>(extent));
+    t->explicit_bounds = true;
+    t->lb = lb;
+    t->ub = ub;
+    t->true_lb = t->size > 0 ? lb : 0;
+    t->true_ub = t->size > 0 ? ub : 0;
+    type = std::move(t);
+    return success;
 }
 
 Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t *displs, Unit unit,

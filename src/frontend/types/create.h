@@ -16,6 +16,10 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
                      const Type &child, TypeOwner &type);
 Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
                             const Type &child, TypeOwner &type);
+// Neither copied nor read: the indices stay the caller's.
+Status create_indexed_block_ref(int64_t count, int64_t blocklength, const void *indices,
+                                ucd_type_t index_type, int64_t unit, int64_t lb, int64_t extent,
+                                const Type &child, TypeOwner &type);
 Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t *displs, Unit unit,
                       const Type &child, TypeOwner &type);
 Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *displs,

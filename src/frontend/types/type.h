@@ -32,6 +32,7 @@ enum class Combiner : uint8_t {
     hvector,
     indexed_block,
     hindexed_block,
+    indexed_block_ref,
     indexed,
     hindexed,
     structure,
@@ -50,6 +51,7 @@ enum class Form : uint8_t {
     structure,     // the same, each block with its own type as well
     wrap,          // the child, displaced by `stride` bytes
     nest,          // strides around strides: `arguments` as those of ndarray
+    by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
 };
 
 // A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
@@ -64,6 +66,7 @@ struct Type {
     uint32_t alignment = 1;
     uint32_t ops = ~uint32_t{0};  // op_bit()s that every element supports
     uint32_t nested_structs = 0;  // struct constructors on the deepest path
+    bool by_reference = false;    // it, or a type that it was built on, is of that form
     bool unflattened = false;     // made from flattened bytes, or built on what is
     uint64_t flattened_bytes = 0; // that it was made from, if it was
 
@@ -72,6 +75,8 @@ struct Type {
 
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
     std::unique_ptr<int64_t[]> displs, blocklengths;
+    const void *indices = nullptr;         // by_reference: the caller's, in any memory
+    Element index_element = Element::none; // what they are
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 

@@ -52,6 +52,13 @@ std::byte *allocate(Memory memory, std::size_t bytes) {
 
 } // namespace
 
+std::shared_ptr<void> copy_in(Memory memory, const std::vector<std::byte> &bytes) {
+    if (memory == Memory::pageable) return nullptr;
+    std::byte *const copy = allocate(memory, bytes.size());
+    mock::write(copy, bytes.data(), bytes.size());
+    return std::shared_ptr<void>(copy, [](void *p) { mock::release(p); });
+}
+
 DeviceBuffer::DeviceBuffer(Rng &rng, TouchedRange range, Memory memory) : kind_(memory) {
     const std::size_t bytes = range.length() + 2 * guard_bytes;
     std::size_t before = guard_bytes - rng.below(64); // any alignment

@@ -7,6 +7,7 @@
 #include "support/random/rng.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ const char *name_of(Memory memory);
 bool on_device(Memory memory);
 std::string hint_for(Memory memory); // the value of ucd.inbuf and ucd.outbuf
 Memory random_memory(Rng &rng);
+
+// A copy of the bytes in a memory, which has room for nothing else; null for pageable memory.
+std::shared_ptr<void> copy_in(Memory memory, const std::vector<std::byte> &bytes);
 
 class DeviceBuffer : public ImageBuffer {
 public:

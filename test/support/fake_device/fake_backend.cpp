@@ -94,7 +94,7 @@ const FakePlan &plan_of(const Job &job) {
 class Execution {
 public:
     Execution(int device, const Job &job)
-        : job_(job), plan_(plan_of(job)), typed_(device), packed_(device) {}
+        : job_(job), plan_(plan_of(job)), typed_(device), packed_(device), lists_(device) {}
 
     void run() {
         if (job_.length == 0) throw std::runtime_error("a job of no bytes");
@@ -110,7 +110,11 @@ public:
 private:
     // Between the layout and `packed`.
     void move(char *packed, Direction direction) {
-        const Layout &layout = plan_.layout;
+        Layout layout = plan_.layout;
+        for (const Node &n : layout.nodes)
+            if (n.kind == NodeKind::by_reference)
+                layout.index_lists[n.table].indices =
+                    view(plan_.layout.index_lists[n.table], n.count);
         const Node top = repeat(layout.top(), layout.root, job_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
         walk.start(job_.offset, job_.length);
@@ -131,6 +135,12 @@ private:
         // A chunk of a range may cut a box at either end.
         if (!has_at_most(boxes, job_.offset, job_.length, max_copies + 2 * max_cuts))
             throw std::runtime_error("copy engines move boxes only");
+    }
+
+    // Where the device's thread may read a list.
+    const char *view(const IndexList &list, uint64_t indices) {
+        return lists_.at(static_cast<const char *>(list.indices),
+                         indices * packed_size(list.element));
     }
 
     // out = out op in, over the elements of the job's range.
@@ -164,7 +174,7 @@ private:
 
     const Job &job_;
     const FakePlan &plan_;
-    mock::DeviceView typed_, packed_;
+    mock::DeviceView typed_, packed_, lists_;
 };
 
 // Events --------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include "support/moves/calls.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace ucdtest {
@@ -92,6 +93,12 @@ std::vector<ucd_unpack_desc_t> BatchMoves::unpacks() const {
                          untouched,
                          {0, 0}});
     return descs;
+}
+
+bool BatchMoves::engines_can() const {
+    return std::all_of(members_.begin(), members_.end(), [](const Member &m) {
+        return ucdtest::engines_can(UCD_OP__REPLACE, *m.subject);
+    });
 }
 
 std::size_t BatchMoves::bytes_moved() const {

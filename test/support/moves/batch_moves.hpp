@@ -36,6 +36,7 @@ public:
 
     std::size_t size() const { return members_.size(); }
     std::size_t bytes_moved() const;
+    bool engines_can() const;
 
 private:
     struct Member {

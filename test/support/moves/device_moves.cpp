@@ -21,7 +21,7 @@ void random_knobs(Rng &rng) {
 
 // Hints --------------------------------------------------------------
 
-TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {
+TrueHints::TrueHints(Rng &rng, Memory in, Memory out, bool by_engines) {
     if (rng.chance(50)) return;
     // A hint says that the device which executes reaches the memory.
     const auto reached = [](Memory m) {
@@ -29,7 +29,11 @@ TrueHints::TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op) {
     };
     if (reached(in) && rng.chance(70)) set("ucd.inbuf", hint_for(in));
     if (reached(out) && rng.chance(70)) set("ucd.outbuf", hint_for(out));
-    if (op == UCD_OP__REPLACE && rng.chance(20)) set("ucd.engine", "dma");
+    if (by_engines && rng.chance(20)) set("ucd.engine", "dma");
+}
+
+bool engines_can(ucd_op_t op, const Subject &subject) {
+    return op == UCD_OP__REPLACE && !subject.map->by_reference;
 }
 
 TrueHints::~TrueHints() {
@@ -126,7 +130,7 @@ void check_result(const DeviceMove &m) {
 void check_device_pack(const DeviceMove &m, const char *engine) {
     Rng &rng = m.one.rng();
     set_up_pack(m);
-    TrueHints hints(rng, m.typed.memory(), m.packed.memory(), m.op);
+    TrueHints hints(rng, m.typed.memory(), m.packed.memory(), engines_can(m.op, m.what.subject));
     if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
@@ -147,7 +151,7 @@ void check_device_pack(const DeviceMove &m, const char *engine) {
 void check_device_unpack(const DeviceMove &m, const char *engine) {
     Rng &rng = m.one.rng();
     set_up_unpack(m);
-    TrueHints hints(rng, m.packed.memory(), m.typed.memory(), m.op);
+    TrueHints hints(rng, m.packed.memory(), m.typed.memory(), engines_can(m.op, m.what.subject));
     if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
@@ -182,7 +186,8 @@ void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, Dev
     for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
     in.send();
     out.send();
-    TrueHints hints(rng, in.memory(), out.memory(), op);
+    TrueHints hints(rng, in.memory(), out.memory(),
+                    engines_can(op, source.subject) && engines_can(op, target.subject));
     if (engine != nullptr) hints.set("ucd.engine", engine);
     const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
@@ -211,6 +216,9 @@ RecipeOptions device_options(ucd_op_t op) {
     options.max_bytes = 1024;
     options.max_span = 16384;
     options.unpack_safe = true;
+    options.index_memory = [](Rng &rng, const std::vector<std::byte> &bytes) {
+        return copy_in(random_memory(rng), bytes);
+    };
     if (op == UCD_OP__REPLACE) return options;
     for (const ucd_type_t type : types_supporting(op)) {
         int supported = 0;

@@ -14,8 +14,8 @@ namespace ucdtest {
 // Hints that are true of two buffers, or none.
 class TrueHints {
 public:
-    // For an op that copy engines may do, perhaps by them.
-    TrueHints(Rng &rng, Memory in, Memory out, ucd_op_t op);
+    // Perhaps by copy engines, if these can do it.
+    TrueHints(Rng &rng, Memory in, Memory out, bool by_engines);
     ~TrueHints();
     TrueHints(const TrueHints &) = delete;
     TrueHints &operator=(const TrueHints &) = delete;
@@ -25,6 +25,9 @@ public:
 private:
     ucd_info_t info_ = UCD_INFO__NULL;
 };
+
+// Whether copy engines can move the type: they read no indices.
+bool engines_can(ucd_op_t op, const Subject &subject);
 
 // Who reaches what, where that can be chosen, and how long devices take.
 void random_knobs(Rng &rng);

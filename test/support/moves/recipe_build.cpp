@@ -87,6 +87,13 @@ private:
                                       build(*node.old), nullptr, &type);
         return checked(rc, type);
     }
+    ucd_type_t create(const IndexedBlockRef &node) {
+        ucd_type_t type = UCD_TYPE__NULL;
+        const int rc = ucd_create_indexed_block_ref(
+            static_cast<std::intptr_t>(node.indices.size()), node.blocklength, node.memory.get(),
+            node.index_type, node.unit, node.lb, node.extent, build(*node.old), nullptr, &type);
+        return checked(rc, type);
+    }
     ucd_type_t create(const Indexed &node) {
         ucd_type_t type = UCD_TYPE__NULL;
         const int rc = ucd_create_indexed(length(node.displs), node.blocklengths.data(),

@@ -2,6 +2,9 @@
 
 #include "support/oracle/predefined.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -79,6 +82,11 @@ std::string opening(const IndexedBlock &node) {
 std::string opening(const HIndexedBlock &node) {
     return "hindexed_block(" + number(node.blocklength) + ", " + list(node.displs) + ", ";
 }
+std::string opening(const IndexedBlockRef &node) {
+    return "indexed_block_ref(" + number(node.blocklength) + ", " + list(node.indices) +
+           ", UCD_TYPE__" + predefined(node.index_type).name + ", " + number(node.unit) + ", " +
+           number(node.lb) + ", " + number(node.extent) + ", ";
+}
 std::string opening(const Indexed &node) {
     return "indexed(" + list(node.blocklengths) + ", " + list(node.displs) + ", ";
 }
@@ -143,6 +151,19 @@ RecipePtr indexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old) {
 RecipePtr hindexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old) {
     return make(HIndexedBlock{blocklength, std::move(displs), std::move(old)});
 }
+RecipePtr indexed_block_ref(std::intptr_t blocklength, std::vector<std::int64_t> indices,
+                            ucd_type_t index_type, std::intptr_t unit, std::intptr_t lb,
+                            std::intptr_t extent, RecipePtr old, std::shared_ptr<void> memory) {
+    if (memory == nullptr) {
+        const std::vector<std::byte> bytes = bytes_of_indices(indices, index_type);
+        // Of exactly their size, so that sanitizers find what reads beyond them.
+        memory = std::shared_ptr<void>(::operator new(bytes.size()),
+                                       [](void *p) { ::operator delete(p); });
+        std::copy(bytes.begin(), bytes.end(), static_cast<std::byte *>(memory.get()));
+    }
+    return make(IndexedBlockRef{blocklength, std::move(indices), index_type, unit, lb, extent,
+                                std::move(old), std::move(memory)});
+}
 RecipePtr indexed(Ints blocklengths, Ints displs, RecipePtr old) {
     return make(Indexed{std::move(blocklengths), std::move(displs), std::move(old)});
 }
@@ -183,6 +204,16 @@ std::vector<RecipePtr> children(const Recipe &recipe) {
             }
         },
         recipe.node);
+}
+
+std::vector<std::byte> bytes_of_indices(const std::vector<std::int64_t> &indices,
+                                        ucd_type_t index_type) {
+    const std::size_t each = predefined(index_type).size;
+    std::vector<std::byte> bytes(indices.size() * each);
+    // The low bytes of a little-endian number come first.
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        std::memcpy(bytes.data() + i * each, &indices[i], each);
+    return bytes;
 }
 
 std::string to_text(const Recipe &recipe) {

@@ -5,6 +5,7 @@
 
 #include <ucd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,6 +47,15 @@ struct HIndexedBlock {
     Ints displs;
     RecipePtr old;
 };
+// The indices are in memory of the recipe, or wherever a test has placed them, as index_type says.
+struct IndexedBlockRef {
+    std::intptr_t blocklength;
+    std::vector<std::int64_t> indices;
+    ucd_type_t index_type;
+    std::intptr_t unit, lb, extent;
+    RecipePtr old;
+    std::shared_ptr<void> memory;
+};
 struct Indexed {
     Ints blocklengths, displs;
     RecipePtr old;
@@ -82,8 +92,8 @@ struct Resized {
 };
 
 struct Recipe {
-    std::variant<Leaf, Contig, Dup, Vector, HVector, IndexedBlock, HIndexedBlock, Indexed, HIndexed,
-                 Struct, Subarray, Darray, NdArray, Resized>
+    std::variant<Leaf, Contig, Dup, Vector, HVector, IndexedBlock, HIndexedBlock, IndexedBlockRef,
+                 Indexed, HIndexed, Struct, Subarray, Darray, NdArray, Resized>
         node;
 };
 
@@ -100,6 +110,12 @@ RecipePtr hvector(std::intptr_t count, std::intptr_t blocklength, std::intptr_t 
                   RecipePtr old);
 RecipePtr indexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old);
 RecipePtr hindexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old);
+// `memory`: where the indices are, which are not written there; if null, memory of their own, with
+// the indices.
+RecipePtr indexed_block_ref(std::intptr_t blocklength, std::vector<std::int64_t> indices,
+                            ucd_type_t index_type, std::intptr_t unit, std::intptr_t lb,
+                            std::intptr_t extent, RecipePtr old,
+                            std::shared_ptr<void> memory = nullptr);
 RecipePtr indexed(Ints blocklengths, Ints displs, RecipePtr old);
 RecipePtr hindexed(Ints blocklengths, Ints displs, RecipePtr old);
 RecipePtr structure(Ints blocklengths, Ints displs, std::vector<RecipePtr> types);
@@ -115,5 +131,9 @@ RecipePtr resized(RecipePtr old, std::intptr_t lb, std::intptr_t extent);
 std::vector<RecipePtr> children(const Recipe &recipe);
 
 std::string to_text(const Recipe &recipe);
+
+// The indices as index_type has them in memory.
+std::vector<std::byte> bytes_of_indices(const std::vector<std::int64_t> &indices,
+                                        ucd_type_t index_type);
 
 } // namespace ucdtest

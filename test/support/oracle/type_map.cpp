@@ -19,6 +19,8 @@ public:
     void place(const TypeMap &old, std::intptr_t at) {
         for (const Entry &entry : old.entries)
             map_.entries.push_back({entry.type, entry.displ + at});
+        if (old.by_reference && old.size > 0)
+            include_true_bounds(at + old.true_lb, at + old.true_ub());
         if (!old.explicit_bounds) return;
         lb_marker_ = marked_ ? std::min(lb_marker_, at + old.lb) : at + old.lb;
         ub_marker_ = marked_ ? std::max(ub_marker_, at + old.ub()) : at + old.ub();
@@ -39,9 +41,16 @@ public:
         ub_marker_ = ub;
     }
 
+    // Of the whole, whatever the entries are.
+    void include_true_bounds(std::intptr_t low, std::intptr_t high) {
+        true_low_ = true_marked_ ? std::min(true_low_, low) : low;
+        true_high_ = true_marked_ ? std::max(true_high_, high) : high;
+        true_marked_ = true;
+    }
+
     TypeMap finish() {
-        bool first = true;
-        std::intptr_t low = 0, high = 0;
+        bool first = !true_marked_ || map_.entries.empty();
+        std::intptr_t low = first ? 0 : true_low_, high = first ? 0 : true_high_;
         for (const Entry &entry : map_.entries) {
             const std::intptr_t end = entry.displ + entry.type->true_end();
             low = first ? entry.displ : std::min(low, entry.displ);
@@ -68,6 +77,8 @@ private:
     TypeMap map_;
     bool marked_ = false;
     std::intptr_t lb_marker_ = 0, ub_marker_ = 0;
+    bool true_marked_ = false;
+    std::intptr_t true_low_ = 0, true_high_ = 0;
 };
 
 using ChildMaps = std::vector<const TypeMap *>;
@@ -106,6 +117,16 @@ void place_all(MapBuilder &map, const HIndexedBlock &node, const ChildMaps &old)
     for (const std::intptr_t displ : node.displs) {
         map.place_block(*old[0], node.blocklength, displ);
     }
+}
+
+void place_all(MapBuilder &map, const IndexedBlockRef &node, const ChildMaps &old) {
+    for (const std::int64_t index : node.indices) {
+        const auto wrapped =
+            static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(node.unit);
+        map.place_block(*old[0], node.blocklength, static_cast<std::intptr_t>(wrapped));
+    }
+    map.include_true_bounds(node.lb, node.lb + node.extent);
+    map.replace_bounds(node.lb, node.lb + node.extent);
 }
 
 void place_all(MapBuilder &map, const Indexed &node, const ChildMaps &old) {
@@ -240,7 +261,11 @@ TypeMap bounded(const Recipe &top, MapBuilder &map) {
 TypeMap type_map(const Recipe &top, const ChildMaps &child_maps) {
     MapBuilder map;
     std::visit([&](const auto &node) { place_all(map, node, child_maps); }, top.node);
-    return bounded(top, map);
+    TypeMap made = bounded(top, map);
+    made.by_reference = std::holds_alternative<IndexedBlockRef>(top.node) ||
+                        std::any_of(child_maps.begin(), child_maps.end(),
+                                    [](const TypeMap *child) { return child->by_reference; });
+    return made;
 }
 
 TypeMap type_map(const Recipe &recipe) {

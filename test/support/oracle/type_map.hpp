@@ -20,6 +20,7 @@ struct Entry {
 // markers (explicit) or the entries themselves (implicit) make them.
 struct TypeMap {
     std::vector<Entry> entries;
+    bool by_reference = false;    // an indexed_block_ref is in it
     bool explicit_bounds = false; // the map has markers; they are at lb and lb + extent
     std::intptr_t lb = 0, extent = 0;
     std::intptr_t true_lb = 0, true_extent = 0;

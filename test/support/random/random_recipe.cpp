@@ -80,6 +80,8 @@ private:
 
     RecipePtr derive(const RandomType &old, std::size_t budget) {
         const std::size_t room = capacity(*old.map, budget);
+        if (options_.index_memory && !old.map->by_reference && rng_.chance(30))
+            return by_reference(old, room);
         switch (rng_.below(13)) {
         case 0: return recipes::contig(random_number(room), old.recipe);
         case 1: return recipes::dup(old.recipe);
@@ -162,6 +164,41 @@ private:
         }
         return in_elements ? recipes::indexed(blocklengths, displs, old.recipe)
                            : recipes::hindexed(blocklengths, displs, old.recipe);
+    }
+
+    // Blocks at indices in memory, which wrap now and then.
+    RecipePtr by_reference(const RandomType &old, std::size_t room) {
+        const std::intptr_t blocklength = random_blocklength(*old.map, room, orderly());
+        const auto per_block = static_cast<std::size_t>(std::max<std::intptr_t>(1, blocklength));
+        const auto blocks = static_cast<std::size_t>(random_number(room / per_block));
+        const int shift = static_cast<int>(rng_.between(0, 6));
+        const std::intptr_t unit = (std::intptr_t{1} << shift) * (rng_.chance(20) ? -1 : 1);
+        const Ints units =
+            displacements(Ints(blocks, blocklength), {old.map.get()}, unit, orderly());
+        static const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T,
+                                                 UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T};
+        ucd_type_t index_type = index_types[rng_.below(4)];
+        Ints displs;
+        std::vector<std::int64_t> indices;
+        for (const std::intptr_t i : units) {
+            displs.push_back(i * unit);
+            indices.push_back(i);
+            if (i < 0 && index_type == UCD_TYPE__UINT32_T) index_type = UCD_TYPE__INT32_T;
+        }
+        const bool wide = index_type == UCD_TYPE__INT64_T || index_type == UCD_TYPE__UINT64_T;
+        if (wide && shift > 0)
+            for (std::int64_t &i : indices)
+                if (rng_.chance(5))
+                    i = static_cast<std::int64_t>(static_cast<std::uint64_t>(i) +
+                                                  (std::uint64_t{1} << (64 - shift)));
+        const TypeMap map =
+            type_map(*recipes::hindexed_block(blocklength, displs, old.recipe), {old.map.get()});
+        const std::intptr_t before = rng_.between(0, 12), behind = rng_.between(0, 12);
+        return recipes::indexed_block_ref(
+            blocklength, indices, index_type, unit, map.true_lb - before,
+            map.true_extent + before + behind, old.recipe,
+            indices.empty() ? nullptr
+                            : options_.index_memory(rng_, bytes_of_indices(indices, index_type)));
     }
 
     // `maps`: of each block, or one for all.

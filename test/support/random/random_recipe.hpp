@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct RecipeOptions {
     int max_depth = 6;                // constructors on top of a predefined type
     bool unpack_safe = false;         // no byte of memory twice in one element
     std::vector<ucd_type_t> elements; // the predefined types to use; empty: all
+    // Where indices are placed that are read when data moves; empty: there are none such. What it
+    // returns may be null: then they are ordinary memory.
+    std::function<std::shared_ptr<void>(Rng &, const std::vector<std::byte> &)> index_memory;
 };
 
 struct RandomType {

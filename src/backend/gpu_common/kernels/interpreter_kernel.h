@@ -34,6 +34,19 @@ UCD_GPU_FUNCTION uint64_t displacement_of(const char *lists, const InterpreterNo
     return interpreter_entry<uint64_t>(lists, load_table(&node->displacements), entry);
 }
 
+// A displacement by a caller's list; `index` is an index_*. Such a list changes between launches,
+// and not while a kernel reads it.
+UCD_GPU_FUNCTION uint64_t displacement_by_index(uint64_t indices, uint32_t index, uint64_t unit,
+                                                uint64_t i) {
+    if (index == index_64_bits) return load_table(list_pointer<uint64_t>(indices) + i) * unit;
+    const uint32_t entry = load_table(list_pointer<uint32_t>(indices) + i);
+    const uint64_t wide =
+        index == index_uint32
+            ? entry
+            : static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(entry)));
+    return wide * unit;
+}
+
 // Consecutive bytes of the layout.
 struct Stretch {
     uintptr_t place;
@@ -69,6 +82,10 @@ UCD_GPU_FUNCTION Stretch locate(const InterpretedLayout &p, uint64_t position) {
             place += child * load_table(&node->stride);
         } else if (kind == interpreter_indexed_block) {
             place += displacement_of(lists, node, child);
+        } else if (kind == interpreter_by_reference) {
+            place +=
+                displacement_by_index(load_table(&node->displacements), load_table(&node->granule),
+                                      load_table(&node->stride), child);
         } else {
             const uint64_t run = entry_holding(lists, node, child);
             const uint64_t in_run =

@@ -19,6 +19,17 @@ UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
 }
 
+// The same for the child of an indexed_block level, whose list may be a caller's. Such a list
+// changes between launches, and not while a kernel reads it.
+template <unsigned width>
+UCD_GPU_FUNCTION int64_t displacement_of_child(const NestList &list, uint32_t child) {
+    if (list.displacement_unit == 0)
+        return static_cast<int64_t>(load_table(list_pointer<uint64_t>(list.displacements) + child) *
+                                    list.first) /
+               static_cast<int64_t>(width);
+    return displacement_at<width>(list, child);
+}
+
 UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
     return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
@@ -47,7 +58,7 @@ UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint
     if constexpr (kind == LevelKind::strided) {
         displacement += steps(child, level);
     } else if constexpr (kind == LevelKind::indexed_block) {
-        displacement += displacement_at<width>(list, child);
+        displacement += displacement_of_child<width>(list, child);
     } else {
         const uint32_t run = run_holding(list, child);
         const uint32_t in_run = child - load_table(list_pointer<uint32_t>(list.first) + run);

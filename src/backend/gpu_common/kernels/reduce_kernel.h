@@ -10,8 +10,8 @@
 
 namespace ucd::UCD_GPU {
 
-UCD_GPU_FUNCTION int64_t bytes_to_entry(const NestList &list, uint32_t index, uint32_t shift) {
-    const int64_t displacement = displacement_at<1>(list, index);
+// A displacement as a list has it, in bytes.
+UCD_GPU_FUNCTION int64_t in_bytes(int64_t displacement, const NestList &list, uint32_t shift) {
     return list.displacement_unit == 0 ? displacement : displacement << shift;
 }
 
@@ -37,13 +37,13 @@ UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word)
             if (p.kinds[k] == LevelKind::strided) {
                 displacement += steps(child, level) << p.shift;
             } else if (p.kinds[k] == LevelKind::indexed_block) {
-                displacement += bytes_to_entry(list, child, p.shift);
+                displacement += in_bytes(displacement_of_child<1>(list, child), list, p.shift);
             } else {
                 const uint32_t run = run_holding(list, child);
                 const uint32_t in_run =
                     child - load_table(list_pointer<uint32_t>(list.first) + run);
-                displacement +=
-                    bytes_to_entry(list, run, p.shift) + (steps(in_run, level) << p.shift);
+                displacement += in_bytes(displacement_at<1>(list, run), list, p.shift) +
+                                (steps(in_run, level) << p.shift);
             }
         }
     }

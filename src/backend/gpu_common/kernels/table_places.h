@@ -87,11 +87,12 @@ public:
                 const uint32_t child = quotient(position[i], level.each);
                 position[i] -= child * level.each.value;
                 if (kind == static_cast<uint32_t>(LevelKind::indexed_block)) {
-                    displacement[i] += displacement_in(list, child, m.shift);
+                    displacement[i] +=
+                        in_words(displacement_of_child<1>(list, child), list, m.shift);
                 } else {
                     const uint32_t run = run_holding(list, child);
                     displacement[i] +=
-                        displacement_in(list, run, m.shift) +
+                        in_words(displacement_at<1>(list, run), list, m.shift) +
                         steps(child - load_table(list_pointer<uint32_t>(list.first) + run), level);
                 }
             }
@@ -125,11 +126,10 @@ private:
         return list;
     }
 
-    // In words, as are strides.
-    UCD_GPU_FUNCTION static int64_t displacement_in(const NestList &list, uint32_t index,
-                                                    uint32_t shift) {
-        return list.displacement_unit == 0 ? displacement_at<1>(list, index) >> shift
-                                           : displacement_at<1>(list, index);
+    // A displacement as a list has it, in words, as are strides.
+    UCD_GPU_FUNCTION static int64_t in_words(int64_t displacement, const NestList &list,
+                                             uint32_t shift) {
+        return list.displacement_unit == 0 ? displacement >> shift : displacement;
     }
 
     const Table &table_;

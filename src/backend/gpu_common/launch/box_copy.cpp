@@ -68,6 +68,8 @@ Boxes boxes_of(const Job &job) {
 } // namespace
 
 bool is_one_copy(const Job &job, PitchedCopy &copy) {
+    // Where its blocks are, the host may not be able to read.
+    if (static_cast<const GpuPlan &>(*job.plan).host.layout.has_reference()) return false;
     Boxes boxes = boxes_of(job);
     return is_one_copy(boxes, job.offset, job.length, copy);
 }

@@ -34,6 +34,7 @@ std::string GpuPlan::describe() const {
     if (host.matrix.found) text += ", transposed in tiles";
     if (aligned_stores != nullptr)
         text += ", unpacked in " + std::to_string(host.stores) + " stores";
+    if (host.layout.has_reference()) text += ", indices where they lie";
     if (lists != nullptr) text += ", lists of " + std::to_string(host.lists.size()) + " bytes";
     return text;
 }

@@ -31,7 +31,7 @@ Status copy_range(const LaunchContext &launch, uintptr_t place) {
 // that compute meanwhile.
 uint32_t vectors_per_thread(const LaunchContext &launch) {
     const bool by_bus = touches_host_memory(launch.job);
-    const bool listed = launch.gpu_plan.lists != nullptr;
+    const bool listed = is_listed(launch.plan.shape);
     const ShapeLevel &outermost = launch.plan.shape.level[0];
     const bool long_runs = outermost.kind == LevelKind::indexed &&
                            outermost.each << outermost.granule >= tuning.long_run_bytes;
@@ -182,7 +182,7 @@ Status launch_interpreter(const LaunchContext &launch) {
 bool may_need_interpreter(const LayoutPlan &plan, uint64_t count) {
     const Shape &shape = plan.shape;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride)) return true;
+        if (!fits_level(shape.level[k], 1)) return true;
     return shape.levels == 0 || plan.size * count + vector_bytes >= max_positions;
 }
 

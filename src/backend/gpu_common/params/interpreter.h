@@ -16,18 +16,26 @@ enum {
     interpreter_indexed_block,
     interpreter_indexed,
     interpreter_structure,
+    interpreter_by_reference,
+};
+
+// What indices are.
+enum {
+    index_int32,
+    index_uint32,
+    index_64_bits,
 };
 
 typedef struct InterpreterNode {
     uint32_t kind;
     uint32_t child;   // but of structures
-    uint32_t granule; // indexed, structure: see `starts`
+    uint32_t granule; // indexed, structure: see `starts`; by_reference: an index_*
     uint32_t element; // block, in the packed stream of a reduction: an Element
     WideDivisor each; // packed bytes of a child
     uint64_t bytes;   // block
-    uint64_t stride;  // strided, indexed; wraps if negative
+    uint64_t stride;  // strided, indexed; wraps if negative; by_reference: the unit
     // Offsets of lists from the start of the lists.
-    uint64_t displacements; // 64-bit entries
+    uint64_t displacements; // 64-bit entries; by_reference: the address of the indices
     uint64_t first;         // indexed: children before each; structure: bytes before each
     uint64_t starts;        // the entry of every 2^granule-th child (indexed) or byte (structure)
     uint64_t children;      // structure

@@ -29,12 +29,15 @@ typedef struct NestLevel {
     int32_t stride; // in words, so that a product takes one instruction
 } NestLevel;
 
-// What levels with lists have besides; addresses of lists in device memory.
+// What levels with lists have besides; addresses of lists in memory that the device reaches: the
+// library's own, or a caller's indices.
 typedef struct NestList {
     uint64_t displacements;     // indexed_block: by child; indexed: by run
-    uint64_t first;             // indexed: children before each run, and a last entry beyond all
+    uint64_t first;             // indexed: children before each run, and a last entry beyond all;
+                                // indexed_block: the unit in bytes of entries with 64 bits
     uint64_t starts;            // indexed: the run of each 2^granule-th child: short searches
-    uint32_t displacement_unit; // of entries with 32 bits, in words; 0: they are bytes in 64 bits
+    uint32_t displacement_unit; // of signed entries with 32 bits, in words; a signed number, too.
+                                // 0: entries have 64 bits, and are bytes if nothing else is said
     uint32_t granule;
 } NestList;
 UCD_GPU_SIZE(NestList, 32);

@@ -36,10 +36,21 @@ inline uint32_t grid_for(uint64_t tiles, uint32_t max_blocks) {
     return static_cast<uint32_t>(std::min(tiles, max_blocks > 0 ? max_blocks : most));
 }
 
+// A caller's indices, which are read as the library's own displacements are. See reads_indices().
+inline NestList caller_list(const IndexList &indices, uint32_t word) {
+    const bool wide = packed_size(indices.element) == sizeof(int64_t);
+    return {.displacements = reinterpret_cast<uintptr_t>(indices.indices),
+            .first = static_cast<uint64_t>(indices.unit),
+            .starts = 0,
+            .displacement_unit = wide ? 0 : static_cast<uint32_t>(indices.unit / int64_t{word}),
+            .granule = 0};
+}
+
 // `lists`: the address of the plan's lists on the device.
 inline NestList nest_list(const ShapeLevel &level, uint32_t word, uint64_t lists) {
+    if (is_by_reference(level)) return caller_list(level.indices, word);
     return {.displacements = lists + level.displacements,
-            .first = lists + level.first,
+            .first = level.kind == LevelKind::indexed_block ? 1 : lists + level.first,
             .starts = lists + level.starts,
             .displacement_unit = level.displacement_unit / word,
             .granule = level.granule};
@@ -69,11 +80,24 @@ inline bool fits_32_bits(int64_t n) {
     return n == static_cast<int32_t>(n);
 }
 
+// Whether a kernel for nests reads the indices of the level: 32 bits with a sign, whose unit is a
+// number of words that has 32 bits, too; or 64 bits.
+inline bool reads_indices(const ShapeLevel &level, uint32_t word) {
+    if (level.indices.element == Element::uint32 && !level.indices.small) return false;
+    if (packed_size(level.indices.element) == sizeof(int64_t)) return true;
+    return level.indices.unit != 0 && fits_32_bits(level.indices.unit / int64_t{word});
+}
+
+inline bool fits_level(const ShapeLevel &level, uint32_t word) {
+    return fits_32_bits(level.stride / int64_t{word}) &&
+           (!is_by_reference(level) || reads_indices(level, word));
+}
+
 inline bool fits_nest(const Shape &shape, uint64_t skipped, const Job &job, uint32_t word) {
     if (shape.levels == 0) return false;
     const uint64_t end = job.offset - skipped + job.length;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride / int64_t{word})) return false;
+        if (!fits_level(shape.level[k], word)) return false;
     return end / word + vector_bytes < max_positions;
 }
 

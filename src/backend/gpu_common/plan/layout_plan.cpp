@@ -45,7 +45,7 @@ LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, c
     contiguous = top_.kind == NodeKind::block;
     if (contiguous) return;
     ListBuilder builder;
-    shape = shape_of(layout, top_, builder);
+    shape = shape_of(layout, top_, repeated, builder);
     if (builder.size() > max_bytes) shape = {};
     if (shape.levels == 0) return;
     outermost = repeated ? shape.level[0].count / 2 : shape.level[0].count;

@@ -19,7 +19,7 @@ TableShape nest_shape(const LayoutPlan &plan, uint32_t word, uint64_t address,
         shape.kinds |= static_cast<uint32_t>(level.kind) << (2 * k);
         shape.at.level[k] = {make_divisor(level.each / word),
                              static_cast<int32_t>(level.stride / int64_t{word})};
-        if (!plan.lists.empty()) lists.push_back(nest_list(level, word, address));
+        if (is_listed(plan.shape)) lists.push_back(nest_list(level, word, address));
     }
     return shape;
 }

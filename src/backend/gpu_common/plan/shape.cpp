@@ -72,6 +72,11 @@ ShapeLevel level_of(const Layout &layout, const Node &n, ListBuilder &lists) {
     level.each = layout.nodes[n.child].bytes;
     level.stride = n.stride;
     if (n.kind == NodeKind::strided) return level;
+    if (n.kind == NodeKind::by_reference) {
+        level.kind = LevelKind::indexed_block;
+        level.indices = layout.index_lists[n.table];
+        return level;
+    }
     const Table &t = layout.tables[n.table];
     if (n.kind == NodeKind::indexed && is_short(layout, n)) return with_blocks(level, t, lists);
     if (n.kind == NodeKind::indexed) return with_runs(level, t.displs, t.first, lists);
@@ -145,13 +150,44 @@ uint64_t listed_entries(const Layout &layout) {
 }
 
 bool can_flatten(const Layout &layout, const Node &node) {
-    return node.segments.count <= std::max(max_entries, 2 * listed_entries(layout)) &&
+    return !node.has_reference &&
+           node.segments.count <= std::max(max_entries, 2 * listed_entries(layout)) &&
            node.bytes < max_positions;
+}
+
+// A caller's list below many levels: these become one, of the places where the list applies.
+Shape shape_around_list(const Layout &layout, const Node &top, ListBuilder &lists) {
+    const Node *list = &top;
+    while (list->kind != NodeKind::by_reference) {
+        if (list->kind == NodeKind::block || list->kind == NodeKind::structure) return {};
+        list = &layout.nodes[list->child];
+    }
+    const Node &below = layout.nodes[list->child];
+    const bool is_level =
+        below.kind == NodeKind::strided && layout.nodes[below.child].kind == NodeKind::block;
+    if (top.bytes / list->bytes > max_entries) return {};
+    if (below.kind != NodeKind::block && !is_level && !can_flatten(layout, below)) return {};
+    std::vector<int64_t> places;
+    Walk walk(layout, top, 0, [](const Node &n) { return n.kind == NodeKind::by_reference; });
+    walk.start(0, top.bytes);
+    for (Piece piece; walk.next(piece);) places.push_back(piece.origin);
+    ShapeLevel outer;
+    outer.kind = LevelKind::indexed_block;
+    outer.count = places.size();
+    outer.each = list->bytes;
+    Shape shape;
+    shape.level[shape.levels++] = with_displacements(outer, places, lists);
+    shape.level[shape.levels++] = level_of(layout, *list, lists);
+    if (is_level)
+        shape.level[shape.levels++] = level_of(layout, below, lists);
+    else if (below.kind != NodeKind::block)
+        shape.level[shape.levels++] = flattened(layout, below, lists);
+    return shape;
 }
 
 } // namespace
 
-Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists) {
+Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuilder &lists) {
     // From the root to the block, or to a node with different children.
     std::vector<const Node *> chain;
     const Node *n = &top;
@@ -167,7 +203,8 @@ Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists) {
         // As many levels as possible stay: their lists need not be repeated.
         kept = std::min<std::size_t>(kept, max_levels - 1);
         const Node &rest = kept < chain.size() ? *chain[kept] : *n;
-        if (!can_flatten(layout, rest)) return {};
+        if (!can_flatten(layout, rest))
+            return open_ended ? Shape{} : shape_around_list(layout, top, lists);
         chain.resize(kept + 1);
         chain[kept] = &rest;
     }
@@ -190,8 +227,8 @@ AlignedStoreList aligned_stores_of(const Layout &layout, const Node &top, const 
         if (n->stride % max_store_bytes != 0) return {};
         n = &layout.nodes[n->child];
     }
-    if (list.levels == 0 || n->segments.count > max_segments || n->bytes > max_bytes ||
-        n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
+    if (list.levels == 0 || n->has_reference || n->segments.count > max_segments ||
+        n->bytes > max_bytes || n->low < INT32_MIN / 2 || n->high > INT32_MAX / 2)
         return {};
     const SegmentList segments = segments_of(layout, *n);
     for (std::size_t i = 0, position = 0; i < segments.displs.size(); ++i) {
@@ -218,7 +255,8 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     p.stride = static_cast<uint64_t>(n.stride);
     p.child = n.child;
     p.element = static_cast<uint32_t>(n.element);
-    const bool has_table = n.kind != NodeKind::block && n.kind != NodeKind::strided;
+    const bool has_table = n.kind == NodeKind::indexed_block || n.kind == NodeKind::indexed ||
+                           n.kind == NodeKind::structure;
     if (has_table) p.displacements = lists.add(layout.tables[n.table].displs);
     if (n.kind == NodeKind::indexed || n.kind == NodeKind::structure) {
         const Table &t = layout.tables[n.table];
@@ -231,6 +269,14 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     case NodeKind::strided: p.kind = interpreter_strided; break;
     case NodeKind::indexed_block: p.kind = interpreter_indexed_block; break;
     case NodeKind::indexed: p.kind = interpreter_indexed; break;
+    case NodeKind::by_reference: {
+        const IndexList &list = layout.index_lists[n.table];
+        p.kind = interpreter_by_reference;
+        p.displacements = reinterpret_cast<uintptr_t>(list.indices);
+        p.granule = index_kind(list.element);
+        p.stride = static_cast<uint64_t>(list.unit);
+        break;
+    }
     case NodeKind::structure:
         p.kind = interpreter_structure;
         p.children = lists.add(layout.tables[n.table].children);
@@ -246,6 +292,7 @@ uint64_t magnitude(int64_t n) {
 
 uint64_t bits_of(const Layout &layout, const Node &n) {
     if (n.kind == NodeKind::block) return n.bytes;
+    if (n.kind == NodeKind::by_reference) return magnitude(layout.index_lists[n.table].unit);
     uint64_t bits =
         n.kind == NodeKind::strided || n.kind == NodeKind::indexed ? magnitude(n.stride) : 0;
     if (n.kind != NodeKind::strided)

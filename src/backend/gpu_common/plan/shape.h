@@ -21,6 +21,7 @@ struct ShapeLevel {
     int64_t stride = 0;
     uint32_t displacement_unit = 0;
     uint32_t granule = 0;
+    IndexList indices; // of an indexed_block level whose list is the caller's; else without address
     // Offsets of lists.
     uint64_t displacements = 0, first = 0, starts = 0;
 };
@@ -30,9 +31,28 @@ struct Shape {
     ShapeLevel level[max_levels];
 };
 
+// Whether a level has a list, its own or a caller's.
+inline bool is_listed(const Shape &shape) {
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (shape.level[k].kind != LevelKind::strided) return true;
+    return false;
+}
+
+// Whether the list of a level is a caller's.
+inline bool is_by_reference(const ShapeLevel &level) {
+    return level.indices.indices != nullptr;
+}
+
+// What the interpreter knows an index as.
+inline uint32_t index_kind(Element element) {
+    return element == Element::int32    ? index_int32
+           : element == Element::uint32 ? index_uint32
+                                        : index_64_bits;
+}
+
 // The levels of `top`, which stands outside the layout if it is repeated; its lists are added to
-// `lists`.
-Shape shape_of(const Layout &layout, const Node &top, ListBuilder &lists);
+// `lists`. `open_ended`: the count of the outermost level depends on the call.
+Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuilder &lists);
 
 // Of a shape whose outer levels are strided: the innermost child, or what is listed in its place,
 // as stores. `levels` of the shape are around it.

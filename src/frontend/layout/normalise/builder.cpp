@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace ucd {
 namespace {
@@ -96,6 +95,14 @@ uint32_t Builder::intern(Table t) {
     return *equal;
 }
 
+uint32_t Builder::intern(const IndexList &list) {
+    const auto [known, is_new] =
+        index_lists_.try_emplace({list.indices, list.element, list.small, list.unit},
+                                 static_cast<uint32_t>(out_.index_lists.size()));
+    if (is_new) out_.index_lists.push_back(list);
+    return known->second;
+}
+
 Placed Builder::block(int64_t at, uint64_t bytes, Element element) {
     if (bytes == 0) return {};
     Node n;
@@ -125,6 +132,7 @@ void Builder::summarise(Node &n, Table &t, Entry entry) const {
         const Node e = entry(i);
         const int64_t at = t.displs[i];
         n.bytes += e.bytes;
+        n.has_reference = n.has_reference || e.has_reference;
         if (i == 0) {
             n.segments = e.segments;
             n.low = e.low;
@@ -133,8 +141,8 @@ void Builder::summarise(Node &n, Table &t, Entry entry) const {
             merges = merges || touches(n.segments, at);
             uniform = uniform && e.segments.count == previous_count;
             n.segments = concatenate(n.segments, e.segments, at);
-            n.low = std::min(n.low, at + e.low);
-            n.high = std::max(n.high, at + e.high);
+            n.low = std::min(n.low, displace(at, e.low));
+            n.high = std::max(n.high, displace(at, e.high));
         }
         previous_count = e.segments.count;
     }
@@ -216,6 +224,24 @@ Placed Builder::make_structure(const std::vector<Placed> &entries) {
     return {at, intern(n)};
 }
 
+Placed Builder::by_reference(uint64_t count, const IndexList &list, Placed child) {
+    if (count == 0 || child.none()) {
+        applied("drop-empty");
+        return {};
+    }
+    const Node &c = node(child.id);
+    Node n;
+    n.kind = NodeKind::by_reference;
+    n.has_reference = true;
+    n.child = child.id;
+    n.count = count;
+    n.bytes = count * c.bytes;
+    n.segments = c.segments;
+    n.segments.count = count * c.segments.count;
+    n.table = intern(list);
+    return {child.at, intern(n)};
+}
+
 Layout Builder::finish(Placed root) {
     Layout finished;
     if (root.none()) return finished;
@@ -238,6 +264,7 @@ Layout Builder::finish(Placed root) {
     std::vector<NodeId> renamed(end, no_node);
     finished.nodes.reserve(used_count);
     std::vector<uint32_t> renamed_table(out_.tables.size(), UINT32_MAX);
+    std::vector<uint32_t> renamed_list(out_.index_lists.size(), UINT32_MAX);
     for (NodeId id = 0; id < end; ++id) {
         if (!used[id]) continue;
         renamed[id] = static_cast<NodeId>(finished.nodes.size());
@@ -246,6 +273,16 @@ Layout Builder::finish(Placed root) {
         if (n.kind == NodeKind::block) continue;
         if (n.kind == NodeKind::strided) {
             n.child = renamed[n.child];
+            continue;
+        }
+        if (n.kind == NodeKind::by_reference) {
+            n.child = renamed[n.child];
+            uint32_t &list = renamed_list[n.table];
+            if (list == UINT32_MAX) {
+                list = static_cast<uint32_t>(finished.index_lists.size());
+                finished.index_lists.push_back(out_.index_lists[n.table]);
+            }
+            n.table = list;
             continue;
         }
         // Two kinds of node never share a table's meaning, so renaming a table's children once is

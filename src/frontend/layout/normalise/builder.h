@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 namespace ucd {
@@ -55,6 +57,9 @@ public:
     Placed indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
                    Placed child);
     Placed blocks(BlockList list);
+    // Children at displacements that are read when data moves. No rewrite looks at such a list,
+    // or writes out what is around it.
+    Placed by_reference(uint64_t count, const IndexList &list, Placed child);
     Placed structure(std::vector<Placed> entries);
 
     // Says that the description holds a list of `entries`: the rewrites that write out what a
@@ -122,6 +127,7 @@ private:
     Placed make_structure(const std::vector<Placed> &entries);
     NodeId intern(const Node &node);
     uint32_t intern(Table table);
+    uint32_t intern(const IndexList &list);
     Extra extra_of(const Node &node) const;
     // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
     // returns entry i as a node.
@@ -165,6 +171,7 @@ private:
     std::vector<Extra> extra_; // per node
     std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
     std::set<uint32_t, TableLess> table_index_{TableLess{this}};
+    std::map<std::tuple<const void *, Element, bool, int64_t>, uint32_t> index_lists_;
     std::vector<const char *> *trace_;
     uint64_t bytes_ = 0; // of all nodes and tables
     uint64_t max_bytes_;

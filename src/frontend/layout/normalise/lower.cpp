@@ -4,6 +4,7 @@
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
 #include "layout_walk.h"
+#include "types/bounds.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -134,6 +135,10 @@ private:
         }
         const auto count = static_cast<uint64_t>(t.count);
         const int64_t extent = t.child->extent();
+        if (t.form == Form::by_reference)
+            return builder_.by_reference(
+                count, {t.indices, t.index_element, has_small_indices(t), t.unit},
+                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
         if (t.form != Form::strided) builder_.described(count);
         if (t.form == Form::strided) {
             const Placed run =
@@ -149,6 +154,15 @@ private:
                 builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
         std::vector<uint64_t> counts(t.blocklengths.get(), t.blocklengths.get() + count);
         return builder_.indexed(std::move(displs), std::move(counts), extent, child);
+    }
+
+    // Whether the bounds leave no room for an index of 2^31 or more, at whichever end of a block.
+    static bool has_small_indices(const Type &t) {
+        constexpr int128 most = int128{1} << 31;
+        const int128 unit = t.unit < 0 ? -static_cast<int128>(t.unit) : t.unit;
+        const int128 farthest = t.unit < 0 ? static_cast<int128>(t.child->true_lb) - t.true_lb
+                                           : static_cast<int128>(t.true_ub) - t.child->true_ub;
+        return unit > 0 && unit <= most && farthest < most * unit; // so that nothing wraps
     }
 
     // The members' values come back one by one in result_; spliced structs add theirs to their

@@ -81,6 +81,7 @@ Placed Builder::indexed(std::vector<int64_t> displs, std::vector<uint64_t> count
 bool Builder::expand(Placed placed, BlockList &list) {
     const Node &top = node(placed.id);
     const Extra &extra = extra_[placed.id];
+    if (top.has_reference) return false;
     if (list.size() == 0) list.element = extra.element;
     if (extra.mixed || extra.element != list.element) return false;
     if (!pay(top.segments.count)) return false;
@@ -239,6 +240,7 @@ bool Builder::group_neighbours(std::vector<Placed> &entries) {
         uint64_t segments = 0;
         const Extra &first = extra_[entries[i].id];
         while (i >= looked_at && j < entries.size() && !extra_[entries[j].id].mixed &&
+               !node(entries[j].id).has_reference &&
                extra_[entries[j].id].element == first.element &&
                node(entries[j].id).segments.count <= tiny &&
                segments + node(entries[j].id).segments.count <= small) {

@@ -1,0 +1,131 @@
+#include "transfer/index_lists.h"
+
+#include "prepared/type_cache.h"
+#include "transfer/host_submission.h"
+#include "transfer/progress.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ucd {
+namespace {
+
+Status fail_list(const void *list, const MemoryLocation &place, const Executor &executor) {
+    return fail(UCD_ERR__NOT_SUPPORTED,
+                "the type's indices at %p are in %s memory, which device %d of backend %s does not "
+                "reach",
+                list, name_of(place).text, executor.device, executor.backend->name());
+}
+
+// How many indices of a list are read, at most.
+std::vector<uint64_t> lengths_of_lists(const Layout &layout) {
+    std::vector<uint64_t> lengths(layout.index_lists.size());
+    for (const Node &n : layout.nodes)
+        if (n.kind == NodeKind::by_reference)
+            lengths[n.table] = std::max(lengths[n.table], n.count);
+    return lengths;
+}
+
+} // namespace
+
+Status reaches_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
+                     const Type &type, bool &reached) {
+    reached = true;
+    for (const IndexList &list : layout_of(type).index_lists) {
+        MemoryLocation place;
+        UCD_TRY(locations.find(nullptr, list.indices, place));
+        reached = reached && reaches(executor, hints, place);
+    }
+    return success;
+}
+
+Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
+                           const Type &type) {
+    for (const IndexList &list : layout_of(type).index_lists) {
+        MemoryLocation place;
+        UCD_TRY(locations.find(nullptr, list.indices, place));
+        if (!reaches(executor, hints, place)) return fail_list(list.indices, place, executor);
+    }
+    return success;
+}
+
+Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
+    Memory taken;
+    ChunkPool &pool = context_.progress->list_pools().pool(owner, MemoryKind::pinned);
+    if (bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
+    if (taken.chunk == nullptr) {
+        void *own = nullptr;
+        UCD_TRY(owner.backend->allocate(owner.device, MemoryKind::pinned, bytes, own));
+        taken.own = {static_cast<char *>(own), {owner}};
+    }
+    memory = taken.get();
+    memory_.push_back(std::move(taken));
+    return success;
+}
+
+// The host reads what it reaches; else the device that has the list writes the copy, if need be by
+// way of memory of its own.
+Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
+                             std::size_t bytes, char *&copy) {
+    if (place.host_reachable()) {
+        if (mover.on_host()) return fail_list(list, place, mover);
+        UCD_TRY(take(mover, bytes, copy));
+        copies_.push_back({host_executor(context_), list, copy, bytes});
+        return success;
+    }
+    Executor owner;
+    UCD_TRY(find_executor(context_, "a list", place.owner->name(), place.device, owner));
+    if (mover.on_host()) {
+        UCD_TRY(take(owner, bytes, copy));
+        copies_.push_back({owner, list, copy, bytes});
+        return success;
+    }
+    UCD_TRY(take(mover, bytes, copy));
+    const MemoryLocation pinned{
+        .kind = MemoryKind::pinned, .device = mover.device, .owner = mover.backend};
+    char *from_owner = copy;
+    if (!reaches(owner, hints_, pinned)) {
+        UCD_TRY(take(owner, bytes, from_owner));
+        relays_.push_back({{}, from_owner, copy, bytes});
+    }
+    copies_.push_back({owner, list, from_owner, bytes});
+    return success;
+}
+
+Status BroughtLists::bring(LocationCache &locations, const Executor &mover, const Type *&type) {
+    for (const Moved &known : moved_)
+        if (known.original == type && known.mover == mover) {
+            type = known.type.get();
+            return success;
+        }
+    const Layout &layout = layout_of(*type);
+    const std::vector<uint64_t> lengths = lengths_of_lists(layout);
+    std::vector<IndexList> lists = layout.index_lists;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        MemoryLocation place;
+        UCD_TRY(locations.find(nullptr, lists[i].indices, place));
+        if (reaches(mover, hints_, place)) continue;
+        char *copy = nullptr;
+        const std::size_t bytes = lengths[i] * packed_size(lists[i].element);
+        UCD_TRY(copy_to(mover, place, lists[i].indices, bytes, copy));
+        lists[i].indices = copy;
+    }
+    moved_.push_back({type, mover, with_index_lists(*type, std::move(lists))});
+    type = moved_.back().type.get();
+    return success;
+}
+
+Status BroughtLists::start(AsyncTransfer &work, AsyncTransfer::Continuation then) {
+    work.expect_copies(copies_.size());
+    work.keep(std::make_shared<std::vector<Memory>>(std::move(memory_)));
+    work.continue_by(
+        [relays = std::move(relays_), then = std::move(then)](AsyncTransfer &w) -> Status {
+            for (const Copy &relay : relays) std::memcpy(relay.to, relay.from, relay.bytes);
+            return then(w);
+        });
+    for (const Copy &copy : copies_)
+        UCD_TRY(work.copy_first(copy.by, copy.to, copy.from, copy.bytes));
+    return success;
+}
+
+} // namespace ucd
