@@ -58,6 +58,7 @@ private:
     };
 
     Status route_of(const Transfer &t, Route &route);
+    Status check_direct(const Transfer &t, const Executor &executor) const;
     Status add(const Transfer &t, const Route &route);
     JobSettings settings_of(const Route &route) const;
     Status add_on_host(const Transfer &t);
@@ -81,7 +82,7 @@ private:
     std::vector<Launch> launches_;
     std::vector<Transfer> on_host_;
     std::unique_ptr<AsyncTransfer> work_; // made for the first member that a device moves
-    std::shared_ptr<KeptTypes> types_;    // that work in a stream uses
+    std::shared_ptr<KeptTypes> types_;    // that work in a stream needs, if any
     // Of streams: of the last member, or of all.
     Dispatch stream_dispatch_;
     bool all_reached_ = false;
