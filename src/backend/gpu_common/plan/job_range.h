@@ -6,6 +6,7 @@
 #include "plan/shape.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ucd::gpu {
 
@@ -69,12 +70,14 @@ inline bool fits_32_bits(int64_t n) {
     return n == static_cast<int32_t>(n);
 }
 
+// Strides are multiples of the word, a power of two: members of a batch are too many for divisions.
 inline bool fits_nest(const Shape &shape, uint64_t skipped, const Job &job, uint32_t word) {
     if (shape.levels == 0) return false;
+    const int shift = std::countr_zero(word);
     const uint64_t end = job.offset - skipped + job.length;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_32_bits(shape.level[k].stride / int64_t{word})) return false;
-    return end / word + vector_bytes < max_positions;
+        if (!fits_32_bits(shape.level[k].stride >> shift)) return false;
+    return (end >> shift) + vector_bytes < max_positions;
 }
 
 } // namespace ucd::gpu
