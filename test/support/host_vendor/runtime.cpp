@@ -307,6 +307,7 @@ gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *stream = new mock::Stream(current_device);
     return gpuSuccess;
@@ -345,12 +346,15 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *event = new EventState;
     return gpuSuccess;
 }
 
 gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
+    ++mock::counts.events_recorded;
     event->line = line_of(stream);
     event->number = event->line->submitted;
     return gpuSuccess;
