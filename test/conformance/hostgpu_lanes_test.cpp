@@ -177,8 +177,8 @@ TEST_CASE("types are freed while packs with them are under way") {
         pack.free_type();
         // Another type's lists do not come where those of the freed one still are read.
         ManyPacks other(indexed({2, 2, 2, 4, 1}, {1, 8, 21, 12, 31}, leaf(UCD_TYPE__INT)), 10);
-        mock::let_go();
         other.start_all(UCD_INFO__NULL);
+        mock::let_go();
         other.wait_all();
         pack.wait_all();
         stream.synchronise();
