@@ -30,10 +30,10 @@ struct Options {
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     // For both.
-    bool layouts = false, reductions = false, batches = false;
+    bool layouts = false, reductions = false, batches = false, threads = false;
     // For the host.
-    bool partial = false, calls = false, sweep = false, equivalents = false, threads = false,
-         apps = false, kernels = false;
+    bool partial = false, calls = false, sweep = false, equivalents = false, apps = false,
+         kernels = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
     // For GPUs.
     bool copies = false, memories = false, busy = false, shapes = false;
@@ -63,6 +63,8 @@ std::vector<Option> declared(Options &o) {
          "Whole packs and unpacks of each layout (if no other section is asked for)"},
         {"--reductions", &o.reductions, "Packs and unpacks with an op"},
         {"--batches", &o.batches, "Many small moves in one call"},
+        {"--threads", &o.threads,
+         "One call split over two threads; on a GPU, many calls of several threads"},
         {"--partial", &o.partial, "Packs and unpacks of 64 KiB parts; lists of segments", host},
         {"--calls", &o.calls, "64-byte calls; creating and freeing types", host},
         {"--type", &o.type, "A type in the language of the tool ucd", host},
@@ -70,7 +72,6 @@ std::vector<Option> declared(Options &o) {
         {"--sweep", &o.sweep, "Vectors of many blocks, strides and lengths", host},
         {"--sizes", &o.sizes, "The lengths of --sweep, packed KiB", host},
         {"--equivalents", &o.equivalents, "Equal layouts described differently", host},
-        {"--threads", &o.threads, "One call split over two threads", host},
         {"--apps", &o.apps, "Whole packs and unpacks of what applications send", host},
         {"--kernels", &o.kernels, "Each kernel of the CPU, in every instruction set that it has",
          host},
@@ -133,6 +134,7 @@ void run_gpu(const Options &o, Run &run) {
                 {o.copies, [&] { gpu::run_copies(run, *device); }},
                 {o.memories, [&] { gpu::run_memories(run, *device); }},
                 {o.busy, [&] { gpu::run_busy(run, *device); }},
+                {o.threads, [&] { gpu::run_threads(run, *device); }},
                 {o.shapes, [&] { gpu::run_shapes(run, *device); }},
                 {o.suite == "papers", [&] { gpu::run_papers(run, *device); }}},
                o.all);

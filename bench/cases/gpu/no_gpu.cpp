@@ -10,6 +10,7 @@ void run_copies(Run &, Device &) {}
 void run_memories(Run &, Device &) {}
 void run_busy(Run &, Device &) {}
 void run_shapes(Run &, Device &) {}
+void run_threads(Run &, Device &) {}
 void run_papers(Run &, Device &) {}
 
 } // namespace bench::gpu

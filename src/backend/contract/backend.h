@@ -24,6 +24,8 @@ public:
     virtual ~Plan() = default;
     virtual std::string describe() const = 0; // which kernel and why, one line
     virtual std::size_t memory() const = 0;   // bytes held
+    // Whether the work of such a job needs the plan, or the job's elements, after its launch.
+    virtual bool is_needed_by(const Job &) const { return true; }
 };
 
 // The completion of work that a backend has started.
@@ -84,8 +86,8 @@ public:
                         std::unique_ptr<Plan> &plan) const = 0;
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
-    // stays null if everything was complete on return. Plans and buffers live until completion;
-    // `list` need not. A failure starts nothing.
+    // stays null if everything was complete on return. Buffers live until completion, and so do
+    // plans that are needed by their jobs; `list` need not. A failure starts nothing.
     virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
 
     // The device that a stream belongs to; of a default stream, the calling thread's current one.
@@ -96,9 +98,9 @@ public:
     }
 
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
-    // elements need to live: the backend lets go of it, in any thread of the library's, once it
-    // needs them no more. (Work captured into a graph keeps nothing: there the type outlives the
-    // graph.)
+    // elements need to live, null if no job needs any: the backend lets go of it, in any thread of
+    // the library's, once it needs them no more. (Work captured into a graph keeps nothing: there
+    // the type outlives the graph.)
     virtual Status launch_in(const NativeStream &stream, const JobList &list,
                              std::shared_ptr<const void> keep) = 0;
 

@@ -276,14 +276,19 @@ Current::Current(int device) {
     status = primary_context(device, context);
     if (!status.ok()) return;
     const DriverLibrary &library = DriverLibrary::instance();
-    if (const CUresult result = library.ctx_push_current(context); result != CUDA_SUCCESS)
+    // Most callers use the device themselves, and then there is nothing to change.
+    CUcontext before = nullptr;
+    if (library.ctx_get_current(&before) == CUDA_SUCCESS && before == context) return;
+    const CUresult result = library.ctx_push_current(context);
+    pushed_ = result == CUDA_SUCCESS;
+    if (!pushed_)
         status = fail(UCD_ERR__DEVICE, "CUDA: device %d cannot be made current: %s", device,
                       library.text_of(result).c_str());
 }
 
 Current::~Current() {
     CUcontext context;
-    if (status.ok()) (void)DriverLibrary::instance().ctx_pop_current(&context);
+    if (pushed_) (void)DriverLibrary::instance().ctx_pop_current(&context);
 }
 
 } // namespace ucd::cuda::driver

@@ -31,6 +31,7 @@ DriverLibrary load() {
     find(library, "cuDevicePrimaryCtxRetain", l.primary_ctx_retain, l.missing);
     find(library, "cuDevicePrimaryCtxRelease_v2", l.primary_ctx_release, l.missing);
     find(library, "cuDevicePrimaryCtxGetState", l.primary_ctx_get_state, l.missing);
+    find(library, "cuCtxGetCurrent", l.ctx_get_current, l.missing);
     find(library, "cuCtxPushCurrent_v2", l.ctx_push_current, l.missing);
     find(library, "cuCtxPopCurrent_v2", l.ctx_pop_current, l.missing);
     find(library, "cuCtxGetDevice", l.ctx_get_device, l.missing);

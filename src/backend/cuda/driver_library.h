@@ -21,6 +21,7 @@ struct DriverLibrary {
     decltype(&cuDevicePrimaryCtxRetain) primary_ctx_retain = nullptr;
     decltype(&cuDevicePrimaryCtxRelease) primary_ctx_release = nullptr;
     decltype(&cuDevicePrimaryCtxGetState) primary_ctx_get_state = nullptr;
+    decltype(&cuCtxGetCurrent) ctx_get_current = nullptr;
     decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
     decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
     decltype(&cuCtxGetDevice) ctx_get_device = nullptr;

@@ -6,6 +6,7 @@
 #include "types/type.h"
 
 #include <atomic>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -61,6 +62,7 @@ private:
     }
 
     AsyncOperation *previous_ = nullptr, *next_ = nullptr;
+    std::size_t part_ = 0; // of the lists that it may be in
     Status outcome_;
     // The sentence goes along: another thread may have come upon the failure.
     LastError error_;

@@ -10,23 +10,71 @@ uint64_t next_identity() {
     return ++last;
 }
 
+// Batches that have gone. Backends may let go of the last one after its context has ended.
+class SpareBatches {
+public:
+    static SpareBatches &instance() {
+        static SpareBatches *spares = new SpareBatches; // never destroyed
+        return *spares;
+    }
+    std::unique_ptr<CachedBatch> take() {
+        const std::lock_guard lock(mutex_);
+        return std::move(spare_);
+    }
+    void give_back(std::unique_ptr<CachedBatch> batch) noexcept {
+        if (batch->members() > BatchCache::max_members) return;
+        batch->clear(); // outside the lock: types may end
+        const std::lock_guard lock(mutex_);
+        spare_.swap(batch);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unique_ptr<CachedBatch> spare_; // the last one
+};
+
 } // namespace
 
-CachedBatch::CachedBatch(const Dispatch &dispatch)
-    : dispatch_(dispatch), identity_(next_identity()) {}
+std::shared_ptr<CachedBatch> make_batch(const Dispatch &dispatch, std::size_t members) {
+    std::unique_ptr<CachedBatch> batch = SpareBatches::instance().take();
+    if (batch == nullptr) batch = std::make_unique<CachedBatch>();
+    std::shared_ptr<CachedBatch> made(batch.release(), [](CachedBatch *gone) {
+        SpareBatches::instance().give_back(std::unique_ptr<CachedBatch>(gone));
+    });
+    made->begin(dispatch, members);
+    return made;
+}
 
-void CachedBatch::reserve(std::size_t members) {
+BatchCache::~BatchCache() {
+    batches_.clear();
+    SpareBatches::instance().take();
+}
+
+void CachedBatch::begin(const Dispatch &dispatch, std::size_t members) {
+    dispatch_ = dispatch;
+    identity_ = next_identity();
     keys_.reserve(members);
     lengths_.reserve(members);
     jobs_.reserve(members);
-    used_.reserve(members);
-    types_.reserve(members);
+}
+
+void CachedBatch::clear() noexcept {
+    keys_.clear();
+    lengths_.clear();
+    jobs_.clear();
+    used_.clear();
+    types_.clear();
+    keeps_types_ = false;
 }
 
 Status CachedBatch::add(const MemberKey &key, const Transfer &t) {
     keys_.push_back(key);
     lengths_.push_back(t.length);
-    used_.push_back(t.type); // also of a member that is empty: its handle is in the key
+    // Also of a member that is empty: its handle is in the key.
+    if (used_.empty() || used_.back() != t.type) {
+        used_.push_back(t.type);
+        types_.reserve(used_.capacity()); // for keep_types()
+    }
     if (t.length == 0) return success;
     return make_job(dispatch_, t, jobs_.emplace_back());
 }

@@ -40,8 +40,11 @@ bool is_member(const MemberKey &key, const Desc &desc) {
 
 class CachedBatch {
 public:
-    explicit CachedBatch(const Dispatch &dispatch);
-    void reserve(std::size_t members);
+    CachedBatch() = default;
+    // To be called while it is empty, and reserves room for so many members.
+    void begin(const Dispatch &dispatch, std::size_t members);
+    // Empties it; its memory stays.
+    void clear() noexcept;
     // A checked member, in the order of the descriptors.
     Status add(const MemberKey &key, const Transfer &t);
     // From here on its types live as long as the batch.
@@ -66,8 +69,8 @@ public:
 
 private:
     friend class BatchCache;
-    const Dispatch dispatch_;
-    const uint64_t identity_;
+    Dispatch dispatch_;
+    uint64_t identity_ = 0;
     std::vector<MemberKey> keys_;
     std::vector<uintptr_t> lengths_;
     std::vector<Job> jobs_; // of members that have bytes
@@ -77,11 +80,16 @@ private:
     std::atomic<uint64_t> used_at_{0};
 };
 
+// An empty batch. The memory of one that has gone serves again: memory fresh from the system costs
+// more than what is written there.
+std::shared_ptr<CachedBatch> make_batch(const Dispatch &dispatch, std::size_t members);
+
 // The last few batches. They hold references to their types, so that no new type can get the handle
 // that a cached batch is known by.
 class BatchCache {
 public:
     BatchCache() { batches_.reserve(max_batches); }
+    ~BatchCache();
 
     // Null if it is not known.
     template <class Desc>
@@ -106,8 +114,10 @@ public:
     // Its types are kept.
     void add(std::shared_ptr<CachedBatch> batch) noexcept;
 
+    static constexpr std::size_t max_members = std::size_t{1} << 18; // in all
+
 private:
-    static constexpr std::size_t max_batches = 8, max_members = std::size_t{1} << 18; // in all
+    static constexpr std::size_t max_batches = 8;
     std::shared_ptr<CachedBatch> take_oldest() noexcept;
 
     std::mutex mutex_;
@@ -123,8 +133,7 @@ Status cache_batch(Context &context, const Dispatch &dispatch, std::span<const D
                    std::shared_ptr<CachedBatch> &batch) {
     batch = context.batches->find(dispatch, descs);
     if (batch != nullptr) return success;
-    auto made = std::make_shared<CachedBatch>(dispatch);
-    made->reserve(descs.size());
+    auto made = make_batch(dispatch, descs.size());
     const auto op = static_cast<ucd_op_t>(dispatch.settings.op);
     for (std::size_t i = 0; i < descs.size(); ++i) {
         Transfer t;

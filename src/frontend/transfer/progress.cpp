@@ -33,16 +33,19 @@ void Progress::add(AsyncOperation &operation) noexcept {
         incoming_.add(operation);
         staged_count_.fetch_add(1, std::memory_order_relaxed);
     } else {
-        const std::lock_guard lock(direct_mutex_);
-        direct_.add(operation);
+        operation.part_ = own_thread_part();
+        Direct &direct = direct_[operation.part_];
+        const std::lock_guard lock(direct.mutex);
+        direct.list.add(operation);
     }
 }
 
 void Progress::progress_direct(AsyncOperation &operation) noexcept {
     if (!operation.progress()) return;
     {
-        const std::lock_guard lock(direct_mutex_);
-        direct_.remove(operation);
+        Direct &direct = direct_[operation.part_];
+        const std::lock_guard lock(direct.mutex);
+        direct.list.remove(operation);
     }
     operation.done_.store(true, std::memory_order_release);
 }
@@ -74,20 +77,50 @@ bool Progress::test(AsyncOperation &operation) noexcept {
     return operation.done();
 }
 
-void Progress::wait(AsyncOperation &operation) noexcept {
-    // Devices answer in microseconds, so a few looks come first; then other threads get their turn.
+namespace {
+
+// Devices answer in microseconds, so a few looks come first; then other threads get their turn.
+template <class IsDone>
+void look_until(IsDone is_done) {
     constexpr unsigned looks = 64;
-    for (unsigned look = 0; !test(operation); ++look)
+    for (unsigned look = 0; !is_done(); ++look)
         if (look >= looks) std::this_thread::yield();
 }
 
-Progress::~Progress() {
-    while (!direct_.empty() || staged_count_.load(std::memory_order_relaxed) > 0) {
-        for (AsyncOperation *operation = direct_.first(); operation != nullptr;) {
+} // namespace
+
+void Progress::wait(AsyncOperation &operation) noexcept {
+    look_until([&] { return test(operation); });
+}
+
+void Progress::complete(AsyncOperation &operation) noexcept {
+    if (operation.staged()) {
+        add(operation);
+        return wait(operation);
+    }
+    look_until([&] {
+        if (operation.progress()) return true;
+        if (staged_count_.load(std::memory_order_relaxed) > 0) progress_staged();
+        return false;
+    });
+}
+
+// Whether there is nothing left.
+bool Progress::complete_all_direct() noexcept {
+    bool none = true;
+    direct_.for_each([&](Direct &direct) {
+        for (AsyncOperation *operation = direct.list.first(); operation != nullptr;) {
             AsyncOperation *next = AsyncOperationList::after(*operation);
             progress_direct(*operation);
             operation = next;
         }
+        none = none && direct.list.empty();
+    });
+    return none;
+}
+
+Progress::~Progress() {
+    while (!complete_all_direct() || staged_count_.load(std::memory_order_relaxed) > 0) {
         progress_staged();
         std::this_thread::yield();
     }
@@ -101,8 +134,7 @@ ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operati
 
 Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
     if (operation == nullptr) return success;
-    context.progress->add(*operation);
-    context.progress->wait(*operation);
+    context.progress->complete(*operation);
     return operation->outcome();
 }
 

@@ -2,6 +2,7 @@
 // the calls of users who test or wait.
 #pragma once
 
+#include "per_thread.h"
 #include "transfer/async_operation.h"
 #include "transfer/chunk_pool.h"
 
@@ -38,6 +39,10 @@ public:
 
     void add(AsyncOperation &operation) noexcept;
 
+    // For a call that waits for its own operation: one that nobody else has to move forward, and
+    // that is not outstanding when the call returns, is not listed.
+    void complete(AsyncOperation &operation) noexcept;
+
     // Moves this operation and all staged ones forward; whether this one is done. It is then the
     // caller's alone, to be asked for its outcome and deleted. One thread at a time per operation.
     bool test(AsyncOperation &operation) noexcept;
@@ -45,14 +50,18 @@ public:
 
 private:
     void progress_direct(AsyncOperation &operation) noexcept;
+    bool complete_all_direct() noexcept;
     void progress_staged() noexcept;
 
     ChunkPools pools_, list_pools_;
 
-    // Operations without chunks are advanced by their owner alone, without a lock. The list serves
-    // the end of the context.
-    std::mutex direct_mutex_;
-    AsyncOperationList direct_;
+    // Operations without chunks are advanced by their owner alone, without a lock. The lists serve
+    // the end of the context: each thread has one of its own for what it starts.
+    struct Direct {
+        std::mutex mutex;
+        AsyncOperationList list;
+    };
+    PerThread<Direct> direct_;
 
     // Any thread in ucd_test or ucd_wait advances staged operations, oldest first. The pass may
     // copy data, so new operations arrive in a list of their own, whose lock is held briefly.

@@ -2,6 +2,7 @@
 
 #include "transfer/host_submission.h"
 #include "transfer/progress.h"
+#include "transfer/single_launch.h"
 
 namespace ucd {
 
@@ -10,7 +11,6 @@ Submission::Submission(Context &context, Direction direction, Op op, const Hints
     : context_(context), direction_(direction), op_(op), hints_(hints), stream_(stream),
       locations_(context, hints) {
     if (stream == nullptr) return;
-    types_ = std::make_shared<KeptTypes>();
     stream_dispatch_ = {.executor = stream->executor,
                         .settings = {.direction = direction, .op = op, .limits = hints.limits}};
     all_reached_ = hints.inbuf != nullptr && hints.outbuf != nullptr &&
@@ -105,10 +105,22 @@ Status Submission::start_one(Context &context, const Transfer &t, Direction dire
     UCD_TRY(submission.route_of(t, route));
     Transfer with_lists = t;
     if (t.type->by_reference) UCD_TRY(submission.bring_lists(route, with_lists));
-    if (route.kind == RouteKind::host && submission.lists_ == nullptr)
-        return run_on_host(context, t, direction, op, hints.limits);
+    if (submission.lists_ == nullptr) {
+        if (route.kind == RouteKind::host)
+            return run_on_host(context, t, direction, op, hints.limits);
+        if (route.kind == RouteKind::direct) {
+            UCD_TRY(submission.check_direct(t, route.packed));
+            return SingleLaunch::start({route.packed, submission.settings_of(route)}, t, operation);
+        }
+    }
     UCD_TRY(submission.add(with_lists, route));
     return submission.start(operation);
+}
+
+// What a device may refuse.
+Status Submission::check_direct(const Transfer &t, const Executor &executor) const {
+    if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
+    return check_supported(executor, op_, *t.type);
 }
 
 Status Submission::route_of(const Transfer &t, Route &route) {
@@ -158,9 +170,7 @@ Status Submission::start_after_lists(std::unique_ptr<AsyncOperation> &operation)
 
 Status Submission::add(const Transfer &t, const Route &route) {
     if (route.kind == RouteKind::host) return add_on_host(t);
-    if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
-    const Executor &to = direction_ == Direction::pack ? route.packed : route.typed;
-    UCD_TRY(check_supported(to, op_, *t.type));
+    UCD_TRY(check_direct(t, direction_ == Direction::pack ? route.packed : route.typed));
     work().keep(*t.type);
     if (route.kind == RouteKind::staged) return add_staged(t, route);
     return add_launch({route.packed, settings_of(route)}, t); // one executor for both sides
@@ -211,11 +221,13 @@ AsyncTransfer &Submission::work() {
 
 Status Submission::add_in_stream(const Transfer &t) {
     if (!all_reached_) UCD_TRY(find_stream_dispatch(first_byte(*t.type, t.typed), t.packed));
-    if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
-    UCD_TRY(check_supported(stream_->executor, op_, *t.type));
+    UCD_TRY(check_direct(t, stream_->executor));
     if (t.type->by_reference)
         UCD_TRY(check_lists_reached(hints_, locations_, stream_->executor, *t.type));
     UCD_TRY(add_launch(stream_dispatch_, t));
+    const Job &job = launch_on(stream_->executor).jobs.back();
+    if (!job.plan->is_needed_by(job)) return success;
+    if (types_ == nullptr) types_ = std::make_shared<KeptTypes>();
     types_->add(*t.type);
     return success;
 }

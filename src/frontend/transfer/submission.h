@@ -63,6 +63,7 @@ private:
                           const Type &type, Route &route);
     Status bring_lists(const Route &route, Transfer &t);
     Status start_after_lists(std::unique_ptr<AsyncOperation> &operation);
+    Status check_direct(const Transfer &t, const Executor &executor) const;
     Status add(const Transfer &t, const Route &route);
     JobSettings settings_of(const Route &route) const;
     Status add_on_host(const Transfer &t);
@@ -86,7 +87,7 @@ private:
     std::vector<Launch> launches_;
     std::vector<Transfer> on_host_;
     std::unique_ptr<AsyncTransfer> work_; // made for the first member that a device moves
-    std::shared_ptr<KeptTypes> types_;    // that work in a stream uses
+    std::shared_ptr<KeptTypes> types_;    // that work in a stream needs, if any
     std::unique_ptr<BroughtLists> lists_; // made for the first one that must be brought
     // Of streams: of the last member, or of all.
     Dispatch stream_dispatch_;

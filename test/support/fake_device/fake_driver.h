@@ -42,6 +42,7 @@ struct Knobs {
     std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused
     std::atomic<int> failing_work;       // n: the n-th one is accepted, but its work fails
     std::atomic<int> failing_allocation; // n: the n-th allocation of the backend from now on
+    std::atomic<int> failing_handle;     // n: the n-th stream, event or record of one from now on
     std::atomic<int> failing_export;     // n: the n-th time that memory is shared
     std::atomic<int> failing_opens;      // n: the next n times that shared memory is opened
     std::atomic<unsigned> delay_us;      // before each piece of work
@@ -51,6 +52,7 @@ extern Knobs knobs;
 // What has happened.
 struct Counts {
     std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries, polls;
+    std::atomic<int> events_recorded;
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
     std::atomic<int> live_plans, live_events;
     std::atomic<int> exports, opens, live_opens; // of memory shared between processes

@@ -46,13 +46,15 @@ namespace {
 thread_local std::vector<int> pushed;
 }
 
-Current::Current(int device) {
+Current::Current(int device) : pushed_(device != current_device) {
+    if (!pushed_) return;
     const ucdtest::SpareAllocations spared;
     pushed.push_back(current_device);
     current_device = device;
 }
 
 Current::~Current() {
+    if (!pushed_) return;
     current_device = pushed.back();
     pushed.pop_back();
 }

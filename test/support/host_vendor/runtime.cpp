@@ -263,6 +263,7 @@ gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *stream = new mock::Stream(current_device);
     return gpuSuccess;
@@ -301,12 +302,15 @@ gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *event = new EventState;
     return gpuSuccess;
 }
 
 gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
+    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
+    ++mock::counts.events_recorded;
     event->line = line_of(stream);
     event->number = event->line->submitted;
     return gpuSuccess;
@@ -338,45 +342,12 @@ gpuError_t gpuEventDestroy(gpuEvent_t event) {
 
 namespace {
 
-gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
-    const ucdtest::SpareAllocations spared;
-    const bool refused =
-        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
-    *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
-    if (*memory == nullptr) return gpuErrorMemoryAllocation;
-    ++mock::counts.allocations;
-    ++mock::counts.live_allocations;
-    return gpuSuccess;
-}
-
-gpuError_t release(void *memory) {
-    mock::release(memory);
-    --mock::counts.live_allocations;
-    return gpuSuccess;
-}
-
 bool is_pageable(const void *address) {
     mock::Allocation a;
     return !mock::find(address, a);
 }
 
 } // namespace
-
-gpuError_t gpuMalloc(void **memory, std::size_t bytes) {
-    return allocate(memory, ucd::MemoryKind::device, bytes);
-}
-
-gpuError_t gpuFree(void *memory) {
-    return release(memory);
-}
-
-gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
-    return allocate(memory, ucd::MemoryKind::pinned, bytes);
-}
-
-gpuError_t gpuHostFree(void *memory) {
-    return release(memory);
-}
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {

@@ -1,6 +1,7 @@
 // The backend of a GPU vendor.
 
 #include "backend.h"
+#include "per_thread.h"
 
 #include "kernels/reduce_kernels.h"
 #include "launch/batch_launch.h"
@@ -21,51 +22,29 @@ namespace ucd {
 namespace UCD_GPU {
 namespace {
 
-// A launch under way. It has a stream of its own, or an event marks its end in a shared stream.
-class LaunchEvent final : public Event {
+// A launch under way in a lane.
+class LaneEvent final : public Event {
 public:
-    explicit LaunchEvent(Device &device) : device_(device) {}
-    ~LaunchEvent() override {
-        if (own_ != nullptr) device_.give_back(own_);
-        if (event_ != nullptr) device_.give_back(event_);
-    }
-
-    // The stream for the launch.
-    Status choose_stream(gpuStream_t &stream) {
-        own_ = device_.take_stream();
-        stream = own_ != nullptr ? own_ : device_.shared_stream();
-        return own_ != nullptr ? success : expect_mark();
-    }
-    // The launch will be in a stream that has other work.
-    Status expect_mark() { return device_.take_event(event_); }
-
-    // Once, after the launch.
-    Status mark_end(gpuStream_t stream) {
-        if (stream == own_) return success;
-        return check(gpuEventRecord(event_, stream), "recording an event");
-    }
-
-    Status poll(bool &completed) override {
-        const BesideCaptures beside;
-        const gpuError_t state = event_ == nullptr ? gpuStreamQuery(own_) : gpuEventQuery(event_);
-        completed = state == gpuSuccess;
-        return state == gpuErrorNotReady ? success : check(state, "work on the device");
+    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
+    void end(LaunchTurn &turn) {
+        lane_ = &turn.lane();
+        number_ = turn.end();
     }
 
     LaunchNeeds needs;
 
 private:
-    Device &device_;
-    gpuStream_t own_ = nullptr;
-    gpuEvent_t event_ = nullptr;
+    Lane *lane_ = nullptr;
+    uint64_t number_ = 0;
 };
 
-// What launches in callers' streams need, until they are done.
+// What launches in callers' streams need, until they are done; of one thread.
 class Kept {
 public:
     struct Item {
         std::shared_ptr<const void> what;
-        std::unique_ptr<LaunchEvent> done; // destroyed first: it uses the lists of plans
+        LaunchNeeds needs; // destroyed before `what`: they are lists of plans
+        PooledEvent done;
     };
     // Items are allocated before their launch, so that add() cannot fail.
     using Items = std::list<Item>;
@@ -75,24 +54,36 @@ public:
         items_.splice(items_.end(), items);
     }
 
-    // Checks the next few items, and frees those that are done. Whether any are left.
-    bool sweep(std::size_t most = SIZE_MAX) {
+    // Checks the next few items, up to the first that is not done, and frees those that are. The
+    // next time begins with another one: one stream must not hold up what others have. Whether any
+    // are left.
+    bool sweep(std::size_t most) {
         Items done; // destroyed outside the lock: freeing a type may take a while
         const std::lock_guard lock(mutex_);
         for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
             const auto next = items_.begin();
-            bool completed = false;
             // A failure also shows in the stream, where its owner sees it. The work is over.
-            const bool over = !next->done->poll(completed).ok() || completed;
-            Items &to = over ? done : items_;
-            to.splice(to.end(), items_, next);
+            if (gpuEventQuery(next->done.get()) == gpuErrorNotReady) {
+                items_.splice(items_.end(), items_, next);
+                break;
+            }
+            done.splice(done.end(), items_, next);
         }
         return !items_.empty();
+    }
+
+    // Now and then a thread sweeps another's: that one may have ended.
+    bool is_time_for_others(std::size_t &part) {
+        constexpr std::size_t often = 64;
+        const std::size_t call = calls_.fetch_add(1, std::memory_order_relaxed);
+        part = call / often % thread_parts;
+        return call % often == 0;
     }
 
 private:
     std::mutex mutex_;
     Items items_;
+    std::atomic<std::size_t> calls_{1};
 };
 
 // A launch that is being put into a caller's stream. Even if the call fails, what is in the stream
@@ -104,12 +95,14 @@ public:
     ~StreamLaunch() {
         const LastError error = last_error();
         // Without the event, only waiting tells when it is done.
-        if (!item_.front().done->mark_end(stream_).ok()) (void)gpuStreamSynchronize(stream_);
+        if (!check(gpuEventRecord(item_.front().done.get(), stream_), "recording an event").ok())
+            (void)gpuStreamSynchronize(stream_);
         kept_.add(item_);
         last_error() = error;
     }
     StreamLaunch(const StreamLaunch &) = delete;
     StreamLaunch &operator=(const StreamLaunch &) = delete;
+    LaunchNeeds &needs() { return item_.front().needs; }
 
 private:
     Kept &kept_;
@@ -134,10 +127,14 @@ private:
     bool done_ = false;
 };
 
+constexpr uint64_t large_launch = uint64_t{1} << 20;
+
 class GpuBackend final : public Backend {
 public:
     ~GpuBackend() override {
-        while (kept_.sweep()) std::this_thread::yield();
+        kept_.for_each([](Kept &kept) {
+            while (kept.sweep(1)) std::this_thread::yield();
+        });
         for (const auto &device : devices_) {
             if (device == nullptr) continue;
             const driver::Current current(device->index());
@@ -174,9 +171,12 @@ public:
     }
 
     Status launch(int index, const JobList &list, std::unique_ptr<Event> &done) override {
-        return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            return launch_jobs({device, stream, LaunchMode::now, event.needs}, list);
-        });
+        // Of many jobs, about: more than a lane puts behind one mark.
+        const uint64_t bytes = list.jobs.size() == 1 ? list.jobs.front().length : large_launch;
+        return start(index, bytes, done,
+                     [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
+                         return launch_jobs({device, stream, LaunchMode::now, needs}, list);
+                     });
     }
 
     Status device_of(const NativeStream &native, int &device) override {
@@ -186,8 +186,6 @@ public:
 
     Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
-        constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
-        (void)kept_.sweep(few);
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;
@@ -196,13 +194,18 @@ public:
         const auto stream = static_cast<gpuStream_t>(native.native);
         bool captured;
         UCD_TRY(is_captured(stream, captured));
+        const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
+        const bool needs_nothing = keep == nullptr && list.jobs.size() == 1;
+        if (captured || needs_nothing) {
+            LaunchNeeds needs; // what a graph has prepared stays anyway
+            return launch_jobs({*device, stream, mode, needs}, list);
+        }
+        Kept &kept = sweep_kept();
         Kept::Items item;
-        item.push_back({std::move(keep), std::make_unique<LaunchEvent>(*device)});
-        LaunchEvent &event = *item.front().done;
-        if (captured) return launch_jobs({*device, stream, LaunchMode::capture, event.needs}, list);
-        UCD_TRY(event.expect_mark());
-        const StreamLaunch launch(kept_, stream, std::move(item));
-        return launch_jobs({*device, stream, LaunchMode::now, event.needs}, list);
+        item.emplace_back().what = std::move(keep);
+        UCD_TRY(device->take_event(item.front().done));
+        StreamLaunch launch(kept, stream, std::move(item));
+        return launch_jobs({*device, stream, mode, launch.needs()}, list);
     }
 
     Status prepare(const NativeStream &native, const Job &job) override {
@@ -219,14 +222,15 @@ public:
     bool copies_layouts() const override { return true; }
 
     Status copy_layouts(int index, const CopyJob &job, std::unique_ptr<Event> &done) override {
-        return start(index, done, [&](Device &device, gpuStream_t stream, LaunchEvent &event) {
-            return launch_copy({device, stream, LaunchMode::now, event.needs}, job);
-        });
+        return start(index, job.length, done,
+                     [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
+                         return launch_copy({device, stream, LaunchMode::now, needs}, job);
+                     });
     }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes,
                 std::unique_ptr<Event> &done) override {
-        return start(index, done, [&](Device &, gpuStream_t stream, LaunchEvent &) {
+        return start(index, bytes, done, [&](Device &, gpuStream_t stream, LaunchNeeds &) {
             return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream), "copying");
         });
     }
@@ -285,21 +289,30 @@ private:
 
     // Starts what body() puts into a stream.
     template <class Body>
-    Status start(int index, std::unique_ptr<Event> &done, Body body) {
+    Status start(int index, uint64_t bytes, std::unique_ptr<Event> &done, Body body) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
-        auto event = std::make_unique<LaunchEvent>(*device);
-        gpuStream_t stream;
-        UCD_TRY(event->choose_stream(stream));
-        DrainUnlessDone drain(stream); // destroyed before the event and what it keeps
-        UCD_TRY(body(*device, stream, *event));
-        UCD_TRY(event->mark_end(stream));
+        auto event = std::make_unique<LaneEvent>();
+        LaunchTurn turn;
+        UCD_TRY(device->begin_launch(bytes, turn));
+        DrainUnlessDone drain(turn.stream()); // destroyed before the event and what it keeps
+        UCD_TRY(body(*device, turn.stream(), event->needs));
         drain.done();
+        event->end(turn);
         done = std::move(event);
         return success;
+    }
+
+    // Frees what this thread's launches in callers' streams need no more.
+    Kept &sweep_kept() {
+        constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
+        Kept &kept = kept_.own();
+        (void)kept.sweep(few);
+        if (std::size_t part; kept.is_time_for_others(part)) (void)kept_[part].sweep(few);
+        return kept;
     }
 
     // Asked for each pair of devices once.
@@ -329,7 +342,7 @@ private:
     std::mutex mutex_;
     std::array<std::unique_ptr<Device>, max_devices> devices_;
     std::array<std::atomic<Device *>, max_devices> opened_ = {};
-    Kept kept_;
+    PerThread<Kept> kept_;
 };
 
 } // namespace

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <list>
+#include <memory>
+#include <mutex>
 
 namespace ucd::UCD_GPU {
 namespace {
@@ -70,6 +72,38 @@ Status find_table(const Submission &to, const JobList &list, BatchUse &use) {
     return success;
 }
 
+// Builders with the memory that they have grown to: what is fresh from the system costs more than
+// what is written there.
+class BuilderPool {
+public:
+    // Never destroyed.
+    static BuilderPool &instance() {
+        static BuilderPool *pool = new BuilderPool;
+        return *pool;
+    }
+    std::unique_ptr<BatchTableBuilder> take() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!free_.empty()) {
+                auto builder = std::move(free_.back());
+                free_.pop_back();
+                return builder;
+            }
+        }
+        return std::make_unique<BatchTableBuilder>();
+    }
+    void give_back(std::unique_ptr<BatchTableBuilder> builder) {
+        const std::lock_guard lock(mutex_);
+        if (free_.size() < free_.capacity()) free_.push_back(std::move(builder));
+    }
+
+private:
+    static constexpr std::size_t max_kept = 4;
+    BuilderPool() { free_.reserve(max_kept); }
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<BatchTableBuilder>> free_;
+};
+
 // Jobs of one direction that fit one launch.
 Status launch_batch(const Submission &to, const JobList &list) {
     const std::span<const Job> jobs = list.jobs;
@@ -82,6 +116,13 @@ Status launch_batch(const Submission &to, const JobList &list) {
     if (large) {
         UCD_TRY(find_table(to, list, use));
         if (use) return launch_table(to, job, std::move(use));
+    }
+    if (large) {
+        auto builder = BuilderPool::instance().take();
+        UCD_TRY(builder->build(to, jobs));
+        UCD_TRY(make_table(to, *builder, batch_kernel(job.direction), list, use));
+        BuilderPool::instance().give_back(std::move(builder));
+        return launch_table(to, job, std::move(use));
     }
     BatchTableBuilder builder;
     UCD_TRY(builder.build(to, jobs));

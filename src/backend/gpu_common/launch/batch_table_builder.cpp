@@ -34,7 +34,8 @@ struct MemberPlace {
 
 // Lists stay where they are, since members share them: only strides are skipped.
 uint64_t skipped_strides(const Shape &shape, uint64_t offset) {
-    return shape.level[0].kind == LevelKind::strided ? skipped_bytes(shape, offset) : 0;
+    const bool skips = offset > 0 && shape.level[0].kind == LevelKind::strided;
+    return skips ? skipped_bytes(shape, offset) : 0;
 }
 
 constexpr unsigned index_bits = 24; // of a plan's hint
@@ -81,7 +82,7 @@ Status BatchTableBuilder::add(const Submission &to, const Job &job) {
         if (skipped > 0) (void)skip_children(plan.shape.level[0], job.offset, member.typed, unused);
         const auto position =
             static_cast<int64_t>(job.offset - skipped) - static_cast<int64_t>(vectors.head);
-        member.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(place.word));
+        member.first_word = static_cast<uint32_t>(position >> std::countr_zero(place.word));
         UCD_TRY(shape_of(to, place.plan, place.word, member.shape));
     } else {
         GpuPlan::Interpreter &interpreter = place.plan.interpreter();
@@ -104,7 +105,7 @@ void BatchTableBuilder::arrange() {
     const uint64_t each = std::max<uint64_t>(vectors / (uint64_t{4} * members), 1);
     sections_.vectors = vectors;
     sections_.granule = static_cast<uint8_t>(std::bit_width(each) - 1);
-    starts_ = starts_of(first_, sections_.granule);
+    fill_starts(first_, sections_.granule, starts_);
     // Several vectors per thread where there are more than the device has threads.
     sections_.per_thread = vectors >= tuning.many_threads ? max_batch_vectors_per_thread : 1;
     const uint32_t tile = threads_per_block * sections_.per_thread;
@@ -118,8 +119,9 @@ void BatchTableBuilder::arrange() {
 }
 
 Status BatchTableBuilder::build(const Submission &to, std::span<const Job> jobs) {
-    static std::atomic<uint64_t> builders{0};
-    number_ = ++builders;
+    static std::atomic<uint64_t> tables{0};
+    number_ = ++tables;
+    clear();
     first_.reserve(jobs.size() + 1);
     first_.push_back(0);
     members_.reserve(jobs.size());
@@ -129,6 +131,17 @@ Status BatchTableBuilder::build(const Submission &to, std::span<const Job> jobs)
         return job.packed_kind == MemoryKind::pinned;
     });
     return success;
+}
+
+void BatchTableBuilder::clear() {
+    sections_ = {};
+    used_.clear();
+    bytes_ = 0;
+    first_.clear();
+    starts_.clear();
+    members_.clear();
+    shapes_.clear();
+    lists_.clear();
 }
 
 void BatchTableBuilder::write(char *table) const {

@@ -27,7 +27,8 @@ inline uint64_t batch_vectors_of(const Job &job) {
 
 class BatchTableBuilder final : public TableBuilder {
 public:
-    // `jobs` join batches, and have no more than max_batch_vectors in all.
+    // `jobs` join batches, and have no more than max_batch_vectors in all. What was built before is
+    // forgotten; the memory that it took serves again.
     Status build(const Submission &to, std::span<const Job> jobs);
 
     void write(char *table) const override;
@@ -36,8 +37,9 @@ private:
     Status add(const Submission &to, const Job &job);
     Status shape_of(const Submission &to, const GpuPlan &plan, uint32_t word, uint32_t &index);
     void arrange();
+    void clear();
 
-    uint64_t number_ = 0; // of this builder among all
+    uint64_t number_ = 0; // of this table among all
     std::vector<uint32_t> first_, starts_;
     std::vector<BatchMember> members_;
     std::vector<TableShape> shapes_;

@@ -149,8 +149,11 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
         table.op_ = list.jobs.front().op;
     }
     table.surely_uploaded_ = mode == LaunchMode::capture;
-    std::vector<BatchKey> keys;
-    if (list.identity == 0) keys = {list.jobs.begin(), list.jobs.end()};
+    table.coming_keys_.clear();
+    if (list.identity == 0) {
+        table.coming_keys_.reserve(list.jobs.size());
+        for (const Job &job : list.jobs) table.coming_keys_.emplace_back(job);
+    }
     builder.write(table.pinned_);
     const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
     UCD_TRY(check(
@@ -164,7 +167,7 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
         return status;
     }
     const std::lock_guard lock(mutex_);
-    table.keys_ = std::move(keys);
+    table.keys_.swap(table.coming_keys_);
     table.identity_ = list.identity;
     table.used_at_ = ++on.uses;
     use = std::move(taken);

@@ -39,6 +39,7 @@ private:
     Op op_ = Op::replace;
     uint64_t identity_ = 0; // of the list; if it has none, what is compared in its place:
     std::vector<BatchKey> keys_;
+    std::vector<BatchKey> coming_keys_; // filled without the store's lock
     std::vector<ListsAt> lists_;
     BatchSections sections_{};
     const void *kernel_ = nullptr; // that reads it

@@ -1,6 +1,7 @@
 #include "launch/gpu_plan.h"
 
 #include "kernels/nest_kernels.h"
+#include "plan/job_range.h"
 #include "tuning.h"
 
 namespace ucd::UCD_GPU {
@@ -20,6 +21,20 @@ std::unique_ptr<DeviceLists> on_devices(const std::vector<char> &lists) {
 GpuPlan::GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes)
     : id(next_id()), host(layout, extent, repeated, max_bytes, tuning),
       lists(on_devices(host.lists)), aligned_stores(on_devices(host.aligned_stores)) {}
+
+bool GpuPlan::may_need_interpreter(uint64_t count) const {
+    const Shape &shape = host.shape;
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (!fits_level(shape.level[k], 0)) return true;
+    return shape.levels == 0 || host.size * count + vector_bytes >= max_positions;
+}
+
+// Without lists, a kernel has all it needs in its parameters.
+bool GpuPlan::is_needed_by(const Job &job) const {
+    if (job.op != Op::replace) return true;
+    if (host.contiguous) return false;
+    return lists != nullptr || aligned_stores != nullptr || may_need_interpreter(job.count);
+}
 
 std::string GpuPlan::describe() const {
     if (host.size == 0) return "nothing to move";

@@ -51,6 +51,7 @@ public:
 
     std::string describe() const override;
     std::size_t memory() const override;
+    bool is_needed_by(const Job &job) const override;
 
     using Interpreter = LazyInterpreter::Interpreter;
     // For what the shape cannot do.
@@ -62,6 +63,10 @@ public:
         return elements_interpreter_.get(
             [&] { return lists_of_elements(elements.runs, elements.extent); });
     }
+
+    // Whether some range of so many repetitions may be too far from its start for a nest, whatever
+    // the alignment.
+    bool may_need_interpreter(uint64_t count) const;
 
     // Whether a launch on the device needs no more than what is there.
     bool is_prepared(int device, Op op = Op::replace) const {

@@ -177,15 +177,6 @@ Status launch_interpreter(const LaunchContext &launch) {
                          max_blocks(launch.to.device, launch.job), params);
 }
 
-// Whether some range of the job's layout may be too far from its start for a nest, whatever the
-// alignment.
-bool may_need_interpreter(const LayoutPlan &plan, uint64_t count) {
-    const Shape &shape = plan.shape;
-    for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_level(shape.level[k], 1)) return true;
-    return shape.levels == 0 || plan.size * count + vector_bytes >= max_positions;
-}
-
 // Copy engines --------------------------------------------------------------
 
 // A captured copy would do, too, but need not be the faster one when it is replayed.
@@ -198,12 +189,13 @@ bool is_faster_by_copy_engine(const Job &job) {
            is_faster_to_pinned(copy, reinterpret_cast<uintptr_t>(job.typed));
 }
 
-Status load_kernels(const LayoutPlan &plan, uint64_t count) {
+Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
+    const LayoutPlan &plan = gpu_plan.host;
     const Shape &shape = plan.shape;
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
     for (const Direction d : {Direction::pack, Direction::unpack}) {
-        if (may_need_interpreter(plan, count)) UCD_TRY(load_kernel(interpreter_kernel(d)));
+        if (gpu_plan.may_need_interpreter(count)) UCD_TRY(load_kernel(interpreter_kernel(d)));
         if (!plan.aligned_stores.empty()) UCD_TRY(load_kernel(aligned_stores_kernel()));
         for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
             UCD_TRY(load_kernel(nest_kernel(d, {kinds, shape.levels}, width).handle));
@@ -237,10 +229,10 @@ Status launch_job(const Submission &to, const Job &job) {
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
     if (!plan.host.contiguous && plan.host.size > 0) {
         ListStore &store = ListStore::instance();
-        UCD_TRY(load_kernels(plan.host, count));
+        UCD_TRY(load_kernels(plan, count));
         if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
         if (plan.aligned_stores != nullptr) UCD_TRY(store.prepare(*plan.aligned_stores, device));
-        if (may_need_interpreter(plan.host, count))
+        if (plan.may_need_interpreter(count))
             UCD_TRY(store.prepare(plan.interpreter().lists, device));
     }
     plan.set_prepared(device.index());

@@ -6,6 +6,7 @@
 #include "plan/shape.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ucd::gpu {
 
@@ -82,23 +83,26 @@ inline bool fits_32_bits(int64_t n) {
 
 // Whether a kernel for nests reads the indices of the level: 32 bits with a sign, whose unit is a
 // number of words that has 32 bits, too; or 64 bits.
-inline bool reads_indices(const ShapeLevel &level, uint32_t word) {
+inline bool reads_indices(const ShapeLevel &level, int word_shift) {
     if (level.indices.element == Element::uint32 && !level.indices.small) return false;
     if (packed_size(level.indices.element) == sizeof(int64_t)) return true;
-    return level.indices.unit != 0 && fits_32_bits(level.indices.unit / int64_t{word});
+    return level.indices.unit != 0 && fits_32_bits(level.indices.unit >> word_shift);
 }
 
-inline bool fits_level(const ShapeLevel &level, uint32_t word) {
-    return fits_32_bits(level.stride / int64_t{word}) &&
-           (!is_by_reference(level) || reads_indices(level, word));
+// Strides and units are multiples of the word, 1 << word_shift: members of a batch are too many for
+// divisions.
+inline bool fits_level(const ShapeLevel &level, int word_shift) {
+    return fits_32_bits(level.stride >> word_shift) &&
+           (!is_by_reference(level) || reads_indices(level, word_shift));
 }
 
 inline bool fits_nest(const Shape &shape, uint64_t skipped, const Job &job, uint32_t word) {
     if (shape.levels == 0) return false;
+    const int shift = std::countr_zero(word);
     const uint64_t end = job.offset - skipped + job.length;
     for (unsigned k = 0; k < shape.levels; ++k)
-        if (!fits_level(shape.level[k], word)) return false;
-    return end / word + vector_bytes < max_positions;
+        if (!fits_level(shape.level[k], shift)) return false;
+    return (end >> shift) + vector_bytes < max_positions;
 }
 
 } // namespace ucd::gpu

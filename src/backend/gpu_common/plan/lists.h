@@ -15,18 +15,23 @@ inline constexpr uint64_t max_starts = uint64_t{1} << 20;
 // Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that
 // holds position i << granule, for each i, and a last one for the end.
 template <class First>
-std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
+void fill_starts(const First &first, uint32_t granule, std::vector<uint32_t> &starts) {
     const uint64_t end = first[first.size() - 1];
-    std::vector<uint32_t> starts;
-    starts.reserve((end >> granule) + 2);
+    starts.resize(((end + (uint64_t{1} << granule) - 1) >> granule) + 2);
+    uint32_t *next = starts.data();
     uint32_t entry = 0;
     for (uint64_t position = 0; position < end; position += uint64_t{1} << granule) {
         while (first[entry + 1] <= position) ++entry;
-        starts.push_back(entry);
+        *next++ = entry;
     }
     const auto last = static_cast<uint32_t>(first.size() - 2);
-    starts.push_back(last);
-    starts.push_back(last);
+    next[0] = next[1] = last;
+}
+
+template <class First>
+std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
+    std::vector<uint32_t> starts;
+    fill_starts(first, granule, starts);
     return starts;
 }
 

@@ -1,12 +1,12 @@
-// A device in use: pools of streams and events. Made at the first launch on it.
+// A device in use: what launches on it need, for each thread. Made at the first launch on it.
 #pragma once
 
+#include "per_thread.h"
 #include "runtime/driver.h"
+#include "runtime/events.h"
+#include "runtime/lanes.h"
 
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace ucd::UCD_GPU {
 
@@ -24,29 +24,25 @@ public:
 
     uint32_t processors() const { return processors_; }
 
-    // A stream for one launch alone: the end of the stream is the end of that launch. Null if all
-    // are in use.
-    gpuStream_t take_stream();
-    void give_back(gpuStream_t stream);
+    // For one launch of this thread's; `bytes`: about how many it moves. The device is current.
+    Status begin_launch(uint64_t bytes, LaunchTurn &turn) {
+        return turn.begin(lanes_->own(), priority_, bytes);
+    }
 
-    // For launches that get no stream of their own: an event marks their end.
-    gpuStream_t shared_stream() const { return shared_; }
     gpuStream_t upload_stream() const { return upload_; }
 
-    Status take_event(gpuEvent_t &event);
-    void give_back(gpuEvent_t event);
+    Status take_event(PooledEvent &event) { return events_->own().take(event); }
 
 private:
-    static constexpr unsigned stream_count = 16;
     explicit Device(int index) : index_(index) {}
 
     const int index_;
     uint32_t processors_ = 0;
-    gpuStream_t shared_ = nullptr, upload_ = nullptr;
-    std::mutex mutex_;
-    std::vector<gpuStream_t> streams_; // free; has the capacity for all
-    std::size_t events_made_ = 0;
-    std::vector<gpuEvent_t> events_; // free; has the capacity for all
+    int priority_ = 0;
+    gpuStream_t upload_ = nullptr;
+    // Destroyed while the device is current.
+    std::unique_ptr<PerThread<LaneGroup>> lanes_;
+    std::unique_ptr<PerThread<EventPool>> events_;
 };
 
 } // namespace ucd::UCD_GPU

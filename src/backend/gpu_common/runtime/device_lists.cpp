@@ -2,16 +2,10 @@
 
 #include "runtime/check.h"
 
-#include <algorithm>
-
 namespace ucd::UCD_GPU {
 
 DeviceLists::~DeviceLists() {
     ListStore::instance().forget(*this);
-}
-
-ListUse::~ListUse() {
-    if (lists_ != nullptr) ListStore::instance().end_use(*lists_, device_);
 }
 
 ListStore &ListStore::instance() {
@@ -45,18 +39,23 @@ Status ListStore::allocate(std::size_t size, OnDevice &on, Device &device, ListM
     }
 }
 
-bool ListStore::evict_one(OnDevice &on, Device &device) {
+// What has been used since the last time gets another round.
+bool ListStore::evict_one(OnDevice &on, const Device &device) {
     const auto index = static_cast<std::size_t>(device.index());
-    const auto it = std::find_if(on.by_age.begin(), on.by_age.end(), [&](const DeviceLists *t) {
-        return t->copies_[index].uses == 0 && !t->copies_[index].stays;
-    });
-    if (it == on.by_age.end()) return false;
-    DeviceLists::Copy &copy = (*it)->copies_[index];
-    on.unused.insert(std::move(copy.held));
-    on.by_age.erase(it);
-    if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
-    copy.uploaded = nullptr;
-    return true;
+    for (std::size_t looks = 2 * on.by_age.size(); looks > 0; --looks) {
+        DeviceLists::Copy &copy = on.by_age.front()->copies_[index];
+        // A call that comes later waits for the lock; one that came before has been counted.
+        const uint64_t address = copy.ready.exchange(0);
+        if (copy.uses == 0 && !copy.stays && !copy.used_lately.exchange(false)) {
+            on.unused.insert(std::move(copy.held));
+            on.by_age.pop_front();
+            copy.uploaded = {};
+            return true;
+        }
+        copy.ready = address;
+        on.by_age.splice(on.by_age.end(), on.by_age, on.by_age.begin());
+    }
+    return false;
 }
 
 Status ListStore::upload(DeviceLists &lists, Device &device) {
@@ -68,7 +67,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     std::list<DeviceLists *> entry(1, &lists);
     ListMemory held;
     held.emplace((lists.bytes_.size() + granule - 1) / granule * granule, nullptr);
-    gpuEvent_t uploaded = nullptr;
+    PooledEvent uploaded;
     UCD_TRY(device.take_event(uploaded));
     const auto start = [&]() -> Status {
         UCD_TRY(allocate(held.begin()->first, on, device, held));
@@ -76,16 +75,15 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
         UCD_TRY(check(gpuMemcpyAsync(held.begin()->second, lists.bytes_.data(), lists.bytes_.size(),
                                      gpuMemcpyDefault, device.upload_stream()),
                       "uploading lists"));
-        return check(gpuEventRecord(uploaded, device.upload_stream()), "recording an event");
+        return check(gpuEventRecord(uploaded.get(), device.upload_stream()), "recording an event");
     };
     if (const Status status = start(); !status.ok()) {
         if (held.begin()->second != nullptr) on.unused.merge(held);
-        device.give_back(uploaded);
         return status;
     }
     DeviceLists::Copy &copy = lists.copies_[index];
     copy.held = held.extract(held.begin());
-    copy.uploaded = uploaded;
+    copy.uploaded = std::move(uploaded);
     copy.age = entry.begin();
     on.by_age.splice(on.by_age.end(), entry);
     return success;
@@ -93,29 +91,32 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
 
 Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                       uint64_t &address, ListUse &use) {
+    DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
+    ListUse begun(copy.uses); // before the look, so that no eviction comes in between
+    address = copy.ready;
+    if (address == 0 || (mode == LaunchMode::capture && !copy.stays))
+        UCD_TRY(upload_or_find(lists, device, stream, mode, address));
+    // Not written by each call: threads share it.
+    if (!copy.used_lately.load(std::memory_order_relaxed)) copy.used_lately = true;
+    use = std::move(begun);
+    return success;
+}
+
+Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream,
+                                 LaunchMode mode, uint64_t &address) {
     const std::lock_guard lock(mutex_);
-    const auto index = static_cast<std::size_t>(device.index());
-    DeviceLists::Copy &copy = lists.copies_[index];
+    DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     if (mode == LaunchMode::capture && !copy.stays) return not_prepared();
-    if (copy.held.empty()) {
-        UCD_TRY(upload(lists, device));
-    } else {
-        auto &ages = devices_[index].by_age;
-        ages.splice(ages.end(), ages, copy.age);
-    }
-    if (copy.uploaded != nullptr) {
-        const gpuError_t state = gpuEventQuery(copy.uploaded);
-        if (state == gpuErrorNotReady) {
-            UCD_TRY(check(gpuStreamWaitEvent(stream, copy.uploaded), "waiting for an upload"));
-        } else {
-            UCD_TRY(check(state, "uploading lists"));
-            device.give_back(copy.uploaded);
-            copy.uploaded = nullptr;
-        }
-    }
-    ++copy.uses;
+    if (copy.held.empty()) UCD_TRY(upload(lists, device));
     address = reinterpret_cast<uintptr_t>(copy.held.mapped());
-    use = ListUse(&lists, device.index());
+    if (copy.uploaded) {
+        const gpuError_t state = gpuEventQuery(copy.uploaded.get());
+        if (state == gpuErrorNotReady)
+            return check(gpuStreamWaitEvent(stream, copy.uploaded.get()), "waiting for an upload");
+        UCD_TRY(check(state, "uploading lists"));
+        copy.uploaded = {};
+    }
+    copy.ready = address;
     return success;
 }
 
@@ -123,18 +124,13 @@ Status ListStore::prepare(DeviceLists &lists, Device &device) {
     const std::lock_guard lock(mutex_);
     DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     if (copy.held.empty()) UCD_TRY(upload(lists, device));
-    if (copy.uploaded != nullptr) {
-        UCD_TRY(check(gpuEventSynchronize(copy.uploaded), "uploading lists"));
-        device.give_back(copy.uploaded);
-        copy.uploaded = nullptr;
+    if (copy.uploaded) {
+        UCD_TRY(check(gpuEventSynchronize(copy.uploaded.get()), "uploading lists"));
+        copy.uploaded = {};
     }
+    copy.ready = reinterpret_cast<uintptr_t>(copy.held.mapped());
     copy.stays = true;
     return success;
-}
-
-void ListStore::end_use(DeviceLists &lists, int device) {
-    const std::lock_guard lock(mutex_);
-    --lists.copies_[static_cast<std::size_t>(device)].uses;
 }
 
 void ListStore::forget(DeviceLists &lists) {
@@ -144,7 +140,7 @@ void ListStore::forget(DeviceLists &lists) {
         if (copy.held.empty()) continue;
         devices_[i].by_age.erase(copy.age);
         devices_[i].unused.insert(std::move(copy.held));
-        if (copy.uploaded != nullptr) (void)gpuEventDestroy(copy.uploaded);
+        copy.uploaded = {};
     }
 }
 
@@ -155,9 +151,10 @@ void ListStore::close(Device &device) {
     if (!on.open) return;
     for (DeviceLists *lists : on.by_age) {
         DeviceLists::Copy &copy = lists->copies_[index];
-        if (copy.uploaded != nullptr) device.give_back(copy.uploaded);
         on.unused.insert(std::move(copy.held));
-        copy = {};
+        copy.uploaded = {};
+        copy.ready = 0;
+        copy.stays = false;
     }
     on.by_age.clear();
     // Failures are ignored: at exit, the driver may have been unloaded before.

@@ -6,11 +6,13 @@
 #include "runtime/device.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ucd::UCD_GPU {
@@ -31,10 +33,14 @@ public:
 private:
     friend class ListStore;
     struct Copy {
-        ListMemory::node_type held;    // empty: not on this device
-        gpuEvent_t uploaded = nullptr; // null: surely there
-        unsigned uses = 0;             // work under way
-        bool stays = false;            // never evicted: a graph may use it without our knowledge
+        // What launches look at without the store's lock.
+        std::atomic<uint64_t> ready{0};      // the address, if the lists have surely arrived there
+        std::atomic<unsigned> uses{0};       // work under way, and calls that are asking
+        std::atomic<bool> stays{false};      // never evicted: a graph may use it unknown to us
+        std::atomic<bool> used_lately{true}; // since eviction has last come by
+        // The store's.
+        ListMemory::node_type held; // empty: not on this device
+        PooledEvent uploaded;       // none: surely there
         std::list<DeviceLists *>::iterator age;
     };
     const std::span<const char> bytes_;
@@ -51,20 +57,18 @@ struct ListsAt {
 class ListUse {
 public:
     ListUse() = default;
-    ListUse(DeviceLists *lists, int device) : lists_(lists), device_(device) {}
-    ListUse(ListUse &&other) noexcept : lists_(other.lists_), device_(other.device_) {
-        other.lists_ = nullptr;
-    }
+    explicit ListUse(std::atomic<unsigned> &uses) : uses_(&uses) { ++uses; }
+    ListUse(ListUse &&other) noexcept : uses_(std::exchange(other.uses_, nullptr)) {}
     ListUse &operator=(ListUse &&other) noexcept {
-        std::swap(lists_, other.lists_);
-        std::swap(device_, other.device_);
+        std::swap(uses_, other.uses_);
         return *this;
     }
-    ~ListUse();
+    ~ListUse() {
+        if (uses_ != nullptr) --*uses_;
+    }
 
 private:
-    DeviceLists *lists_ = nullptr;
-    int device_ = 0;
+    std::atomic<unsigned> *uses_ = nullptr; // of a copy
 };
 
 enum class LaunchMode : uint8_t {
@@ -83,8 +87,8 @@ public:
     static ListStore &instance();
 
     // The lists' address on the device, for work that comes next in the stream. The device is
-    // current. May allocate, and evict what is not in use; waits for nothing. Called by
-    // Submission::use() only.
+    // current. May allocate, and evict what is not in use; waits for nothing. Takes no lock if the
+    // lists are there. Called by Submission::use() only.
     Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                uint64_t &address, ListUse &use);
     // Uploads them, waits until they are there, and lets them stay.
@@ -92,18 +96,19 @@ public:
     // Gives all memory of a device back to the driver. No work is under way.
     void close(Device &device);
 
-    void end_use(DeviceLists &lists, int device);
     void forget(DeviceLists &lists);
 
 private:
     struct OnDevice {
-        std::list<DeviceLists *> by_age; // the least recently used first
+        std::list<DeviceLists *> by_age; // what eviction looks at first comes first
         ListMemory unused;               // memory without lists
         bool open = false;
     };
+    Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
+                          uint64_t &address);
     Status upload(DeviceLists &lists, Device &device);
     Status allocate(std::size_t bytes, OnDevice &on, Device &device, ListMemory &held);
-    bool evict_one(OnDevice &on, Device &device);
+    static bool evict_one(OnDevice &on, const Device &device);
 
     std::mutex mutex_;
     std::array<OnDevice, max_devices> devices_;

@@ -43,6 +43,9 @@ public:
     Current &operator=(const Current &) = delete;
 
     Status status; // a failure is worded
+
+private:
+    bool pushed_ = false; // it was not current before
 };
 
 } // namespace ucd::UCD_GPU::driver

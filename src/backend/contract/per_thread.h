@@ -1,0 +1,43 @@
+// What threads would share, in parts: a thread has one of its own, as long as there are no more
+// threads than parts. More threads than that share parts, and so each part has its own lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace ucd {
+
+// Threads are numbered in the order in which they come here first.
+inline std::size_t thread_number() {
+    static std::atomic<std::size_t> threads{0};
+    thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+    return number;
+}
+
+inline constexpr std::size_t thread_parts = 16;
+
+inline std::size_t own_thread_part() {
+    return thread_number() % thread_parts;
+}
+
+template <class T>
+class PerThread {
+public:
+    T &own() { return parts_[own_thread_part()].value; }
+    T &operator[](std::size_t part) { return parts_[part].value; }
+
+    template <class Body>
+    void for_each(Body body) {
+        for (Part &part : parts_) body(part.value);
+    }
+
+private:
+    // Processors fetch cache lines in pairs.
+    struct alignas(128) Part {
+        T value;
+    };
+    std::array<Part, thread_parts> parts_;
+};
+
+} // namespace ucd

@@ -1,0 +1,46 @@
+// The runtime's memory.
+#include "support/host_vendor/state.h"
+#include "vendor.h"
+
+#include "memory.h"
+#include "support/fake_device/fake_driver.h"
+#include "support/spared_allocations.hpp"
+
+using namespace ucd::hostgpu;
+
+namespace {
+
+gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
+    const ucdtest::SpareAllocations spared;
+    const bool refused =
+        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
+    *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
+    if (*memory == nullptr) return gpuErrorMemoryAllocation;
+    ++mock::counts.allocations;
+    ++mock::counts.live_allocations;
+    return gpuSuccess;
+}
+
+gpuError_t release(void *memory) {
+    mock::release(memory);
+    --mock::counts.live_allocations;
+    return gpuSuccess;
+}
+
+} // namespace
+
+gpuError_t gpuMalloc(void **memory, std::size_t bytes) {
+    return allocate(memory, ucd::MemoryKind::device, bytes);
+}
+
+gpuError_t gpuFree(void *memory) {
+    return release(memory);
+}
+
+gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
+    return allocate(memory, ucd::MemoryKind::pinned, bytes);
+}
+
+gpuError_t gpuHostFree(void *memory) {
+    return release(memory);
+}
