@@ -4,8 +4,11 @@
 #include "layout/normalise/builder.h"
 #include "layout/normalise/period.h"
 #include "layout_walk.h"
+#include "support/list_memory.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 namespace ucd {
@@ -58,55 +61,148 @@ void thin(std::vector<int64_t> &displs, std::size_t by) {
 
 } // namespace
 
-Placed Builder::fold_blocks(BlockList list) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list.bytes[i] == 0) continue;
-        const bool merge =
-            n > 0 &&
-            displace(list.displs[n - 1], static_cast<int64_t>(list.bytes[n - 1])) == list.displs[i];
-        if (merge) {
-            list.bytes[n - 1] += list.bytes[i];
-        } else {
-            list.displs[n] = list.displs[i];
-            list.bytes[n++] = list.bytes[i];
-        }
-    }
-    if (n < list.size()) applied("merge-touching");
-    list.displs.resize(n);
-    list.bytes.resize(n);
-    if (n == 0) return {};
-    if (n == 1) return block(list.displs[0], list.bytes[0], list.element);
+namespace {
 
-    const auto one_length = std::all_of(list.bytes.begin(), list.bytes.end(),
-                                        [&](uint64_t b) { return b == list.bytes[0]; });
-    if (one_length) {
-        Placed one = block(0, list.bytes[0], list.element);
-        return fold_displs(std::move(list.displs), one);
+// Appends to lists part by part, from entries that stay in a cache.
+class RunWriter {
+public:
+    // `room`: the most runs that there may be.
+    RunWriter(std::size_t room, BlockRuns &runs) : runs_(runs) {
+        runs.displs = take_list<int64_t>(room);
+        runs.first = take_list<uint64_t>(room + 1);
+    }
+    // A run whose children start here, if `starts` says so.
+    void put(int64_t displ, uint64_t before, bool starts) {
+        displs_[used_] = displ;
+        first_[used_] = before;
+        used_ += starts;
+        if (used_ == part) write();
+    }
+    void finish(uint64_t all) {
+        write();
+        runs_.first.push_back(all);
+    }
+
+private:
+    void write() {
+        runs_.displs.insert(runs_.displs.end(), displs_.begin(), displs_.begin() + used_);
+        runs_.first.insert(runs_.first.end(), first_.begin(), first_.begin() + used_);
+        used_ = 0;
+    }
+
+    static constexpr std::ptrdiff_t part = 256;
+    BlockRuns &runs_;
+    std::ptrdiff_t used_ = 0;
+    std::array<int64_t, part> displs_;
+    std::array<uint64_t, part> first_;
+};
+
+// Equal blocks of which some touch. `runs`: how many runs that makes.
+BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std::size_t runs) {
+    BlockRuns r;
+    r.each = bytes;
+    RunWriter writer(runs, r);
+    uint64_t end = static_cast<uint64_t>(displs[0]) + 1; // not where the first one is
+    for (std::size_t i = 0; i < displs.size(); ++i) {
+        const auto at = static_cast<uint64_t>(displs[i]);
+        writer.put(displs[i], i, at != end);
+        end = at + bytes;
+    }
+    writer.finish(displs.size());
+    return r;
+}
+
+// Blocks of own lengths, counted in `each` bytes, of which some may be empty.
+BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> lengths,
+                  uint64_t each) {
+    BlockRuns r;
+    r.each = each;
+    RunWriter writer(displs.size(), r);
+    uint64_t sum = 0, end = static_cast<uint64_t>(displs[0]) + 1;
+    bool any = false;
+    for (std::size_t i = 0; i < displs.size(); ++i) {
+        const auto at = static_cast<uint64_t>(displs[i]);
+        const uint64_t length = lengths[i];
+        const bool full = length != 0;
+        writer.put(displs[i], sum, full && (at != end || !any));
+        any = any || full;
+        end = full ? at + length * each : end;
+        sum += length;
+    }
+    writer.finish(sum);
+    return r;
+}
+
+} // namespace
+
+Placed Builder::fold_blocks(BlockList list) {
+    if (list.displs.empty()) return {};
+    return fold_blocks_of(std::move(list.displs), list.bytes, 1, list.element);
+}
+
+Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
+                               uint64_t each, Element element) {
+    BlockRuns runs = runs_of(displs, lengths, each);
+    runs.element = element;
+    if (runs.displs.size() < displs.size()) applied("merge-touching");
+    keep_list(displs);
+    return fold_runs(std::move(runs));
+}
+
+Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element) {
+    const ListLook look = look_at(displs, static_cast<int64_t>(bytes));
+    if (look.steps == 0) return fold_displs(std::move(displs), block(0, bytes, element), &look);
+    applied("merge-touching");
+    BlockRuns runs = runs_of_equal(displs, bytes, displs.size() - look.steps);
+    runs.element = element;
+    if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
+        runs.pieces = std::move(displs);
+    else
+        keep_list(displs);
+    return fold_runs(std::move(runs));
+}
+
+Placed Builder::fold_runs(BlockRuns runs) {
+    const std::size_t n = runs.displs.size();
+    if (n == 0) return {};
+    std::vector<uint64_t> &first = runs.first;
+    if (n == 1) return block(runs.displs[0], first[1] * runs.each, runs.element);
+    const LengthLook look = look_at_lengths(first);
+    if (look.uniform) {
+        const Placed one = block(0, first[1] * runs.each, runs.element);
+        keep_list(first);
+        keep_list(runs.pieces);
+        return fold_displs(std::move(runs.displs), one);
     }
     const std::size_t p = shortest_period(
-        n, [&](auto i, auto j) { return step(list.displs, i) == step(list.displs, j); },
-        [&](auto i, auto j) { return list.bytes[i] == list.bytes[j]; });
+        n, [&](auto i, auto j) { return step(runs.displs, i) == step(runs.displs, j); },
+        [&](auto i, auto j) { return first[i + 1] - first[i] == first[j + 1] - first[j]; });
     if (p < n) {
         applied("period");
-        const auto stride = static_cast<int64_t>(static_cast<uint64_t>(list.displs[p]) -
-                                                 static_cast<uint64_t>(list.displs[0]));
-        truncate(list.displs, p);
-        truncate(list.bytes, p);
-        return make_strided(n / p, stride, fold_blocks(std::move(list)));
+        const auto stride = static_cast<int64_t>(static_cast<uint64_t>(runs.displs[p]) -
+                                                 static_cast<uint64_t>(runs.displs[0]));
+        truncate(runs.displs, p);
+        truncate(first, p + 1);
+        runs.pieces = {};
+        return make_strided(n / p, stride, fold_runs(std::move(runs)));
     }
     // Lengths are counted in the widest unit that divides them all, up to 16 bytes.
-    uint64_t bits = 16;
-    for (uint64_t b : list.bytes) bits |= b;
-    const uint64_t unit = bits & -bits;
-    for (uint64_t &b : list.bytes) b /= unit;
-    const Placed one = block(0, unit, list.element);
-    return make_indexed(std::move(list.displs), list.bytes, static_cast<int64_t>(unit), one);
+    constexpr int max_unit_bits = 4;
+    const int unit_bits =
+        std::min(std::countr_zero(look.bits) + std::countr_zero(runs.each), max_unit_bits);
+    const uint64_t unit = uint64_t{1} << unit_bits;
+    if (unit != runs.each) {
+        for (uint64_t &f : first) f = f * runs.each >> unit_bits;
+        keep_list(runs.pieces);
+    }
+    const Placed one = block(0, unit, runs.element);
+    return make_indexed(std::move(runs.displs), std::move(first), static_cast<int64_t>(unit), one,
+                        std::move(runs.pieces));
 }
 
 // Equal children at given displacements, relative to the child's own.
-Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child) {
-    for (;;) {
+Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const ListLook *look) {
+    for (;; look = nullptr) {
         const std::size_t n = displs.size();
         if (n == 1) return {displace(child.at, displs[0]), child.id};
         const int64_t first_step = step(displs, 1);
@@ -127,21 +223,23 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child) {
             truncate(displs, p);
             return strided_without_expansion(n / p, stride, fold_displs(std::move(displs), child));
         }
+        if (!may_have_frequent_step(displs))
+            return make_indexed_block(std::move(displs), child, look);
         const int64_t by = majority_step(displs);
         std::size_t runs = 1;
         for (std::size_t i = 1; i < n; ++i) runs += step(displs, i) != by;
-        if (runs * min_run_for_indexed > n) return make_indexed_block(std::move(displs), child);
+        if (runs * min_run_for_indexed > n)
+            return make_indexed_block(std::move(displs), child, look);
         applied("runs-of-a-list");
-        std::vector<uint64_t> counts;
+        std::vector<uint64_t> first;
         std::vector<int64_t> starts;
         for (std::size_t i = 0; i < n; ++i) {
-            if (i == 0 || step(displs, i) != by) {
-                starts.push_back(displs[i]);
-                counts.push_back(0);
-            }
-            ++counts.back();
+            if (i > 0 && step(displs, i) == by) continue;
+            starts.push_back(displs[i]);
+            first.push_back(i);
         }
-        return make_indexed(std::move(starts), counts, by, child);
+        first.push_back(n);
+        return make_indexed(std::move(starts), std::move(first), by, child);
     }
 }
 
@@ -193,7 +291,10 @@ Placed Builder::fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
         return strided(n / p, period_stride,
                        fold_indexed(std::move(displs), std::move(counts), stride, child));
     }
-    return make_indexed(std::move(displs), counts, stride, child);
+    std::vector<uint64_t> first = take_list<uint64_t>(n + 1);
+    first.push_back(0);
+    for (const uint64_t c : counts) first.push_back(first.back() + c);
+    return make_indexed(std::move(displs), std::move(first), stride, child);
 }
 
 } // namespace ucd

@@ -4,9 +4,12 @@
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
 #include "layout_walk.h"
+#include "support/list_memory.h"
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -46,6 +49,7 @@ private:
         bool waiting = false; // for result_, as the value of member next - 1
         std::vector<Placed> entries = {};
         uint64_t packed_at = 0;
+        bool of_one_type = false; // a structure that may be a list
     };
 
     void push(const Type &t) { stack_.push_back({.type = &t, .owner = stack_.size()}); }
@@ -72,6 +76,7 @@ private:
     void step() {
         Frame &f = stack_.back();
         const Type &t = *f.type;
+        if (f.of_one_type) return step_list();
         if (t.form == Form::structure && f.visited) return step_structure();
         if (!f.visited) {
             f.visited = true;
@@ -83,7 +88,9 @@ private:
             }
             if (t.size == 0) return finish({});
             if (t.form == Form::element) return finish(element(t));
-            if (t.form != Form::structure) push(*t.child);
+            if (t.form != Form::structure) return push(*t.child);
+            f.of_one_type = !packed_ && is_of_one_type(t);
+            if (f.of_one_type) push(*t.children[0]);
             return;
         }
         finish(packed_ ? combine_packed(t, result_) : combine(t, result_));
@@ -122,15 +129,61 @@ private:
                 builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
             return builder_.strided(count, t.stride, run);
         }
-        std::vector<int64_t> displs(count);
-        for (uint64_t i = 0; i < count; ++i)
-            displs[i] = displace(0, static_cast<uint64_t>(t.displs[i]), t.unit);
-        if (t.form == Form::indexed_block)
-            return builder_.indexed_block(
-                std::move(displs),
-                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
-        std::vector<uint64_t> counts(t.blocklengths.get(), t.blocklengths.get() + count);
-        return builder_.indexed(std::move(displs), std::move(counts), extent, child);
+        if (t.form == Form::indexed_block) {
+            child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
+            if (!child.none()) child.at = displace(child.at, first_of(t));
+            return builder_.indexed_block(from_first(t), child);
+        }
+        return indexed(t, extent, child);
+    }
+
+    // Blocks of own lengths: Form::indexed, or a structure of one type.
+    Placed indexed(const Type &t, int64_t extent, Placed child) {
+        child.at = displace(child.at, first_of(t));
+        // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
+        const auto *const lengths = reinterpret_cast<const uint64_t *>(t.blocklengths.data());
+        return builder_.indexed_by(from_first(t), std::span(lengths, t.blocklengths.size()), extent,
+                                   child);
+    }
+
+    static int64_t first_of(const Type &t) {
+        return t.count > 0 ? displace(0, static_cast<uint64_t>(t.displs[0]), t.unit) : 0;
+    }
+
+    // The displacements in bytes, relative to the first.
+    static std::vector<int64_t> from_first(const Type &t) {
+        std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
+        std::array<int64_t, 256> part;
+        const auto count = static_cast<std::size_t>(t.count);
+        const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
+        for (std::size_t i = 0; i < count; i += part.size()) {
+            const std::size_t size = std::min(part.size(), count - i);
+            for (std::size_t k = 0; k < size; ++k)
+                part[k] = displace(0, static_cast<uint64_t>(t.displs[i + k]) - first, t.unit);
+            displs.insert(displs.end(), part.begin(),
+                          part.begin() + static_cast<std::ptrdiff_t>(size));
+        }
+        return displs;
+    }
+
+    static bool is_of_one_type(const Type &t) {
+        const Type *const child = t.children[0];
+        return child->nested_structs == 0 && t.count > 1 &&
+               std::all_of(t.children.get(), t.children.get() + t.count,
+                           [child](const Type *c) { return c == child; });
+    }
+
+    // Members that are all of one dense type are a list of blocks; others are what they are.
+    void step_list() {
+        Frame &f = stack_.back();
+        const Type &t = *f.type;
+        const int64_t extent = t.children[0]->extent();
+        if (result_.none() || !builder_.is_dense(result_.id, extent)) {
+            f.of_one_type = false;
+            return;
+        }
+        builder_.described(static_cast<uint64_t>(t.count));
+        finish(indexed(t, extent, result_));
     }
 
     // The members' values come back one by one in result_; spliced structs add theirs to their

@@ -1,0 +1,87 @@
+#include "types/blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ucd {
+namespace {
+
+// A number's magnitude has no more bits than this value.
+uint64_t magnitude_bits(int64_t n) {
+    return static_cast<uint64_t>(n ^ (n >> 63));
+}
+
+// Where the children of some blocks are. Sum has room for all that is computed.
+template <class Sum>
+struct Reach {
+    Sum low = 0, high = 0;
+    bool any = false;
+
+    void add(Sum first, Sum last) {
+        const Sum from = std::min(first, last), to = std::max(first, last);
+        low = any ? std::min(low, from) : from;
+        high = any ? std::max(high, to) : to;
+        any = true;
+    }
+};
+
+template <class Sum>
+Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
+    Reach<Sum> reach;
+    for (std::size_t i = 0; i < b.displs.size(); ++i) {
+        if (b.lengths[i] == 0) continue;
+        const Sum first = static_cast<Sum>(b.displs[i]) * b.unit;
+        reach.add(first, first + static_cast<Sum>(b.lengths[i] - 1) * b.stride);
+    }
+    return reach;
+}
+
+} // namespace
+
+std::pair<int64_t, int64_t> extremes_of(std::span<const int64_t> list) {
+    int64_t least = list[0], most = list[0];
+    for (const int64_t entry : list) {
+        least = std::min(least, entry);
+        most = std::max(most, entry);
+    }
+    return {least, most};
+}
+
+bool BlocksOfOwnLength::has_negative_length() const {
+    int64_t signs = 0;
+    for (const int64_t length : lengths) signs |= length;
+    return signs < 0;
+}
+
+void BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
+    // In parts that stay in a cache between the looks at them.
+    constexpr std::size_t part = 1024;
+    constexpr int max_bits = 61, max_summed_bits = 50;
+    const int step_bits = std::bit_width(magnitude_bits(unit) | magnitude_bits(stride));
+    Reach<int128> all;
+    uint128 children = 0;
+    for (std::size_t begin = 0; begin < displs.size(); begin += part) {
+        const std::size_t size = std::min(part, displs.size() - begin);
+        const BlocksOfOwnLength some{displs.subspan(begin, size), lengths.subspan(begin, size),
+                                     unit, stride};
+        uint64_t bits = 0, sum = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            bits |= magnitude_bits(some.displs[i]) | static_cast<uint64_t>(some.lengths[i]);
+            sum += static_cast<uint64_t>(some.lengths[i]);
+        }
+        // 64 bits are enough for most, and several times as fast.
+        const int bits_each = std::bit_width(bits);
+        if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {
+            children += sum;
+            const Reach<int64_t> reach = reach_of<int64_t>(some);
+            if (reach.any) all.add(reach.low, reach.high);
+            continue;
+        }
+        for (const int64_t length : some.lengths) children += static_cast<uint64_t>(length);
+        const Reach<int128> reach = reach_of<int128>(some);
+        if (reach.any) all.add(reach.low, reach.high);
+    }
+    bounds.add_range(all.low, all.high, children, child);
+}
+
+} // namespace ucd
