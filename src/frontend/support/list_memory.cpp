@@ -1,6 +1,6 @@
 #include "support/list_memory.h"
 
-#include <sys/mman.h>
+#include "huge_pages.h"
 
 #include <algorithm>
 #include <array>
@@ -8,19 +8,6 @@
 
 namespace ucd {
 namespace {
-
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-// What advice about pages there is for the whole ones in a list's memory is given; whether the
-// system takes it does not matter.
-template <class T>
-void advise(const std::vector<T> &list, int advice) noexcept {
-    const auto begin = reinterpret_cast<uintptr_t>(list.data());
-    const uintptr_t end = begin + list.capacity() * sizeof(T);
-    const uintptr_t first = (begin + huge_page - 1) / huge_page * huge_page;
-    const uintptr_t last = end / huge_page * huge_page;
-    if (first < last) (void)madvise(reinterpret_cast<void *>(first), last - first, advice);
-}
 
 template <class T>
 std::size_t bytes_of(const std::vector<T> &list) {
@@ -89,7 +76,7 @@ std::vector<T> take_list(std::size_t entries) {
     if (is_long) list = KeptLists<T>::instance().take(entries);
     if (list.capacity() < entries) {
         list.reserve(entries);
-        if (entries >= min_huge_list / sizeof(T)) advise(list, MADV_HUGEPAGE);
+        prefer_huge_pages(list.data(), bytes_of(list));
     }
     return list;
 }
@@ -102,7 +89,7 @@ void keep_list(std::vector<T> &list) noexcept {
         std::vector<T>().swap(list);
         return;
     }
-    if (bytes >= min_huge_list) advise(list, MADV_FREE);
+    if (bytes >= min_huge_list) advise_huge_pages(list.data(), bytes, MADV_FREE);
     KeptLists<T>::instance().keep(list);
 }
 

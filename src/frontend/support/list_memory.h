@@ -10,10 +10,9 @@ namespace ucd {
 
 // Lists of fewer bytes are left to the allocator, which keeps their memory itself.
 inline constexpr std::size_t min_kept_list = std::size_t{64} << 10;
-// All that is kept, of displacements and of lengths each. Pages of lists of min_huge_list bytes and
-// more are the system's to take back when it needs memory.
+// All that is kept, of displacements and of lengths each. Pages of lists of 4 MiB and more are the
+// system's to take back when it needs memory.
 inline constexpr std::size_t max_kept_lists = std::size_t{256} << 20;
-inline constexpr std::size_t min_huge_list = std::size_t{4} << 20;
 
 // An empty list with room for so many entries. T: int64_t, uint64_t.
 template <class T>

@@ -1,6 +1,7 @@
 #include "types/blocks.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace ucd {
@@ -39,12 +40,21 @@ Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
 } // namespace
 
 std::pair<int64_t, int64_t> extremes_of(std::span<const int64_t> list) {
-    int64_t least = list[0], most = list[0];
-    for (const int64_t entry : list) {
-        least = std::min(least, entry);
-        most = std::max(most, entry);
-    }
-    return {least, most};
+    // Several at once: each comparison waits for the one before.
+    constexpr std::size_t lanes = 4;
+    std::array<int64_t, lanes> least, most;
+    least.fill(list[0]);
+    most.fill(list[0]);
+    const auto take = [&](std::size_t lane, int64_t entry) {
+        least[lane] = std::min(least[lane], entry);
+        most[lane] = std::max(most[lane], entry);
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= list.size(); i += lanes)
+        for (std::size_t lane = 0; lane < lanes; ++lane) take(lane, list[i + lane]);
+    for (; i < list.size(); ++i) take(0, list[i]);
+    return {*std::min_element(least.begin(), least.end()),
+            *std::max_element(most.begin(), most.end())};
 }
 
 bool BlocksOfOwnLength::has_negative_length() const {

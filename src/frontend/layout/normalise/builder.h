@@ -38,7 +38,8 @@ struct BlockList {
 };
 
 // Blocks of which no two that follow each other touch: entry i has first[i + 1] - first[i] > 0
-// times `each` bytes.
+// times `each` bytes, which is a
+// power of two, at most 16.
 struct BlockRuns {
     std::vector<int64_t> displs;
     std::vector<uint64_t> first; // one entry more
@@ -62,8 +63,11 @@ public:
     Placed block(int64_t at, uint64_t bytes, Element element);
     // `count` children, `stride` bytes apart.
     Placed strided(uint64_t count, int64_t stride, Placed child);
-    // Children at child.at + displs[i].
-    Placed indexed_block(std::vector<int64_t> displs, Placed child);
+    // Children at child.at + displs[i]. `reach`: how far the displacements go, if that is known.
+    struct Reach {
+        int64_t least, most;
+    };
+    Placed indexed_block(std::vector<int64_t> displs, Placed child, const Reach *reach = nullptr);
     // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
     Placed indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts, int64_t stride,
                    Placed child) {
@@ -160,7 +164,8 @@ private:
 
     // fold.cpp
     Placed fold_blocks(BlockList list);
-    Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element);
+    Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
+                             const Reach *reach);
     Placed fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
                           uint64_t each, Element element);
     Placed fold_runs(BlockRuns runs);

@@ -14,6 +14,9 @@
 namespace ucd {
 namespace {
 
+// Lengths are counted in the widest unit that divides them all, up to so many bytes.
+constexpr uint64_t max_unit = 16;
+
 int64_t step(const std::vector<int64_t> &displs, std::size_t i) {
     return static_cast<int64_t>(static_cast<uint64_t>(displs[i]) -
                                 static_cast<uint64_t>(displs[i - 1]));
@@ -63,52 +66,42 @@ void thin(std::vector<int64_t> &displs, std::size_t by) {
 
 namespace {
 
-// Appends to lists part by part, from entries that stay in a cache.
-class RunWriter {
-public:
-    // `room`: the most runs that there may be.
-    RunWriter(std::size_t room, BlockRuns &runs) : runs_(runs) {
-        runs.displs = take_list<int64_t>(room);
-        runs.first = take_list<uint64_t>(room + 1);
+// Makes runs of `count` blocks. block(i, displ, before) gives where block i lies and how many
+// children are before it, and returns whether it starts a run. Entries are collected in a part that
+// stays in a cache, without a branch on what the list is like. `room`: the most runs there may be.
+template <class Block>
+void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs) {
+    constexpr std::size_t part = 256;
+    std::array<int64_t, part> displs;
+    std::array<uint64_t, part> first;
+    runs.displs = take_list<int64_t>(room);
+    runs.first = take_list<uint64_t>(room + 1);
+    for (std::size_t i = 0; i < count;) {
+        std::size_t used = 0;
+        for (const std::size_t end = std::min(count, i + part); i < end; ++i)
+            used += block(i, displs[used], first[used]);
+        runs.displs.insert(runs.displs.end(), displs.data(), displs.data() + used);
+        runs.first.insert(runs.first.end(), first.data(), first.data() + used);
     }
-    // A run whose children start here, if `starts` says so.
-    void put(int64_t displ, uint64_t before, bool starts) {
-        displs_[used_] = displ;
-        first_[used_] = before;
-        used_ += starts;
-        if (used_ == part) write();
-    }
-    void finish(uint64_t all) {
-        write();
-        runs_.first.push_back(all);
-    }
-
-private:
-    void write() {
-        runs_.displs.insert(runs_.displs.end(), displs_.begin(), displs_.begin() + used_);
-        runs_.first.insert(runs_.first.end(), first_.begin(), first_.begin() + used_);
-        used_ = 0;
-    }
-
-    static constexpr std::ptrdiff_t part = 256;
-    BlockRuns &runs_;
-    std::ptrdiff_t used_ = 0;
-    std::array<int64_t, part> displs_;
-    std::array<uint64_t, part> first_;
-};
+}
 
 // Equal blocks of which some touch. `runs`: how many runs that makes.
 BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std::size_t runs) {
     BlockRuns r;
-    r.each = bytes;
-    RunWriter writer(runs, r);
+    r.each = std::min(bytes & (~bytes + 1), max_unit);
+    const uint64_t times = bytes / r.each;
     uint64_t end = static_cast<uint64_t>(displs[0]) + 1; // not where the first one is
-    for (std::size_t i = 0; i < displs.size(); ++i) {
-        const auto at = static_cast<uint64_t>(displs[i]);
-        writer.put(displs[i], i, at != end);
+    const auto block = [=, list = displs.data()](std::size_t i, int64_t &displ,
+                                                 uint64_t &before) mutable {
+        const auto at = static_cast<uint64_t>(list[i]);
+        displ = list[i];
+        before = i * times;
+        const bool starts = at != end;
         end = at + bytes;
-    }
-    writer.finish(displs.size());
+        return starts;
+    };
+    collect_runs(displs.size(), runs, block, r);
+    r.first.push_back(displs.size() * times);
     return r;
 }
 
@@ -116,20 +109,25 @@ BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std:
 BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> lengths,
                   uint64_t each) {
     BlockRuns r;
-    r.each = each;
-    RunWriter writer(displs.size(), r);
-    uint64_t sum = 0, end = static_cast<uint64_t>(displs[0]) + 1;
-    bool any = false;
-    for (std::size_t i = 0; i < displs.size(); ++i) {
-        const auto at = static_cast<uint64_t>(displs[i]);
+    r.each = std::min(each & (~each + 1), max_unit);
+    const uint64_t times = each / r.each;
+    uint64_t sum = 0;
+    const auto block = [=, list = displs.data(), &sum, before_this = uint64_t{0}, end = uint64_t{0},
+                        any = false](std::size_t i, int64_t &displ, uint64_t &before) mutable {
+        const auto at = static_cast<uint64_t>(list[i]);
         const uint64_t length = lengths[i];
         const bool full = length != 0;
-        writer.put(displs[i], sum, full && (at != end || !any));
-        any = any || full;
+        displ = list[i];
+        before = before_this;
+        const bool starts = full & ((at != end) | !any);
+        any |= full;
         end = full ? at + length * each : end;
-        sum += length;
-    }
-    writer.finish(sum);
+        before_this += length * times;
+        sum = before_this;
+        return starts;
+    };
+    collect_runs(displs.size(), displs.size(), block, r);
+    r.first.push_back(sum);
     return r;
 }
 
@@ -149,8 +147,12 @@ Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint
     return fold_runs(std::move(runs));
 }
 
-Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element) {
-    const ListLook look = look_at(displs, static_cast<int64_t>(bytes));
+Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
+                                  const Reach *reach) {
+    const auto touch = static_cast<int64_t>(bytes);
+    const ListLook look = reach != nullptr
+                              ? ListLook{count_steps(displs, touch), reach->least, reach->most}
+                              : look_at(displs, touch);
     if (look.steps == 0) return fold_displs(std::move(displs), block(0, bytes, element), &look);
     applied("merge-touching");
     BlockRuns runs = runs_of_equal(displs, bytes, displs.size() - look.steps);
@@ -186,14 +188,13 @@ Placed Builder::fold_runs(BlockRuns runs) {
         runs.pieces = {};
         return make_strided(n / p, stride, fold_runs(std::move(runs)));
     }
-    // Lengths are counted in the widest unit that divides them all, up to 16 bytes.
-    constexpr int max_unit_bits = 4;
-    const int unit_bits =
-        std::min(std::countr_zero(look.bits) + std::countr_zero(runs.each), max_unit_bits);
-    const uint64_t unit = uint64_t{1} << unit_bits;
+    const uint64_t unit = std::min((look.bits & (~look.bits + 1)) * runs.each, max_unit);
     if (unit != runs.each) {
-        for (uint64_t &f : first) f = f * runs.each >> unit_bits;
-        keep_list(runs.pieces);
+        const int shift = std::countr_zero(unit / runs.each);
+        for (uint64_t &f : first) f >>= shift;
+        // A piece is whole children.
+        if (first.back() % std::max<std::size_t>(runs.pieces.size(), 1) != 0)
+            keep_list(runs.pieces);
     }
     const Placed one = block(0, unit, runs.element);
     return make_indexed(std::move(runs.displs), std::move(first), static_cast<int64_t>(unit), one,

@@ -21,6 +21,13 @@ ListLook look_at(std::span<const int64_t> displs, int64_t step) {
     return look;
 }
 
+std::size_t count_steps(std::span<const int64_t> displs, int64_t step) {
+    std::size_t steps = 0;
+    for (std::size_t i = 1; i < displs.size(); ++i)
+        steps += step_to(displs, i) == static_cast<uint64_t>(step);
+    return steps;
+}
+
 bool may_have_frequent_step(std::span<const int64_t> displs) {
     // Where two neighbouring steps differ, one of them is not the frequent one, and no step takes
     // part in more than two such pairs.
@@ -43,7 +50,8 @@ LengthLook look_at_lengths(std::span<const uint64_t> first) {
     while (i < n && first[i + 1] - first[i] == length) ++i;
     if (i == n) return look;
     look.uniform = false;
-    for (look.bits = length; i < n; ++i) look.bits |= first[i + 1] - first[i];
+    for (look.bits = length; i < n && (look.bits & 1) == 0; ++i)
+        look.bits |= first[i + 1] - first[i];
     return look;
 }
 

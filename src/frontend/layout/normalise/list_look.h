@@ -16,6 +16,9 @@ struct ListLook {
 // has one entry at least.
 ListLook look_at(std::span<const int64_t> displs, int64_t step);
 
+// The first of these alone.
+std::size_t count_steps(std::span<const int64_t> displs, int64_t step);
+
 // False only if no three quarters of a list's steps are equal. Stops as soon as that is certain,
 // after about half of a list without order.
 bool may_have_frequent_step(std::span<const int64_t> displs);
@@ -23,7 +26,7 @@ bool may_have_frequent_step(std::span<const int64_t> displs);
 // What is to be known of lists of lengths, given as prefix sums of one entry more.
 struct LengthLook {
     bool uniform = true; // all are equal
-    uint64_t bits = 0;   // of all lengths, or-ed; incomplete if they are uniform
+    uint64_t bits = 0;   // the lowest bit of all lengths, and some others; 0 if they are uniform
 };
 LengthLook look_at_lengths(std::span<const uint64_t> first);
 

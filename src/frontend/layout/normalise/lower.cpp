@@ -131,8 +131,10 @@ private:
         }
         if (t.form == Form::indexed_block) {
             child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
-            if (!child.none()) child.at = displace(child.at, first_of(t));
-            return builder_.indexed_block(from_first(t), child);
+            if (child.none()) return builder_.indexed_block({}, child);
+            child.at = displace(child.at, first_of(t));
+            const Builder::Reach reach = reach_of(t);
+            return builder_.indexed_block(from_first(t), child, &reach);
         }
         return indexed(t, extent, child);
     }
@@ -148,6 +150,19 @@ private:
 
     static int64_t first_of(const Type &t) {
         return t.count > 0 ? displace(0, static_cast<uint64_t>(t.displs[0]), t.unit) : 0;
+    }
+
+    // How far those go, as the bounds tell.
+    static Builder::Reach reach_of(const Type &t) {
+        const uint64_t last = static_cast<uint64_t>(t.blocklength) - 1;
+        const int64_t across = displace(0, last, t.child->extent());
+        const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
+        const int64_t high = displace(t.child->true_ub, std::max<int64_t>(across, 0));
+        const auto from_first = [first = first_of(t)](int64_t bound, int64_t of_child) {
+            return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
+                            displace(0, UINT64_MAX, first));
+        };
+        return {from_first(t.true_lb, low), from_first(t.true_ub, high)};
     }
 
     // The displacements in bytes, relative to the first.

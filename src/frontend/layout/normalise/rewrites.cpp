@@ -39,14 +39,14 @@ Placed Builder::blocks(BlockList list) {
     return fold_blocks(std::move(list));
 }
 
-Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child) {
+Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const Reach *reach) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
         return {};
     }
     const Node &c = node(child.id);
     if (c.kind == NodeKind::block) {
-        Placed blocks = fold_equal_blocks(std::move(displs), c.bytes, c.element);
+        Placed blocks = fold_equal_blocks(std::move(displs), c.bytes, c.element, reach);
         blocks.at = displace(blocks.at, child.at);
         return blocks;
     }
