@@ -37,6 +37,18 @@ Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
     return reach;
 }
 
+// The same of blocks in steps of their children, none of which is empty.
+Reach<int64_t> reach_in_extents(const BlocksOfOwnLength &b) {
+    int64_t low = b.displs[0], high = b.displs[0];
+    for (std::size_t i = 0; i < b.displs.size(); ++i) {
+        low = std::min(low, b.displs[i]);
+        high = std::max(high, b.displs[i] + b.lengths[i] - 1);
+    }
+    Reach<int64_t> reach;
+    reach.add(low * b.unit, high * b.unit);
+    return reach;
+}
+
 } // namespace
 
 std::pair<int64_t, int64_t> extremes_of(std::span<const int64_t> list) {
@@ -74,16 +86,19 @@ void BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
         const std::size_t size = std::min(part, displs.size() - begin);
         const BlocksOfOwnLength some{displs.subspan(begin, size), lengths.subspan(begin, size),
                                      unit, stride};
-        uint64_t bits = 0, sum = 0;
+        uint64_t bits = 0, sum = 0, empty = 0;
         for (std::size_t i = 0; i < size; ++i) {
-            bits |= magnitude_bits(some.displs[i]) | static_cast<uint64_t>(some.lengths[i]);
-            sum += static_cast<uint64_t>(some.lengths[i]);
+            const auto length = static_cast<uint64_t>(some.lengths[i]);
+            bits |= magnitude_bits(some.displs[i]) | length;
+            sum += length;
+            empty |= length - 1; // the sign
         }
         // 64 bits are enough for most, and several times as fast.
         const int bits_each = std::bit_width(bits);
         if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {
             children += sum;
-            const Reach<int64_t> reach = reach_of<int64_t>(some);
+            const bool simple = unit == stride && static_cast<int64_t>(empty) >= 0;
+            const Reach<int64_t> reach = simple ? reach_in_extents(some) : reach_of<int64_t>(some);
             if (reach.any) all.add(reach.low, reach.high);
             continue;
         }

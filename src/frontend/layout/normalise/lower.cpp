@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -171,10 +172,19 @@ private:
         std::array<int64_t, 256> part;
         const auto count = static_cast<std::size_t>(t.count);
         const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
+        const auto unit = static_cast<uint64_t>(t.unit);
         for (std::size_t i = 0; i < count; i += part.size()) {
             const std::size_t size = std::min(part.size(), count - i);
-            for (std::size_t k = 0; k < size; ++k)
-                part[k] = displace(0, static_cast<uint64_t>(t.displs[i + k]) - first, t.unit);
+            const int64_t *const from = t.displs.data() + i;
+            const auto make = [&](auto times) {
+                for (std::size_t k = 0; k < size; ++k)
+                    part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));
+            };
+            // Shifts are done several at once.
+            if (std::has_single_bit(unit))
+                make([shift = std::countr_zero(unit)](uint64_t n) { return n << shift; });
+            else
+                make([unit](uint64_t n) { return n * unit; });
             displs.insert(displs.end(), part.begin(),
                           part.begin() + static_cast<std::ptrdiff_t>(size));
         }
