@@ -1,5 +1,7 @@
 #include "types/blocks.h"
 
+#include "support/list_memory.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -51,22 +53,30 @@ Reach<int64_t> reach_in_extents(const BlocksOfOwnLength &b) {
 
 } // namespace
 
-std::pair<int64_t, int64_t> extremes_of(std::span<const int64_t> list) {
+std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
+                                        int64_t &most) {
+    std::vector<int64_t> copy = take_list<int64_t>(list.size());
+    if (list.empty()) return copy;
     // Several at once: each comparison waits for the one before.
-    constexpr std::size_t lanes = 4;
-    std::array<int64_t, lanes> least, most;
-    least.fill(list[0]);
-    most.fill(list[0]);
+    constexpr std::size_t lanes = 4, part = 1024;
+    std::array<int64_t, lanes> low, high;
+    low.fill(list[0]);
+    high.fill(list[0]);
     const auto take = [&](std::size_t lane, int64_t entry) {
-        least[lane] = std::min(least[lane], entry);
-        most[lane] = std::max(most[lane], entry);
+        low[lane] = std::min(low[lane], entry);
+        high[lane] = std::max(high[lane], entry);
     };
-    std::size_t i = 0;
-    for (; i + lanes <= list.size(); i += lanes)
-        for (std::size_t lane = 0; lane < lanes; ++lane) take(lane, list[i + lane]);
-    for (; i < list.size(); ++i) take(0, list[i]);
-    return {*std::min_element(least.begin(), least.end()),
-            *std::max_element(most.begin(), most.end())};
+    for (std::size_t begin = 0; begin < list.size(); begin += part) {
+        const auto some = list.subspan(begin, std::min(part, list.size() - begin));
+        copy.insert(copy.end(), some.begin(), some.end());
+        std::size_t i = 0;
+        for (; i + lanes <= some.size(); i += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) take(lane, some[i + lane]);
+        for (; i < some.size(); ++i) take(0, some[i]);
+    }
+    least = *std::min_element(low.begin(), low.end());
+    most = *std::max_element(high.begin(), high.end());
+    return copy;
 }
 
 bool BlocksOfOwnLength::has_negative_length() const {

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <vector>
 
 namespace ucd {
 
-// The least and the greatest entry of a list that has one at least.
-std::pair<int64_t, int64_t> extremes_of(std::span<const int64_t> list);
+// A copy of a list, in kept memory if there is any; and its least and its greatest entry, if it has
+// one at all.
+std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
+                                        int64_t &most);
 
 // Blocks of `lengths[i]` children, `stride` apart, at `displs[i]` times `unit`.
 struct BlocksOfOwnLength {

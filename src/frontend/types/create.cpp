@@ -121,10 +121,10 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->count = count;
     t->blocklength = blocklength;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    t->displs = copy_of(displs, count);
+    int64_t least = 0, most = 0;
+    t->displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
     Bounds bounds;
     if (count > 0) {
-        const auto [least, most] = extremes_of(t->displs);
         const int128 a = static_cast<int128>(least) * t->unit;
         const int128 b = static_cast<int128>(most) * t->unit;
         bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);

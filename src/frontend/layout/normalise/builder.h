@@ -63,11 +63,9 @@ public:
     Placed block(int64_t at, uint64_t bytes, Element element);
     // `count` children, `stride` bytes apart.
     Placed strided(uint64_t count, int64_t stride, Placed child);
-    // Children at child.at + displs[i]. `reach`: how far the displacements go, if that is known.
-    struct Reach {
-        int64_t least, most;
-    };
-    Placed indexed_block(std::vector<int64_t> displs, Placed child, const Reach *reach = nullptr);
+    // Children at child.at + displs[i]. `look`, if it is known: at the displacements, for the step
+    // by which children touch.
+    Placed indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);
     // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
     Placed indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts, int64_t stride,
                    Placed child) {
@@ -165,7 +163,7 @@ private:
     // fold.cpp
     Placed fold_blocks(BlockList list);
     Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
-                             const Reach *reach);
+                             const ListLook *known);
     Placed fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
                           uint64_t each, Element element);
     Placed fold_runs(BlockRuns runs);

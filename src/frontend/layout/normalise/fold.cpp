@@ -148,11 +148,8 @@ Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint
 }
 
 Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
-                                  const Reach *reach) {
-    const auto touch = static_cast<int64_t>(bytes);
-    const ListLook look = reach != nullptr
-                              ? ListLook{count_steps(displs, touch), reach->least, reach->most}
-                              : look_at(displs, touch);
+                                  const ListLook *known) {
+    const ListLook look = known != nullptr ? *known : look_at(displs, static_cast<int64_t>(bytes));
     if (look.steps == 0) return fold_displs(std::move(displs), block(0, bytes, element), &look);
     applied("merge-touching");
     BlockRuns runs = runs_of_equal(displs, bytes, displs.size() - look.steps);

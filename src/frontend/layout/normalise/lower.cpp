@@ -134,8 +134,12 @@ private:
             child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
             if (child.none()) return builder_.indexed_block({}, child);
             child.at = displace(child.at, first_of(t));
-            const Builder::Reach reach = reach_of(t);
-            return builder_.indexed_block(from_first(t), child, &reach);
+            ListLook look = reach_of(t);
+            const int64_t touch = builder_.node(child.id).segments.last_end;
+            std::vector<int64_t> displs = from_first(t, [&](std::span<const int64_t> entries) {
+                look.steps += count_steps(entries, touch);
+            });
+            return builder_.indexed_block(std::move(displs), child, &look);
         }
         return indexed(t, extent, child);
     }
@@ -145,8 +149,8 @@ private:
         child.at = displace(child.at, first_of(t));
         // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
         const auto *const lengths = reinterpret_cast<const uint64_t *>(t.blocklengths.data());
-        return builder_.indexed_by(from_first(t), std::span(lengths, t.blocklengths.size()), extent,
-                                   child);
+        return builder_.indexed_by(from_first(t, [](auto) {}),
+                                   std::span(lengths, t.blocklengths.size()), extent, child);
     }
 
     static int64_t first_of(const Type &t) {
@@ -154,7 +158,7 @@ private:
     }
 
     // How far those go, as the bounds tell.
-    static Builder::Reach reach_of(const Type &t) {
+    static ListLook reach_of(const Type &t) {
         const uint64_t last = static_cast<uint64_t>(t.blocklength) - 1;
         const int64_t across = displace(0, last, t.child->extent());
         const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
@@ -163,11 +167,13 @@ private:
             return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
                             displace(0, UINT64_MAX, first));
         };
-        return {from_first(t.true_lb, low), from_first(t.true_ub, high)};
+        return {0, from_first(t.true_lb, low), from_first(t.true_ub, high)};
     }
 
-    // The displacements in bytes, relative to the first.
-    static std::vector<int64_t> from_first(const Type &t) {
+    // The displacements in bytes, relative to the first. Part by part, use() is given them while
+    // they are in a cache, with the last one of the part before.
+    template <class Use>
+    static std::vector<int64_t> from_first(const Type &t, Use use) {
         std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
         std::array<int64_t, 256> part;
         const auto count = static_cast<std::size_t>(t.count);
@@ -187,6 +193,7 @@ private:
                 make([unit](uint64_t n) { return n * unit; });
             displs.insert(displs.end(), part.begin(),
                           part.begin() + static_cast<std::ptrdiff_t>(size));
+            use(std::span<const int64_t>(displs).subspan(i > 0 ? i - 1 : 0));
         }
         return displs;
     }

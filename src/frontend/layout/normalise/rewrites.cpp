@@ -39,18 +39,18 @@ Placed Builder::blocks(BlockList list) {
     return fold_blocks(std::move(list));
 }
 
-Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const Reach *reach) {
+Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
         return {};
     }
     const Node &c = node(child.id);
     if (c.kind == NodeKind::block) {
-        Placed blocks = fold_equal_blocks(std::move(displs), c.bytes, c.element, reach);
+        Placed blocks = fold_equal_blocks(std::move(displs), c.bytes, c.element, look);
         blocks.at = displace(blocks.at, child.at);
         return blocks;
     }
-    return from_segments_if_small(fold_displs(std::move(displs), child));
+    return from_segments_if_small(fold_displs(std::move(displs), child, look));
 }
 
 Placed Builder::indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts,
