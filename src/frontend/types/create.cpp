@@ -154,10 +154,10 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
                      const Type *const *children, TypeOwner &type) {
     UCD_TRY(lengths_valid(count, blocklengths));
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
+    t->count = 0; // children that it gives up if it fails
     t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
-    t->count = 0; // what it gives up if it fails
     Bounds bounds;
     // Neighbours of one type are taken together; a structure of one type is a list.
     for (int64_t i = 0, next; i < count; i = next) {
