@@ -46,6 +46,16 @@ with tempfile.TemporaryDirectory() as folder:
                 assert expected <= found, (subject, operation, found)
         assert {row['subject'] for row in rows} == set(subjects), rows
 
+    path = Path(folder) / 'fresh.csv'
+    done = run('--fresh', '--filter', ' 1000 of 8 B', '--csv', str(path))
+    assert done.returncode == 0, done.stderr
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row['section'] for row in rows} == {'fresh'}, rows
+    for subject in ('random, 1000 of 8 B', 'sorted, 1000 of 8 B', 'runs, 1000 of 8 B'):
+        found = {row['contender'].split(', ')[0] for row in rows if row['subject'] == subject}
+        assert found == {'UCD', 'again', 'create', 'hand'}, (subject, found)
+
     done = run('--type', 'vector(100,3,5,double)', '--count', '2')
     assert done.returncode == 0 and 'UCD/roof' in done.stdout, done.stderr
     done = run('--kernels', '--filter', 'pack_sbs_w8')

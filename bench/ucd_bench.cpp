@@ -33,7 +33,7 @@ struct Options {
     bool layouts = false, reductions = false, batches = false, threads = false;
     // For the host.
     bool partial = false, calls = false, sweep = false, equivalents = false, apps = false,
-         kernels = false;
+         kernels = false, fresh = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
     // For GPUs.
     bool copies = false, memories = false, busy = false, shapes = false;
@@ -71,6 +71,8 @@ std::vector<Option> declared(Options &o) {
         {"--count", &o.count, "How many of --type", host},
         {"--sweep", &o.sweep, "Vectors of many blocks, strides and lengths", host},
         {"--sizes", &o.sizes, "The lengths of --sweep, packed KiB", host},
+        {"--fresh", &o.fresh,
+         "Lists that are new every time: types created, packed from once, freed", host},
         {"--equivalents", &o.equivalents, "Equal layouts described differently", host},
         {"--apps", &o.apps, "Whole packs and unpacks of what applications send", host},
         {"--kernels", &o.kernels, "Each kernel of the CPU, in every instruction set that it has",
@@ -113,6 +115,7 @@ void run_host(const Options &o, Run &run, const MpiPeer *mpi) {
                 {o.partial, [&] { cpu::run_pieces(s); }},
                 {o.calls, [&] { cpu::run_calls(s); }},
                 {o.sweep, [&] { cpu::run_sweep(s, o.sizes); }},
+                {o.fresh, [&] { cpu::run_fresh(s); }},
                 {o.equivalents, [&] { cpu::run_equivalents(s); }},
                 {o.reductions,
                  [&] {

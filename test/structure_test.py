@@ -13,7 +13,9 @@ CONTRACT = 'src/backend/contract'
 REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
 GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
-SYSTEM = {'dlfcn.h', 'pthread.h', 'unistd.h', 'sys/uio.h', 'emmintrin.h', 'immintrin.h'}
+SYSTEM = {
+    'dlfcn.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/uio.h', 'emmintrin.h', 'immintrin.h',
+}
 
 # Rooms within a part of the library, lowest first. A file includes its own room and lower ones only.
 ROOMS = {
@@ -70,7 +72,7 @@ class Structure(unittest.TestCase):
             self.check_includes(f'src/backend/{backend}', allowed, 'a backend knows the contract only')
 
     def test_contract_includes_only_itself_and_the_public_header(self):
-        self.check_includes(CONTRACT, headers(CONTRACT) | {'ucd.h', 'contract_id.h'}, 'the contract is the lowest')
+        self.check_includes(CONTRACT, headers(CONTRACT) | {'ucd.h', 'contract_id.h'} | SYSTEM, 'the contract is the lowest')
 
     def test_registry_includes_the_contract_only(self):
         allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h', 'contract_id.h'} | SYSTEM

@@ -33,6 +33,9 @@ void run_calls(const Setting &setting);
 // Vectors of many blocks, strides and lengths (packed KiB).
 void run_sweep(const Setting &setting, const std::vector<std::int64_t> &sizes);
 
+// Lists that are new every time: create, pack, free.
+void run_fresh(const Setting &setting);
+
 // Equal layouts, described differently.
 void run_equivalents(const Setting &setting);
 

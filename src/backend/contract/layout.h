@@ -60,6 +60,10 @@ struct Table {
     std::vector<NodeId> children; // structure
     // Segments that start before entry i, where entries differ in that; count + 1 entries or none.
     std::vector<uint64_t> segments_first;
+    // indexed, may be there where the children are blocks that touch: the displacements of equal
+    // pieces, of one or several children, that all runs are made of. Follows from the other lists,
+    // and saves backends the time to make it.
+    std::vector<int64_t> pieces;
 };
 
 // Displacements that are the caller's, in memory of any kind. Nothing is made of the values.

@@ -32,6 +32,9 @@ void find_transpose(RunnableNest &p, bool open_ended) {
     }
 }
 
+// Longer runs, in bytes, are not moved without a branch on their length, see runs.h.
+constexpr uint64_t max_unguessed_run = 32;
+
 // In children.
 uint64_t longest_run(const Level &level) {
     uint64_t longest = 0;
@@ -44,7 +47,8 @@ uint64_t longest_run(const Level &level) {
 struct NodeLevel {
     LevelKind kind;
     Level level;
-    uint64_t each; // packed bytes of one child
+    uint64_t each;                                // packed bytes of one child
+    const std::vector<int64_t> *pieces = nullptr; // see Table::pieces
 };
 
 // The levels of the chain of nodes from `top` down to its block, the outermost first.
@@ -61,6 +65,7 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
             l.kind =
                 n->kind == NodeKind::indexed_block ? LevelKind::indexed_block : LevelKind::indexed;
             if (n->kind == NodeKind::indexed) l.level.first = t.first.data();
+            if (!t.pieces.empty()) l.pieces = &t.pieces;
         }
         levels.push_back(l);
         if (n->kind == NodeKind::indexed && child.kind == NodeKind::block && !dense_run(layout, *n))
@@ -71,32 +76,46 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
 
 // The children that all runs of a level are made of, if most runs are no longer than that: then a
 // list of such pieces is little longer than that of the runs, and has no lengths, which would have
-// to be guessed one by one. Else 0.
+// to be guessed one by one. Where some runs are too long to be moved without a guess, runs may be
+// longer on average. Else 0.
 uint64_t common_piece(const NodeLevel &l, uint64_t block) {
     constexpr uint64_t short_piece = 64; // bytes
     if (l.kind != LevelKind::indexed) return 0;
     const uint64_t *const first = l.level.first;
-    uint64_t piece = 0;
-    for (uint64_t run = 0; run < l.level.count && piece != 1; ++run)
-        piece = std::gcd(piece, first[run + 1] - first[run]);
-    const uint64_t pieces = first[l.level.count] / piece;
-    return piece * block <= short_piece && 2 * pieces < 3 * l.level.count ? piece : 0;
+    const uint64_t runs = l.level.count, children = first[runs];
+    const bool long_runs = longest_run(l.level) * block > max_unguessed_run;
+    const auto too_many = [&](uint64_t pieces) {
+        return long_runs ? pieces > 3 * runs : 2 * pieces >= 3 * runs;
+    };
+    uint64_t piece = first[1];
+    for (uint64_t run = 1; run < runs; ++run) {
+        const uint64_t length = first[run + 1] - first[run];
+        if (length == piece) continue;
+        piece = std::gcd(piece, length);
+        if (piece == 1 || too_many(children / piece)) break;
+    }
+    return piece * block <= short_piece && !too_many(children / piece) ? piece : 0;
 }
 
 // Dense runs, as a list of pieces of so many children; `block` becomes theirs.
 void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block,
                  std::vector<std::vector<int64_t>> &lists) {
     const uint64_t *const first = l.level.first;
+    const uint64_t pieces = first[l.level.count] / piece;
+    block *= piece;
+    l.each = block;
+    l.kind = LevelKind::indexed_block;
+    if (l.pieces != nullptr && l.pieces->size() == pieces) {
+        l.level = {pieces, 0, l.pieces->data(), nullptr};
+        return;
+    }
     std::vector<int64_t> list;
-    list.reserve(first[l.level.count] / piece);
+    list.reserve(pieces);
     for (uint64_t run = 0; run < l.level.count; ++run)
         for (uint64_t i = 0; i < first[run + 1] - first[run]; i += piece)
             list.push_back(displace(l.level.displs[run], i, l.level.stride));
-    block *= piece;
-    l.kind = LevelKind::indexed_block;
-    l.each = block;
     lists.push_back(std::move(list));
-    l.level = {lists.back().size(), 0, lists.back().data(), nullptr};
+    l.level = {pieces, 0, lists.back().data(), nullptr};
 }
 
 // Nests of more levels are not worth the search for what to merge.

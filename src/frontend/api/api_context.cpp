@@ -1,6 +1,7 @@
 // ucd_init, ucd_finalize, versions, messages, hints, backends.
 
 #include "api/api_guard.h"
+#include "support/list_memory.h"
 #include "transfer/arguments.h"
 #include "transfer/context.h"
 #include "transfer/progress.h"
@@ -65,6 +66,7 @@ int ucd_finalize(void) {
         if (--initialisations > 0) return success;
         running_context.store(nullptr, std::memory_order_release);
         delete context; // completes outstanding work
+        release_kept_lists();
         return success;
     });
 }

@@ -82,7 +82,7 @@ std::string arguments_of(const Type &t) {
         return number(t.count) + ", " + number(t.blocklength) + ", " + number(t.stride);
     case Combiner::indexed_block:
     case Combiner::hindexed_block:
-        return number(t.blocklength) + ", " + list(t.displs.get(), t.count);
+        return number(t.blocklength) + ", " + list(t.displs.data(), t.count);
     case Combiner::indexed_block_ref:
         return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) +
                ", " + std::string(predefined_name(predefined_with(t.index_element))) + ", " +
@@ -90,7 +90,7 @@ std::string arguments_of(const Type &t) {
     case Combiner::indexed:
     case Combiner::hindexed:
     case Combiner::structure:
-        return list(t.blocklengths.get(), t.count) + ", " + list(t.displs.get(), t.count);
+        return list(t.blocklengths.data(), t.count) + ", " + list(t.displs.data(), t.count);
     case Combiner::resized: return number(t.lb) + ", " + number(t.extent());
     case Combiner::subarray: {
         const int64_t n = a[0];

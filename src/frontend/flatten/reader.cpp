@@ -85,7 +85,7 @@ private:
     // A node of `count` entries, as far as it is read alike for all kinds.
     struct List {
         uint64_t count = 0;
-        std::unique_ptr<int64_t[]> displs;
+        std::vector<int64_t> displs;
         const uint8_t *ids = nullptr, *lengths = nullptr;
         Widths widths;
     };
@@ -279,7 +279,7 @@ Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
     if (kind == Kind::indexed) l.lengths = cursor_.take(one_length ? 1 : l.count, w.lengths);
     if (cursor_.beyond_end()) return success;
 
-    l.displs = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    l.displs.resize(l.count);
     l.displs[0] = 0;
     int64_t step = unit;
     for (uint64_t i = 1; i < l.count; ++i) {
@@ -298,7 +298,7 @@ Status Reader::indexed_block(List l, TypeOwner &type) {
     const Type *child = nullptr;
     UCD_TRY(refer(l.ids, l.widths.ids, child));
     TypeOwner t = new_type(Combiner::hindexed_block, Form::indexed_block, child);
-    const auto [least, most] = std::minmax_element(l.displs.get(), l.displs.get() + l.count);
+    const auto [least, most] = std::minmax_element(l.displs.begin(), l.displs.end());
     Bounds bounds;
     bounds.add_many(*least, *most, static_cast<int64_t>(l.count), 1, *child);
     t->count = static_cast<int64_t>(l.count);
@@ -331,7 +331,7 @@ Status Reader::indexed(List l, int64_t stride, bool one_length, TypeOwner &type)
     }
     TypeOwner t = new_type(Combiner::hindexed, Form::indexed, child);
     t->count = static_cast<int64_t>(l.count);
-    t->blocklengths = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    t->blocklengths.resize(l.count);
     Bounds bounds;
     for (uint64_t i = 0; i < l.count; ++i) {
         const std::size_t at = one_length ? 0 : i << l.widths.lengths;
@@ -350,7 +350,7 @@ Status Reader::structure(List l, TypeOwner &type) {
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
     t->children = std::make_unique<const Type *[]>(l.count);
     t->count = static_cast<int64_t>(l.count);
-    t->blocklengths = std::make_unique_for_overwrite<int64_t[]>(l.count);
+    t->blocklengths.resize(l.count);
     Bounds bounds;
     for (uint64_t i = 0; i < l.count; ++i) {
         const Type *child = nullptr;
@@ -380,8 +380,8 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
     } else {
         // To lower a displacement is less work than a list of one; it is described as one.
         placed = new_type(Combiner::hindexed_block, Form::wrap, nodes_.back().get());
-        placed->displs = std::make_unique<int64_t[]>(1);
-        placed->displs[0] = placed->stride = start;
+        placed->displs.assign(1, start);
+        placed->stride = start;
         Bounds bounds;
         bounds.add(start, 1, *placed->child);
         UCD_TRY(settle(bounds, *placed));

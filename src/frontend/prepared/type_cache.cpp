@@ -4,6 +4,7 @@
 #include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
+#include "support/list_memory.h"
 #include "support/log.h"
 #include "types/create.h"
 
@@ -17,6 +18,12 @@ TypeCache::~TypeCache() {
     delete elements.load(std::memory_order_acquire);
     delete runs.load(std::memory_order_acquire);
     delete boxes.load(std::memory_order_acquire);
+    for (Table &table : layout.tables) {
+        keep_list(table.displs);
+        keep_list(table.first);
+        keep_list(table.segments_first);
+        keep_list(table.pieces);
+    }
 }
 
 namespace {

@@ -16,23 +16,25 @@ void Bounds::add(int128 displacement, int64_t blocklength, const Type &child) {
 
 void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                       const Type &child) {
+    // The last child of a block lies before the first if the extent is negative.
+    const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
+    add_range(lowest + std::min<int128>(reach, 0), highest + std::max<int128>(reach, 0),
+              static_cast<uint128>(count) * static_cast<uint128>(blocklength), child);
+}
+
+void Bounds::add_range(int128 lowest, int128 highest, uint128 children, const Type &child) {
     nested_ = std::max(nested_, child.nested_structs);
     unflattened_ = unflattened_ || child.unflattened;
     by_reference_ = by_reference_ || child.by_reference;
-    if (count == 0 || blocklength == 0) return;
-    // The last child of a block lies before the first if the extent is negative.
-    const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
-    lowest += std::min<int128>(reach, 0);
-    highest += std::max<int128>(reach, 0);
+    if (children == 0) return;
     if (child.explicit_bounds) {
         // lb and ub are a marker each: with a negative extent, ub lies below lb.
         marked_.include(lowest + child.lb, highest + child.ub);
     }
     if (child.size == 0) return;
     data_.include(lowest + child.true_lb, highest + child.true_ub);
-    const uint128 blocks = static_cast<uint128>(count) * static_cast<uint128>(blocklength);
-    too_large_ = too_large_ || blocks > static_cast<uint128>(INT64_MAX);
-    if (!too_large_) size_ += blocks * child.size;
+    too_large_ = too_large_ || children > static_cast<uint128>(INT64_MAX);
+    if (!too_large_) size_ += children * child.size;
     too_large_ = too_large_ || size_ > static_cast<uint128>(INT64_MAX);
     alignment_ = std::max(alignment_, child.alignment);
     ops_ &= child.ops;

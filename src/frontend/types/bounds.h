@@ -21,6 +21,9 @@ public:
     void add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                   const Type &child);
 
+    // `children` >= 0 in all, whose origins reach from `lowest` to `highest`.
+    void add_range(int128 lowest, int128 highest, uint128 children, const Type &child);
+
     // Bounds that a constructor sets. They stand in for what the blocks imply.
     void set(int128 lb, int128 ub);
 

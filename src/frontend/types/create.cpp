@@ -1,5 +1,7 @@
 #include "types/create.h"
 
+#include "support/list_memory.h"
+#include "types/blocks.h"
 #include "types/bounds.h"
 
 #include <algorithm>
@@ -40,10 +42,8 @@ Status lengths_valid(int64_t count, const int64_t *blocklengths) {
     return success;
 }
 
-std::unique_ptr<int64_t[]> copy_of(const int64_t *array, int64_t count) {
-    auto copy = std::make_unique_for_overwrite<int64_t[]>(static_cast<std::size_t>(count));
-    std::copy_n(array, count, copy.get());
-    return copy;
+std::vector<int64_t> copy_of(const int64_t *array, int64_t count) {
+    return list_of(array, static_cast<std::size_t>(count));
 }
 
 Status finish(const Bounds &bounds, TypeOwner made, TypeOwner &type) {
@@ -99,7 +99,8 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     t->blocklength = blocklength;
     t->stride = far ? 0 : bytes;
     if (unit == Unit::extents) {
-        t->arguments = copy_of(&stride, 1);
+        t->arguments = std::make_unique<int64_t[]>(1);
+        t->arguments[0] = stride;
         t->argument_count = 1;
     }
     Bounds bounds;
@@ -121,14 +122,10 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->count = count;
     t->blocklength = blocklength;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    t->displs = copy_of(displs, count);
+    int64_t least = 0, most = 0;
+    t->displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
     Bounds bounds;
     if (count > 0) {
-        int64_t least = displs[0], most = displs[0];
-        for (int64_t i = 1; i < count; ++i) {
-            least = std::min(least, displs[i]);
-            most = std::max(most, displs[i]);
-        }
         const int128 a = static_cast<int128>(least) * t->unit;
         const int128 b = static_cast<int128>(most) * t->unit;
         bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
@@ -198,16 +195,16 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     UCD_TRY(not_negative(count, "count"));
     UCD_TRY(array_present(blocklengths, count, "blocklengths"));
     UCD_TRY(array_present(displs, count, "displs"));
-    UCD_TRY(lengths_valid(count, blocklengths));
     TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed,
                            Form::indexed, &child);
     t->count = count;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
+    const BlocksOfOwnLength blocks{t->displs, t->blocklengths, t->unit, child.extent()};
+    if (blocks.has_negative_length()) return lengths_valid(count, t->blocklengths.data());
     Bounds bounds;
-    for (int64_t i = 0; i < count; ++i)
-        bounds.add(static_cast<int128>(displs[i]) * t->unit, blocklengths[i], child);
+    blocks.add_to(bounds, child);
     return finish(bounds, std::move(t), type);
 }
 
@@ -215,15 +212,22 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
                      const Type *const *children, TypeOwner &type) {
     UCD_TRY(lengths_valid(count, blocklengths));
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
-    t->children = std::make_unique<const Type *[]>(static_cast<std::size_t>(count));
+    t->count = 0; // children that it gives up if it fails
+    t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
-    t->count = count;
     Bounds bounds;
-    for (int64_t i = 0; i < count; ++i) {
-        retain(*children[i]);
-        t->children[i] = children[i];
-        bounds.add(displs[i], blocklengths[i], *children[i]);
+    // Neighbours of one type are taken together; a structure of one type is a list.
+    for (int64_t i = 0, next; i < count; i = next) {
+        const Type *const child = children[i];
+        for (next = i; next < count && children[next] == child; ++next) t->children[next] = child;
+        const auto begin = static_cast<std::size_t>(i), size = static_cast<std::size_t>(next - i);
+        const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
+                                       std::span(t->blocklengths).subspan(begin, size), 1,
+                                       child->extent()};
+        blocks.add_to(bounds, *child);
+        retain(*child, static_cast<uint64_t>(size));
+        t->count = next;
     }
     return finish(bounds, std::move(t), type);
 }

@@ -1,21 +1,30 @@
 #include "types/type.h"
 
+#include "support/list_memory.h"
 #include "types/predefined.h"
 
 namespace ucd {
 
-void retain(const Type &type) {
-    if (!type.permanent) type.references.fetch_add(1, std::memory_order_relaxed);
+void retain(const Type &type, uint64_t times) {
+    if (!type.permanent) type.references.fetch_add(times, std::memory_order_relaxed);
 }
 
 namespace {
 
-// Adds `type` to the list of the dead if this was its last reference.
-void drop(const Type *type, const Type *&dead) {
+// Gives up so many references; adds `type` to the list of the dead if the last is among them.
+void drop(const Type *type, const Type *&dead, uint64_t times = 1) {
     if (type == nullptr || type->permanent) return;
-    if (type->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (type->references.fetch_sub(times, std::memory_order_acq_rel) != times) return;
     type->next_dead = dead;
     dead = type;
+}
+
+// Past the neighbours of child `i` that are the same type.
+int64_t equal_children(const Type &type, int64_t i) {
+    const Type *const child = type.children[i];
+    while (++i < type.count && type.children[i] == child) {
+    }
+    return i;
 }
 
 } // namespace
@@ -27,9 +36,15 @@ void release(const Type *type) {
         const Type *t = dead;
         dead = t->next_dead;
         drop(t->child, dead);
-        if (t->children)
-            for (int64_t i = 0; i < t->count; ++i) drop(t->children[i], dead);
+        for (int64_t i = 0, next; t->children && i < t->count; i = next) {
+            next = equal_children(*t, i);
+            drop(t->children[i], dead, static_cast<uint64_t>(next - i));
+        }
         if (!t->shares_cache()) delete t->cache.load(std::memory_order_acquire);
+        // The last reference is gone: nobody else looks at them.
+        auto &lists = const_cast<Type &>(*t);
+        keep_list(lists.displs);
+        keep_list(lists.blocklengths);
         delete t;
     }
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace ucd {
 
@@ -74,9 +75,9 @@ struct Type {
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
 
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-    std::unique_ptr<int64_t[]> displs, blocklengths;
-    const void *indices = nullptr;         // by_reference: the caller's, in any memory
-    Element index_element = Element::none; // what they are
+    std::vector<int64_t> displs, blocklengths; // in memory that is kept for the next type
+    const void *indices = nullptr;             // by_reference: the caller's, in any memory
+    Element index_element = Element::none;     // what they are
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 
@@ -92,12 +93,15 @@ struct Type {
     bool shares_cache() const { return combiner == Combiner::dup; }
 
     int64_t extent() const { return ub - lb; }
-    int64_t displacement(int64_t i) const { return displs[i] * unit; }
-    int64_t block_length(int64_t i) const { return blocklengths ? blocklengths[i] : blocklength; }
+    int64_t displacement(int64_t i) const { return displs[static_cast<std::size_t>(i)] * unit; }
+    int64_t block_length(int64_t i) const {
+        return blocklengths.empty() ? blocklength : blocklengths[static_cast<std::size_t>(i)];
+    }
     const Type &child_of(int64_t i) const { return children ? *children[i] : *child; }
 };
 
-void retain(const Type &type);
+// So many more references.
+void retain(const Type &type, uint64_t times = 1);
 
 // Gives up one reference; the last one frees the type and gives up its children, without recursion.
 void release(const Type *type);

@@ -1,6 +1,10 @@
 // Lists and nodes as the device will have them, in one piece of memory.
 #pragma once
 
+#include "huge_pages.h"
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +19,25 @@ public:
         bytes_.resize(at + entries.size() * sizeof(T));
         if (!entries.empty())
             __builtin_memcpy(bytes_.data() + at, entries.data(), entries.size() * sizeof(T));
+        return at;
+    }
+    // The offset of `count` entries, which are made one by one by entry(i).
+    template <class T, class Entry>
+    uint64_t make(std::size_t count, Entry entry) {
+        const uint64_t at = (bytes_.size() + 15) / 16 * 16;
+        if (const std::size_t end = at + count * sizeof(T); end > bytes_.capacity()) {
+            bytes_.reserve(end);
+            prefer_huge_pages(bytes_.data(), end);
+        }
+        bytes_.resize(at);
+        // In parts that stay in a cache: memory is not filled before it is written.
+        std::array<T, 1024> part;
+        const auto *const made = reinterpret_cast<const char *>(part.data());
+        for (std::size_t i = 0; i < count; i += part.size()) {
+            const std::size_t size = std::min(part.size(), count - i);
+            for (std::size_t k = 0; k < size; ++k) part[k] = entry(i + k);
+            bytes_.insert(bytes_.end(), made, made + size * sizeof(T));
+        }
         return at;
     }
     std::size_t size() const { return bytes_.size(); }

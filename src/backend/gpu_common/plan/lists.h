@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace ucd::gpu {
@@ -46,16 +45,17 @@ inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
 
 // Displacements in units of this fit 32 bits, or 0 if none does that.
 inline uint32_t unit_for(const std::vector<int64_t> &displacements) {
-    uint64_t divisor = 0;
+    // The largest power of two: a multiple of whatever words the layout is made of. It shows in the
+    // lowest bit, which is the same for numbers of both signs.
+    constexpr uint64_t most = uint64_t{1} << 16;
+    uint64_t bits = most;
     int64_t low = 0, high = 0;
     for (const int64_t d : displacements) {
-        divisor = std::gcd(divisor, static_cast<uint64_t>(d < 0 ? -d : d));
+        bits |= static_cast<uint64_t>(d);
         low = std::min(low, d);
         high = std::max(high, d);
     }
-    // The largest power of two: a multiple of whatever words the layout is made of.
-    constexpr uint64_t most = uint64_t{1} << 16;
-    const uint64_t unit = divisor == 0 ? most : std::min(divisor & (~divisor + 1), most);
+    const uint64_t unit = bits & (~bits + 1);
     const auto steps = static_cast<int64_t>(unit);
     return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
 }

@@ -4,6 +4,7 @@
 #include "plan/lists.h"
 #include "plan/make_divisor.h"
 
+#include <bit>
 #include <numeric>
 
 namespace ucd::gpu {
@@ -24,10 +25,10 @@ ShapeLevel with_displacements(ShapeLevel level, const std::vector<int64_t> &disp
         level.displacements = lists.add(displs);
         return level;
     }
-    std::vector<int32_t> narrow(displs.size());
-    for (std::size_t i = 0; i < displs.size(); ++i)
-        narrow[i] = static_cast<int32_t>(displs[i] / level.displacement_unit);
-    level.displacements = lists.add(narrow);
+    // All are multiples of the unit, which is a power of two.
+    const int shift = std::countr_zero(level.displacement_unit);
+    level.displacements = lists.make<int32_t>(
+        displs.size(), [&](std::size_t i) { return static_cast<int32_t>(displs[i] >> shift); });
     return level;
 }
 
@@ -37,7 +38,8 @@ ShapeLevel with_runs(ShapeLevel level, const std::vector<int64_t> &displs,
     level.count = first.back();
     level = with_displacements(level, displs, lists);
     level.granule = granule_for(first.back(), displs.size());
-    level.first = lists.add(std::vector<uint32_t>(first.begin(), first.end()));
+    level.first = lists.make<uint32_t>(
+        first.size(), [&](std::size_t i) { return static_cast<uint32_t>(first[i]); });
     level.starts = lists.add(starts_of(first, level.granule));
     return level;
 }
@@ -57,12 +59,13 @@ bool is_short(const Layout &layout, const Node &n) {
 
 ShapeLevel with_blocks(ShapeLevel level, const Table &runs, ListBuilder &lists) {
     level.kind = LevelKind::indexed_block;
+    level.count = runs.first.back();
+    if (runs.pieces.size() == level.count) return with_displacements(level, runs.pieces, lists);
     std::vector<int64_t> displs;
-    displs.reserve(runs.first.back());
+    displs.reserve(level.count);
     for (std::size_t run = 0; run < runs.displs.size(); ++run)
         for (uint64_t i = 0; i < runs.first[run + 1] - runs.first[run]; ++i)
             displs.push_back(displace(runs.displs[run], i, level.stride));
-    level.count = displs.size();
     return with_displacements(level, displs, lists);
 }
 
@@ -296,7 +299,8 @@ uint64_t bits_of(const Layout &layout, const Node &n) {
     uint64_t bits =
         n.kind == NodeKind::strided || n.kind == NodeKind::indexed ? magnitude(n.stride) : 0;
     if (n.kind != NodeKind::strided)
-        for (const int64_t d : layout.tables[n.table].displs) bits |= magnitude(d);
+        // A number and its negative have the same lowest bit, and no other matters.
+        for (const int64_t d : layout.tables[n.table].displs) bits |= static_cast<uint64_t>(d);
     return bits;
 }
 
@@ -316,7 +320,9 @@ InterpreterLists make_interpreter_lists(const Layout &layout, const Node &top) {
 }
 
 uint32_t common_word(const Layout &layout, const Node &top) {
-    uint64_t bits = vector_bytes | bits_of(layout, top);
+    // A list on the top is that of the layout's top.
+    const bool outside = top.kind == NodeKind::block || top.kind == NodeKind::strided;
+    uint64_t bits = vector_bytes | (outside ? bits_of(layout, top) : 0);
     for (const Node &n : layout.nodes) bits |= bits_of(layout, n);
     return static_cast<uint32_t>(bits & (~bits + 1));
 }

@@ -2,6 +2,7 @@
 
 #include "layout/normalise/builder.h"
 #include "layout_walk.h"
+#include "support/list_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,9 +22,19 @@ int order_of(const std::vector<T> &a, const std::vector<T> &b) {
     return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
 }
 
+// Gives up memory that a list does not need, if that is worth a copy.
+template <class T>
+void fit(std::vector<T> &list) {
+    if (list.capacity() - list.size() <= list.size() / 8) return;
+    std::vector<T> exact = take_list<T>(list.size());
+    exact.assign(list.begin(), list.end());
+    keep_list(list);
+    list = std::move(exact);
+}
+
 uint64_t bytes_of(const Table &t) {
     return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
-           t.children.size() * sizeof(NodeId);
+           t.children.size() * sizeof(NodeId) + t.pieces.size() * 8;
 }
 
 } // namespace
@@ -83,8 +94,9 @@ NodeId Builder::intern(const Node &n) {
 
 uint32_t Builder::intern(Table t) {
     const auto id = static_cast<uint32_t>(out_.tables.size());
-    // A list that grew entry by entry has room for more.
-    if (t.displs.capacity() - t.displs.size() > t.displs.size() / 8) t.displs.shrink_to_fit();
+    // A list that grew entry by entry, or lost some, has room for more.
+    fit(t.displs);
+    fit(t.first);
     const uint64_t bytes = bytes_of(t);
     out_.tables.push_back(std::move(t));
     const auto [equal, is_new] = table_index_.insert(id);
@@ -159,30 +171,93 @@ void Builder::summarise(Node &n, Table &t, Entry entry) const {
 
 namespace {
 
+int64_t minus(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
 // Makes the displacements relative to the first and returns that.
 int64_t rebase(std::vector<int64_t> &displs) {
     const int64_t base = displs[0];
-    for (int64_t &d : displs)
-        d = static_cast<int64_t>(static_cast<uint64_t>(d) - static_cast<uint64_t>(base));
+    if (base == 0) return 0;
+    for (int64_t &d : displs) d = minus(d, base);
     return base;
 }
 
 } // namespace
 
-Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child) {
-    const int64_t at = displace(child.at, rebase(displs));
+bool Builder::summarise_apart(Node &n, const Table &t, const ListLook *look) const {
+    const Node &child = node(n.child);
+    const std::size_t count = t.displs.size();
+    if (count < 2) return false;
+    const ListLook own = look != nullptr ? *look : look_at(t.displs, child.segments.last_end);
+    if (own.steps > 0) return false;
+    n.count = count;
+    n.bytes = child.bytes * count;
+    n.low = own.least + child.low;
+    n.high = own.most + child.high;
+    n.segments = repeat_segments(child.segments, count, t.displs[1]);
+    n.segments.last_end = displace(t.displs.back(), child.segments.last_end);
+    return true;
+}
+
+bool Builder::summarise_dense(Node &n, const Table &t) const {
+    const Node &child = node(n.child);
+    const std::size_t count = t.displs.size();
+    if (count < 2 || child.kind != NodeKind::block || n.stride != static_cast<int64_t>(child.bytes))
+        return false;
+    Segments s;
+    s.count = count;
+    int64_t low = 0, high = 0, end = 0;
+    std::size_t touching = 0;
+    const auto bytes_of_run = [&](std::size_t i) {
+        return (t.first[i + 1] - t.first[i]) * child.bytes;
+    };
+    s.first_bytes = bytes_of_run(0);
+    high = end = static_cast<int64_t>(s.first_bytes);
+    for (std::size_t i = 1; i < count; ++i) {
+        const int64_t at = t.displs[i];
+        const uint64_t bytes = bytes_of_run(i);
+        touching += at == end;
+        end = displace(at, static_cast<int64_t>(bytes));
+        low = std::min(low, at);
+        high = std::max(high, end);
+        s.last_bytes = bytes;
+        // All but the first and the last one.
+        if (i + 1 == count) break;
+        s.inner_min = std::min(s.inner_min, bytes);
+        s.inner_max = std::max(s.inner_max, bytes);
+    }
+    if (touching > 0) return false;
+    s.last_end = end;
+    n.count = count;
+    n.bytes = t.first[count] * child.bytes;
+    n.low = low;
+    n.high = high;
+    n.segments = s;
+    return true;
+}
+
+Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child,
+                                   const ListLook *look) {
+    const int64_t base = rebase(displs), at = displace(child.at, base);
+    ListLook moved;
+    if (look != nullptr) {
+        moved = {look->steps, minus(look->least, base), minus(look->most, base)};
+        look = &moved;
+    }
     Node n;
     Table t;
     n.kind = NodeKind::indexed_block;
     n.child = child.id;
     t.displs = std::move(displs);
-    summarise(n, t, [&](std::size_t) -> const Node & { return node(child.id); });
+    if (!summarise_apart(n, t, look))
+        summarise(n, t, [&](std::size_t) -> const Node & { return node(child.id); });
     n.table = intern(std::move(t));
     return {at, intern(n)};
 }
 
-Placed Builder::make_indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
-                             int64_t stride, Placed child) {
+Placed Builder::make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> first,
+                             int64_t stride, Placed child, std::vector<int64_t> pieces) {
     const int64_t at = displace(child.at, rebase(displs));
     Node n;
     Table t;
@@ -190,15 +265,13 @@ Placed Builder::make_indexed(std::vector<int64_t> displs, const std::vector<uint
     n.child = child.id;
     n.stride = stride;
     t.displs = std::move(displs);
-    t.first.reserve(counts.size() + 1);
-    uint64_t sum = 0;
-    for (uint64_t c : counts) {
-        t.first.push_back(sum);
-        sum += c;
-    }
-    t.first.push_back(sum);
-    summarise(n, t,
-              [&](std::size_t i) { return repeat(node(child.id), child.id, counts[i], stride); });
+    t.first = std::move(first);
+    t.pieces = std::move(pieces);
+    if (!t.pieces.empty()) rebase(t.pieces);
+    if (!summarise_dense(n, t))
+        summarise(n, t, [&](std::size_t i) {
+            return repeat(node(child.id), child.id, t.first[i + 1] - t.first[i], stride);
+        });
     n.table = intern(std::move(t));
     return {at, intern(n)};
 }

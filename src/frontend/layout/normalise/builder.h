@@ -4,12 +4,15 @@
 #pragma once
 
 #include "layout.h"
+#include "layout/normalise/list_look.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ucd {
@@ -36,6 +39,17 @@ struct BlockList {
     }
 };
 
+// Blocks of which no two that follow each other touch: entry i has first[i + 1] - first[i] > 0
+// times `each` bytes, which is a
+// power of two, at most 16.
+struct BlockRuns {
+    std::vector<int64_t> displs;
+    std::vector<uint64_t> first; // one entry more
+    uint64_t each = 1;
+    Element element = Element::none;
+    std::vector<int64_t> pieces = {}; // see Table::pieces
+};
+
 class Builder {
 public:
     // Rewrites stop writing out what a description only implies before all that was built takes
@@ -51,11 +65,16 @@ public:
     Placed block(int64_t at, uint64_t bytes, Element element);
     // `count` children, `stride` bytes apart.
     Placed strided(uint64_t count, int64_t stride, Placed child);
-    // Children at child.at + displs[i].
-    Placed indexed_block(std::vector<int64_t> displs, Placed child);
+    // Children at child.at + displs[i]. `look`, if it is known: at the displacements, for the step
+    // by which children touch.
+    Placed indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);
     // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
-    Placed indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
-                   Placed child);
+    Placed indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts, int64_t stride,
+                   Placed child) {
+        return indexed_by(std::move(displs), counts, stride, child);
+    }
+    Placed indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts, int64_t stride,
+                      Placed child);
     Placed blocks(BlockList list);
     // Children at displacements that are read when data moves. No rewrite looks at such a list,
     // or writes out what is around it.
@@ -69,6 +88,10 @@ public:
     }
 
     const Node &node(NodeId id) const { return out_.nodes[id]; }
+    // Whether copies at such a distance are one block.
+    bool is_dense(NodeId id, int64_t stride) const {
+        return node(id).kind == NodeKind::block && stride == static_cast<int64_t>(node(id).bytes);
+    }
     const Layout &so_far() const { return out_; }
 
     // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
@@ -92,6 +115,10 @@ private:
     // Runs of children that do not touch are kept as runs if they are this long on average;
     // otherwise every child is an entry of its own.
     static constexpr uint64_t min_run_for_indexed = 4;
+
+    // The list of blocks is kept beside that of the runs which they make if it has up to so many
+    // times its entries.
+    static constexpr std::size_t max_kept_pieces = 3;
 
     // What rewrites may write out in one layout, in list entries, so that a description of a few
     // bytes, shared parts of it included, costs time linear in its own size. Descriptions that use
@@ -121,9 +148,11 @@ private:
     // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the
     // node is placed at, with child.at added.
     Placed make_strided(uint64_t count, int64_t stride, Placed child);
-    Placed make_indexed_block(std::vector<int64_t> displs, Placed child);
-    Placed make_indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts,
-                        int64_t stride, Placed child);
+    // `look`, if it is known: at the displacements, for the steps by which children touch.
+    Placed make_indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look);
+    // `first`: the children before each run, and all.
+    Placed make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> first, int64_t stride,
+                        Placed child, std::vector<int64_t> pieces = {});
     Placed make_structure(const std::vector<Placed> &entries);
     NodeId intern(const Node &node);
     uint32_t intern(Table table);
@@ -133,10 +162,18 @@ private:
     // returns entry i as a node.
     template <class Entry>
     void summarise(Node &node, Table &table, Entry entry) const;
+    // The same at a look, for what most lists are; false if it is none of that.
+    bool summarise_apart(Node &node, const Table &table, const ListLook *look) const;
+    bool summarise_dense(Node &node, const Table &table) const;
 
     // fold.cpp
     Placed fold_blocks(BlockList list);
-    Placed fold_displs(std::vector<int64_t> displs, Placed child);
+    Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
+                             const ListLook *known);
+    Placed fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
+                          uint64_t each, Element element);
+    Placed fold_runs(BlockRuns runs);
+    Placed fold_displs(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);
     Placed fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
                         Placed child);
 

@@ -4,12 +4,18 @@
 #include "layout/normalise/builder.h"
 #include "layout/normalise/period.h"
 #include "layout_walk.h"
+#include "support/list_memory.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 namespace ucd {
 namespace {
+
+// Lengths are counted in the widest unit that divides them all, up to so many bytes.
+constexpr uint64_t max_unit = 16;
 
 int64_t step(const std::vector<int64_t> &displs, std::size_t i) {
     return static_cast<int64_t>(static_cast<uint64_t>(displs[i]) -
@@ -58,55 +64,143 @@ void thin(std::vector<int64_t> &displs, std::size_t by) {
 
 } // namespace
 
-Placed Builder::fold_blocks(BlockList list) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list.bytes[i] == 0) continue;
-        const bool merge =
-            n > 0 &&
-            displace(list.displs[n - 1], static_cast<int64_t>(list.bytes[n - 1])) == list.displs[i];
-        if (merge) {
-            list.bytes[n - 1] += list.bytes[i];
-        } else {
-            list.displs[n] = list.displs[i];
-            list.bytes[n++] = list.bytes[i];
-        }
-    }
-    if (n < list.size()) applied("merge-touching");
-    list.displs.resize(n);
-    list.bytes.resize(n);
-    if (n == 0) return {};
-    if (n == 1) return block(list.displs[0], list.bytes[0], list.element);
+namespace {
 
-    const auto one_length = std::all_of(list.bytes.begin(), list.bytes.end(),
-                                        [&](uint64_t b) { return b == list.bytes[0]; });
-    if (one_length) {
-        Placed one = block(0, list.bytes[0], list.element);
-        return fold_displs(std::move(list.displs), one);
+// Makes runs of `count` blocks. block(i, displ, before) gives where block i lies and how many
+// children are before it, and returns whether it starts a run. Entries are collected in a part that
+// stays in a cache, without a branch on what the list is like. `room`: the most runs there may be.
+template <class Block>
+void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs) {
+    constexpr std::size_t part = 256;
+    std::array<int64_t, part> displs;
+    std::array<uint64_t, part> first;
+    runs.displs = take_list<int64_t>(room);
+    runs.first = take_list<uint64_t>(room + 1);
+    for (std::size_t i = 0; i < count;) {
+        std::size_t used = 0;
+        for (const std::size_t end = std::min(count, i + part); i < end; ++i)
+            used += block(i, displs[used], first[used]);
+        runs.displs.insert(runs.displs.end(), displs.data(), displs.data() + used);
+        runs.first.insert(runs.first.end(), first.data(), first.data() + used);
+    }
+}
+
+// Equal blocks of which some touch. `runs`: how many runs that makes.
+BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std::size_t runs) {
+    BlockRuns r;
+    r.each = std::min(bytes & (~bytes + 1), max_unit);
+    const uint64_t times = bytes / r.each;
+    uint64_t end = static_cast<uint64_t>(displs[0]) + 1; // not where the first one is
+    const auto block = [=, list = displs.data()](std::size_t i, int64_t &displ,
+                                                 uint64_t &before) mutable {
+        const auto at = static_cast<uint64_t>(list[i]);
+        displ = list[i];
+        before = i * times;
+        const bool starts = at != end;
+        end = at + bytes;
+        return starts;
+    };
+    collect_runs(displs.size(), runs, block, r);
+    r.first.push_back(displs.size() * times);
+    return r;
+}
+
+// Blocks of own lengths, counted in `each` bytes, of which some may be empty.
+BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> lengths,
+                  uint64_t each) {
+    BlockRuns r;
+    r.each = std::min(each & (~each + 1), max_unit);
+    const uint64_t times = each / r.each;
+    uint64_t sum = 0;
+    const auto block = [=, list = displs.data(), &sum, before_this = uint64_t{0}, end = uint64_t{0},
+                        any = false](std::size_t i, int64_t &displ, uint64_t &before) mutable {
+        const auto at = static_cast<uint64_t>(list[i]);
+        const uint64_t length = lengths[i];
+        const bool full = length != 0;
+        displ = list[i];
+        before = before_this;
+        const bool starts = full & ((at != end) | !any);
+        any |= full;
+        end = full ? at + length * each : end;
+        before_this += length * times;
+        sum = before_this;
+        return starts;
+    };
+    collect_runs(displs.size(), displs.size(), block, r);
+    r.first.push_back(sum);
+    return r;
+}
+
+} // namespace
+
+Placed Builder::fold_blocks(BlockList list) {
+    if (list.displs.empty()) return {};
+    return fold_blocks_of(std::move(list.displs), list.bytes, 1, list.element);
+}
+
+Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
+                               uint64_t each, Element element) {
+    BlockRuns runs = runs_of(displs, lengths, each);
+    runs.element = element;
+    if (runs.displs.size() < displs.size()) applied("merge-touching");
+    keep_list(displs);
+    return fold_runs(std::move(runs));
+}
+
+Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
+                                  const ListLook *known) {
+    const ListLook look = known != nullptr ? *known : look_at(displs, static_cast<int64_t>(bytes));
+    if (look.steps == 0) return fold_displs(std::move(displs), block(0, bytes, element), &look);
+    applied("merge-touching");
+    BlockRuns runs = runs_of_equal(displs, bytes, displs.size() - look.steps);
+    runs.element = element;
+    if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
+        runs.pieces = std::move(displs);
+    else
+        keep_list(displs);
+    return fold_runs(std::move(runs));
+}
+
+Placed Builder::fold_runs(BlockRuns runs) {
+    const std::size_t n = runs.displs.size();
+    if (n == 0) return {};
+    std::vector<uint64_t> &first = runs.first;
+    if (n == 1) return block(runs.displs[0], first[1] * runs.each, runs.element);
+    const LengthLook look = look_at_lengths(first);
+    if (look.uniform) {
+        const Placed one = block(0, first[1] * runs.each, runs.element);
+        keep_list(first);
+        keep_list(runs.pieces);
+        return fold_displs(std::move(runs.displs), one);
     }
     const std::size_t p = shortest_period(
-        n, [&](auto i, auto j) { return step(list.displs, i) == step(list.displs, j); },
-        [&](auto i, auto j) { return list.bytes[i] == list.bytes[j]; });
+        n, [&](auto i, auto j) { return step(runs.displs, i) == step(runs.displs, j); },
+        [&](auto i, auto j) { return first[i + 1] - first[i] == first[j + 1] - first[j]; });
     if (p < n) {
         applied("period");
-        const auto stride = static_cast<int64_t>(static_cast<uint64_t>(list.displs[p]) -
-                                                 static_cast<uint64_t>(list.displs[0]));
-        truncate(list.displs, p);
-        truncate(list.bytes, p);
-        return make_strided(n / p, stride, fold_blocks(std::move(list)));
+        const auto stride = static_cast<int64_t>(static_cast<uint64_t>(runs.displs[p]) -
+                                                 static_cast<uint64_t>(runs.displs[0]));
+        truncate(runs.displs, p);
+        truncate(first, p + 1);
+        runs.pieces = {};
+        return make_strided(n / p, stride, fold_runs(std::move(runs)));
     }
-    // Lengths are counted in the widest unit that divides them all, up to 16 bytes.
-    uint64_t bits = 16;
-    for (uint64_t b : list.bytes) bits |= b;
-    const uint64_t unit = bits & -bits;
-    for (uint64_t &b : list.bytes) b /= unit;
-    const Placed one = block(0, unit, list.element);
-    return make_indexed(std::move(list.displs), list.bytes, static_cast<int64_t>(unit), one);
+    const uint64_t unit = std::min((look.bits & (~look.bits + 1)) * runs.each, max_unit);
+    if (unit != runs.each) {
+        const int shift = std::countr_zero(unit / runs.each);
+        for (uint64_t &f : first) f >>= shift;
+        // A piece is whole children.
+        if (first.back() % std::max<std::size_t>(runs.pieces.size(), 1) != 0)
+            keep_list(runs.pieces);
+    }
+    const Placed one = block(0, unit, runs.element);
+    return make_indexed(std::move(runs.displs), std::move(first), static_cast<int64_t>(unit), one,
+                        std::move(runs.pieces));
 }
 
 // Equal children at given displacements, relative to the child's own.
-Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child) {
-    for (;;) {
+Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const ListLook *look) {
+    for (;; look = nullptr) {
         const std::size_t n = displs.size();
         if (n == 1) return {displace(child.at, displs[0]), child.id};
         const int64_t first_step = step(displs, 1);
@@ -127,21 +221,23 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child) {
             truncate(displs, p);
             return strided_without_expansion(n / p, stride, fold_displs(std::move(displs), child));
         }
+        if (!may_have_frequent_step(displs))
+            return make_indexed_block(std::move(displs), child, look);
         const int64_t by = majority_step(displs);
         std::size_t runs = 1;
         for (std::size_t i = 1; i < n; ++i) runs += step(displs, i) != by;
-        if (runs * min_run_for_indexed > n) return make_indexed_block(std::move(displs), child);
+        if (runs * min_run_for_indexed > n)
+            return make_indexed_block(std::move(displs), child, look);
         applied("runs-of-a-list");
-        std::vector<uint64_t> counts;
+        std::vector<uint64_t> first;
         std::vector<int64_t> starts;
         for (std::size_t i = 0; i < n; ++i) {
-            if (i == 0 || step(displs, i) != by) {
-                starts.push_back(displs[i]);
-                counts.push_back(0);
-            }
-            ++counts.back();
+            if (i > 0 && step(displs, i) == by) continue;
+            starts.push_back(displs[i]);
+            first.push_back(i);
         }
-        return make_indexed(std::move(starts), counts, by, child);
+        first.push_back(n);
+        return make_indexed(std::move(starts), std::move(first), by, child);
     }
 }
 
@@ -193,7 +289,10 @@ Placed Builder::fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
         return strided(n / p, period_stride,
                        fold_indexed(std::move(displs), std::move(counts), stride, child));
     }
-    return make_indexed(std::move(displs), counts, stride, child);
+    std::vector<uint64_t> first = take_list<uint64_t>(n + 1);
+    first.push_back(0);
+    for (const uint64_t c : counts) first.push_back(first.back() + c);
+    return make_indexed(std::move(displs), std::move(first), stride, child);
 }
 
 } // namespace ucd

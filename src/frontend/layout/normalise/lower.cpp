@@ -4,10 +4,14 @@
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
 #include "layout_walk.h"
+#include "support/list_memory.h"
 #include "types/bounds.h"
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -64,6 +68,7 @@ private:
         bool waiting = false; // for result_, as the value of member next - 1
         std::vector<Placed> entries = {};
         uint64_t packed_at = 0;
+        bool of_one_type = false; // a structure that may be a list
     };
 
     void push(const Type &t) { stack_.push_back({.type = &t, .owner = stack_.size()}); }
@@ -90,6 +95,7 @@ private:
     void step() {
         Frame &f = stack_.back();
         const Type &t = *f.type;
+        if (f.of_one_type) return step_list();
         if (t.form == Form::structure && f.visited) return step_structure();
         if (!f.visited) {
             f.visited = true;
@@ -101,7 +107,9 @@ private:
             }
             if (t.size == 0) return finish({});
             if (t.form == Form::element) return finish(element(t));
-            if (t.form != Form::structure) push(*t.child);
+            if (t.form != Form::structure) return push(*t.child);
+            f.of_one_type = !packed_ && is_of_one_type(t);
+            if (f.of_one_type) push(*t.children[0]);
             return;
         }
         finish(packed_ ? combine_packed(t, result_) : combine(t, result_));
@@ -145,15 +153,92 @@ private:
                 builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
             return builder_.strided(count, t.stride, run);
         }
-        std::vector<int64_t> displs(count);
-        for (uint64_t i = 0; i < count; ++i)
-            displs[i] = displace(0, static_cast<uint64_t>(t.displs[i]), t.unit);
-        if (t.form == Form::indexed_block)
-            return builder_.indexed_block(
-                std::move(displs),
-                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
-        std::vector<uint64_t> counts(t.blocklengths.get(), t.blocklengths.get() + count);
-        return builder_.indexed(std::move(displs), std::move(counts), extent, child);
+        if (t.form == Form::indexed_block) {
+            child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
+            if (child.none()) return builder_.indexed_block({}, child);
+            child.at = displace(child.at, first_of(t));
+            ListLook look = reach_of(t);
+            const int64_t touch = builder_.node(child.id).segments.last_end;
+            std::vector<int64_t> displs = from_first(t, [&](std::span<const int64_t> entries) {
+                look.steps += count_steps(entries, touch);
+            });
+            return builder_.indexed_block(std::move(displs), child, &look);
+        }
+        return indexed(t, extent, child);
+    }
+
+    // Blocks of own lengths: Form::indexed, or a structure of one type.
+    Placed indexed(const Type &t, int64_t extent, Placed child) {
+        child.at = displace(child.at, first_of(t));
+        // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
+        const auto *const lengths = reinterpret_cast<const uint64_t *>(t.blocklengths.data());
+        return builder_.indexed_by(from_first(t, [](auto) {}),
+                                   std::span(lengths, t.blocklengths.size()), extent, child);
+    }
+
+    static int64_t first_of(const Type &t) {
+        return t.count > 0 ? displace(0, static_cast<uint64_t>(t.displs[0]), t.unit) : 0;
+    }
+
+    // How far those go, as the bounds tell.
+    static ListLook reach_of(const Type &t) {
+        const uint64_t last = static_cast<uint64_t>(t.blocklength) - 1;
+        const int64_t across = displace(0, last, t.child->extent());
+        const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
+        const int64_t high = displace(t.child->true_ub, std::max<int64_t>(across, 0));
+        const auto from_first = [first = first_of(t)](int64_t bound, int64_t of_child) {
+            return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
+                            displace(0, UINT64_MAX, first));
+        };
+        return {0, from_first(t.true_lb, low), from_first(t.true_ub, high)};
+    }
+
+    // The displacements in bytes, relative to the first. Part by part, use() is given them while
+    // they are in a cache, with the last one of the part before.
+    template <class Use>
+    static std::vector<int64_t> from_first(const Type &t, Use use) {
+        std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
+        std::array<int64_t, 256> part;
+        const auto count = static_cast<std::size_t>(t.count);
+        const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
+        const auto unit = static_cast<uint64_t>(t.unit);
+        for (std::size_t i = 0; i < count; i += part.size()) {
+            const std::size_t size = std::min(part.size(), count - i);
+            const int64_t *const from = t.displs.data() + i;
+            const auto make = [&](auto times) {
+                for (std::size_t k = 0; k < size; ++k)
+                    part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));
+            };
+            // Shifts are done several at once.
+            if (std::has_single_bit(unit))
+                make([shift = std::countr_zero(unit)](uint64_t n) { return n << shift; });
+            else
+                make([unit](uint64_t n) { return n * unit; });
+            displs.insert(displs.end(), part.begin(),
+                          part.begin() + static_cast<std::ptrdiff_t>(size));
+            use(std::span<const int64_t>(displs).subspan(i > 0 ? i - 1 : 0));
+        }
+        return displs;
+    }
+
+    static bool is_of_one_type(const Type &t) {
+        const Type *const child = t.children[0];
+        return child->nested_structs == 0 && t.count > 1 &&
+               std::all_of(t.children.get(), t.children.get() + t.count,
+                           [child](const Type *c) { return c == child; });
+    }
+
+    // Members that are all of one dense type are a list of blocks; others are what they are.
+    void step_list() {
+        Frame &f = stack_.back();
+        const Type &t = *f.type;
+        const int64_t extent = t.children[0]->extent();
+        if (result_.none() || !builder_.is_dense(result_.id, extent)) {
+            f.of_one_type = false;
+            return;
+        }
+        builder_.described(static_cast<uint64_t>(t.count));
+        finish(indexed(t, extent, result_));
     }
 
     // Whether the bounds leave no room for an index of 2^31 or more, at whichever end of a block.

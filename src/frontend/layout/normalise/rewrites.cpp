@@ -39,42 +39,35 @@ Placed Builder::blocks(BlockList list) {
     return fold_blocks(std::move(list));
 }
 
-Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child) {
+Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
         return {};
     }
     const Node &c = node(child.id);
     if (c.kind == NodeKind::block) {
-        BlockList list;
-        list.element = c.element;
-        list.bytes.assign(displs.size(), c.bytes);
-        list.displs = std::move(displs);
-        for (int64_t &d : list.displs) d = displace(d, child.at);
-        return fold_blocks(std::move(list));
+        Placed blocks = fold_equal_blocks(std::move(displs), c.bytes, c.element, look);
+        blocks.at = displace(blocks.at, child.at);
+        return blocks;
     }
-    return from_segments_if_small(fold_displs(std::move(displs), child));
+    return from_segments_if_small(fold_displs(std::move(displs), child, look));
 }
 
-Placed Builder::indexed(std::vector<int64_t> displs, std::vector<uint64_t> counts, int64_t stride,
-                        Placed child) {
+Placed Builder::indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts,
+                           int64_t stride, Placed child) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
         return {};
     }
     const Node &c = node(child.id);
-    if (c.kind == NodeKind::block && stride == static_cast<int64_t>(c.bytes)) {
+    if (is_dense(child.id, stride)) {
         applied("merge-touching");
-        BlockList list;
-        list.element = c.element;
-        list.bytes = std::move(counts);
-        for (uint64_t &b : list.bytes) b *= c.bytes;
-        list.displs = std::move(displs);
-        for (int64_t &d : list.displs) d = displace(d, child.at);
-        return fold_blocks(std::move(list));
+        Placed blocks = fold_blocks_of(std::move(displs), counts, c.bytes, c.element);
+        blocks.at = displace(blocks.at, child.at);
+        return blocks;
     }
-    return from_segments_if_small(
-        fold_indexed(std::move(displs), std::move(counts), stride, child));
+    return from_segments_if_small(fold_indexed(
+        std::move(displs), std::vector<uint64_t>(counts.begin(), counts.end()), stride, child));
 }
 
 // Appends the segments of `placed`; false if they are not all of the list's element, or too many.

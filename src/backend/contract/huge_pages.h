@@ -1,0 +1,32 @@
+// Fewer page faults for memory of many megabytes.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ucd {
+
+// Memory of fewer bytes is not worth it.
+inline constexpr std::size_t min_huge_list = std::size_t{4} << 20;
+
+// Gives the system advice about the whole huge pages of some memory. Whether it takes it does not
+// matter.
+inline void advise_huge_pages(const void *memory, std::size_t bytes, int advice) noexcept {
+    constexpr uintptr_t page = uintptr_t{2} << 20;
+    const auto begin = reinterpret_cast<uintptr_t>(memory);
+    const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+    if (first < last) (void)madvise(reinterpret_cast<void *>(first), last - first, advice);
+}
+
+// For memory that was just allocated, before it is written.
+inline void prefer_huge_pages(const void *memory, std::size_t bytes) noexcept {
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= min_huge_list) advise_huge_pages(memory, bytes, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
+} // namespace ucd

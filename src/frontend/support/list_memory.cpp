@@ -1,0 +1,112 @@
+#include "support/list_memory.h"
+
+#include "huge_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace ucd {
+namespace {
+
+template <class T>
+std::size_t bytes_of(const std::vector<T> &list) {
+    return list.capacity() * sizeof(T);
+}
+
+template <class T>
+class KeptLists {
+public:
+    // Never destroyed: types may be freed at exit.
+    static KeptLists &instance() {
+        static KeptLists *kept = new KeptLists;
+        return *kept;
+    }
+
+    // The smallest that has room enough, and little more.
+    std::vector<T> take(std::size_t entries) {
+        const std::lock_guard lock(mutex_);
+        std::vector<T> *best = nullptr;
+        for (std::vector<T> &list : lists_)
+            if (list.capacity() >= entries && list.capacity() - entries <= entries / 8 &&
+                (best == nullptr || list.capacity() < best->capacity()))
+                best = &list;
+        std::vector<T> taken;
+        if (best != nullptr) {
+            bytes_ -= bytes_of(*best);
+            taken.swap(*best);
+        }
+        return taken;
+    }
+
+    // In place of those that have been here longest, if there are too many.
+    void keep(std::vector<T> &list) noexcept {
+        const std::lock_guard lock(mutex_);
+        const std::size_t bytes = bytes_of(list);
+        do {
+            next_ = (next_ + 1) % lists_.size();
+            drop(lists_[next_]);
+        } while (bytes_ + bytes > max_kept_lists);
+        lists_[next_].swap(list);
+        bytes_ += bytes;
+    }
+
+    void release() noexcept {
+        const std::lock_guard lock(mutex_);
+        for (std::vector<T> &list : lists_) drop(list);
+    }
+
+private:
+    void drop(std::vector<T> &list) noexcept {
+        bytes_ -= bytes_of(list);
+        std::vector<T>().swap(list);
+    }
+
+    std::mutex mutex_;
+    std::array<std::vector<T>, 16> lists_;
+    std::size_t next_ = 0, bytes_ = 0;
+};
+
+} // namespace
+
+template <class T>
+std::vector<T> take_list(std::size_t entries) {
+    const bool is_long = entries >= min_kept_list / sizeof(T);
+    std::vector<T> list;
+    if (is_long) list = KeptLists<T>::instance().take(entries);
+    if (list.capacity() < entries) {
+        list.reserve(entries);
+        prefer_huge_pages(list.data(), bytes_of(list));
+    }
+    return list;
+}
+
+template <class T>
+void keep_list(std::vector<T> &list) noexcept {
+    const std::size_t bytes = bytes_of(list);
+    list.clear();
+    if (bytes < min_kept_list || bytes > max_kept_lists) {
+        std::vector<T>().swap(list);
+        return;
+    }
+    if (bytes >= min_huge_list) advise_huge_pages(list.data(), bytes, MADV_FREE);
+    KeptLists<T>::instance().keep(list);
+}
+
+template std::vector<int64_t> take_list(std::size_t);
+template std::vector<uint64_t> take_list(std::size_t);
+template void keep_list(std::vector<int64_t> &) noexcept;
+template void keep_list(std::vector<uint64_t> &) noexcept;
+
+void release_kept_lists() noexcept {
+    KeptLists<int64_t>::instance().release();
+    KeptLists<uint64_t>::instance().release();
+}
+
+std::vector<int64_t> list_of(const int64_t *array, std::size_t entries) {
+    std::vector<int64_t> list = take_list<int64_t>(entries);
+    list.assign(array, array + entries);
+    return list;
+}
+
+} // namespace ucd

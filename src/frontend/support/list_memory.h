@@ -1,0 +1,31 @@
+// Memory of long lists, which is kept for the next one: of a list of displacements that is new each
+// time, fresh pages would cost several times what a look at it does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ucd {
+
+// Lists of fewer bytes are left to the allocator, which keeps their memory itself.
+inline constexpr std::size_t min_kept_list = std::size_t{64} << 10;
+// All that is kept, of displacements and of lengths each. Pages of lists of 4 MiB and more are the
+// system's to take back when it needs memory.
+inline constexpr std::size_t max_kept_lists = std::size_t{256} << 20;
+
+// An empty list with room for so many entries. T: int64_t, uint64_t.
+template <class T>
+std::vector<T> take_list(std::size_t entries);
+
+// Takes over the memory of a list that is no longer needed, and leaves it empty.
+template <class T>
+void keep_list(std::vector<T> &list) noexcept;
+
+// Gives all that is kept back to the allocator.
+void release_kept_lists() noexcept;
+
+// A copy of an array, in kept memory if there is any.
+std::vector<int64_t> list_of(const int64_t *array, std::size_t entries);
+
+} // namespace ucd
