@@ -65,7 +65,7 @@ void Lane::note(gpuError_t state, uint64_t number) {
     if (number <= before) return;
     if (const Status status = check(state, "work on the device"); !status.ok()) {
         if (faulty_.load(std::memory_order_relaxed) == 0) sound_before_fault_ = before;
-        fault_ = last_error;
+        fault_ = last_error();
         faulty_.store(number, std::memory_order_relaxed);
     }
     completed_.store(number, std::memory_order_release);
@@ -86,7 +86,7 @@ Status Lane::poll(uint64_t number, bool &completed) {
     const bool failed = completed && number > sound_before_fault_ &&
                         number <= faulty_.load(std::memory_order_relaxed);
     if (!failed) return success;
-    last_error = fault_;
+    last_error() = fault_;
     return Status(UCD_ERR__DEVICE);
 }
 

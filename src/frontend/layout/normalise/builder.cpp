@@ -188,7 +188,7 @@ int64_t rebase(std::vector<int64_t> &displs) {
 bool Builder::summarise_apart(Node &n, const Table &t, const ListLook *look) const {
     const Node &child = node(n.child);
     const std::size_t count = t.displs.size();
-    if (count < 2) return false;
+    if (count < 2 || child.has_reference) return false;
     const ListLook own = look != nullptr ? *look : look_at(t.displs, child.segments.last_end);
     if (own.steps > 0) return false;
     n.count = count;
