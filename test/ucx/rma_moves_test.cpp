@@ -45,6 +45,7 @@ struct Layouts {
 Layouts random_layouts(Case &one, ucd_op_t op, bool one_element) {
     Rng &rng = one.rng();
     RecipeOptions options = device_options(op);
+    options.index_memory = nullptr; // such types cannot be sent
     ucd_type_t element = UCD_TYPE__BYTE;
     if (one_element) {
         if (options.elements.empty())

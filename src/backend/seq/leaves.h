@@ -145,7 +145,7 @@ struct Ends {
     explicit Ends(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
-        if constexpr (direction == Direction::pack && head >= 8)
+        if constexpr (direction == Direction::pack && may_be_short)
             if (block - head <= 2) return pack_short_tail(at, packed);
         const uint64_t end = block - tail;
         if constexpr (head <= 16) {
@@ -163,6 +163,10 @@ struct Ends {
     }
 
 private:
+    // Of 9, 10, 17 or 18 bytes: a number or two, and a character or two. Others are rarer than the
+    // code for them is worth.
+    static constexpr bool may_be_short = (head == 8 || head == 16) && tail == 8;
+
     UCD_SEQ_INLINE void pack_short_tail(uintptr_t at, char *packed) const {
         copy<head>(packed, pointer(at));
         asm volatile("" : : : "memory"); // or compilers store the tail first
