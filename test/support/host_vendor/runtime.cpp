@@ -2,9 +2,6 @@
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
-#include "runtime/driver.h"
-#include "runtime/plain_copy.h"
-
 #include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
@@ -14,10 +11,6 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-
-namespace mock {
-const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
-}
 
 namespace ucd::hostgpu {
 
@@ -162,6 +155,10 @@ Graph end_capture(mock::Stream &stream) {
     return graph;
 }
 
+void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what) {
+    line_of(&stream)->capture->kept.push_back(std::move(what));
+}
+
 void replay(const Graph &graph, mock::Stream &stream) {
     for (const auto &node : graph.nodes) submit(&stream, node);
 }
@@ -195,56 +192,6 @@ void note_kernel(const char *name) {
 
 } // namespace
 
-namespace driver {
-namespace {
-
-const BackendState everything{
-    .available = true, .devices = mock::device_count, .version = "1", .reason = {}};
-
-} // namespace
-
-BackendState look() {
-    return everything;
-}
-
-const BackendState &initialise() {
-    return everything;
-}
-
-bool find(const void *address, MemoryLocation &place) {
-    ++mock::counts.queries;
-    return mock::find(address, place);
-}
-
-Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
-    mock::Allocation a;
-    if (!mock::find(address, a)) return fail(UCD_ERR__DEVICE, "mock: %p is in no memory", address);
-    start = a.address;
-    bytes = a.bytes;
-    return success;
-}
-
-Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
-    line_of(stream)->capture->kept.push_back(std::move(what));
-    return success;
-}
-
-namespace {
-thread_local std::vector<int> pushed;
-}
-
-Current::Current(int device) {
-    const ucdtest::SpareAllocations spared;
-    pushed.push_back(current_device);
-    current_device = device;
-}
-
-Current::~Current() {
-    current_device = pushed.back();
-    pushed.pop_back();
-}
-
-} // namespace driver
 } // namespace ucd::hostgpu
 
 // The runtime --------------------------------------------------------------
@@ -437,10 +384,6 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
     return gpuSuccess;
 }
 
-gpuError_t ucd::hostgpu::copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
-    return copy_each(stream, copies);
-}
-
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
                             std::size_t from_pitch, std::size_t width, std::size_t height,
                             gpuMemcpyKind kind, gpuStream_t stream) {
@@ -472,8 +415,8 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     return gpuSuccess;
 }
 
-gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
-                           gpuStream_t stream) {
+gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::hostgpu::dim3,
+                           void **arguments, std::size_t, gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     ++mock::counts.launches;
     const ucdtest::SpareAllocations spared;
