@@ -31,12 +31,12 @@ inline constexpr gpu::Tuning tuning = {
     .long_run_bytes = 512,
     .host_blocks = 2,
     .min_reductions_batched = 3,
-    // Without measurements, an engine is chosen only for rows that it does not feel: aligned ones
-    // of 4 KiB or more.
-    .copy_engine = {.earlier = 0,
+    // Without measurements, an engine is chosen for one row, and for rows that it does not feel:
+    // aligned ones of 4 KiB or more.
+    .copy_engine = {.earlier = 8192,
                     .per_row = 8192,
                     .kernel_per_byte = 2,
-                    .odd_row = 1,
+                    .odd_row = 8192,
                     .row_alignment = 16,
                     .long_row = UINT64_MAX},
 };
