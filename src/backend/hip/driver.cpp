@@ -58,15 +58,10 @@ bool runs(std::string_view code, std::string_view device) {
 // Why a device cannot be used; "" if it can. HIP before version 6 ends the process if a kernel is
 // launched on a device that there is no code for.
 std::string refusal(const hipDeviceProp_t &properties) {
-#if defined(__HIP_PLATFORM_AMD__)
     for (std::string_view rest = UCD_HIP_ARCHITECTURES; !rest.empty();)
         if (runs(take_word(rest, ' '), properties.gcnArchName)) return "";
     return "has architecture " + std::string(properties.gcnArchName) +
            ", and this build is for " UCD_HIP_ARCHITECTURES;
-#else
-    (void)properties, (void)runs;
-    return "";
-#endif
 }
 
 struct DeviceFacts {
@@ -162,12 +157,11 @@ bool is_managed(const hipPointerAttribute_t &a) {
 #endif
 }
 
-// The type of an address is a pointer for AMD's devices and a number for NVIDIA's.
-hipDeviceptr_t pointer_to(uintptr_t position) {
-    return (hipDeviceptr_t)position; // NOLINT
+void *pointer_to(uintptr_t position) {
+    return reinterpret_cast<void *>(position);
 }
-uintptr_t number_of(hipDeviceptr_t pointer) {
-    return (uintptr_t)pointer; // NOLINT
+uintptr_t number_of(const void *pointer) {
+    return reinterpret_cast<uintptr_t>(pointer);
 }
 
 // The access rights that a device has to memory of a pool or of a mapped range; false if it is in
@@ -250,7 +244,7 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
     UCD_TRY(check(
         hipMemGetAddressRange(&first, &bytes, pointer_to(reinterpret_cast<uintptr_t>(address))),
         "asking for an allocation"));
-    start = reinterpret_cast<void *>(number_of(first));
+    start = first;
     return success;
 }
 

@@ -1,9 +1,5 @@
 #include "driver_library.h"
 
-#include <hip/hip_runtime_api.h>
-
-#if defined(__HIP_PLATFORM_AMD__)
-
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -40,21 +36,3 @@ bool is_initialised() {
 }
 
 } // namespace ucd::hip
-
-#else
-
-#include <cuda_runtime.h>
-
-namespace ucd::hip {
-
-// HIP over CUDA is for tests of these sources: whether there is a driver shows when it is used.
-std::string missing_driver() {
-    return "";
-}
-bool is_initialised() {
-    return true;
-}
-
-} // namespace ucd::hip
-
-#endif

@@ -1,7 +1,7 @@
 // HIP's names for what gpu_common needs. Nothing else in there knows them.
 #pragma once
 
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_runtime.h>
 #else
 #include <hip/hip_runtime_api.h>
@@ -102,7 +102,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 
 // Kernels --------------------------------------------------------------
 
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 
 #define UCD_GPU_FUNCTION __device__ __forceinline__
 #define UCD_GPU_KERNEL(name, Params)                                                               \
@@ -126,8 +126,6 @@ UCD_GPU_FUNCTION uint32_t high_product(uint32_t a, uint32_t b) {
 UCD_GPU_FUNCTION uint64_t high_product(uint64_t a, uint64_t b) {
     return __umul64hi(a, b);
 }
-
-#if defined(__HIP_PLATFORM_AMD__)
 
 // By the hardware, in an instruction each: rounded to nearest, ties to even.
 UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
@@ -186,25 +184,6 @@ UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
 }
 
 #undef UCD_HIP_GLOBAL
-
-#else
-
-UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
-    return to_float(half);
-}
-UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
-    return to_float16(value);
-}
-template <class T>
-UCD_GPU_FUNCTION T load(uintptr_t address) {
-    return *reinterpret_cast<const T *>(address);
-}
-template <class T>
-UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
-    *reinterpret_cast<T *>(address) = value;
-}
-
-#endif
 
 // From memory that does not change while kernels run.
 template <class T>

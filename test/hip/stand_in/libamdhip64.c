@@ -34,9 +34,7 @@ hipError_t hipGetLastError(void) {
 hipError_t hipGetDeviceCount(int *count) {
     log_call(__func__);
     *count = is("two") ? 2 : 1;
-    return is("old")         ? hipErrorInsufficientDriver
-           : is("no device") ? hipErrorNoDevice
-                             : hipSuccess;
+    return is("old") ? hipErrorInsufficientDriver : is("no device") ? hipErrorNoDevice : hipSuccess;
 }
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device) {

@@ -12,6 +12,7 @@ int access(const char *name, int mode) {
         errno = strcmp(state, "forbidden") == 0 ? EACCES : ENOENT;
         return strcmp(state, "there") == 0 ? 0 : -1;
     }
-    int (*const real)(const char *, int) = (int (*)(const char *, int))dlsym(RTLD_NEXT, "access");
+    int (*real)(const char *, int);
+    *(void **)&real = dlsym(RTLD_NEXT, "access");
     return real(name, mode);
 }

@@ -1,5 +1,5 @@
-/* HIP's functions that no test with the stand-in should come to. They have to be there for the plugin
- * to load. */
+/* HIP's functions that no test with the stand-in should come to. They have to be there for the
+ * plugin to load. */
 
 #define REFUSED(name)                                                                              \
     int name(void);                                                                                \
