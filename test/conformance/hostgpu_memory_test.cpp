@@ -5,6 +5,7 @@
 #include "backend.h"
 #include "transfer/device_memory.h"
 
+#include "support/host_vendor/capture.h"
 #include "support/moves/strided_move.hpp"
 
 #include <ucd_memory.h>
@@ -15,10 +16,6 @@
 #include <vector>
 
 using namespace ucdtest;
-
-namespace ucd {
-std::unique_ptr<Backend> create_hostgpu_backend();
-}
 
 namespace {
 
@@ -149,7 +146,7 @@ TEST_CASE("a handle with any bit changed does not open") {
 TEST_CASE("a backend opens what was exported, and nothing else") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend = ucd::create_hostgpu_backend();
+    const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.at(100), 300, handle).ok());
     CHECK(handle.offset == 100);
@@ -197,7 +194,7 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
 TEST_CASE("what is open twice at an address is there until both are closed") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend = ucd::create_hostgpu_backend();
+    const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.address, 1000, handle).ok());
     ucd::DeviceMemory memories;

@@ -324,7 +324,9 @@ TEST_CASE("oracle: random recipes keep their promises and are varied") {
         if (options.unpack_safe && overlaps(bytes)) one.fail("overlaps itself");
         if (map.lb != type.map->lb || map.extent != type.map->extent) one.fail("maps differ");
         const TouchedRange walked = touched_range(bytes), computed = touched_range(map, 1);
-        if (walked.low != computed.low || walked.high != computed.high) one.fail("ranges differ");
+        // Indices stay within bounds that are given, and may leave room there.
+        if (!map.by_reference && (walked.low != computed.low || walked.high != computed.high))
+            one.fail("ranges differ");
         ++total;
         empty += bytes.empty();
         contiguous += segments(bytes).size() == 1;

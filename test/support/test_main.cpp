@@ -14,6 +14,14 @@ namespace {
 // How a program tells Meson that it was skipped.
 constexpr int skipped = 77;
 
+// Whether UCD_REQUIRE_BACKEND, a list with commas, names the backend: then its tests fail where it
+// cannot work.
+bool is_required(const std::string &name) {
+    const char *required = std::getenv("UCD_REQUIRE_BACKEND");
+    return required != nullptr &&
+           ("," + std::string(required) + ",").find("," + name + ",") != std::string::npos;
+}
+
 // Why the tests cannot run; "" if they can. UCD_TEST_NEEDS_BACKEND names a backend that has to have
 // a device.
 std::string reason_to_skip() {
@@ -55,8 +63,9 @@ int main(int argc, char **argv) {
     if (const int rc = session.applyCommandLine(argc, argv); rc != 0) return rc;
     if (!start_library()) return 2;
     if (const std::string reason = reason_to_skip(); !reason.empty()) {
-        std::fprintf(stderr, "skipped: %s\n", reason.c_str());
-        return stop_library() ? skipped : 2;
+        const bool required = is_required(std::getenv("UCD_TEST_NEEDS_BACKEND"));
+        std::fprintf(stderr, "%s: %s\n", required ? "failed" : "skipped", reason.c_str());
+        return stop_library() && !required ? skipped : 2;
     }
     std::fprintf(stderr, "UCD_TEST_SEED=%llu\n",
                  static_cast<unsigned long long>(ucdtest::session_seed()));

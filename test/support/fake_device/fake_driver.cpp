@@ -183,6 +183,33 @@ void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
     return a.address;
 }
 
+void *allocate_incoherent(int device, std::size_t bytes) {
+    Allocation a{.bytes = bytes, .kind = ucd::MemoryKind::pinned, .device = device};
+    a.address = map(PROT_READ | PROT_WRITE, -1, whole_pages(bytes));
+    a.memory = map(PROT_READ | PROT_WRITE, -1, whole_pages(bytes));
+    add(a);
+    return a.address;
+}
+
+namespace {
+
+template <class Copy>
+void copy_incoherent(Copy copy) {
+    const std::lock_guard lock(memory().mutex);
+    for (const auto &[position, a] : memory().allocations)
+        if (a.kind == ucd::MemoryKind::pinned && a.address != a.memory) copy(a);
+}
+
+} // namespace
+
+void fetch_incoherent() {
+    copy_incoherent([](const Allocation &a) { std::memcpy(a.memory, a.address, a.bytes); });
+}
+
+void publish_incoherent() {
+    copy_incoherent([](const Allocation &a) { std::memcpy(a.address, a.memory, a.bytes); });
+}
+
 void release(void *address) {
     Allocation a;
     {

@@ -80,6 +80,11 @@ struct Allocation {
 
 // Null if there is no memory. `kind` is anything but pageable host memory.
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes);
+// Pinned memory of which devices have copies in caches: they see what the host has written when
+// they fetch it, and the host what they have written once they publish it.
+void *allocate_incoherent(int device, std::size_t bytes);
+void fetch_incoherent();
+void publish_incoherent();
 void release(void *address);
 bool find(const void *address, Allocation &allocation);
 // But for the owner.

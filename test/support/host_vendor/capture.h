@@ -9,7 +9,14 @@
 #include <string>
 #include <vector>
 
+namespace ucd {
+class Backend;
+}
+
 namespace ucd::hostgpu {
+
+// The backend that runs on these devices.
+std::unique_ptr<Backend> make_backend();
 
 struct Graph {
     std::vector<std::function<void()>> nodes;
@@ -18,6 +25,8 @@ struct Graph {
 
 void begin_capture(mock::Stream &stream);
 Graph end_capture(mock::Stream &stream);
+// For as long as the graph that the stream is being captured into.
+void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what);
 void replay(const Graph &graph, mock::Stream &stream);
 
 // Bytes of lists that have been uploaded since the last call.

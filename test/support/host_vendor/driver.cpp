@@ -1,13 +1,32 @@
-// The driver: devices, and which memory an address is in.
-#include "runtime/driver.h"
+// What the host vendor's driver knows, which is what the mock's does.
+#include "support/host_vendor/capture.h"
 #include "support/host_vendor/state.h"
+#include "vendor.h"
+
+#include "launch/create_backend.h"
+#include "runtime/driver.h"
+#include "runtime/plain_copy.h"
 
 #include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
+#include <utility>
 #include <vector>
 
+namespace mock {
+const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
+}
+
 namespace ucd::hostgpu {
+
+std::unique_ptr<Backend> make_backend() {
+    return create_backend();
+}
+
+gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
+    return copy_each(stream, copies);
+}
+
 namespace driver {
 namespace {
 
@@ -29,6 +48,10 @@ bool find(const void *address, MemoryLocation &place) {
     return mock::find(address, place);
 }
 
+bool has_access(int device, const MemoryLocation &place) {
+    return mock::reaches(device, place.kind, place.device);
+}
+
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
     mock::Allocation a;
     if (!mock::find(address, a)) return fail(UCD_ERR__DEVICE, "mock: %p is in no memory", address);
@@ -39,6 +62,11 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
 
 Status find_device(gpuStream_t stream, int &device) {
     device = stream == nullptr ? current_device : stream->device();
+    return success;
+}
+
+Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
+    keep_with_capture(*stream, std::move(what));
     return success;
 }
 

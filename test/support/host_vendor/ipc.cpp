@@ -74,11 +74,3 @@ gpuError_t gpuIpcCloseMemHandle(void *memory) {
     --mock::counts.live_opens;
     return gpuSuccess;
 }
-
-namespace ucd::hostgpu::driver {
-
-bool has_access(int device, const MemoryLocation &place) {
-    return mock::reaches(device, place.kind, place.device);
-}
-
-} // namespace ucd::hostgpu::driver

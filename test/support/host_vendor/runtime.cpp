@@ -2,9 +2,6 @@
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
-#include "runtime/driver.h"
-#include "runtime/plain_copy.h"
-
 #include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
@@ -14,10 +11,6 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-
-namespace mock {
-const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
-}
 
 namespace ucd::hostgpu {
 
@@ -162,6 +155,10 @@ Graph end_capture(mock::Stream &stream) {
     return graph;
 }
 
+void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what) {
+    line_of(&stream)->capture->kept.push_back(std::move(what));
+}
+
 void replay(const Graph &graph, mock::Stream &stream) {
     for (const auto &node : graph.nodes) submit(&stream, node);
 }
@@ -195,14 +192,6 @@ void note_kernel(const char *name) {
 
 } // namespace
 
-namespace driver {
-
-Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
-    line_of(stream)->capture->kept.push_back(std::move(what));
-    return success;
-}
-
-} // namespace driver
 } // namespace ucd::hostgpu
 
 // The runtime --------------------------------------------------------------
@@ -366,10 +355,6 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
     return gpuSuccess;
 }
 
-gpuError_t ucd::hostgpu::copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
-    return copy_each(stream, copies);
-}
-
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
                             std::size_t from_pitch, std::size_t width, std::size_t height,
                             gpuMemcpyKind kind, gpuStream_t stream) {
@@ -401,8 +386,8 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     return gpuSuccess;
 }
 
-gpuError_t gpuLaunchKernel(const void *handle, dim3 blocks, dim3, void **arguments, std::size_t,
-                           gpuStream_t stream) {
+gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::hostgpu::dim3,
+                           void **arguments, std::size_t, gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
     ++mock::counts.launches;
     const ucdtest::SpareAllocations spared;

@@ -12,7 +12,7 @@ namespace ucd::UCD_GPU {
 template <class Params, class Share>
 UCD_GPU_FUNCTION void run_in_batch(const BatchParams &batch, Share share) {
     constexpr uint32_t words = sizeof(Params) / sizeof(uint32_t);
-    UCD_GPU_SHARED alignas(Params) unsigned char memory[sizeof(Params)];
+    alignas(Params) UCD_GPU_SHARED unsigned char memory[sizeof(Params)];
     const auto *tiles = reinterpret_cast<const ReduceTile *>(batch.table + batch.sections.starts);
     for (uint32_t t = UCD_GPU_BLOCK; t < batch.sections.tiles; t += UCD_GPU_BLOCKS) {
         const uint32_t member = load_table(&tiles[t].member);

@@ -1,0 +1,196 @@
+// HIP's names for what gpu_common needs. Nothing else in there knows them.
+#pragma once
+
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h>
+#else
+#include <hip/hip_runtime_api.h>
+#endif
+
+#include <cstdint>
+
+// The namespace of everything that is compiled for this vendor, within ucd.
+#define UCD_GPU hip
+
+namespace ucd::UCD_GPU {
+
+inline constexpr const char *vendor_name = "hip";
+inline constexpr const char *runtime_name = "HIP";
+
+struct alignas(16) Quad {
+    uint32_t x, y, z, w;
+};
+
+// That a stream has no work left does not mean that the host sees what kernels wrote to
+// non-coherent memory. Synchronising does, and has nothing to wait for by then.
+inline hipError_t query_stream(hipStream_t stream) {
+    const hipError_t state = hipStreamQuery(stream);
+    return state == hipSuccess ? hipStreamSynchronize(stream) : state;
+}
+
+// A launch has less than 2^32 threads. Kernels do with any number of blocks.
+inline hipError_t launch_kernel(const void *kernel, dim3 blocks, dim3 threads, void **arguments,
+                                std::size_t shared, hipStream_t stream) {
+    const uint32_t most = UINT32_MAX / threads.x;
+    if (blocks.x > most) blocks.x = most;
+    return hipLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+}
+
+} // namespace ucd::UCD_GPU
+
+// The runtime --------------------------------------------------------------
+
+using gpuError_t = hipError_t;
+using gpuStream_t = hipStream_t;
+using gpuEvent_t = hipEvent_t;
+using gpuFuncAttributes = hipFuncAttributes;
+using gpuPitchedPtr = hipPitchedPtr;
+using gpuMemcpy3DParms = hipMemcpy3DParms;
+using gpuIpcMemHandle_t = hipIpcMemHandle_t;
+using gpuStreamCaptureStatus = hipStreamCaptureStatus;
+using gpuStreamCaptureMode = hipStreamCaptureMode;
+
+#define gpuSuccess hipSuccess
+#define gpuErrorNotReady hipErrorNotReady
+#define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuErrorPeerAccessAlreadyEnabled hipErrorPeerAccessAlreadyEnabled
+#define gpuGetErrorString hipGetErrorString
+#define gpuGetLastError hipGetLastError
+#define gpuDeviceGetAttribute hipDeviceGetAttribute
+#define gpuDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
+#define gpuDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
+#define gpuDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define gpuDeviceEnablePeerAccess hipDeviceEnablePeerAccess
+#define gpuStreamNonBlocking hipStreamNonBlocking
+#define gpuStreamCreateWithPriority hipStreamCreateWithPriority
+#define gpuStreamDestroy hipStreamDestroy
+#define gpuStreamQuery ucd::hip::query_stream
+#define gpuStreamSynchronize hipStreamSynchronize
+#define gpuStreamWaitEvent(stream, event) hipStreamWaitEvent(stream, event, 0)
+#define gpuStreamIsCapturing hipStreamIsCapturing
+#define gpuStreamCaptureStatusNone hipStreamCaptureStatusNone
+#define gpuStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
+#define gpuThreadExchangeStreamCaptureMode hipThreadExchangeStreamCaptureMode
+// Without the second flag, what is written before the event may stay in the device's caches.
+#define gpuEventDisableTiming (hipEventDisableTiming | hipEventReleaseToSystem)
+#define gpuEventCreateWithFlags hipEventCreateWithFlags
+#define gpuEventRecord hipEventRecord
+#define gpuEventQuery hipEventQuery
+#define gpuEventSynchronize hipEventSynchronize
+#define gpuEventDestroy hipEventDestroy
+#define gpuMalloc hipMalloc
+#define gpuFree hipFree
+#define gpuHostAlloc hipHostMalloc
+// What is coherent if nothing is said depends on the environment.
+#define gpuHostAllocPortable (hipHostMallocPortable | hipHostMallocCoherent)
+#define gpuHostFree hipHostFree
+#define gpuIpcMemLazyEnablePeerAccess hipIpcMemLazyEnablePeerAccess
+#define gpuIpcGetMemHandle hipIpcGetMemHandle
+#define gpuIpcOpenMemHandle hipIpcOpenMemHandle
+#define gpuIpcCloseMemHandle hipIpcCloseMemHandle
+#define gpuMemcpyDefault hipMemcpyDefault
+#define gpuMemcpyAsync hipMemcpyAsync
+#define gpuMemcpy2DAsync hipMemcpy2DAsync
+#define gpuMemcpy3DAsync hipMemcpy3DAsync
+#define gpuLaunchKernel ucd::hip::launch_kernel
+#define gpuFuncGetAttributes hipFuncGetAttributes
+// Only the tests use these.
+#define gpuGetDeviceCount hipGetDeviceCount
+#define gpuSetDevice hipSetDevice
+#define gpuMallocManaged hipMallocManaged
+#define gpuMemcpy hipMemcpy
+
+// Kernels --------------------------------------------------------------
+
+#if defined(__HIPCC__)
+
+#define UCD_GPU_FUNCTION __device__ __forceinline__
+#define UCD_GPU_KERNEL(name, Params)                                                               \
+    __global__ void __launch_bounds__(threads_per_block) name(const Params params)
+// The kernel as the runtime wants it.
+#define UCD_GPU_KERNEL_HANDLE(name) reinterpret_cast<const void *>(&name)
+#define UCD_GPU_BLOCK blockIdx.x
+#define UCD_GPU_BLOCKS gridDim.x
+#define UCD_GPU_FOR_EACH_THREAD(thread) if (const uint32_t thread = threadIdx.x; true)
+#define UCD_GPU_SHARED __shared__
+#define UCD_GPU_BARRIER() __syncthreads()
+
+#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
+#include "half.h"
+
+namespace ucd::UCD_GPU {
+
+UCD_GPU_FUNCTION uint32_t high_product(uint32_t a, uint32_t b) {
+    return __umulhi(a, b);
+}
+UCD_GPU_FUNCTION uint64_t high_product(uint64_t a, uint64_t b) {
+    return __umul64hi(a, b);
+}
+
+// By the hardware, in an instruction each: rounded to nearest, ties to even.
+UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
+    return static_cast<float>(__builtin_bit_cast(_Float16, half));
+}
+UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
+    return __builtin_bit_cast(Float16, static_cast<_Float16>(value));
+}
+
+// A plain pointer could point to the memory of a block as well, which costs each access a check.
+// Only numbers and vectors can be read through one that says where it points.
+typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
+template <std::size_t alignment>
+struct RawOf;
+template <>
+struct RawOf<1> {
+    using Type = uint8_t;
+};
+template <>
+struct RawOf<2> {
+    using Type = uint16_t;
+};
+template <>
+struct RawOf<4> {
+    using Type = uint32_t;
+};
+template <>
+struct RawOf<8> {
+    using Type = uint64_t;
+};
+template <>
+struct RawOf<16> {
+    using Type = RawQuad;
+};
+template <class T>
+struct RawWords {
+    using Word = typename RawOf<alignof(T)>::Type;
+    Word word[sizeof(T) / sizeof(Word)];
+};
+#define UCD_HIP_GLOBAL __attribute__((address_space(1)))
+
+template <class T>
+UCD_GPU_FUNCTION T load(uintptr_t address) {
+    using Raw = RawWords<T>;
+    Raw raw;
+    const auto *from = reinterpret_cast<const UCD_HIP_GLOBAL typename Raw::Word *>(address);
+    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) raw.word[i] = from[i];
+    return __builtin_bit_cast(T, raw);
+}
+template <class T>
+UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
+    using Raw = RawWords<T>;
+    const Raw raw = __builtin_bit_cast(Raw, value);
+    auto *to = reinterpret_cast<UCD_HIP_GLOBAL typename Raw::Word *>(address);
+    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
+}
+
+#undef UCD_HIP_GLOBAL
+
+// From memory that does not change while kernels run.
+template <class T>
+UCD_GPU_FUNCTION T load_table(const T *address) {
+    return load<T>(reinterpret_cast<uintptr_t>(address));
+}
+
+} // namespace ucd::UCD_GPU
+
+#endif

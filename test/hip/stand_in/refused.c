@@ -1,0 +1,47 @@
+/* HIP's functions that no test with the stand-in should come to. They have to be there for the
+ * plugin to load. */
+
+#define REFUSED(name)                                                                              \
+    int name(void);                                                                                \
+    int name(void) {                                                                               \
+        return 3; /* hipErrorNotInitialized */                                                     \
+    }
+
+REFUSED(hipDeviceCanAccessPeer)
+REFUSED(hipDeviceEnablePeerAccess)
+REFUSED(hipDeviceGetStreamPriorityRange)
+REFUSED(hipEventCreateWithFlags)
+REFUSED(hipEventDestroy)
+REFUSED(hipEventQuery)
+REFUSED(hipEventRecord)
+REFUSED(hipEventSynchronize)
+REFUSED(hipFree)
+REFUSED(hipFuncGetAttributes)
+REFUSED(hipGraphRetainUserObject)
+REFUSED(hipHostFree)
+REFUSED(hipHostMalloc)
+REFUSED(hipIpcCloseMemHandle)
+REFUSED(hipIpcGetMemHandle)
+REFUSED(hipIpcOpenMemHandle)
+REFUSED(hipLaunchKernel)
+REFUSED(hipMalloc)
+REFUSED(hipMemGetAccess)
+REFUSED(hipMemGetAddressRange)
+REFUSED(hipMemPoolGetAccess)
+REFUSED(hipMemcpy2DAsync)
+REFUSED(hipMemcpy3DAsync)
+REFUSED(hipMemcpyAsync)
+REFUSED(hipPointerGetAttribute)
+REFUSED(hipPointerGetAttributes)
+REFUSED(hipStreamCreateWithPriority)
+REFUSED(hipStreamDestroy)
+REFUSED(hipStreamGetCaptureInfo_v2)
+REFUSED(hipStreamIsCapturing)
+REFUSED(hipStreamQuery)
+REFUSED(hipStreamSynchronize)
+REFUSED(hipStreamWaitEvent)
+REFUSED(hipThreadExchangeStreamCaptureMode)
+REFUSED(hipUserObjectCreate)
+REFUSED(hipUserObjectRelease)
+REFUSED(__hipPopCallConfiguration)
+REFUSED(__hipPushCallConfiguration)

@@ -1,0 +1,86 @@
+// Kernels as C++ for threads of the CPU: for the host vendor, and for others whose headers bring a
+// runtime only. The vendor's header comes first and says UCD_GPU.
+#pragma once
+
+#include "half.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ucd::hostgpu {
+
+// A kernel runs a block at a time, on the thread of its stream. What a block's threads do between
+// two barriers is a loop over them.
+struct Grid {
+    uint32_t block = 0, blocks = 0;
+};
+extern thread_local Grid grid;
+
+struct Kernel {
+    const char *name;
+    void (*run)(const void *params);
+    std::size_t param_bytes;
+};
+
+// Where a device's thread finds the bytes of an address; throws for what is out of its reach.
+void *device_memory(uintptr_t address, std::size_t bytes);
+
+// Throws for an address that is no multiple of the size, as a GPU would.
+void require_aligned(uintptr_t address, std::size_t bytes);
+
+// By the block that runs.
+extern thread_local std::size_t stored_bytes;
+
+} // namespace ucd::hostgpu
+
+namespace ucd::UCD_GPU {
+
+inline uint32_t high_product(uint32_t a, uint32_t b) {
+    return static_cast<uint32_t>((uint64_t{a} * b) >> 32);
+}
+inline uint64_t high_product(uint64_t a, uint64_t b) {
+    __extension__ typedef unsigned __int128 Product;
+    return static_cast<uint64_t>((Product{a} * b) >> 64);
+}
+
+inline float float16_to_float(Float16 half) {
+    return to_float(half);
+}
+inline Float16 float_to_float16(float value) {
+    return to_float16(value);
+}
+
+template <class T>
+T load(uintptr_t address) {
+    hostgpu::require_aligned(address, sizeof(T));
+    T value;
+    __builtin_memcpy(&value, hostgpu::device_memory(address, sizeof(T)), sizeof(T));
+    return value;
+}
+template <class T>
+void store(uintptr_t address, T value) {
+    hostgpu::require_aligned(address, sizeof(T));
+    hostgpu::stored_bytes += sizeof(T);
+    __builtin_memcpy(hostgpu::device_memory(address, sizeof(T)), &value, sizeof(T));
+}
+template <class T>
+T load_table(const T *address) {
+    return load<T>(reinterpret_cast<uintptr_t>(address));
+}
+
+} // namespace ucd::UCD_GPU
+
+#define UCD_GPU_FUNCTION inline
+#define UCD_GPU_KERNEL(name, Params)                                                               \
+    static void run_##name(const Params &params);                                                  \
+    static const hostgpu::Kernel name = {                                                          \
+        #name, [](const void *params) { run_##name(*static_cast<const Params *>(params)); },       \
+        sizeof(Params)};                                                                           \
+    static void run_##name(const Params &params)
+#define UCD_GPU_KERNEL_HANDLE(name) static_cast<const void *>(&name)
+#define UCD_GPU_BLOCK ::ucd::hostgpu::grid.block
+#define UCD_GPU_BLOCKS ::ucd::hostgpu::grid.blocks
+#define UCD_GPU_FOR_EACH_THREAD(thread)                                                            \
+    for (uint32_t thread = 0; thread < threads_per_block; ++thread)
+#define UCD_GPU_SHARED
+#define UCD_GPU_BARRIER()
