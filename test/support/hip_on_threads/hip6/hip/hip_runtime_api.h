@@ -32,4 +32,5 @@ hipError_t hipUserObjectCreate(hipUserObject_t *object, void *what, hipHostFn_t 
 hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned count);
 hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned count,
                                     unsigned flags);
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 }
