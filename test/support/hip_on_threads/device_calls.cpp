@@ -184,6 +184,11 @@ hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus
     return done(hipSuccess);
 }
 
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
+    *device = stream_of(stream)->device();
+    return done(hipSuccess);
+}
+
 hipError_t hipUserObjectCreate(hipUserObject_t *object, void *what, hipHostFn_t destroy, unsigned,
                                unsigned) {
     *object = reinterpret_cast<hipUserObject_t>(new std::shared_ptr<void>(what, destroy));
@@ -211,7 +216,7 @@ hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) {
     auto made = std::make_unique<Event>();
     made->publishes = (flags & hipEventReleaseToSystem) != 0;
     const hipError_t error = done(gpuEventCreateWithFlags(&made->event, gpuEventDisableTiming));
-    *event = reinterpret_cast<hipEvent_t>(made.release());
+    if (error == hipSuccess) *event = reinterpret_cast<hipEvent_t>(made.release());
     return error;
 }
 
