@@ -313,7 +313,9 @@ TEST_CASE("oracle: random recipes keep their promises and are varied") {
     std::vector<std::size_t> constructors(std::variant_size_v<decltype(Recipe::node)>);
     run_cases("oracle recipes", 10000, [&](Case &one) {
         RecipeOptions options;
-        options.index_memory = [](Rng &, const std::vector<std::byte> &) { return nullptr; };
+        // All of these have explicit bounds, of which there would be too many.
+        if (one.number() % 16 == 0)
+            options.index_memory = [](Rng &, const std::vector<std::byte> &) { return nullptr; };
         options.unpack_safe = one.number() % 2 == 1;
         const RandomType type = random_type(one.rng(), options);
         one.about("type", type.recipe);
