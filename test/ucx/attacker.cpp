@@ -5,14 +5,14 @@
 #include <random>
 #include <stdexcept>
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef UCD_TEST_ADDRESS_SANITIZER
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace ucdtest {
 
 std::size_t heap_bytes() {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef UCD_TEST_ADDRESS_SANITIZER
     return __sanitizer_get_current_allocated_bytes();
 #else
     const auto info = mallinfo2();

@@ -10,7 +10,7 @@
 namespace ucdtest {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UCD_TEST_ADDRESS_SANITIZER
 constexpr std::size_t stack_bytes = 1 << 20; // frames are larger
 #else
 constexpr std::size_t stack_bytes = 1 << 18;
