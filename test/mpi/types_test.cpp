@@ -204,7 +204,8 @@ TEST_CASE("a UCD type outlives its MPI type, and duplicates share it") {
     }
 }
 
-// The number of conversions would be 2 to the power of levels, if each use were converted by itself.
+// The number of conversions would be 2 to the power of levels, if each use were converted by
+// itself.
 TEST_CASE("a type that is used often is converted once") {
     start_mpi();
 #ifdef OPEN_MPI
