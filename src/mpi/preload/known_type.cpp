@@ -78,7 +78,10 @@ MPI_Datatype build_packed(const Runs &runs, const std::vector<Leaf> &leaves) {
     if (PMPI_Type_create_struct(static_cast<int>(runs.size()), blocklengths.data(), displs.data(),
                                 types.data(), &members) != MPI_SUCCESS)
         return MPI_DATATYPE_NULL;
-    if (PMPI_Type_create_resized(members, 0, bytes, &packed) == MPI_SUCCESS)
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_extent_x(members, &lb, &extent);
+    if ((extent == bytes || resized_is_contiguous) &&
+        PMPI_Type_create_resized(members, 0, bytes, &packed) == MPI_SUCCESS)
         PMPI_Type_commit(&packed);
     PMPI_Type_free(&members);
     return packed;
@@ -198,10 +201,12 @@ bool KnownType::find_layout() {
         return false;
     size_ = one.bytes;
     one_is_contiguous_ = one.contiguous != 0;
-    return two.contiguous == 0 && one.bytes / one.segments < max_segment_bytes;
+    mean_segment_ = one.bytes / one.segments;
+    return two.contiguous == 0 && mean_segment_ < max_packed_segment;
 }
 
 void KnownType::find_signature() {
+    if (mean_segment_ > max_sent_segment) return;
     const std::vector<Leaf> &leaves = converted_.leaves;
     if (leaves.size() == 1) {
         MPI_Count bytes = 0, lb = 0, extent = 0;

@@ -54,6 +54,7 @@ private:
     std::once_flag learned_;
     Converted converted_;
     std::uintptr_t size_ = 0;
+    std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false; // but several are not
     PackedSignature signature_;
 };

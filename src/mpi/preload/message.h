@@ -4,6 +4,7 @@
 #include "preload/known_type.h"
 #include "preload/packed_memory.h"
 #include "preload/statistics.h"
+#include "preload/tuning.h"
 
 #include <limits>
 
@@ -23,7 +24,9 @@ public:
         if (!bytes) return;
         if (purpose == Purpose::message) {
             const PackedSignature *const signature = known->signature();
-            if (signature == nullptr || !fits<Count>(count, signature->per_item)) return;
+            if (signature == nullptr || *bytes > max_sent_bytes ||
+                !fits<Count>(count, signature->per_item))
+                return;
         }
         type_ = KnownTypeRef(known);
         buffer_ = const_cast<void *>(buffer); // what is sent is not written

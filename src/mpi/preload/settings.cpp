@@ -9,7 +9,7 @@ namespace {
 
 Settings read_settings() {
     Settings s;
-    const char *mode = std::getenv("UCD_MPI");
+    const char *mode = secure_getenv("UCD_MPI");
     if (mode != nullptr && std::strcmp(mode, "off") == 0)
         s.pack = s.point_to_point = false;
     else if (mode != nullptr && std::strcmp(mode, "pack") == 0)
@@ -17,7 +17,7 @@ Settings read_settings() {
     else if (mode != nullptr && std::strcmp(mode, "all") != 0)
         std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI is %s; it must be off, pack or all\n",
                      mode);
-    const char *statistics = std::getenv("UCD_MPI_STATS");
+    const char *statistics = secure_getenv("UCD_MPI_STATS");
     s.statistics = statistics != nullptr && std::strcmp(statistics, "1") == 0;
     return s;
 }
