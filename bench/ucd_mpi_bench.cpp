@@ -1,15 +1,17 @@
 // What libucd-mpi-preload changes: each measurement is done by MPI_ calls, which the library takes
 // over, and by PMPI_ calls, which are the MPI library's own, in turns.
 //
-//     mpirun -n 2 ucd-mpi-run -- ucd-mpi-bench-openmpi
+//     mpirun -n 2 ucd-mpi-run -- ucd-mpi-bench-openmpi [BYTES...]
 //
-// With one process it packs only. Times are the least of several rounds.
+// With one process it packs only. BYTES are the sizes of messages, from 64 on. Times are the least
+// of several rounds.
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <mpi.h>
 #include <string>
 #include <vector>
@@ -199,7 +201,10 @@ int main(int argc, char **argv) {
     if (rank == 0)
         std::printf("%-10s %-26s %9s %11s %11s %8s\n", "what", "layout", "bytes", "plain µs",
                     "with UCD µs", "plain/UCD");
-    for (const int bytes : {512, 4 << 10, 64 << 10, 1 << 20}) {
+    std::vector<int> sizes;
+    for (int i = 1; i < argc; ++i) sizes.push_back(std::max(64, std::atoi(argv[i])));
+    if (sizes.empty()) sizes = {512, 4 << 10, 64 << 10, 1 << 20};
+    for (const int bytes : sizes) {
         for (Layout &layout : layouts(bytes)) {
             Measurement m(layout);
             print("pack", layout, m.bytes(),
