@@ -114,7 +114,9 @@ class Install(unittest.TestCase):
     def test_libraries_export_their_interface_only(self):
         for library, prefix, node, interfaces in (
                 ('libucd.so', 'ucd_', 'UCD_', ('ucd.h', 'ucd_memory.h')),
-                ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h'))):
+                ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h')),
+                ('libucd-mpi-mpich.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
+                ('libucd-mpi-openmpi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',))):
             path = self.library / library
             if not path.exists():
                 continue
@@ -131,7 +133,7 @@ class Install(unittest.TestCase):
             self.assertNotIn(' UNIQUE ', run('readelf', '--dyn-syms', '-W', path))
 
     def test_the_soname_is_that_of_the_abi(self):
-        for library in ('libucd', 'libucd-ucx'):
+        for library in ('libucd', 'libucd-ucx', 'libucd-mpi-mpich', 'libucd-mpi-openmpi'):
             path = self.library / f'{library}.so'
             if path.exists():
                 self.assertIn(f'Library soname: [{library}.so.{self.abi_version()}]',
@@ -143,6 +145,20 @@ class Install(unittest.TestCase):
         if not path.exists():
             self.skipTest('libucd-ucx is not built')
         self.assertIn('runpath: [$ORIGIN]', run('readelf', '-d', path))
+
+    def test_libraries_for_mpi(self):
+        names = [path.name.split('.')[0].removeprefix('libucd-mpi-preload-')
+                 for path in self.library.glob('libucd-mpi-preload-*.so')]
+        if not names:
+            self.skipTest('no MPI library was found')
+        source = self.root / 'from_mpi.c'
+        source.write_text('#include <ucd_mpi.h>\nint main(void) { return ucd_mpi_last_error()[0]; }\n')
+        for name in names:
+            self.assertIn('$ORIGIN', run('readelf', '-d', self.library / f'libucd-mpi-preload-{name}.so'))
+            program = self.root / f'from_mpi_{name}'
+            run(*C.split(), '-std=c11', '-o', program, source, *self.flags(package=f'ucd-mpi-{name}'))
+            run(program, env=self.environment)
+        self.assertTrue((self.installed / 'bin/ucd-mpi-run').stat().st_mode & 0o100)
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package(self):

@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'docs/reference/keys-and-environment.md'
-HEADERS = ('ucd.h', 'ucd_ucx.h', 'ucd_ucx_rma.h')
+HEADERS = ('ucd.h', 'ucd_ucx.h', 'ucd_ucx_rma.h', 'ucd_mpi.h')
 KEY = re.compile(r'"(ucd\.[a-z0-9_.]*[a-z0-9])"')
 # Strings such as "UCD_ERR__OVERFLOW" are names of constants.
 VARIABLE = re.compile(r'"(UCD_[A-Z]+(?:_[A-Z]+)*)"')

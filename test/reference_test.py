@@ -49,6 +49,9 @@ class Reference(unittest.TestCase):
     def test_ucd_ucx_rma(self):
         self.check('ucd_ucx_rma.h', 12)
 
+    def test_ucd_mpi(self):
+        self.check('ucd_mpi.h', 2)
+
     def test_cxx(self):
         page = (self.folder / 'ucd.hpp.md').read_text()
         for name in ('Type', 'Info'):

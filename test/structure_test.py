@@ -22,6 +22,7 @@ ROOMS = {
     'src/frontend': ['support', 'types', 'layout', 'flatten', 'prepared', 'transfer', 'api'],
     'src/backend/gpu_common': ['params', 'plan', 'kernels', 'runtime', 'launch'],
     'src/ucx': ['common', 'datatype', 'memory', 'pipeline', 'rma', 'api'],
+    'src/mpi': ['types', 'preload'],
 }
 
 # What tests share; files beside the rooms are for all.
@@ -157,6 +158,11 @@ class Structure(unittest.TestCase):
         self.check_includes('src/ucx', allowed, 'libucd-ucx is a client of ucd.h and UCP')
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx.h')), {'ucd.h', 'ucp/api/ucp.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx_rma.h')), {'ucd_ucx.h'})
+
+    def test_what_is_for_mpi_is_a_client_of_the_public_headers(self):
+        allowed = headers('src/mpi') | {'calls.h', 'ucd.h', 'ucd_mpi.h', 'mpi.h'} | SYSTEM
+        self.check_includes('src/mpi', allowed, 'libucd-mpi is a client of ucd.h and MPI')
+        self.assertEqual(set(included(ROOT / 'include/ucd_mpi.h')), {'ucd.h', 'mpi.h'})
 
     def test_the_library_does_not_know_of_ucx(self):
         word = re.compile(r'\b(ucx|ucp|ucs)\b', re.I)

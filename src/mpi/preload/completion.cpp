@@ -1,0 +1,225 @@
+#include "preload/completion.h"
+
+namespace ucd_mpi {
+namespace {
+
+// The user's statuses, or our own where the user wants none.
+class Statuses {
+public:
+    Statuses(int count, MPI_Status *statuses) : used_(statuses) {
+        if (statuses != MPI_STATUSES_IGNORE) return;
+        own_.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+        used_ = own_.data();
+    }
+    MPI_Status *get() const { return used_; }
+    MPI_Status &operator[](int i) const { return used_[i]; }
+
+private:
+    MPI_Status *used_;
+    std::vector<MPI_Status> own_;
+};
+
+int first_error(int rc, int other) {
+    return rc != MPI_SUCCESS ? rc : other;
+}
+
+// After a call that completes all requests.
+int settle_all(Completion &completion, int rc, int count, const MPI_Request *requests,
+               const Statuses &statuses) {
+    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) {
+        completion.settle_freed(requests);
+        return rc;
+    }
+    int delivered = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) {
+        const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        if (error == MPI_ERR_PENDING) continue;
+        delivered = first_error(delivered, completion.settle(i, error, statuses[i]));
+    }
+    return first_error(rc, delivered);
+}
+
+// Before MPI starts it: what is sent is packed now.
+bool prepare_start(Operation &operation) {
+    operation.active = true;
+    operation.delivered = false;
+    return operation.receives || operation.typed.pack(operation.packed.data()) == UCD_SUCCESS;
+}
+
+} // namespace
+
+int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
+    const int rc = next(datatype);
+    if (rc == MPI_SUCCESS && settings().pack) remember_committed(*datatype);
+    return rc;
+}
+
+int start(int (*next)(MPI_Request *), MPI_Request *request) {
+    if (!has_operations()) return next(request);
+    OperationPtr operation = take_operation(*request);
+    if (operation == nullptr) return next(request);
+    const bool prepared = prepare_start(*operation);
+    const MPI_Comm comm = operation->comm;
+    add_operation(*request, std::move(operation));
+    if (prepared) return next(request);
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests) {
+    for (int i = 0; i < count && has_operations(); ++i) {
+        OperationPtr operation = take_operation(requests[i]);
+        if (operation == nullptr) continue;
+        const bool prepared = prepare_start(*operation);
+        const MPI_Comm comm = operation->comm;
+        add_operation(requests[i], std::move(operation));
+        if (prepared) continue;
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+        return MPI_ERR_OTHER;
+    }
+    return next(count, requests);
+}
+
+int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status) {
+    Completion completion(1, request);
+    const Statuses statuses(1, status);
+    int rc = next(request, completion.any() ? statuses.get() : status);
+    if (rc != MPI_SUCCESS)
+        completion.settle_freed(request);
+    else if (completion.any())
+        rc = completion.settle(0, rc, statuses[0]);
+    progress_freed();
+    return rc;
+}
+
+int test(int (*next)(MPI_Request *, int *, MPI_Status *), MPI_Request *request, int *flag,
+         MPI_Status *status) {
+    Completion completion(1, request);
+    const Statuses statuses(1, status);
+    int rc = next(request, flag, completion.any() ? statuses.get() : status);
+    if (completion.any()) {
+        if (rc != MPI_SUCCESS)
+            completion.settle_freed(request);
+        else if (*flag != 0)
+            rc = completion.settle(0, rc, statuses[0]);
+    }
+    progress_freed();
+    return rc;
+}
+
+int wait_all(int (*next)(int, MPI_Request *, MPI_Status *), int count, MPI_Request *requests,
+             MPI_Status *statuses) {
+    Completion completion(count, requests);
+    if (!completion.any()) {
+        const int rc = next(count, requests, statuses);
+        progress_freed();
+        return rc;
+    }
+    const Statuses used(count, statuses);
+    const int rc = next(count, requests, used.get());
+    progress_freed();
+    return settle_all(completion, rc, count, requests, used);
+}
+
+int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
+             int *flag, MPI_Status *statuses) {
+    Completion completion(count, requests);
+    if (!completion.any()) {
+        const int rc = next(count, requests, flag, statuses);
+        progress_freed();
+        return rc;
+    }
+    const Statuses used(count, statuses);
+    const int rc = next(count, requests, flag, used.get());
+    progress_freed();
+    if (rc == MPI_SUCCESS && *flag == 0) return rc;
+    return settle_all(completion, rc, count, requests, used);
+}
+
+int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
+             int *index, MPI_Status *status) {
+    Completion completion(count, requests);
+    const Statuses statuses(1, status);
+    int rc = next(count, requests, index, completion.any() ? statuses.get() : status);
+    if (completion.any()) {
+        if (rc != MPI_SUCCESS)
+            completion.settle_freed(requests);
+        else if (*index != MPI_UNDEFINED)
+            rc = completion.settle(*index, rc, statuses[0]);
+    }
+    progress_freed();
+    return rc;
+}
+
+int test_any(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
+             MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
+    Completion completion(count, requests);
+    const Statuses statuses(1, status);
+    int rc = next(count, requests, index, flag, completion.any() ? statuses.get() : status);
+    if (completion.any()) {
+        if (rc != MPI_SUCCESS)
+            completion.settle_freed(requests);
+        else if (*flag != 0 && *index != MPI_UNDEFINED)
+            rc = completion.settle(*index, rc, statuses[0]);
+    }
+    progress_freed();
+    return rc;
+}
+
+int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
+                  MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses) {
+    Completion completion(count, requests);
+    if (!completion.any()) {
+        const int rc = next(count, requests, completed, indices, statuses);
+        progress_freed();
+        return rc;
+    }
+    const Statuses used(count, statuses);
+    const int rc = next(count, requests, completed, indices, used.get());
+    progress_freed();
+    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) {
+        completion.settle_freed(requests);
+        return rc;
+    }
+    int delivered = MPI_SUCCESS;
+    for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) {
+        const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : used[i].MPI_ERROR;
+        delivered = first_error(delivered, completion.settle(indices[i], error, used[i]));
+    }
+    return first_error(rc, delivered);
+}
+
+// MPI may need the packed bytes until the operation is complete, so MPI frees it then.
+int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
+    if (!has_operations()) return next(request);
+    OperationPtr operation = take_operation(*request);
+    if (operation == nullptr || !operation->active) return next(request);
+    adopt_freed(*request, std::move(operation));
+    *request = MPI_REQUEST_NULL;
+    progress_freed();
+    return MPI_SUCCESS;
+}
+
+// The user may read what was received once the flag is set.
+int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
+                       int *flag, MPI_Status *status) {
+    OperationPtr operation = take_operation(request);
+    const Statuses statuses(1, status);
+    int rc = next(request, flag, operation != nullptr ? statuses.get() : status);
+    if (operation != nullptr) {
+        if (rc == MPI_SUCCESS && *flag != 0) rc = deliver(*operation, statuses[0]);
+        add_operation(request, std::move(operation));
+    }
+    progress_freed();
+    return rc;
+}
+
+int finalize(int (*next)()) {
+    int rank = -1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    finish_freed();
+    print_statistics(rank);
+    return next();
+}
+
+} // namespace ucd_mpi

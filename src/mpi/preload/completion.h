@@ -1,0 +1,30 @@
+// Starting, completing and freeing requests.
+#pragma once
+
+#include "preload/operation.h"
+
+namespace ucd_mpi {
+
+int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype);
+int start(int (*next)(MPI_Request *), MPI_Request *request);
+int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests);
+int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status);
+int test(int (*next)(MPI_Request *, int *, MPI_Status *), MPI_Request *request, int *flag,
+         MPI_Status *status);
+int wait_all(int (*next)(int, MPI_Request *, MPI_Status *), int count, MPI_Request *requests,
+             MPI_Status *statuses);
+int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
+             int *flag, MPI_Status *statuses);
+int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
+             int *index, MPI_Status *status);
+int test_any(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
+             MPI_Request *requests, int *index, int *flag, MPI_Status *status);
+// MPI_Waitsome and MPI_Testsome.
+int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
+                  MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses);
+int request_free(int (*next)(MPI_Request *), MPI_Request *request);
+int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
+                       int *flag, MPI_Status *status);
+int finalize(int (*next)());
+
+} // namespace ucd_mpi

@@ -1,0 +1,251 @@
+#include "preload/known_type.h"
+
+#include "preload/tuning.h"
+#include "types/contents.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+
+namespace ucd_mpi {
+namespace {
+
+constexpr uintptr_t max_runs = 256;
+using Runs = std::vector<ucd_element_run_t>;
+
+// All runs of a type, if they repeat after at most max_runs: those of one repetition, and how often
+// it occurs.
+bool find_repetition(ucd_type_t type, Runs &runs, std::uintptr_t &times) {
+    Runs window(4 * max_runs);
+    std::uintptr_t got = 0, total = 0;
+    const auto read = [&](std::uintptr_t first) {
+        return ucd_get_element_runs(1, type, first, window.data(), window.size(), &got, &total) ==
+               UCD_SUCCESS;
+    };
+    if (!read(0)) return false;
+    const auto same = [](const ucd_element_run_t &a, const ucd_element_run_t &b) {
+        return a.element == b.element && a.elements == b.elements;
+    };
+    const Runs first(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(got));
+    std::uintptr_t period = 1;
+    const auto repeats = [&] {
+        for (std::uintptr_t i = period; i < first.size(); ++i)
+            if (!same(first[i], first[i - period])) return false;
+        return total % period == 0;
+    };
+    while (period <= max_runs && period < total && !repeats()) ++period;
+    if (period > max_runs || period > first.size()) return false;
+    for (std::uintptr_t at = first.size(); at < total; at += got) {
+        if (!read(at) || got == 0) return false;
+        for (std::uintptr_t i = 0; i < got; ++i)
+            if (!same(window[i], first[(at + i) % period])) return false;
+    }
+    runs.assign(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(period));
+    times = total / period;
+    return true;
+}
+
+// The MPI type of an element; null if several stand for the same.
+MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
+    MPI_Datatype found = MPI_DATATYPE_NULL;
+    for (const Leaf &leaf : leaves) {
+        if (leaf.element != element) continue;
+        if (found != MPI_DATATYPE_NULL) return MPI_DATATYPE_NULL;
+        found = leaf.datatype;
+    }
+    return found;
+}
+
+// The runs one behind the other, as an MPI type.
+MPI_Datatype build_packed(const Runs &runs, const std::vector<Leaf> &leaves) {
+    std::vector<int> blocklengths;
+    std::vector<MPI_Aint> displs;
+    std::vector<MPI_Datatype> types;
+    for (const ucd_element_run_t &run : runs) {
+        types.push_back(leaf_of(leaves, run.element));
+        if (types.back() == MPI_DATATYPE_NULL || run.elements > INT32_MAX) return MPI_DATATYPE_NULL;
+        // Pairs of different members have padding.
+        MPI_Count lb = 0, extent = 0;
+        PMPI_Type_get_extent_x(types.back(), &lb, &extent);
+        if (static_cast<std::uint64_t>(extent) != run.element_bytes) return MPI_DATATYPE_NULL;
+        blocklengths.push_back(static_cast<int>(run.elements));
+        displs.push_back(static_cast<MPI_Aint>(run.offset));
+    }
+    const auto bytes = static_cast<MPI_Aint>(runs.back().offset +
+                                             runs.back().elements * runs.back().element_bytes);
+    MPI_Datatype members = MPI_DATATYPE_NULL, packed = MPI_DATATYPE_NULL;
+    if (PMPI_Type_create_struct(static_cast<int>(runs.size()), blocklengths.data(), displs.data(),
+                                types.data(), &members) != MPI_SUCCESS)
+        return MPI_DATATYPE_NULL;
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_extent_x(members, &lb, &extent);
+    if ((extent == bytes || resized_is_contiguous) &&
+        PMPI_Type_create_resized(members, 0, bytes, &packed) == MPI_SUCCESS)
+        PMPI_Type_commit(&packed);
+    PMPI_Type_free(&members);
+    return packed;
+}
+
+// Counts types that were freed, so that threads notice that what they remember may be gone.
+std::atomic<std::uint64_t> generation{0};
+
+int on_duplicate(MPI_Datatype, int, void *, void *value, void *copy, int *flag) {
+    static_cast<KnownType *>(value)->add_reference();
+    *static_cast<void **>(copy) = value;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+int on_free(MPI_Datatype, int, void *value, void *) {
+    generation.fetch_add(1, std::memory_order_release);
+    static_cast<KnownType *>(value)->release();
+    return MPI_SUCCESS;
+}
+
+// Until a type is committed, there is nothing to look for.
+std::atomic<int> keyval{MPI_KEYVAL_INVALID};
+
+int make_keyval() {
+    static const int made = [] {
+        int key = MPI_KEYVAL_INVALID;
+        if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS ||
+            PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
+            return MPI_KEYVAL_INVALID;
+        return key;
+    }();
+    keyval.store(made, std::memory_order_release);
+    return made;
+}
+
+// What a thread has looked up last.
+struct Remembered {
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    KnownType *known = nullptr;
+    std::uint64_t generation = 0; // of derived types
+};
+constexpr std::size_t remembered = 16;
+[[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, remembered> last_looked_up;
+
+Remembered &slot_of(MPI_Datatype datatype) {
+    const auto bits = (std::uintptr_t)datatype; // a pointer or an int, as the MPI library has it
+    return last_looked_up[(bits ^ bits >> 4 ^ bits >> 8 ^ bits >> 12) % remembered];
+}
+
+constexpr std::uint64_t for_ever = UINT64_MAX;
+
+KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
+    const std::uint64_t now = generation.load(std::memory_order_acquire);
+    void *value = nullptr;
+    int found = 0;
+    if (PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS) return nullptr;
+    if (found != 0) {
+        slot = {datatype, static_cast<KnownType *>(value), now};
+        return slot.known;
+    }
+    int combiner = MPI_COMBINER_DUP;
+    if (read_combiner(datatype, combiner) == UCD_SUCCESS && is_predefined(combiner))
+        slot = {datatype, nullptr, for_ever};
+    return nullptr;
+}
+
+} // namespace
+
+KnownType::~KnownType() {
+    if (signature_.owned) PMPI_Type_free(&signature_.datatype);
+    if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
+}
+
+void KnownType::release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
+    State state = state_.load(std::memory_order_acquire);
+    if (state == State::left || count <= 0) return std::nullopt;
+    if (state == State::fresh) {
+        MPI_Count size = 0;
+        if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return std::nullopt;
+        const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+        if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+            return std::nullopt;
+        std::call_once(learned_, [&] { learn(datatype); });
+        state = state_.load(std::memory_order_acquire);
+        if (state != State::taken) return std::nullopt;
+    }
+    std::uintptr_t bytes = 0;
+    if (__builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
+        bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
+        return std::nullopt;
+    return bytes;
+}
+
+void KnownType::learn(MPI_Datatype datatype) {
+    State state = State::left;
+    try {
+        if (convert(datatype, converted_) == UCD_SUCCESS && find_layout()) {
+            find_signature();
+            state = State::taken;
+        }
+    } catch (const std::exception &) { // no memory: MPI may still do it
+    }
+    state_.store(state, std::memory_order_release);
+}
+
+// Whether there is anything to gain.
+bool KnownType::find_layout() {
+    ucd_layout_t one = {}, two = {};
+    one.struct_size = two.struct_size = sizeof one;
+    if (ucd_get_layout(1, converted_.type, &one) != UCD_SUCCESS ||
+        ucd_get_layout(2, converted_.type, &two) != UCD_SUCCESS)
+        return false;
+    size_ = one.bytes;
+    one_is_contiguous_ = one.contiguous != 0;
+    mean_segment_ = one.bytes / one.segments;
+    return two.contiguous == 0 && mean_segment_ < max_packed_segment;
+}
+
+void KnownType::find_signature() {
+    if (mean_segment_ > max_sent_segment) return;
+    const std::vector<Leaf> &leaves = converted_.leaves;
+    if (leaves.size() == 1) {
+        MPI_Count bytes = 0, lb = 0, extent = 0;
+        PMPI_Type_size_x(leaves.front().datatype, &bytes);
+        PMPI_Type_get_extent_x(leaves.front().datatype, &lb, &extent);
+        if (bytes > 0 && bytes == extent)
+            signature_ = {leaves.front().datatype, static_cast<MPI_Count>(size_) / bytes, false};
+        return;
+    }
+    Runs runs;
+    std::uintptr_t times = 0;
+    if (!find_repetition(converted_.type, runs, times)) return;
+    const MPI_Datatype packed = build_packed(runs, leaves);
+    if (packed != MPI_DATATYPE_NULL) signature_ = {packed, static_cast<MPI_Count>(times), true};
+}
+
+void remember_committed(MPI_Datatype datatype) {
+    int key = keyval.load(std::memory_order_acquire);
+    if (key == MPI_KEYVAL_INVALID) key = make_keyval();
+    void *value = nullptr;
+    int found = 0;
+    // A duplicate has it already, and so has a type that is committed again.
+    if (key == MPI_KEYVAL_INVALID ||
+        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS || found != 0)
+        return;
+    auto *const known = new (std::nothrow) KnownType;
+    if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
+        known->release();
+}
+
+KnownType *find_known(MPI_Datatype datatype) {
+    const int key = keyval.load(std::memory_order_acquire);
+    if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
+    Remembered &slot = slot_of(datatype);
+    if (slot.datatype == datatype &&
+        (slot.generation == for_ever ||
+         slot.generation == generation.load(std::memory_order_acquire))) [[likely]]
+        return slot.known;
+    return look_up(datatype, key, slot);
+}
+
+} // namespace ucd_mpi

@@ -1,0 +1,90 @@
+// What this library knows of a committed datatype, and how it finds that by the handle.
+#pragma once
+
+#include "types/convert.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace ucd_mpi {
+
+// Packed data as MPI is given it: `per_item` elements of `datatype`, which has no gaps, for one
+// item of the user's type. The basic elements are the same, so signatures match.
+struct PackedSignature {
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Count per_item = 0;
+    bool owned = false; // the datatype is freed with it
+};
+
+// Made when a type is committed, and shared by its duplicates and by calls that use it. The type is
+// converted when enough data was moved with it to pay for that.
+class KnownType {
+public:
+    KnownType() = default;
+    KnownType(const KnownType &) = delete;
+    KnownType &operator=(const KnownType &) = delete;
+
+    void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release();
+
+    // Whether this library should move `count` items, and how many bytes they are; nothing if the
+    // MPI library should.
+    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count);
+
+    // Valid once a call was worth taking.
+    ucd_type_t type() const { return converted_.type; }
+    // Null if messages of this type are left to MPI.
+    const PackedSignature *signature() const {
+        return signature_.datatype != MPI_DATATYPE_NULL ? &signature_ : nullptr;
+    }
+
+private:
+    ~KnownType();
+    void learn(MPI_Datatype datatype);
+    bool find_layout();
+    void find_signature();
+
+    enum class State : std::uint8_t { fresh, left, taken };
+    std::atomic<State> state_{State::fresh};
+    std::atomic<std::uint64_t> bytes_seen_{0};
+    std::atomic<long> references_{1};
+    std::once_flag learned_;
+    Converted converted_;
+    std::uintptr_t size_ = 0;
+    std::uintptr_t mean_segment_ = 0;
+    bool one_is_contiguous_ = false; // but several are not
+    PackedSignature signature_;
+};
+
+// A reference that ends itself; empty for types that are left to MPI.
+class KnownTypeRef {
+public:
+    KnownTypeRef() = default;
+    explicit KnownTypeRef(KnownType *known) : known_(known) {
+        if (known_ != nullptr) known_->add_reference();
+    }
+    KnownTypeRef(KnownTypeRef &&other) noexcept : known_(std::exchange(other.known_, nullptr)) {}
+    KnownTypeRef &operator=(KnownTypeRef &&other) noexcept {
+        std::swap(known_, other.known_);
+        return *this;
+    }
+    ~KnownTypeRef() {
+        if (known_ != nullptr) known_->release();
+    }
+    KnownType *operator->() const { return known_; }
+    explicit operator bool() const { return known_ != nullptr; }
+
+private:
+    KnownType *known_ = nullptr;
+};
+
+// After MPI has committed the datatype.
+void remember_committed(MPI_Datatype datatype);
+
+// Null for predefined types and for types that were not committed, which MPI refuses.
+KnownType *find_known(MPI_Datatype datatype);
+
+} // namespace ucd_mpi

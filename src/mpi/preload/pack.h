@@ -1,0 +1,48 @@
+// MPI_Pack and MPI_Unpack.
+#pragma once
+
+#include "preload/message.h"
+
+namespace ucd_mpi {
+
+// Whether `bytes` from the position on lie in the buffer. If not, MPI says what is wrong.
+template <class Count>
+bool has_room(Count size, const Count *position, std::uintptr_t bytes) {
+    return position != nullptr && *position >= 0 && size >= *position &&
+           static_cast<std::uintptr_t>(size) - static_cast<std::uintptr_t>(*position) >= bytes;
+}
+
+template <class Next, class Count>
+int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype datatype,
+         void *outbuf, Count outsize, Count *position, MPI_Comm comm) {
+    if (settings().pack && comm != MPI_COMM_NULL && outbuf != nullptr) {
+        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
+        if (typed && has_room(outsize, position, typed.bytes()) &&
+            typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
+            *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
+            count_taken(call, typed.bytes());
+            return MPI_SUCCESS;
+        }
+    }
+    count_passed(call);
+    return next(inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+template <class Next, class Count>
+int unpack(Call call, Next next, const void *inbuf, Count insize, Count *position, void *outbuf,
+           Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
+    if (settings().pack && comm != MPI_COMM_NULL && inbuf != nullptr) {
+        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
+        if (typed && has_room(insize, position, typed.bytes()) &&
+            typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
+                UCD_SUCCESS) {
+            *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
+            count_taken(call, typed.bytes());
+            return MPI_SUCCESS;
+        }
+    }
+    count_passed(call);
+    return next(inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+} // namespace ucd_mpi

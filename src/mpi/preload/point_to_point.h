@@ -1,0 +1,180 @@
+// Messages of types that this library packs. Each stays one message with the same elements.
+#pragma once
+
+#include "preload/operation.h"
+
+namespace ucd_mpi {
+
+// Empty if the message is left to MPI.
+template <class Count>
+TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
+    if (!settings().point_to_point || peer == MPI_PROC_NULL) return {};
+    return TypedBuffer(Purpose::message, buffer, count, datatype);
+}
+
+// The packed bytes of what is sent; without data if that failed, and then MPI does it.
+inline PackedMemory packed_bytes(const TypedBuffer &typed) {
+    PackedMemory packed(typed.bytes());
+    return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
+                                                                                : PackedMemory();
+}
+
+template <class Next, class Count>
+int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
+                  int dest, int tag, MPI_Comm comm) {
+    if (const TypedBuffer typed = message(buf, count, datatype, dest)) {
+        if (const PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
+            count_taken(call, typed.bytes());
+            return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
+                        tag, comm);
+        }
+    }
+    count_passed(call);
+    return next(buf, count, datatype, dest, tag, comm);
+}
+
+// Nonblocking: MPI may have finished with it at once, and then the request may be one that it
+// shares among such sends.
+inline void track_send(MPI_Request request, OperationPtr operation) {
+    int complete = 0;
+    if (PMPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        complete == 0)
+        add_operation(request, std::move(operation));
+}
+
+inline OperationPtr new_operation(TypedBuffer &&typed, PackedMemory &&packed, MPI_Comm comm) {
+    OperationPtr operation(new (std::nothrow) Operation);
+    if (operation == nullptr) return operation;
+    operation->typed = std::move(typed);
+    operation->packed = std::move(packed);
+    operation->comm = comm;
+    return operation;
+}
+
+template <class Next, class Count>
+int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
+                     int dest, int tag, MPI_Comm comm, MPI_Request *request) {
+    progress_freed();
+    if (TypedBuffer typed = message(buf, count, datatype, dest)) {
+        PackedMemory packed = packed_bytes(typed);
+        if (packed.data() != nullptr) {
+            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
+                const TypedBuffer &t = operation->typed;
+                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
+                                    t.packed_datatype(), dest, tag, comm, request);
+                if (rc != MPI_SUCCESS) return rc;
+                count_taken(call, t.bytes());
+                track_send(*request, std::move(operation));
+                return rc;
+            }
+        }
+    }
+    count_passed(call);
+    return next(buf, count, datatype, dest, tag, comm, request);
+}
+
+// What is sent is packed when it is started.
+template <class Next, class Count>
+int persistent(Call call, Next next, bool receives, const void *buf, Count count,
+               MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
+    if (TypedBuffer typed = message(buf, count, datatype, peer)) {
+        PackedMemory packed(typed.bytes());
+        if (packed.data() != nullptr) {
+            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
+                const TypedBuffer &t = operation->typed;
+                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
+                                    t.packed_datatype(), peer, tag, comm, request);
+                if (rc != MPI_SUCCESS) return rc;
+                count_taken(call, t.bytes());
+                operation->receives = receives;
+                operation->persistent = true;
+                operation->active = false;
+                add_operation(*request, std::move(operation));
+                return rc;
+            }
+        }
+    }
+    count_passed(call);
+    return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
+}
+
+template <class Next, class Count>
+int blocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                     int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    if (TypedBuffer typed = message(buf, count, datatype, source)) {
+        PackedMemory packed(typed.bytes());
+        if (packed.data() != nullptr) {
+            count_taken(call, typed.bytes());
+            Operation operation = {std::move(typed), std::move(packed), comm, true};
+            MPI_Status own;
+            MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
+            const TypedBuffer &t = operation.typed;
+            const int rc = next(operation.packed.data(), t.packed_count<Count>(),
+                                t.packed_datatype(), source, tag, comm, used);
+            progress_freed();
+            return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+        }
+    }
+    count_passed(call);
+    const int rc = next(buf, count, datatype, source, tag, comm, status);
+    progress_freed();
+    return rc;
+}
+
+template <class Next, class Count>
+int nonblocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                        int source, int tag, MPI_Comm comm, MPI_Request *request) {
+    if (TypedBuffer typed = message(buf, count, datatype, source)) {
+        PackedMemory packed(typed.bytes());
+        if (packed.data() != nullptr) {
+            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
+                const TypedBuffer &t = operation->typed;
+                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
+                                    t.packed_datatype(), source, tag, comm, request);
+                if (rc != MPI_SUCCESS) return rc;
+                count_taken(call, t.bytes());
+                operation->receives = true;
+                add_operation(*request, std::move(operation));
+                return rc;
+            }
+        }
+    }
+    count_passed(call);
+    return next(buf, count, datatype, source, tag, comm, request);
+}
+
+template <class Next, class Count>
+int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI_Datatype sendtype,
+                 int dest, int sendtag, void *recvbuf, Count recvcount, MPI_Datatype recvtype,
+                 int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+    const TypedBuffer sent = message(sendbuf, sendcount, sendtype, dest);
+    const PackedMemory packed = sent ? packed_bytes(sent) : PackedMemory();
+    if (packed.data() != nullptr) {
+        sendbuf = packed.data();
+        sendcount = sent.packed_count<Count>();
+        sendtype = sent.packed_datatype();
+        count_taken(call, sent.bytes());
+    }
+    Operation received;
+    MPI_Status own;
+    if (TypedBuffer typed = message(recvbuf, recvcount, recvtype, source)) {
+        received.packed = PackedMemory(typed.bytes());
+        if (received.packed.data() != nullptr) {
+            received.typed = std::move(typed);
+            received.comm = comm;
+            received.receives = true;
+            recvbuf = received.packed.data();
+            recvcount = received.typed.packed_count<Count>();
+            recvtype = received.typed.packed_datatype();
+            count_taken(call, received.typed.bytes());
+            if (status == MPI_STATUS_IGNORE) status = &own;
+        }
+    }
+    if (packed.data() == nullptr && !received.receives) count_passed(call);
+    const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                        source, recvtag, comm, status);
+    progress_freed();
+    return rc != MPI_SUCCESS || !received.receives ? rc : deliver(received, *status);
+}
+
+} // namespace ucd_mpi

@@ -1,0 +1,35 @@
+// When moving data by UCD is faster, by measurement (docs/guide/mpi.md).
+#pragma once
+
+#include <cstdint>
+
+namespace ucd_mpi {
+
+// So much data of a type is left to MPI before the type is converted, which costs some
+// microseconds.
+inline constexpr std::uint64_t bytes_to_learn = 8 << 10;
+// Less data in one call is left to MPI.
+inline constexpr std::uintptr_t min_taken_bytes = 256;
+// Types whose segments are this long on the average are left to MPI: it copies them as fast.
+inline constexpr std::uintptr_t max_packed_segment = 4 << 10;
+
+// A message that is packed here is copied once more than one that MPI packs into its fragments. For
+// how long segments and messages that pays depends on how fast MPI packs.
+#ifdef OPEN_MPI
+inline constexpr std::uintptr_t max_sent_segment = 32;
+inline constexpr std::uintptr_t max_sent_bytes = 512 << 10;
+#else
+inline constexpr std::uintptr_t max_sent_segment = 128;
+inline constexpr std::uintptr_t max_sent_bytes = UINTPTR_MAX;
+#endif
+
+// Whether MPI knows that a struct without gaps between members is contiguous although its extent
+// was rounded up, and was then set right by MPI_Type_create_resized. MPICH packs such a type member
+// by member.
+#ifdef OPEN_MPI
+inline constexpr bool resized_is_contiguous = true;
+#else
+inline constexpr bool resized_is_contiguous = false;
+#endif
+
+} // namespace ucd_mpi

@@ -1,0 +1,44 @@
+// The functions of ucd_mpi.h.
+#include "types/c_mpi.h"
+#include "types/cache.h"
+#include "types/failure.h"
+
+#include <exception>
+#include <new>
+#include <ucd_mpi.h>
+
+namespace ucd_mpi {
+namespace {
+
+int type_from_mpi(MPI_Datatype datatype, ucd_type_t *type) {
+    if (type == nullptr) return fail(UCD_ERR__INVALID_ARG, "type is NULL; it must not be");
+    if (datatype == MPI_DATATYPE_NULL)
+        return fail(UCD_ERR__INVALID_ARG, "datatype is MPI_DATATYPE_NULL; it must be a datatype");
+    int backends = 0;
+    UCD_MPI_TRY(ucd_ok(ucd_backend_count(&backends))); // before MPI is asked anything
+    CachedType *cached = nullptr;
+    UCD_MPI_TRY(cached_type(datatype, cached));
+    const int rc = ucd_ok(ucd_create_dup(cached->type(), UCD_INFO__NULL, type));
+    cached->release();
+    return rc;
+}
+
+} // namespace
+} // namespace ucd_mpi
+
+int ucd_type_from_mpi(MPI_Datatype datatype, ucd_info_t, ucd_type_t *type) {
+    int rc = UCD_SUCCESS;
+    try {
+        rc = ucd_mpi::type_from_mpi(datatype, type);
+    } catch (const std::bad_alloc &) {
+        rc = ucd_mpi::fail(UCD_ERR__OUT_OF_MEM, "no memory");
+    } catch (const std::exception &e) {
+        rc = ucd_mpi::fail(UCD_ERR__INTERNAL, "%s", e.what());
+    }
+    if (rc != UCD_SUCCESS) ucd_mpi::prefix_failure("ucd_type_from_mpi");
+    return rc;
+}
+
+const char *ucd_mpi_last_error(void) {
+    return ucd_mpi::last_failure();
+}

@@ -1,0 +1,18 @@
+// One UCD type from what an MPI datatype was built of.
+#pragma once
+
+#include "types/contents.h"
+
+#include <ucd.h>
+
+#include <vector>
+
+namespace ucd_mpi {
+
+// Both create a type that the caller frees. Its bounds may still differ from MPI's.
+int build_predefined(MPI_Datatype datatype, const Contents &contents, ucd_type_t &type);
+// `children`: what the members of contents.types became.
+int build_derived(const Contents &contents, const std::vector<ucd_type_t> &children,
+                  ucd_type_t &type);
+
+} // namespace ucd_mpi

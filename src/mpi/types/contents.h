@@ -1,0 +1,39 @@
+// How an MPI datatype was built.
+#pragma once
+
+#include "types/c_mpi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ucd_mpi {
+
+// Predefined types are not freed. Those of Fortran's kinds have arguments, but no name.
+inline bool is_predefined(int combiner) {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
+struct Contents {
+    int combiner = MPI_COMBINER_NAMED;
+    // The constructor's arguments that are numbers, in the order of its C binding, each array as a
+    // whole; whether they were int, MPI_Aint or MPI_Count.
+    std::vector<std::intptr_t> numbers;
+    // Handles that the caller frees, but for predefined ones.
+    std::vector<MPI_Datatype> types;
+};
+
+// These return a status of ucd.h.
+int read_combiner(MPI_Datatype datatype, int &combiner);
+int read_contents(MPI_Datatype datatype, Contents &contents);
+
+struct Bounds {
+    std::intptr_t lb = 0, extent = 0;
+    friend bool operator==(const Bounds &, const Bounds &) = default;
+};
+int read_bounds(MPI_Datatype datatype, Bounds &bounds);
+int read_true_bounds(MPI_Datatype datatype, Bounds &bounds);
+int read_size(MPI_Datatype datatype, std::uintptr_t &size);
+
+} // namespace ucd_mpi

@@ -1,0 +1,139 @@
+#include "types/convert.h"
+
+#include "types/build.h"
+#include "types/contents.h"
+#include "types/failure.h"
+#include "types/predefined.h"
+
+#include <unordered_map>
+#include <utility>
+
+namespace ucd_mpi {
+namespace {
+
+// The types that one conversion has seen, by handle: a type that is used often is converted once.
+// The handles are kept until the end, so that none is used again for another type.
+class Conversion {
+public:
+    ~Conversion() {
+        for (MPI_Datatype handle : handles_) PMPI_Type_free(&handle);
+        for (auto &[handle, type] : done_) ucd_free(&type);
+    }
+
+    int run(MPI_Datatype root) {
+        UCD_MPI_TRY(enter(root));
+        while (!open_.empty()) {
+            Open &top = open_.back();
+            if (top.next < top.contents.types.size()) {
+                const MPI_Datatype child = top.contents.types[top.next++];
+                if (done_.count(child) == 0) UCD_MPI_TRY(enter(child));
+            } else {
+                UCD_MPI_TRY(leave(top));
+                open_.pop_back();
+            }
+        }
+        return check(root);
+    }
+
+    void give(MPI_Datatype root, Converted &converted) {
+        converted.type = done_.at(root);
+        converted.leaves = std::move(leaves_);
+        done_.erase(root);
+    }
+
+private:
+    struct Open {
+        MPI_Datatype datatype;
+        Contents contents;
+        std::size_t next = 0; // of the children
+    };
+
+    int enter(MPI_Datatype datatype) {
+        open_.push_back({datatype, {}});
+        Contents &contents = open_.back().contents;
+        UCD_MPI_TRY(read_contents(datatype, contents));
+        for (const MPI_Datatype child : contents.types) UCD_MPI_TRY(keep(child));
+        return UCD_SUCCESS;
+    }
+
+    // A child's handle is ours to free, unless it is a predefined type.
+    int keep(MPI_Datatype child) {
+        if (find_predefined(child) != UCD_TYPE__NULL) return UCD_SUCCESS;
+        int combiner = MPI_COMBINER_NAMED;
+        UCD_MPI_TRY(read_combiner(child, combiner));
+        if (!is_predefined(combiner)) handles_.push_back(child);
+        return UCD_SUCCESS;
+    }
+
+    // All children are done.
+    int leave(const Open &open) {
+        ucd_type_t type = UCD_TYPE__NULL;
+        if (is_predefined(open.contents.combiner)) {
+            UCD_MPI_TRY(build_predefined(open.datatype, open.contents, type));
+            add_leaf(open.datatype, type);
+        } else {
+            std::vector<ucd_type_t> children;
+            for (const MPI_Datatype child : open.contents.types)
+                children.push_back(done_.at(child));
+            UCD_MPI_TRY(build_derived(open.contents, children, type));
+        }
+        return finish(open.datatype, type);
+    }
+
+    // The bounds that the MPI library gives the type, which need not be those of ucd.h.
+    int finish(MPI_Datatype datatype, ucd_type_t type) {
+        Bounds wanted, own;
+        int rc = read_bounds(datatype, wanted);
+        if (rc == UCD_SUCCESS) rc = ucd_ok(ucd_get_extent(type, &own.lb, &own.extent));
+        if (rc == UCD_SUCCESS && own != wanted) {
+            ucd_type_t without = type;
+            rc = ucd_ok(
+                ucd_create_resized(without, wanted.lb, wanted.extent, UCD_INFO__NULL, &type));
+            ucd_free(&without);
+            if (rc != UCD_SUCCESS) return rc;
+        }
+        if (rc != UCD_SUCCESS) {
+            ucd_free(&type);
+            return rc;
+        }
+        done_.emplace(datatype, type);
+        return UCD_SUCCESS;
+    }
+
+    void add_leaf(MPI_Datatype datatype, ucd_type_t type) {
+        ucd_layout_t layout = {};
+        layout.struct_size = sizeof layout;
+        const int rc = ucd_get_layout(1, type, &layout);
+        leaves_.push_back({datatype, rc == UCD_SUCCESS ? layout.element : UCD_TYPE__NULL});
+    }
+
+    // If MPI's size does not agree with the type map as it was read, this library does not know how
+    // MPI builds the type. True bounds are not compared: MPI libraries are wrong about some.
+    int check(MPI_Datatype root) {
+        const ucd_type_t type = done_.at(root);
+        uintptr_t wanted = 0, size = 0;
+        UCD_MPI_TRY(read_size(root, wanted));
+        UCD_MPI_TRY(ucd_ok(ucd_get_size(type, &size)));
+        if (size != wanted)
+            return fail(UCD_ERR__NOT_SUPPORTED,
+                        "the type map has %zu bytes, but MPI_Type_size says %zu",
+                        static_cast<std::size_t>(size), static_cast<std::size_t>(wanted));
+        return UCD_SUCCESS;
+    }
+
+    std::vector<Open> open_;
+    std::vector<MPI_Datatype> handles_;
+    std::unordered_map<MPI_Datatype, ucd_type_t> done_;
+    std::vector<Leaf> leaves_;
+};
+
+} // namespace
+
+int convert(MPI_Datatype datatype, Converted &converted) {
+    Conversion conversion;
+    UCD_MPI_TRY(conversion.run(datatype));
+    conversion.give(datatype, converted);
+    return UCD_SUCCESS;
+}
+
+} // namespace ucd_mpi

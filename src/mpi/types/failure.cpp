@@ -1,0 +1,46 @@
+#include "types/failure.h"
+
+#include "types/c_mpi.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+namespace ucd_mpi {
+namespace {
+
+thread_local char message[512];
+
+} // namespace
+
+int fail(int code, const char *format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int ucd_ok(int code) {
+    if (code == UCD_SUCCESS) [[likely]]
+        return code;
+    if (code == UCD_ERR__NOT_INITIALIZED) return fail(code, "ucd_init was not called");
+    return fail(code, "%s", ucd_last_error());
+}
+
+int mpi_ok(int code, const char *call) {
+    if (code == MPI_SUCCESS) [[likely]]
+        return UCD_SUCCESS;
+    return fail(UCD_ERR__INTERNAL, "%s failed with error code %d", call, code);
+}
+
+const char *last_failure() {
+    return message;
+}
+
+void prefix_failure(const char *function) {
+    const std::string rest = message;
+    std::snprintf(message, sizeof message, "%s: %s", function, rest.c_str());
+}
+
+} // namespace ucd_mpi

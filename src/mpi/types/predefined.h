@@ -1,0 +1,20 @@
+// MPI's predefined types as UCD's.
+#pragma once
+
+#include "types/c_mpi.h"
+
+#include <ucd.h>
+
+namespace ucd_mpi {
+
+// The UCD type of the same representation; UCD_TYPE__NULL if there is none, or if the handle is of
+// no predefined type. Valid after MPI_Init: some handles are made there.
+ucd_type_t find_predefined(MPI_Datatype datatype);
+
+// The type of a Fortran integer, real or complex of that many bytes; UCD_TYPE__NULL if UCD has
+// none.
+ucd_type_t integer_of(long long bytes);
+ucd_type_t real_of(long long bytes);
+ucd_type_t complex_of(long long bytes);
+
+} // namespace ucd_mpi

@@ -1,0 +1,224 @@
+#include "mpi/exchange.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace ucdtest {
+namespace {
+
+// 1000 of 3000 ints, with a number that tells them apart.
+struct Strided {
+    explicit Strided(int n = 1000) {
+        MPI_OK(MPI_Type_vector(n, 1, 3, MPI_INT, &datatype));
+        MPI_OK(MPI_Type_commit(&datatype));
+        ints.resize(static_cast<std::size_t>(3 * n), -1);
+    }
+    ~Strided() {
+        if (datatype != MPI_DATATYPE_NULL) MPI_Type_free(&datatype);
+    }
+    void fill(int first) {
+        for (std::size_t i = 0; i < ints.size(); i += 3) ints[i] = first + static_cast<int>(i);
+    }
+    bool has(int first, std::size_t elements) const {
+        for (std::size_t i = 0; i < ints.size(); ++i)
+            if (ints[i] != (i % 3 == 0 && i / 3 < elements ? first + static_cast<int>(i) : -1))
+                return false;
+        return true;
+    }
+    // So that the library knows the type.
+    void warm() {
+        std::vector<int> packed(ints.size());
+        for (int i = 0; i < 3; ++i) {
+            int position = 0;
+            MPI_OK(MPI_Pack(ints.data(), 1, datatype, packed.data(),
+                            static_cast<int>(packed.size() * sizeof(int)), &position,
+                            MPI_COMM_SELF));
+        }
+    }
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    std::vector<int> ints;
+};
+
+void short_message() {
+    current = "a message shorter than the receive";
+    Strided strided;
+    strided.warm();
+    std::vector<int> sent(400);
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = 7 + static_cast<int>(3 * i);
+    MPI_Status status;
+    if (rank == 0) {
+        MPI_OK(MPI_Send(sent.data(), 400, MPI_INT, 1, 1, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(sent.data(), 400, MPI_INT, 1, 2, MPI_COMM_WORLD));
+        return;
+    }
+    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &status));
+    CHECK(strided.has(7, 400));
+    int elements = 0, items = 0;
+    MPI_OK(MPI_Get_elements(&status, strided.datatype, &elements));
+    MPI_OK(MPI_Get_count(&status, strided.datatype, &items));
+    CHECK(elements == 400 && items == MPI_UNDEFINED);
+    std::fill(strided.ints.begin(), strided.ints.end(), -1);
+    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 2, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    CHECK(strided.has(7, 400));
+}
+
+void errors_are_those_of_mpi() {
+    current = "errors";
+    Strided strided, smaller(700);
+    strided.warm();
+    smaller.warm();
+    int code = MPI_SUCCESS;
+    const auto class_of = [&](int rc) {
+        MPI_Error_class(rc, &code);
+        return code;
+    };
+    MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    CHECK(class_of(MPI_Send(strided.ints.data(), 1, strided.datatype, 77, 0, MPI_COMM_WORLD)) ==
+          MPI_ERR_RANK);
+    CHECK(class_of(MPI_Send(strided.ints.data(), -1, strided.datatype, 0, 0, MPI_COMM_WORLD)) ==
+          MPI_ERR_COUNT);
+    CHECK(class_of(MPI_Send(strided.ints.data(), 1, strided.datatype, 0, -5, MPI_COMM_WORLD)) ==
+          MPI_ERR_TAG);
+    if (rank == 0) {
+        strided.fill(1);
+        for (int tag = 1; tag <= 3; ++tag)
+            MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD));
+        return;
+    }
+    CHECK(class_of(MPI_Recv(smaller.ints.data(), 1, smaller.datatype, 0, 1, MPI_COMM_WORLD,
+                            MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_OK(MPI_Irecv(smaller.ints.data(), 1, smaller.datatype, 0, 2, MPI_COMM_WORLD, &request));
+    CHECK(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
+    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 3, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    CHECK(strided.has(1, 1000));
+}
+
+void cancelled_receive() {
+    current = "a cancelled receive";
+    Strided strided;
+    strided.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    int cancelled = 0;
+    MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, 99, MPI_COMM_SELF, &request));
+    MPI_OK(MPI_Cancel(&request));
+    MPI_OK(MPI_Wait(&request, &status));
+    MPI_OK(MPI_Test_cancelled(&status, &cancelled));
+    CHECK(cancelled != 0 && request == MPI_REQUEST_NULL && strided.has(0, 0));
+}
+
+void freed_while_under_way() {
+    current = "types and requests that are freed while under way";
+    Strided strided, after;
+    strided.warm();
+    after.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    int flag = 0;
+    if (rank == 0) {
+        strided.fill(3);
+        MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+        MPI_OK(MPI_Isend(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Type_free(&strided.datatype));
+        MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        MPI_OK(MPI_Issend(after.ints.data(), 1, after.datatype, 1, 2, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Request_free(&request));
+        CHECK(request == MPI_REQUEST_NULL);
+        MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+        return;
+    }
+    MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Type_free(&strided.datatype));
+    MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+    while (flag == 0) MPI_OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
+    CHECK(strided.has(3, 1000));
+    strided.ints[0] = 12345; // the user's again: nothing writes it any more
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.ints[0] == 12345);
+    MPI_OK(MPI_Recv(after.ints.data(), 1, after.datatype, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+void large_message() {
+    current = "a message that MPI sends by rendezvous";
+    Strided strided(100000);
+    strided.warm();
+    if (rank == 0) {
+        strided.fill(5);
+        MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
+        MPI_OK(PMPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
+        return;
+    }
+    for (const auto receive : {MPI_Recv, MPI_Recv, PMPI_Recv}) {
+        std::fill(strided.ints.begin(), strided.ints.end(), -1);
+        MPI_OK(receive(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE));
+        CHECK(strided.has(5, 100000));
+    }
+}
+
+// A persistent send packs what is in memory when it is started.
+void persistent_again() {
+    current = "a persistent request that is started again";
+    Strided strided;
+    strided.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0)
+        MPI_OK(MPI_Send_init(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD,
+                             &request));
+    else
+        MPI_OK(MPI_Recv_init(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
+                             &request));
+    for (int first = 0; first < 5; ++first) {
+        if (rank == 0) strided.fill(first);
+        MPI_OK(MPI_Start(&request));
+        MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK(strided.has(first, 1000));
+    }
+    MPI_OK(MPI_Request_free(&request));
+}
+
+void threads_at_once() {
+    current = "threads";
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&provided);
+    if (provided != MPI_THREAD_MULTIPLE) return;
+    const auto body = [](int tag) {
+        for (int i = 0; i < 100; ++i) {
+            Strided strided;
+            strided.warm();
+            MPI_Request request = MPI_REQUEST_NULL;
+            if (rank == 0) {
+                strided.fill(tag + i);
+                MPI_OK(MPI_Isend(strided.ints.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD,
+                                 &request));
+            } else {
+                MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, tag, MPI_COMM_WORLD,
+                                 &request));
+            }
+            MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            CHECK(strided.has(tag + i, 1000));
+        }
+    };
+    std::thread one(body, 1000), other(body, 2000);
+    one.join();
+    other.join();
+}
+
+} // namespace
+
+void named_cases() {
+    short_message();
+    large_message();
+    errors_are_those_of_mpi();
+    cancelled_receive();
+    freed_while_under_way();
+    persistent_again();
+    threads_at_once();
+}
+
+} // namespace ucdtest

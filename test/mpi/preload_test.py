@@ -1,0 +1,102 @@
+"""libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
+
+    preload_test.py NAME LAUNCHER EXCHANGE PRELOAD RUN
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+NAME, LAUNCHER, EXCHANGE, PRELOAD, RUN = sys.argv[1:6]
+EXCHANGE, PRELOAD = (str(pathlib.Path(path).resolve()) for path in (EXCHANGE, PRELOAD))
+del sys.argv[1:6]
+LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
+
+
+def run(*command, processes=2, status=0, **environment):
+    done = subprocess.run([LAUNCHER, '-n', str(processes), *map(str, command)], env=os.environ | environment,
+                          capture_output=True, text=True, check=False, timeout=50)
+    if (done.returncode != 0) != (status != 0):
+        raise AssertionError(f'{command} returned {done.returncode}\n{done.stdout}{done.stderr}')
+    return done.stdout + done.stderr
+
+
+def taken_over(text):
+    """Calls that were taken over, by name, of both processes."""
+    taken = {}
+    for _, call, count, _, _ in LINE.findall(text):
+        taken[call] = taken.get(call, 0) + int(count)
+    return taken
+
+
+class Preload(unittest.TestCase):
+    def test_all_messages_arrive(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, UCD_MPI_STATS='1')
+        self.assertIn('all messages arrived', text)
+        taken = taken_over(text)
+        for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Bsend', 'Rsend', 'Isend', 'Issend', 'Ibsend', 'Irsend',
+                     'Send_init', 'Ssend_init', 'Bsend_init', 'Rsend_init', 'Recv', 'Irecv', 'Recv_init', 'Sendrecv'):
+            self.assertGreater(taken.get(call, 0), 10 if call != 'Ibsend' else 0, call)
+
+    def test_one_end_only(self):
+        # The other process has the MPI library alone.
+        for ours in (0, 1):
+            script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
+                      f'{ours}) export LD_PRELOAD={PRELOAD};; esac; exec {EXCHANGE} 30')
+            text = run('sh', '-c', script, UCD_MPI_STATS='1')
+            self.assertIn('all messages arrived', text)
+            self.assertEqual({int(rank) for rank, *_ in LINE.findall(text)}, {ours})
+
+    def test_off_and_pack(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '5', UCD_MPI_STATS='1', UCD_MPI='off')
+        self.assertIn('all messages arrived', text)
+        self.assertEqual(sum(taken_over(text).values()), 0)
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '5', UCD_MPI_STATS='1', UCD_MPI='pack')
+        taken = {call for call, count in taken_over(text).items() if count > 0}
+        self.assertEqual(taken, {'Pack', 'Unpack'})
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
+        self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        # As it is installed.
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        root = pathlib.Path(room.name)
+        text = pathlib.Path(RUN).read_text()
+        libraries = re.search(r'dirname [^)]*\)"\)/([^"]*)"', text).group(1)
+        (root / 'bin').mkdir()
+        self.run_script = root / 'bin/ucd-mpi-run'
+        self.run_script.write_text(text)
+        self.run_script.chmod(0o755)
+        self.library = root / 'bin' / libraries
+        self.library.mkdir(parents=True)
+        for path in pathlib.Path(PRELOAD).parent.glob('libucd-mpi-preload-*.so'):
+            (self.library / path.name).symlink_to(path)
+
+    def refused(self, *arguments):
+        done = subprocess.run([self.run_script, *arguments], capture_output=True, text=True, check=False, timeout=30)
+        self.assertEqual(done.returncode, 2)
+        return done.stderr
+
+    def test_runs_with_the_library_of_the_program(self):
+        text = run(self.run_script, '--', EXCHANGE, '5', UCD_MPI_STATS='1')
+        self.assertIn('all messages arrived', text)
+        self.assertGreater(taken_over(text).get('Isend', 0), 10)
+
+    def test_refuses_with_a_reason(self):
+        self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))
+        self.assertIn('nothing-of-that-name is no program', self.refused('--', 'nothing-of-that-name'))
+        self.assertIn('no program is named', self.refused())
+        self.assertIn('there is no', self.refused('--mpi', 'other', '/bin/true'))
+        (self.library / f'libucd-mpi-preload-{NAME}.so').unlink()
+        self.assertIn('for which this installation has no library', self.refused(EXCHANGE))
+
+
+if __name__ == '__main__':
+    unittest.main()
