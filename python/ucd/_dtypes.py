@@ -93,7 +93,7 @@ def of_interface(array: Any, interface: dict[str, Any]) -> Type:
     typestr = interface['typestr']
     if not isinstance(typestr, str) or len(typestr) < 3 or typestr[1] == 'O':
         raise TypeError(f'{typestr!r} is no typestr of elements that can be moved as bytes')
-    itemsize = int(typestr[2:]) * (4 if typestr[1] == 'U' else 1)
+    itemsize = int(typestr[2:].partition('[')[0]) * (4 if typestr[1] == 'U' else 1)
     if typestr[1] == 'V' and len(interface.get('descr') or []) > 1:
         return of([tuple(field) for field in interface['descr']])
     return _of_kind(typestr[1], itemsize, typestr[0] in ('|', _NATIVE))
@@ -102,7 +102,13 @@ def of_interface(array: Any, interface: dict[str, Any]) -> Type:
 @functools.lru_cache(maxsize=1024)
 def of_format(text: str, itemsize: int) -> Type:
     """The type of a format of the buffer protocol (PEP 3118) for elements of itemsize bytes."""
-    parsed = _Format(text).members()
+    reader = _Format(text)
+    parsed = reader.members()
+    if reader.size != itemsize:
+        # ctypes before Python 3.12 leaves out the padding of structs.
+        raise ValueError(f'the buffer format {text!r} describes {reader.size} bytes of elements of {itemsize}')
+    if not parsed:  # padding only, which is how NumPy says untyped bytes
+        return of_bytes(itemsize)
     if len(parsed) == 1 and parsed[0][0] == 0 and parsed[0][1].extent == itemsize:
         return parsed[0][1]
     return _struct(parsed, itemsize)
@@ -169,18 +175,26 @@ class _Format:
                 self.at += 1
                 continue
             repeat = self.repeat()
+            if self.peek() and self.peek() in '@=<>!^':  # (2)<h of ctypes
+                self.order = self.peek()
+                self.at += 1
             type, size, alignment = self.item(repeat)
             if self.order == '@':
                 offset += -offset % alignment
                 widest = max(widest, alignment)
-            if type is not None:
-                found.append((offset, type))
-            offset += size
-            if self.peek() == ':':
+            named = self.peek() == ':'
+            if named:
                 end = self.text.find(':', self.at + 1)
                 if end < 0:
                     raise self.refuse()
                 self.at = end + 1
+            if type is not None:
+                found.append((offset, type))
+            elif named:  # untyped bytes, not padding
+                found.append((offset, of_bytes(size)))
+            offset += size
+        if self.order == '@':  # as a C struct
+            offset += -offset % widest
         self.size, self.alignment = offset, widest
         return found
 
@@ -201,7 +215,7 @@ class _Format:
                 break
             if self.text[self.at - 1] != ',':
                 raise self.refuse()
-        number = self.number() # (3)4s: a count of its own
+        number = self.number()  # (3)4s: a count of its own
         return product if number is None else product * number
 
     def item(self, repeat: int) -> tuple[Type | None, int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -16,6 +15,8 @@ _PAUSE = 50e-6
 
 def wait_async(request: _core.Request) -> Generator[Any, None, int]:
     """Request.__await__: lets other tasks run until the work is complete."""
+    import asyncio  # here, since it takes longer to import than all of ucd
+
     rounds = 0
     while not request.done():
         rounds += 1

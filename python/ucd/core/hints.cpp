@@ -57,7 +57,10 @@ nb::dict Hints::values() const {
 }
 
 ucd_info_t info_of(nb::handle hints, const View &a, const View &b) {
-    if (!hints.is_none()) return nb::cast<const Hints &>(hints).get();
+    if (!hints.is_none()) {
+        if (!nb::isinstance<Hints>(hints)) raise(PyExc_TypeError, "hints must be ucd.Hints");
+        return nb::cast<const Hints &>(hints).get();
+    }
     return a.plain_host && b.plain_host ? host_only() : UCD_INFO__NULL;
 }
 

@@ -9,7 +9,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <exception>
 #include <string>
+#include <typeinfo>
 
 namespace ucdpy {
 
@@ -87,6 +89,14 @@ NB_MODULE(_core, m) {
     using nb::arg;
     // Constants and caches of a program live until it ends.
     nb::set_leak_warnings(false);
+    // An entry of a tuple or list that is not of the type that it must be.
+    nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::bad_cast &) {
+            PyErr_SetString(PyExc_TypeError, "an entry of an argument is not of the type that it must be");
+        }
+    });
     check(ucd_init(UCD_INFO__NULL));
     bind_type(m);
     bind_hints(m);

@@ -3,6 +3,8 @@
 #include "core/dlpack.h"
 #include "core/element.h"
 
+#include <algorithm>
+
 namespace ucdpy {
 
 namespace {
@@ -90,13 +92,14 @@ bool View::from_buffer(nb::handle array) {
         // Some exporters (bytes, array.array) point into the Py_buffer itself, which moves with
         // the View.
         if (ndim == 1) {
-            line_[0] = buffer_.shape[0];
-            line_[1] = buffer_.strides[0];
+            line_[0] = buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
+            line_[1] = buffer_.strides ? buffer_.strides[0] : itemsize;
             shape = &line_[0];
             strides = &line_[1];
         } else {
             shape = buffer_.shape;
             strides = buffer_.strides;
+            if (!strides) set_contiguous_strides(); // ctypes
         }
         element = element_of_format(buffer_.format, itemsize, element_owner_);
     } catch (...) {
