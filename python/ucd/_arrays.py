@@ -23,12 +23,13 @@ def _numpy() -> Any:
 
 
 def _packed_dtype(dtype: Any) -> Any:
-    """A dtype without the padding that is not packed."""
-    if dtype.names is None or dtype.itemsize == _core.Type.resized(dtype, 0, 0).size:
+    """A dtype without the padding, which is not packed."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return _numpy().dtype((_packed_dtype(base), shape))
+    if dtype.names is None:
         return dtype
-    from numpy.lib.recfunctions import repack_fields
-
-    return repack_fields(dtype, align=False, recurse=True)
+    return _numpy().dtype([(name, _packed_dtype(dtype.fields[name][0])) for name in dtype.names])
 
 
 def new_bytes(like: Any, count: int) -> Any:

@@ -99,19 +99,31 @@ def of_interface(array: Any, interface: dict[str, Any]) -> Type:
     return _of_kind(typestr[1], itemsize, typestr[0] in ('|', _NATIVE))
 
 
+def of_buffer(array: Any, text: str, itemsize: int) -> Type:
+    """The type of the elements of an object with the buffer protocol."""
+    dtype = getattr(array, 'dtype', None)
+    if type(dtype).__module__.partition('.')[0] == 'numpy':
+        return _of_dtype(dtype)  # the format does not say where a struct in a struct ends
+    return _of_format(text, itemsize)
+
+
 @functools.lru_cache(maxsize=1024)
-def of_format(text: str, itemsize: int) -> Type:
+def _of_format(text: str, itemsize: int) -> Type:
     """The type of a format of the buffer protocol (PEP 3118) for elements of itemsize bytes."""
-    reader = _Format(text)
-    parsed = reader.members()
-    if reader.size != itemsize:
-        # ctypes before Python 3.12 leaves out the padding of structs.
-        raise ValueError(f'the buffer format {text!r} describes {reader.size} bytes of elements of {itemsize}')
-    if not parsed:  # padding only, which is how NumPy says untyped bytes
-        return of_bytes(itemsize)
-    if len(parsed) == 1 and parsed[0][0] == 0 and parsed[0][1].extent == itemsize:
-        return parsed[0][1]
-    return _struct(parsed, itemsize)
+    # Writers differ in whether a struct is padded at its end as C's are; the size tells.
+    for padded in (False, True):
+        reader = _Format(text, padded)
+        members = reader.members()
+        end = reader.size + (-reader.size % reader.alignment if reader.order == '@' else 0)
+        if itemsize not in (reader.size, end):
+            continue
+        if not members:  # padding only, which is how NumPy says untyped bytes
+            return of_bytes(itemsize)
+        if len(members) == 1 and members[0][0] == 0 and members[0][1].extent == itemsize:
+            return members[0][1]
+        return _struct(members, itemsize)
+    # ctypes before Python 3.12 leaves out all padding.
+    raise ValueError(f'the buffer format {text!r} describes {reader.size} bytes of elements of {itemsize}')
 
 
 # Letter: kind of NumPy's, bytes of '@', bytes of '=', '<' and '>'.
@@ -143,15 +155,18 @@ _LETTERS = {
 class _Format:
     """A reader of PEP 3118's formats: what members there are, and at which bytes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, padded: bool) -> None:
         self.text = text
+        self.padded = padded
         self.at = 0
         self.order = '@'
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def refuse(self) -> ValueError:
+    def refuse(self) -> Exception:
+        if self.peek() == 'O':
+            return TypeError('elements that are Python objects cannot be moved as bytes')
         return ValueError(f'the buffer format {self.text!r} is not supported at position {self.at}')
 
     def number(self) -> int | None:
@@ -193,7 +208,7 @@ class _Format:
             elif named:  # untyped bytes, not padding
                 found.append((offset, of_bytes(size)))
             offset += size
-        if self.order == '@':  # as a C struct
+        if inner and self.padded and self.order == '@':
             offset += -offset % widest
         self.size, self.alignment = offset, widest
         return found

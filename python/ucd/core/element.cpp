@@ -74,10 +74,11 @@ ucd_type_t bytes_of(intptr_t bytes, nb::object &owner) {
     return handle_of(nb::module_::import_("ucd._dtypes").attr("of_bytes")(bytes), owner);
 }
 
-ucd_type_t element_of_format(const char *format, intptr_t itemsize, nb::object &owner) {
+ucd_type_t element_of_buffer(nb::handle array, const char *format, intptr_t itemsize,
+                             nb::object &owner) {
     if (!format) format = "B";
     if (const ucd_type_t type = simple(format, itemsize); type != UCD_TYPE__NULL) return type;
-    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_format")(format, itemsize), owner);
+    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_buffer")(array, format, itemsize), owner);
 }
 
 } // namespace ucdpy

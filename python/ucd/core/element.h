@@ -15,8 +15,9 @@ ucd_type_t complex_of(intptr_t bytes);
 // So many bytes without meaning.
 ucd_type_t bytes_of(intptr_t bytes, nb::object &owner);
 
-// The type of a format of the buffer protocol (NULL: bytes) for elements of itemsize bytes. Common
+// The type of an array's elements by its format of the buffer protocol (NULL: bytes). Common
 // ones are found here, all others by ucd._dtypes, whose Type is put into owner.
-ucd_type_t element_of_format(const char *format, intptr_t itemsize, nb::object &owner);
+ucd_type_t element_of_buffer(nb::handle array, const char *format, intptr_t itemsize,
+                             nb::object &owner);
 
 } // namespace ucdpy

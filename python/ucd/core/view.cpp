@@ -101,7 +101,7 @@ bool View::from_buffer(nb::handle array) {
             strides = buffer_.strides;
             if (!strides) set_contiguous_strides(); // ctypes
         }
-        element = element_of_format(buffer_.format, itemsize, element_owner_);
+        element = element_of_buffer(array, buffer_.format, itemsize, element_owner_);
     } catch (...) {
         release();
         throw;
