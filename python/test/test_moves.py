@@ -85,7 +85,7 @@ def test_batches():
     assert typed.start().wait() == 24 + 96
     assert outs[0][:3].tolist() == a[:, 0, 0].tolist() and outs[1].tolist() == a.ravel()[:12].tolist()
     back = np.zeros_like(a)
-    ucd.Batch.unpack([(np.full(12, i), back[:, :, i]) for i in range(5)]).run()
+    ucd.Batch.unpack([(np.full(12, float(i)), back[:, :, i]) for i in range(5)]).run()
     assert (back == np.arange(5)).all()
     total = np.ones(12)
     ucd.Batch.pack([(a[:, :, 0], total)], op='sum').run()
