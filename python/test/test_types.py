@@ -216,6 +216,7 @@ def test_errors_are_by_status_and_carry_the_sentence():
 
 def test_predefined_types():
     assert len(ucd.predefined) == 60
+    assert all(getattr(ucd, name) is type and name in ucd.__all__ for name, type in ucd.predefined.items())
     assert ucd.DOUBLE.size == 8 and ucd.DOUBLE.name == 'DOUBLE' and repr(ucd.TWOINT) == 'ucd.TWOINT'
     assert pickle.loads(pickle.dumps(ucd.DOUBLE)) is ucd.DOUBLE
     assert ucd.Type.vector(2, 1, 3, ucd.DOUBLE).name is None

@@ -4,6 +4,66 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 predefined: dict[str, Type]
+C_BOOL: Type
+CHAR: Type
+SIGNED_CHAR: Type
+UNSIGNED_CHAR: Type
+WCHAR_T: Type
+BYTE: Type
+SHORT: Type
+UNSIGNED_SHORT: Type
+INT: Type
+UNSIGNED: Type
+LONG: Type
+UNSIGNED_LONG: Type
+LONG_LONG: Type
+UNSIGNED_LONG_LONG: Type
+INT8_T: Type
+INT16_T: Type
+INT32_T: Type
+INT64_T: Type
+UINT8_T: Type
+UINT16_T: Type
+UINT32_T: Type
+UINT64_T: Type
+INT_FAST8_T: Type
+INT_FAST16_T: Type
+INT_FAST32_T: Type
+INT_FAST64_T: Type
+UINT_FAST8_T: Type
+UINT_FAST16_T: Type
+UINT_FAST32_T: Type
+UINT_FAST64_T: Type
+INT_LEAST8_T: Type
+INT_LEAST16_T: Type
+INT_LEAST32_T: Type
+INT_LEAST64_T: Type
+UINT_LEAST8_T: Type
+UINT_LEAST16_T: Type
+UINT_LEAST32_T: Type
+UINT_LEAST64_T: Type
+INTMAX_T: Type
+UINTMAX_T: Type
+SIZE_T: Type
+INTPTR_T: Type
+UINTPTR_T: Type
+PTRDIFF_T: Type
+FLOAT16: Type
+BFLOAT16: Type
+FLOAT: Type
+DOUBLE: Type
+LONG_DOUBLE: Type
+C_COMPLEX: Type
+C_DOUBLE_COMPLEX: Type
+C_LONG_DOUBLE_COMPLEX: Type
+FLOAT_INT: Type
+DOUBLE_INT: Type
+LONG_INT: Type
+TWOINT: Type
+SHORT_INT: Type
+LONG_DOUBLE_INT: Type
+TWOFLOAT: Type
+TWODOUBLE: Type
 
 class Type:
     @staticmethod

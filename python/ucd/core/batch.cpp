@@ -53,8 +53,10 @@ private:
     void add(const nb::tuple &member, nb::handle op) {
         const std::size_t given = nb::len(member);
         if (given < 2 || given > 4)
-            raise(PyExc_TypeError, "a member of a batch is (from, to), (from, to, type) or (from, "
-                                   "to, type, count); this one has %zu entries", given);
+            raise(PyExc_TypeError,
+                  "a member of a batch is (from, to), (from, to, type) or (from, "
+                  "to, type, count); this one has %zu entries",
+                  given);
         const nb::object type = given > 2 ? nb::object(member[2]) : nb::none();
         const intptr_t count = given > 3 ? nb::cast<intptr_t>(member[3]) : 1;
         const nb::object array = member[packs_ ? 0 : 1], packed = member[packs_ ? 1 : 0];
@@ -65,11 +67,23 @@ private:
         // One info is for all members.
         info_ = calls_.size() == 1 || info_ == c.info ? c.info : UCD_INFO__NULL;
         if (packs_)
-            pack_list_.push_back({c.side.view.data, c.side.whole.count, c.side.whole.type, 0,
-                                  c.packed.data, c.packed_bytes, 0, {}});
+            pack_list_.push_back({c.side.view.data,
+                                  c.side.whole.count,
+                                  c.side.whole.type,
+                                  0,
+                                  c.packed.data,
+                                  c.packed_bytes,
+                                  0,
+                                  {}});
         else
-            unpack_list_.push_back({c.packed.data, c.packed_bytes, c.side.view.data,
-                                    c.side.whole.count, c.side.whole.type, 0, 0, {}});
+            unpack_list_.push_back({c.packed.data,
+                                    c.packed_bytes,
+                                    c.side.view.data,
+                                    c.side.whole.count,
+                                    c.side.whole.type,
+                                    0,
+                                    0,
+                                    {}});
     }
 
     // All members are ordered alike: as the first one that is in device memory.
@@ -77,22 +91,25 @@ private:
         for (const PackCall &c : calls_)
             if (c.side.view.backend || c.packed.backend)
                 return order_of(c.side.view, c.packed, stream);
-        if (!calls_.empty()) return order_of(calls_.front().side.view, calls_.front().packed, stream);
+        if (!calls_.empty())
+            return order_of(calls_.front().side.view, calls_.front().packed, stream);
         return Order();
     }
 
     int begin(ucd_request_t &request, uintptr_t &bytes) {
-        const int rc = packs_
-            ? ucd_ipack_batch(pack_list_.data(), pack_list_.size(), info_, op_, &request)
-            : ucd_iunpack_batch(unpack_list_.data(), unpack_list_.size(), info_, op_, &request);
+        const int rc =
+            packs_
+                ? ucd_ipack_batch(pack_list_.data(), pack_list_.size(), info_, op_, &request)
+                : ucd_iunpack_batch(unpack_list_.data(), unpack_list_.size(), info_, op_, &request);
         bytes = moved();
         return rc;
     }
 
     int enqueue(ucd_stream_t stream, uintptr_t &bytes) {
-        const int rc = packs_
-            ? ucd_pack_batch_stream(pack_list_.data(), pack_list_.size(), info_, op_, stream)
-            : ucd_unpack_batch_stream(unpack_list_.data(), unpack_list_.size(), info_, op_, stream);
+        const int rc =
+            packs_ ? ucd_pack_batch_stream(pack_list_.data(), pack_list_.size(), info_, op_, stream)
+                   : ucd_unpack_batch_stream(unpack_list_.data(), unpack_list_.size(), info_, op_,
+                                             stream);
         bytes = moved();
         return rc;
     }
@@ -122,7 +139,8 @@ Batch *make(bool packs, nb::handle members, nb::handle op, nb::object hints) {
 
 void bind_batch(nb::module_ &m) {
     using nb::arg;
-    nb::class_<Batch>(m, "Batch", R"(Many moves in one call, prepared once and run as often as wanted.
+    nb::class_<Batch>(m, "Batch",
+                      R"(Many moves in one call, prepared once and run as often as wanted.
 
     pages = ucd.Batch.pack([(view, buffer), ...])
     pages.run()                # moves what the arrays hold now
@@ -151,8 +169,7 @@ launch. Members are not ordered among each other, so what they write must not ov
         .def("run", &Batch::run_all, nb::kw_only(), arg("stream").none() = nb::none(),
              "Moves all members, and returns the bytes. When the work is done: as pack_into.")
         .def(
-            "start",
-            [](nb::object self) { return nb::cast<Batch &>(self).start(self); },
+            "start", [](nb::object self) { return nb::cast<Batch &>(self).start(self); },
             "As run, but returns a Request and does not wait for the work.");
 }
 

@@ -6,7 +6,14 @@ namespace ucdpy::dlpack {
 
 namespace {
 
-enum Code : uint8_t { integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4, complex = 5, boolean = 6 };
+enum Code : uint8_t {
+    integer = 0,
+    unsigned_integer = 1,
+    floating = 2,
+    bfloat = 4,
+    complex = 5,
+    boolean = 6
+};
 
 } // namespace
 
@@ -31,7 +38,8 @@ const Tensor &tensor_of(nb::handle capsule, bool &readonly) {
         readonly = (managed->flags & 1) != 0;
         return managed->tensor;
     }
-    const auto *managed = static_cast<const Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+    const auto *managed =
+        static_cast<const Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
     if (!managed) throw nb::python_error();
     readonly = false;
     return managed->tensor;

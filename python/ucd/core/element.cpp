@@ -78,7 +78,8 @@ ucd_type_t element_of_buffer(nb::handle array, const char *format, intptr_t item
                              nb::object &owner) {
     if (!format) format = "B";
     if (const ucd_type_t type = simple(format, itemsize); type != UCD_TYPE__NULL) return type;
-    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_buffer")(array, format, itemsize), owner);
+    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_buffer")(array, format, itemsize),
+                     owner);
 }
 
 } // namespace ucdpy

@@ -53,8 +53,8 @@ Typed chosen(const View &pool, const View &indices, int axis) {
     if (__builtin_mul_overflow(std::max<intptr_t>(n - 1, 0), unit, &reach))
         raise(PyExc_OverflowError, "the array's range of bytes does not fit");
     check(ucd_create_indexed_block_ref(indices.shape[0], 1, indices.data, indices.element, unit,
-                                       low + std::min<intptr_t>(reach, 0),
-                                       extent + std::abs(reach), entry->get(), UCD_INFO__NULL, &made));
+                                       low + std::min<intptr_t>(reach, 0), extent + std::abs(reach),
+                                       entry->get(), UCD_INFO__NULL, &made));
     Typed t;
     t.owner = own(made);
     if (axis > 0) {
@@ -95,10 +95,11 @@ uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int ax
 
 void bind_gather(nb::module_ &m) {
     using nb::arg;
-    m.def("gather_into", &gather_into, arg("pool"), arg("indices"), arg("out"), nb::kw_only(),
-          arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
-          arg("stream").none() = nb::none(),
-          R"(Packs the entries of a pool that indices choose along axis, and returns the bytes written.
+    m.def(
+        "gather_into", &gather_into, arg("pool"), arg("indices"), arg("out"), nb::kw_only(),
+        arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
+        arg("stream").none() = nb::none(),
+        R"(Packs the entries of a pool that indices choose along axis, and returns the bytes written.
 
 pool     any array; numpy.take(pool, indices, axis) is what gets packed.
 indices  a contiguous one-dimensional array of 32-bit or 64-bit integers, on the host or the device.

@@ -9,8 +9,8 @@ namespace ucdpy {
 
 namespace {
 
-constexpr const char *op_names[] = {"replace", "max",  "min",  "sum",  "prod",   "land",  "lor",
-                                    "lxor",    "band", "bor",  "bxor", "maxloc", "minloc"};
+constexpr const char *op_names[] = {"replace", "max",  "min", "sum",  "prod",   "land",  "lor",
+                                    "lxor",    "band", "bor", "bxor", "maxloc", "minloc"};
 
 std::string full_key(const std::string &key) {
     return key.starts_with("ucd.") ? key : "ucd." + key;
@@ -69,15 +69,17 @@ ucd_op_t op_of(nb::handle op) {
     if (PyUnicode_Check(op.ptr())) {
         for (int i = 0; i < static_cast<int>(std::size(op_names)); ++i)
             if (PyUnicode_CompareWithASCIIString(op.ptr(), op_names[i]) == 0) return i;
-        raise(PyExc_ValueError,
-              "op must be one of replace max min sum prod land lor lxor band bor bxor maxloc minloc");
+        raise(
+            PyExc_ValueError,
+            "op must be one of replace max min sum prod land lor lxor band bor bxor maxloc minloc");
     }
     if (!PyLong_Check(op.ptr())) raise(PyExc_TypeError, "op must be a name or None");
     return nb::cast<int>(op);
 }
 
 void bind_hints(nb::module_ &m) {
-    nb::class_<Hints>(m, "Hints", R"(Hints for calls: keys of libucd, with or without the prefix "ucd.".
+    nb::class_<Hints>(m, "Hints",
+                      R"(Hints for calls: keys of libucd, with or without the prefix "ucd.".
 
     ucd.Hints({'threads': 4, 'gpu': 'none'})
 

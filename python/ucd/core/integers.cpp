@@ -17,7 +17,8 @@ bool from_buffer(nb::handle object, std::vector<T> &list) {
         return false;
     }
     const char *format = buffer.format ? buffer.format : "B";
-    const bool plain = buffer.ndim == 1 && buffer.itemsize == sizeof(int64_t) &&
+    const bool plain =
+        buffer.ndim == 1 && buffer.itemsize == sizeof(int64_t) &&
         (!std::strcmp(format, "l") || !std::strcmp(format, "q") || !std::strcmp(format, "n"));
     if (plain) {
         const auto *first = static_cast<const int64_t *>(buffer.buf);

@@ -11,8 +11,9 @@ namespace {
 
 template <class T>
 nb::object bytearray_of(const std::vector<T> &list) {
-    nb::object made = nb::steal(PyByteArray_FromStringAndSize(
-        reinterpret_cast<const char *>(list.data()), static_cast<Py_ssize_t>(list.size() * sizeof(T))));
+    nb::object made =
+        nb::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char *>(list.data()),
+                                                static_cast<Py_ssize_t>(list.size() * sizeof(T))));
     if (!made.is_valid()) throw nb::python_error();
     return made;
 }

@@ -94,7 +94,8 @@ NB_MODULE(_core, m) {
         try {
             std::rethrow_exception(thrown);
         } catch (const std::bad_cast &) {
-            PyErr_SetString(PyExc_TypeError, "an entry of an argument is not of the type that it must be");
+            PyErr_SetString(PyExc_TypeError,
+                            "an entry of an argument is not of the type that it must be");
         }
     });
     check(ucd_init(UCD_INFO__NULL));
@@ -107,9 +108,10 @@ NB_MODULE(_core, m) {
     bind_lists(m);
     m.def("version", &version);
     m.def("backends", &backends);
-    m.def("memory", &memory, arg("array"),
-          "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
-          "Initialises no GPU driver.");
+    m.def(
+        "memory", &memory, arg("array"),
+        "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
+        "Initialises no GPU driver.");
     m.def("address", &address, arg("array"), "The address of an array's first element.");
     m.def("element_of", &element_of, arg("array"));
     m.def("shape_and_strides", &shape_and_strides, arg("array"));

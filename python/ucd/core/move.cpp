@@ -26,10 +26,11 @@ uintptr_t pack(const PackCall &c, nb::handle stream) {
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream
-            ? ucd_pack_stream(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
-                              c.packed.data, c.packed_bytes, &bytes, c.info, c.op, order.native)
-            : ucd_pack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
-                       c.packed.data, c.packed_bytes, &bytes, c.info, c.op);
+                   ? ucd_pack_stream(c.side.view.data, c.side.whole.count, c.side.whole.type,
+                                     c.offset, c.packed.data, c.packed_bytes, &bytes, c.info, c.op,
+                                     order.native)
+                   : ucd_pack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
+                              c.packed.data, c.packed_bytes, &bytes, c.info, c.op);
     }));
     return bytes;
 }
@@ -40,10 +41,11 @@ uintptr_t unpack(const PackCall &c, nb::handle stream) {
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream
-            ? ucd_unpack_stream(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
-                                c.side.whole.type, c.offset, &bytes, c.info, c.op, order.native)
-            : ucd_unpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
-                         c.side.whole.type, c.offset, &bytes, c.info, c.op);
+                   ? ucd_unpack_stream(c.packed.data, c.packed_bytes, c.side.view.data,
+                                       c.side.whole.count, c.side.whole.type, c.offset, &bytes,
+                                       c.info, c.op, order.native)
+                   : ucd_unpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
+                                c.side.whole.type, c.offset, &bytes, c.info, c.op);
     }));
     return bytes;
 }
@@ -87,7 +89,8 @@ Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t co
 
 Request *iunpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
                       intptr_t offset, nb::handle op, nb::handle hints) {
-    PackCall c({dst, type, count, nb::none(), "dst"}, packed, "packed", offset, op, hints, nb::none());
+    PackCall c({dst, type, count, nb::none(), "dst"}, packed, "packed", offset, op, hints,
+               nb::none());
     c.side.view.require_writable("dst");
     synchronize_producers(c.side.view, c.packed);
     uintptr_t bytes = 0;
@@ -112,7 +115,7 @@ struct CopyCall {
         check(ucd_get_size(in.whole.type, &size));
         // A product that does not fit is refused by the library.
         quick = size < quick_bytes && size * in.whole.count < quick_bytes && in.view.plain_host &&
-            out.view.plain_host;
+                out.view.plain_host;
     }
     Side in, out;
     ucd_op_t op;
@@ -154,9 +157,9 @@ Request *icopy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src
 void bind_move(nb::module_ &m) {
     using nb::arg;
     const nb::object none = nb::none();
-    m.def("pack_into", &pack_into, arg("src"), arg("out"), nb::kw_only(),
-          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("stream").none() = none,
+    m.def("pack_into", &pack_into, arg("src"), arg("out"), nb::kw_only(), arg("type").none() = none,
+          arg("count") = 1, arg("offset") = 0, arg("op").none() = none, arg("hints").none() = none,
+          arg("stream").none() = none,
           R"(Packs an array into contiguous memory, and returns the bytes written.
 
 src     any array, of any shape and strides. Its elements are packed in C order, without the padding
@@ -188,10 +191,11 @@ dst     any writable array; type and count as in pack_into. An element that its 
 offset  where in dst's packed stream the bytes belong.
 
 op, hints, stream, errors, and when the work is done: as pack_into.)");
-    m.def("copy", &copy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
-          arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
-          arg("op").none() = none, arg("hints").none() = none,
-          R"(Moves an array into another one of any other layout, without a packed buffer in between.
+    m.def(
+        "copy", &copy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
+        arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
+        arg("op").none() = none, arg("hints").none() = none,
+        R"(Moves an array into another one of any other layout, without a packed buffer in between.
 
 Both sides are read in packed order, so shapes need not agree; dst must have room for all of src,
 else ucd.Truncated is raised and nothing moves. Elements are not converted. With an op other than
@@ -200,8 +204,10 @@ any devices: what their libraries' current streams have enqueued is waited for f
 is done on return. src and dst must not overlap. Returns the bytes moved. Errors: as pack_into.)");
     m.def("ipack_into", &ipack_into, arg("src"), arg("out"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, "As pack_into, but returns a Request and does not wait for "
-          "the work.\nWhat the current streams of the arrays' libraries have enqueued is waited for first.");
+          arg("hints").none() = none,
+          "As pack_into, but returns a Request and does not wait for "
+          "the work.\nWhat the current streams of the arrays' libraries have enqueued is waited "
+          "for first.");
     m.def("iunpack", &iunpack_from, arg("packed"), arg("dst"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
           arg("hints").none() = none, "As unpack, but returns a Request: see ipack_into.");

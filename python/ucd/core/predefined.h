@@ -10,7 +10,8 @@ struct Predefined {
     ucd_type_t type;
 };
 
-#define UCDPY_TYPE(name) {#name, UCD_TYPE__##name}
+#define UCDPY_TYPE(name)                                                                           \
+    { #name, UCD_TYPE__##name }
 inline const Predefined predefined[] = {
     {"C_BOOL", UCD_TYPE___BOOL},
     UCDPY_TYPE(CHAR),

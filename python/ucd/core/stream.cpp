@@ -47,7 +47,8 @@ void *address_of(nb::handle number) {
 bool device_reaches(const View &host) {
     char memory[32];
     const Typed whole = typed(host);
-    check(ucd_get_memory(host.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
+    check(
+        ucd_get_memory(host.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
     return std::strcmp(memory, "host") != 0;
 }
 

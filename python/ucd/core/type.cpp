@@ -68,8 +68,7 @@ Type unflatten(nb::handle source) {
     Py_buffer buffer;
     if (PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw nb::python_error();
     ucd_type_t type = UCD_TYPE__NULL;
-    const int rc =
-        ucd_unflatten(&type, buffer.buf, static_cast<uintptr_t>(buffer.len));
+    const int rc = ucd_unflatten(&type, buffer.buf, static_cast<uintptr_t>(buffer.len));
     PyBuffer_Release(&buffer);
     check(rc);
     return Type::own(type);
@@ -89,13 +88,15 @@ std::string represent(const Type &type) {
     check(ucd_get_size(type.get(), &size));
     const auto [lb, extent] = bounds(ucd_get_extent, type);
     return "<ucd.Type of " + std::to_string(size) + " bytes, lb " + std::to_string(lb) +
-        ", extent " + std::to_string(extent) + ">";
+           ", extent " + std::to_string(extent) + ">";
 }
 
 } // namespace
 
 void bind_type(nb::module_ &m) {
-    nb::class_<Type> type(m, "Type", R"(Where bytes lie in memory, and in which order they are packed: an MPI datatype.
+    nb::class_<Type> type(
+        m, "Type",
+        R"(Where bytes lie in memory, and in which order they are packed: an MPI datatype.
 
 Types are immutable, and any threads may share them. The static methods that make them have the
 standard's names (MPI-4.1, chapter 5). Counts, block lengths, displacements and strides count
@@ -142,17 +143,21 @@ Raises NotSupported for types of indexed_block_ref.)");
 contiguous, by_reference: bool. bytes: the packed size. segments, min_segment, max_segment: number
 of contiguous pieces, and bytes of the shortest and longest. low, high: all touched bytes lie
 between them. element: the name of the predefined type that all elements have, or None.)");
-    type.def("describe", &describe,
-             "The type in words, in lines of the form \"key: value\": how it was built, the normalised\n"
-             "layout, the kernels that move it, and advice on how to send it.");
+    type.def(
+        "describe", &describe,
+        "The type in words, in lines of the form \"key: value\": how it was built, the normalised\n"
+        "layout, the kernels that move it, and advice on how to send it.");
     type.def("__reduce__", &reduce);
     type.def("__copy__", [](nb::object self) { return self; });
-    type.def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"));
+    type.def(
+        "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"));
     type.def("__repr__", &represent);
 
     nb::dict all;
-    for (const Predefined &p : predefined)
+    for (const Predefined &p : predefined) {
         all[p.name] = nb::cast(Type(std::make_shared<const TypeHandle>(p.type, false), nb::none()));
+        m.attr(p.name) = all[p.name];
+    }
     m.attr("predefined") = all;
 }
 

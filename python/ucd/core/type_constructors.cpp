@@ -154,8 +154,8 @@ Type indexed_block_ref(intptr_t blocklength, nb::object indices, intptr_t unit, 
     const View list(indices);
     list.require_indices();
     ucd_type_t made = UCD_TYPE__NULL;
-    check(ucd_create_indexed_block_ref(list.shape[0], blocklength, list.data, list.element, unit, lb,
-                                       extent, type.get(), UCD_INFO__NULL, &made));
+    check(ucd_create_indexed_block_ref(list.shape[0], blocklength, list.data, list.element, unit,
+                                       lb, extent, type.get(), UCD_INFO__NULL, &made));
     return Type::own(made, nb::make_tuple(indices));
 }
 
@@ -182,21 +182,24 @@ void bind_type_constructors(nb::class_<Type> &t) {
                  arg("displacements"), arg("oldtype"), "As indexed, with displacements in bytes.");
     t.def_static("struct", &structure, arg("blocklengths"), arg("displacements"), arg("types"),
                  "blocklengths[i] elements of types[i] at byte displacements[i], for each i.");
-    t.def_static("subarray", &subarray, arg("sizes"), arg("subsizes"), arg("starts"),
-                 arg("oldtype"), arg("order") = "C",
-                 "In dimension i, subsizes[i] elements from starts[i] on, of an array of sizes; the\n"
-                 "bounds are the array's. order is 'C' or 'F'.");
-    t.def_static("darray", &darray, arg("size"), arg("rank"), arg("gsizes"), arg("distribs"),
-                 arg("dargs"), arg("psizes"), arg("oldtype"), arg("order") = "C",
-                 "The part of a global array that process rank of size has. distribs has 'block',\n"
-                 "'cyclic' or 'none' for each dimension, dargs a block size or None, psizes the grid.");
+    t.def_static(
+        "subarray", &subarray, arg("sizes"), arg("subsizes"), arg("starts"), arg("oldtype"),
+        arg("order") = "C",
+        "In dimension i, subsizes[i] elements from starts[i] on, of an array of sizes; the\n"
+        "bounds are the array's. order is 'C' or 'F'.");
+    t.def_static(
+        "darray", &darray, arg("size"), arg("rank"), arg("gsizes"), arg("distribs"), arg("dargs"),
+        arg("psizes"), arg("oldtype"), arg("order") = "C",
+        "The part of a global array that process rank of size has. distribs has 'block',\n"
+        "'cyclic' or 'none' for each dimension, dargs a block size or None, psizes the grid.");
     t.def_static("ndarray", &ndarray, arg("shape"), arg("strides"), arg("oldtype"),
                  "An array of this shape, with strides in bytes of any sign.");
     t.def_static("resized", &resized, arg("oldtype"), arg("lb"), arg("extent"),
                  "The same bytes with explicit bounds lb and lb + extent.");
-    t.def_static("from_view", &from_view, arg("array"),
-                 "The shape, strides and elements of an array. Byte 0 is its first element, so the type\n"
-                 "fits every array of the same form.");
+    t.def_static(
+        "from_view", &from_view, arg("array"),
+        "The shape, strides and elements of an array. Byte 0 is its first element, so the type\n"
+        "fits every array of the same form.");
     t.def_static("indexed_block_ref", &indexed_block_ref, arg("blocklength"), arg("indices"),
                  arg("unit"), arg("lb"), arg("extent"), arg("oldtype"),
                  R"(Blocks of blocklength elements; block i starts at byte indices[i] * unit.

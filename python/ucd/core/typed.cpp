@@ -21,8 +21,10 @@ struct Key {
     std::size_t slot() const {
         uint64_t h = reinterpret_cast<uintptr_t>(element);
         for (intptr_t k = 0; k < ndim; ++k) {
-            h = (h ^ static_cast<uint64_t>(shape[static_cast<std::size_t>(k)])) * 0x9E3779B97F4A7C15u;
-            h = (h ^ static_cast<uint64_t>(strides[static_cast<std::size_t>(k)])) * 0xC2B2AE3D27D4EB4Fu;
+            h = (h ^ static_cast<uint64_t>(shape[static_cast<std::size_t>(k)])) *
+                0x9E3779B97F4A7C15u;
+            h = (h ^ static_cast<uint64_t>(strides[static_cast<std::size_t>(k)])) *
+                0xC2B2AE3D27D4EB4Fu;
             h ^= h >> 29;
         }
         return (h ^ h >> 32) % cached_types;
@@ -86,12 +88,13 @@ Typed typed(const View &view, const Type &type, intptr_t count, const char *what
     intptr_t last = 0, low = 0, high = 0;
     bool fits = !__builtin_mul_overflow(count - 1, extent, &last);
     fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &low);
-    fits = fits && !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &high);
+    fits =
+        fits && !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &high);
     const View::Range memory = view.range();
     if (!fits || low < memory.low || high > memory.high)
         raise(PyExc_ValueError,
-              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", low, high,
-              what, memory.low, memory.high);
+              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", low,
+              high, what, memory.low, memory.high);
     return t;
 }
 

@@ -92,7 +92,8 @@ bool View::from_buffer(nb::handle array) {
         // Some exporters (bytes, array.array) point into the Py_buffer itself, which moves with
         // the View.
         if (ndim == 1) {
-            line_[0] = buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
+            line_[0] =
+                buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
             line_[1] = buffer_.strides ? buffer_.strides[0] : itemsize;
             shape = &line_[0];
             strides = &line_[1];
@@ -245,14 +246,16 @@ void View::require_writable(const char *what) const {
 
 uintptr_t View::require_contiguous(const char *what) const {
     if (!contiguous())
-        raise(PyExc_ValueError, "%s must be contiguous, since it holds packed bytes; ucd.copy "
-                                "moves from view to view", what);
+        raise(PyExc_ValueError,
+              "%s must be contiguous, since it holds packed bytes; ucd.copy "
+              "moves from view to view",
+              what);
     return static_cast<uintptr_t>(size()) * static_cast<uintptr_t>(itemsize);
 }
 
 void View::require_indices() const {
     const bool integers = element == UCD_TYPE__INT32_T || element == UCD_TYPE__INT64_T ||
-        element == UCD_TYPE__UINT32_T || element == UCD_TYPE__UINT64_T;
+                          element == UCD_TYPE__UINT32_T || element == UCD_TYPE__UINT64_T;
     if (ndim != 1 || !integers || !contiguous())
         raise(PyExc_TypeError,
               "indices must be a contiguous one-dimensional array of 32-bit or 64-bit integers");

@@ -48,7 +48,9 @@ public:
     Range range() const;
 
     // What keeps `element` alive: a Type, or None for predefined ones.
-    nb::object element_owner() const { return element_owner_.is_valid() ? element_owner_ : nb::none(); }
+    nb::object element_owner() const {
+        return element_owner_.is_valid() ? element_owner_ : nb::none();
+    }
 
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
