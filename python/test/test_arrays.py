@@ -83,6 +83,7 @@ def test_formats_of_buffers_agree_with_dtypes(dtype):
         memory = memoryview(np.zeros(1, dtype))
     except ValueError:
         pytest.skip('NumPy does not export it')
+    assert ucd._core.element_of(memory).extent == dtype.itemsize
     by_format = ucd.Type.resized(ucd._core.element_of(memory), 0, dtype.itemsize)
     assert by_format.layout() == by_dtype.layout()
     assert ucd.iov(0, by_format).tolist() == ucd.iov(0, by_dtype).tolist()

@@ -117,13 +117,22 @@ class Distribution:
             partition(n, splits).size(part) for n, splits, part in zip(self.shape, self.splits, self.parts(rank))
         )
 
-    @functools.cached_property
+    @property
     def owners(self) -> dict[tuple[int, ...], list[int]]:
         """The ranks that have the same parts: more than one where there is Replicate."""
-        found: dict[tuple[int, ...], list[int]] = {}
-        for rank in range(self.ranks):
-            found.setdefault(self.parts(rank), []).append(rank)
-        return found
+        return _owners(len(self.shape), self.mesh, self.placements)
+
+
+@functools.lru_cache(maxsize=256)
+def _owners(
+    ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]
+) -> dict[tuple[int, ...], list[int]]:
+    """Distribution.owners, which the lengths of the dimensions do not change."""
+    distribution = Distribution((1,) * ndim, mesh, placements)
+    found: dict[tuple[int, ...], list[int]] = {}
+    for rank in range(distribution.ranks):
+        found.setdefault(distribution.parts(rank), []).append(rank)
+    return found
 
 
 def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
@@ -194,9 +203,10 @@ class Plan:
         self.routes: list[Route] = []
         self._by_source: dict[int, list[Route]] = {}
         self._by_target: dict[int, list[Route]] = {}
+        ours, theirs = source.owners, target.owners
         for pairs in itertools.product(*(c.runs for c in self.common)):
-            senders = source.owners[tuple(pair[0] for pair in pairs)]
-            for receiver in target.owners[tuple(pair[1] for pair in pairs)]:
+            senders = ours[tuple([pair[0] for pair in pairs])]
+            for receiver in theirs[tuple([pair[1] for pair in pairs])]:
                 sender = receiver if receiver in senders else senders[receiver % len(senders)]
                 route = Route(self, sender, receiver, pairs)
                 self.routes.append(route)
