@@ -1,5 +1,6 @@
 """Reductions, requests, batches, gather and scatter, lists, streams, threads, leaks."""
 
+import array
 import asyncio
 import gc
 import os
@@ -372,6 +373,12 @@ def test_arrays_in_use_stay():
         buffer.extend(b'x')  # its memory is promised to the batch
     del batch
     buffer.extend(b'x')
+    indices = array.array('i', [1])
+    type = ucd.Type.indexed_block_ref(1, indices, 8, 0, 16, 'float64')
+    with pytest.raises(BufferError):
+        indices.append(2)
+    del type
+    indices.append(2)
 
 
 def test_the_process_may_end_with_work_and_types_left():

@@ -62,14 +62,14 @@ Typed chosen(const View &pool, const View &indices, int axis) {
         t.owner = own(made);
     }
     t.type = made;
-    t.keep = indices.object;
     return t;
 }
 
 // The side of a call that is the chosen part of a pool.
 Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream) {
     Side side(pool, nb::none(), 1, stream, "pool");
-    const View indices(index_array);
+    side.indices = std::make_unique<const View>(index_array);
+    const View &indices = *side.indices;
     indices.require_indices();
     const View &view = side.view;
     if (axis < -view.ndim || axis >= view.ndim)

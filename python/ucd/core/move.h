@@ -3,6 +3,8 @@
 
 #include "core/request.h"
 
+#include <memory>
+
 namespace ucdpy {
 
 // Below this, giving up the GIL costs more than others gain by it.
@@ -23,6 +25,7 @@ struct Side {
     Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *what);
     View view;
     Typed whole;
+    std::unique_ptr<const View> indices; // what a type by reference reads
 };
 
 // A typed array and a packed one, with what both directions of packing check.

@@ -156,7 +156,12 @@ Type indexed_block_ref(intptr_t blocklength, nb::object indices, intptr_t unit, 
     ucd_type_t made = UCD_TYPE__NULL;
     check(ucd_create_indexed_block_ref(list.shape[0], blocklength, list.data, list.element, unit,
                                        lb, extent, type.get(), UCD_INFO__NULL, &made));
-    return Type::own(made, nb::make_tuple(indices));
+    // A memoryview keeps an array such as array.array from being resized.
+    nb::object locked = nb::none();
+    if (PyObject_CheckBuffer(indices.ptr()))
+        locked = nb::steal(PyMemoryView_FromObject(indices.ptr()));
+    if (!locked.is_valid()) PyErr_Clear(); // the array is of another protocol
+    return Type::own(made, nb::make_tuple(indices, locked.is_valid() ? locked : nb::none()));
 }
 
 } // namespace
