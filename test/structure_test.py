@@ -142,6 +142,11 @@ class Structure(unittest.TestCase):
         self.assertEqual(set(included(ROOT / 'include/ucd.h')), {'stddef.h', 'stdint.h', 'sys/uio.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_memory.h')), {'ucd.h'})
 
+    def test_python_is_a_client_of_the_public_header(self):
+        folder = 'python/ucd/core'
+        allowed = {f'core/{name}' for name in headers(folder)} | {'ucd.h', 'nanobind/nanobind.h', 'nanobind/stl/string.h'}
+        self.check_includes(folder, allowed, 'the extension knows ucd.h only')
+
     def test_tool_is_a_client_of_the_public_headers(self):
         # Its own headers, libraries' and C++'s; of ours, the public ones.
         ours = {str(p.relative_to(ROOT / 'src')) for p in (ROOT / 'src').rglob('*.h')}

@@ -1,0 +1,32 @@
+"""meson-python, told which wheels are for all later versions of Python.
+
+The stable ABI is used from Python 3.12 on. An older Python gets a wheel of its own, which
+pyproject.toml cannot express.
+"""
+
+import sys
+
+import mesonpy
+from mesonpy import (  # noqa: F401 -- the other hooks, as they are
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+)
+
+
+def _settings(given):
+    settings = dict(given or {})
+    if sys.version_info < (3, 12):
+        arguments = settings.get('setup-args', [])
+        arguments = [arguments] if isinstance(arguments, str) else list(arguments)
+        settings['setup-args'] = [*arguments, '-Dpython.allow_limited_api=false']
+    return settings
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return mesonpy.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    return mesonpy.build_editable(wheel_directory, _settings(config_settings), metadata_directory)

@@ -1,0 +1,102 @@
+"""The package as a whole: imports, stubs, examples, and what the guide shows."""
+
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ucd
+
+SOURCE = pathlib.Path(os.environ.get('UCD_SOURCE', pathlib.Path(__file__).parents[2]))
+
+
+def run(*arguments, **options):
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_nothing_is_imported_that_was_not_handed_in():
+    heavy = {'numpy', 'torch', 'cupy', 'numba', 'mpi4py', 'asyncio'}
+    program = f'import sys, ucd; print(*({heavy} & set(sys.modules)))'
+    assert run('-c', program).split() == []
+
+
+def test_without_numpy():
+    program = """
+import sys
+sys.modules['numpy'] = None
+import ucd
+view = memoryview(b'abcdef')[::2]
+assert bytes(ucd.pack(view)) == b'ace'
+assert ucd.boxes(0, ucd.Type.vector(3, 1, 2, 'float32')).tolist() == [[0, 4, 3, 8, 0]]
+assert len(ucd.iov(view)) == 3 and len(ucd.iov(0, ucd.Type.contiguous(0, 'int8'))) == 0
+assert bytes(ucd.gather(memoryview(b'abcd'), memoryview(bytearray(b'\\x02\\0\\0\\0')).cast('i'))) == b'c'
+assert bytes(ucd.pack(bytes(range(6)), type=ucd.slice_type((2, 3), ':, 1', 'uint8'))) == b'\\x01\\x04'
+"""
+    run('-c', program)
+
+
+def test_names():
+    assert all(hasattr(ucd, name) for name in ucd.__all__)
+    public = [getattr(ucd, name) for name in ucd.__all__]
+    assert all(thing.__doc__ for thing in public if callable(thing))
+
+
+@pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob('*.py')), ids=lambda p: p.stem)
+def test_examples(path):
+    assert run(path)
+
+
+def test_the_guide():
+    """Its code blocks of one page are one program; a line that ends in a comment with => is checked."""
+    text = (SOURCE / 'docs/guide/python.md').read_text()
+    blocks = re.findall(r'```python\n(.*?)```', text, re.S)
+    names, checked = {}, 0
+    for block in blocks:
+        for line in block.splitlines():
+            if '  # => ' in line:
+                expression, expected = line.split('  # => ')
+                block = block.replace(line, f'assert repr({expression}) == {expected.strip()!r}, repr({expression})')
+                checked += 1
+        exec(compile(block, 'python.md', 'exec'), names)
+    assert checked > 5
+
+
+def test_stubs():
+    pytest.importorskip('mypy')
+    config = str(SOURCE / 'python/pyproject.toml')
+    environment = {**os.environ, 'MYPYPATH': str(SOURCE / 'python')}
+    run('-m', 'mypy', '--config-file', config, '--cache-dir', os.devnull, '-p', 'ucd', env=environment)
+
+
+def arguments_of_stubs():
+    """The argument names of each function and method in the stub, by its name."""
+    tree = ast.parse((SOURCE / 'python/ucd/_core.pyi').read_text())
+    functions = [(node.name, node) for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for owner in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        functions += [(f'{owner.name}.{n.name}', n) for n in owner.body if isinstance(n, ast.FunctionDef)]
+    return {
+        name: ([a.arg for a in node.args.args], [a.arg for a in node.args.kwonlyargs]) for name, node in functions
+    }
+
+
+def test_stubs_are_those_of_the_extension():
+    """nanobind's docstrings begin with the signature."""
+    found = arguments_of_stubs()
+    for name in (n for n in dir(ucd._core) if callable(getattr(ucd._core, n)) and not n.startswith('_')):
+        thing = getattr(ucd._core, name)
+        methods = [m for m in vars(thing) if not m.startswith('_')] if isinstance(thing, type) else []
+        for full in [f'{name}.{m}' for m in methods] if isinstance(thing, type) else [name]:
+            assert full in found, full
+            function = getattr(thing, full.partition('.')[2]) if methods else thing
+            if type(function).__name__ not in ('nb_func', 'nb_method'):
+                continue
+            signature = re.match(r'\w+\((.*)\) -> ', function.__doc__.splitlines()[0])[1]
+            names = re.findall(r'(?:^|, )(\w+|\*)(?=[:,]|$)', signature)
+            star = names.index('*') if '*' in names else len(names)
+            assert (names[:star], names[star + 1 :]) == found[full], full

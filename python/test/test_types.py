@@ -1,0 +1,223 @@
+"""Types: constructors against a type map walked block by block, flattening, pickling, bounds."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ucd
+
+# A recipe is a type and what it means: the displacement of each byte in packed order, lb and extent.
+
+
+def element(name='int32'):
+    size = np.dtype(name).itemsize
+    return ucd._dtypes.of(name), list(range(size)), size
+
+
+def blocks(placed):
+    """The bytes of old types at displacements."""
+    return [at + byte for at, bytes in placed for byte in bytes]
+
+
+def span(bytes):
+    """Extent without padding: elements are of int32, at multiples of 4."""
+    return max(bytes) + 1 - min(bytes) if bytes else 0
+
+
+@st.composite
+def recipes(draw, depth=3):
+    if depth == 0:
+        return element()
+    old, bytes, extent = draw(recipes(depth=depth - 1))
+    kind = draw(st.sampled_from(['contiguous', 'vector', 'hvector', 'indexed_block', 'hindexed_block', 'indexed', 'hindexed', 'resized', 'dup', 'ndarray', 'subarray']))  # fmt: skip
+    small, displacement = st.integers(0, 3), st.integers(-4, 6)
+    if kind == 'dup':
+        return ucd.Type.dup(old), bytes, extent
+    if kind == 'resized':
+        lb, new = 4 * draw(displacement), 4 * draw(st.integers(0, 8))
+        return ucd.Type.resized(old, lb, new), bytes, new
+    if kind == 'contiguous':
+        n = draw(small)
+        made, found = ucd.Type.contiguous(n, old), [(i * extent, bytes) for i in range(n)]
+    elif kind in ('vector', 'hvector'):
+        n, length, stride = draw(small), draw(small), draw(displacement)
+        unit = extent if kind == 'vector' else 4
+        given = stride if kind == 'vector' else 4 * stride
+        made = getattr(ucd.Type, kind)(n, length, given, old)
+        found = [(i * stride * unit + j * extent, bytes) for i in range(n) for j in range(length)]
+    elif kind in ('indexed_block', 'hindexed_block'):
+        length, places = draw(small), draw(st.lists(displacement, max_size=4))
+        unit = extent if kind == 'indexed_block' else 4
+        given = places if kind == 'indexed_block' else [4 * p for p in places]
+        made = getattr(ucd.Type, kind)(length, draw(st.sampled_from([list, np.array]))(given) if given else given, old)
+        found = [(p * unit + j * extent, bytes) for p in places for j in range(length)]
+    elif kind in ('indexed', 'hindexed'):
+        places = draw(st.lists(st.tuples(small, displacement), max_size=4))
+        unit = extent if kind == 'indexed' else 4
+        given = [p if kind == 'indexed' else 4 * p for _, p in places]
+        made = getattr(ucd.Type, kind)([n for n, _ in places], given, old)
+        found = [(p * unit + j * extent, bytes) for n, p in places for j in range(n)]
+    elif kind == 'ndarray':
+        shape = draw(st.lists(small, max_size=3))
+        strides = [4 * draw(displacement) for _ in shape]
+        made = ucd.Type.ndarray(shape, strides, old)
+        found = [(sum(i * s for i, s in zip(index, strides)), bytes) for index in np.ndindex(*shape)]
+    else:
+        sizes = [draw(st.integers(1, 4)) for _ in range(draw(st.integers(1, 2)))]
+        parts = [draw(st.integers(0, n)) for n in sizes]
+        starts = [draw(st.integers(0, n - p)) for n, p in zip(sizes, parts)]
+        made = ucd.Type.subarray(sizes, parts, starts, old)
+        weights = [int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))]
+        found = [
+            (sum((s + i) * w for s, i, w in zip(starts, index, weights)) * extent, bytes)
+            for index in np.ndindex(*parts)
+        ]
+    # Bounds are the library's business (its own tests check them); here only what follows from them.
+    return made, blocks(found), made.extent
+
+
+def bytes_of(type):
+    return [int(at) + k for at, n in ucd.iov(0, type).astype(np.int64) for k in range(int(n))]
+
+
+@given(recipes())
+def test_constructors_place_bytes(recipe):
+    type, expected, extent = recipe
+    assert bytes_of(type) == expected
+    assert type.size == len(expected) and type.extent == extent
+
+
+@given(recipes(), st.integers(1, 3))
+def test_typed_moves_and_their_limits(recipe, count):
+    type, expected, extent = recipe
+    placed = [i * extent + byte for i in range(count) for byte in expected]
+    low, high = (min(placed), max(placed) + 1) if placed else (0, 0)
+    # Memory that the type just fits into, with an element before it where byte 0 of the type is.
+    memory = np.random.default_rng(1).integers(0, 256, max(high, 0) - min(low, 0) + 1, np.uint8)
+    at = memory[: max(high, 1)] if low >= 0 else memory[::-1][: 1 - low][::-1]
+    if low >= 0:
+        assert ucd.pack(at, type=type, count=count).tolist() == [memory[b] for b in placed]
+        if placed:
+            with pytest.raises(ValueError, match='touches bytes'):
+                ucd.pack(memory[: high - 1], type=type, count=count)
+    elif placed:
+        with pytest.raises(ValueError, match='touches bytes'):
+            ucd.pack(memory, type=type, count=count)
+
+
+@given(recipes())
+def test_flattened_and_pickled_types_are_the_same(recipe):
+    type, expected, extent = recipe
+    for twin in (ucd.Type.unflatten(type.flatten()), pickle.loads(pickle.dumps(type))):
+        assert bytes_of(twin) == expected and twin.extent == extent
+        assert twin.flatten() == type.flatten()
+    assert copy.copy(type) is type and copy.deepcopy([type])[0] is type
+
+
+def test_struct():
+    type = ucd.Type.struct([1, 2], [8, 0], ['float64', ucd.Type.contiguous(2, 'int16')])
+    assert bytes_of(type) == [*range(8, 16), *range(8)]
+    assert [(r.element.name, r.elements) for r in ucd.element_runs(type)] == [('DOUBLE', 1), ('INT16_T', 4)]
+
+
+def test_darray_is_what_numpy_says():
+    field = np.arange(7 * 10, dtype=np.int64).reshape(7, 10)
+    found = []
+    for rank in range(6):
+        type = ucd.Type.darray(6, rank, [7, 10], ['block', 'cyclic'], [None, 2], [2, 3], 'int64')
+        row, column = divmod(rank, 3)
+        mine = field[row * 4 : (row + 1) * 4][:, [j for j in range(10) if j // 2 % 3 == column]]
+        found += ucd.pack(field, type=type).view(np.int64).tolist()
+        assert ucd.pack(field, type=type).tobytes() == np.ascontiguousarray(mine).tobytes()
+    assert sorted(found) == list(range(70))
+    with pytest.raises(ucd.InvalidArgument):
+        ucd.Type.darray(6, 6, [7, 10], ['block', 'cyclic'], [None, 2], [2, 3], 'int64')
+
+
+@st.composite
+def indices(draw):
+    shape = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
+    entries = []
+    for n in shape:
+        kind = draw(st.sampled_from(['slice', 'slice', 'int', 'list']))
+        if kind == 'int':
+            entries.append(draw(st.integers(-n, n - 1)))
+        elif kind == 'list':
+            entries.append(draw(st.lists(st.integers(-n, n - 1), max_size=5)))
+        else:
+            ends = st.none() | st.integers(-n - 1, n + 1)
+            entries.append(slice(draw(ends), draw(ends), draw(st.sampled_from([None, 1, 2, -1, -2, 3]))))
+    return shape, entries
+
+
+@given(indices())
+def test_slice_expressions(case):
+    shape, entries = case
+    array = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
+    expected = array
+    for dim, entry in reversed(list(enumerate(entries))):
+        chosen = entry if not isinstance(entry, list) else np.array(entry, dtype=np.intp)
+        expected = expected[(slice(None),) * dim + (chosen,)]
+    type = ucd.slice_type(shape, tuple(entries), 'int16')
+    assert ucd.pack(array, type=type).tobytes() == expected.tobytes()
+    assert (type.lb, type.extent) == (0, array.nbytes)
+
+
+def test_slices_as_text():
+    array = np.arange(4 * 5 * 6, dtype=np.float32).reshape(4, 5, 6)
+    for text, expected in {
+        '0:4:2, :, 3': array[0:4:2, :, 3],
+        '..., -1': array[..., -1],
+        '1': array[1],
+        '::-1,...,2:': array[::-1, ..., 2:],
+    }.items():
+        type = ucd.slice_type(array.shape, text, 'float32')
+        assert ucd.pack(array, type=type).tobytes() == expected.tobytes()
+    for bad, error in (('7', IndexError), ('1,2,3,0', IndexError), ('...,...', IndexError), ('x', ValueError)):
+        with pytest.raises(error):
+            ucd.slice_type(array.shape, bad, 'float32')
+
+
+def test_errors_are_by_status_and_carry_the_sentence():
+    with pytest.raises(ucd.InvalidArgument, match='blocklength is -3; it must be >= 0') as raised:
+        ucd.Type.vector(1, -3, 1, 'int32')
+    assert raised.value.status == 1 and isinstance(raised.value, (ucd.Error, ValueError))
+    with pytest.raises(ucd.Overflow):
+        ucd.Type.contiguous(2**62, 'int32')
+    with pytest.raises(ucd.Corrupt):
+        ucd.Type.unflatten(b'not a type at all...')
+    with pytest.raises(ucd.NotSupported, match='SUM'):
+        ucd.pack_into(np.zeros(3, bool), bytearray(3), op='sum')
+    with pytest.raises(ucd.Truncated):
+        ucd.copy(np.zeros(3), np.zeros(2))
+    for call in (
+        lambda: ucd.Type.indexed([1], [1, 2], 'int32'),
+        lambda: ucd.Type.subarray([4], [2], [1], 'int32', 'X'),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(3), op='total'),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(3), offset=-1),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(3), type=ucd.BYTE, count=-1),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    for call in (
+        lambda: ucd.Type.contiguous(1, 'no such type'),
+        lambda: ucd.Type.contiguous(1, object),
+        lambda: ucd.Type.indexed_block(1, 7, 'int32'),
+        lambda: ucd.Type.indexed_block(1, [1.5], 'int32'),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(3), hints=7),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_predefined_types():
+    assert len(ucd.predefined) == 60
+    assert all(getattr(ucd, name) is type and name in ucd.__all__ for name, type in ucd.predefined.items())
+    assert ucd.DOUBLE.size == 8 and ucd.DOUBLE.name == 'DOUBLE' and repr(ucd.TWOINT) == 'ucd.TWOINT'
+    assert pickle.loads(pickle.dumps(ucd.DOUBLE)) is ucd.DOUBLE
+    assert ucd.Type.vector(2, 1, 3, ucd.DOUBLE).name is None
+    assert 'layout' in ucd.Type.vector(2, 1, 3, ucd.DOUBLE).describe()

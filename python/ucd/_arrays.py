@@ -1,0 +1,107 @@
+"""pack and gather: the moves that make their own output, in the memory and library of the input."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from ucd import _core
+
+
+def _library(array: Any) -> str:
+    return type(array).__module__.partition('.')[0]
+
+
+def _numpy() -> Any:
+    """NumPy, or None."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
+def _packed_dtype(dtype: Any) -> Any:
+    """A dtype without the padding, which is not packed."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return _numpy().dtype((_packed_dtype(base), shape))
+    if dtype.names is None:
+        return dtype
+    return _numpy().dtype([(name, _packed_dtype(dtype.fields[name][0])) for name in dtype.names])
+
+
+def new_bytes(like: Any, count: int) -> Any:
+    """Uninitialised bytes in the memory that an array is in."""
+    library = _library(like)
+    if library == 'torch':
+        torch = sys.modules['torch']
+        return torch.empty(count, dtype=torch.uint8, device=like.device)
+    if library == 'cupy':
+        return sys.modules['cupy'].empty(count, dtype='uint8')
+    numpy = _numpy()
+    return numpy.empty(count, dtype=numpy.uint8) if numpy else bytearray(count)
+
+
+def new_like(like: Any, shape: tuple[int, ...]) -> Any:
+    """An uninitialised C-contiguous array of another array's elements, library and memory."""
+    library = _library(like)
+    if library == 'torch':
+        return like.new_empty(shape)
+    if library == 'cupy':
+        return sys.modules['cupy'].empty(shape, dtype=like.dtype)
+    numpy = _numpy()
+    if numpy is None:
+        return bytearray(_core.Type.from_view(like).size // max(math.prod(like.shape), 1) * math.prod(shape))
+    dtype = like.dtype if isinstance(like, numpy.ndarray) else numpy.asarray(like).dtype
+    return numpy.empty(shape, dtype=_packed_dtype(dtype))
+
+
+def pack(
+    src: Any,
+    *,
+    type: _core.Type | None = None,
+    count: int = 1,
+    hints: _core.Hints | None = None,
+    stream: Any = None,
+) -> Any:
+    """Packs an array into a new one.
+
+    Without a type: a one-dimensional array of src's elements in C order, which is what
+    numpy.ravel(src) gives; structured elements lose their padding. With a type, which is laid over
+    the memory from src's first element on: an array of uint8. The result is in the memory and of the
+    library of src (torch, CuPy, else NumPy; a bytearray where there is no NumPy).
+
+    Arguments, errors, and when the work is done: as pack_into.
+    """
+    if type is None:
+        shape, _ = _core.shape_and_strides(src)
+        out = new_like(src, (math.prod(shape),))
+    else:
+        out = new_bytes(src, type.size * count)
+    _core.pack_into(src, out, type=type, count=count, hints=hints, stream=stream)
+    return out
+
+
+def gather(
+    pool: Any,
+    indices: Any,
+    *,
+    axis: int = 0,
+    hints: _core.Hints | None = None,
+    stream: Any = None,
+) -> Any:
+    """The entries of a pool that indices choose along axis, as a new array: numpy.take(pool,
+    indices, axis), in the memory and of the library of pool.
+
+    Arguments, errors, and when the work is done: as gather_into.
+    """
+    shape, _ = _core.shape_and_strides(pool)
+    (entries,), _ = _core.shape_and_strides(indices)
+    if not -len(shape) <= axis < len(shape):
+        raise ValueError(f'axis is {axis}; the pool has {len(shape)} dimensions')
+    axis %= len(shape)
+    out = new_like(pool, (*shape[:axis], entries, *shape[axis + 1 :]))
+    _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream)
+    return out

@@ -1,0 +1,70 @@
+"""Layouts as lists for transfer libraries: I/O vectors, strided boxes, runs of elements."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ucd import _core
+
+
+class ElementRun(NamedTuple):
+    """A stretch of elements of one predefined type in a packed stream."""
+
+    element: _core.Type | None
+    """None: this machine has no type of that representation."""
+    element_bytes: int
+    elements: int
+    offset: int
+    """Of the first byte in the packed stream."""
+
+
+def _placed(source: Any, type: _core.Type | None) -> tuple[int, _core.Type]:
+    """The address and the type of an array, or of a type at an address."""
+    if not isinstance(source, int):
+        return _core.address(source), type if type is not None else _core.Type.from_view(source)
+    if type is None:
+        raise TypeError('an address needs a type')
+    return source, type
+
+
+def _table(data: bytearray, columns: int, signed: bool) -> Any:
+    rows = len(data) // (8 * columns)
+    try:
+        import numpy
+    except ImportError:
+        if rows == 0:  # a memoryview cannot have an empty shape
+            return memoryview(data).cast('q' if signed else 'Q')
+        return memoryview(data).cast('q' if signed else 'Q', (rows, columns))
+    return numpy.frombuffer(data, dtype=numpy.int64 if signed else numpy.uint64).reshape(rows, columns)
+
+
+def iov(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
+    """The contiguous pieces of a layout in packed order: an N x 2 array of uint64, with the columns
+    address and bytes. (Without NumPy a memoryview, here and in boxes.)
+
+    source is an array, whose own layout is listed unless a type is given, or an address, such as 0
+    for displacements. Data is not accessed. Raises NotSupported for types of indexed_block_ref.
+    """
+    address, layout = _placed(source, type)
+    return _table(_core.iov(layout, address, count), 2, signed=False)
+
+
+def boxes(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
+    """A layout as rows of strided blocks in packed order: an N x 5 array of int64, with the columns
+
+    address  of the first block
+    block    bytes of each
+    count    how many blocks
+    stride   bytes from one to the next; may be negative or 0
+    offset   of the first byte in the packed stream; the row's blocks follow each other there
+
+    That is what descriptor lists of transfer libraries take. source, type, count and errors: as iov.
+    """
+    address, layout = _placed(source, type)
+    return _table(_core.boxes(layout, address, count), 5, signed=True)
+
+
+def element_runs(type: _core.Type, count: int = 1) -> list[ElementRun]:
+    """What the packed stream of count of a type is made of: stretches, as long as can be, of
+    elements of one predefined type."""
+    return [ElementRun(*run) for run in _core.element_runs(type, count)]

@@ -1,0 +1,71 @@
+#include "core/dlpack.h"
+
+#include "core/element.h"
+
+namespace ucdpy::dlpack {
+
+namespace {
+
+enum Code : uint8_t {
+    integer = 0,
+    unsigned_integer = 1,
+    floating = 2,
+    bfloat = 4,
+    complex = 5,
+    boolean = 6
+};
+
+} // namespace
+
+const char *backend_of(int device_type) {
+    switch (device_type) {
+    case cpu:
+    case cuda_host:
+    case rocm_host:
+    case cuda_managed: return nullptr;
+    case cuda: return "cuda";
+    case rocm: return "hip";
+    default: raise(PyExc_BufferError, "a tensor on a device of DLPack's type %d", device_type);
+    }
+}
+
+const Tensor &tensor_of(nb::handle capsule, bool &readonly) {
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+        const auto *managed = static_cast<const ManagedVersioned *>(
+            PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+        if (managed->major != 1)
+            raise(PyExc_BufferError, "a tensor of version %u of DLPack", managed->major);
+        readonly = (managed->flags & 1) != 0;
+        return managed->tensor;
+    }
+    const auto *managed =
+        static_cast<const Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+    if (!managed) throw nb::python_error();
+    readonly = false;
+    return managed->tensor;
+}
+
+ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &owner) {
+    itemsize = (dtype.bits * dtype.lanes + 7) / 8;
+    const bool whole_bytes = dtype.bits % 8 == 0;
+    const intptr_t bytes = dtype.bits / 8;
+    if (dtype.lanes == 1 && whole_bytes) {
+        ucd_type_t type = UCD_TYPE__NULL;
+        switch (dtype.code) {
+        case integer: type = integer_of(bytes, true); break;
+        case unsigned_integer: type = integer_of(bytes, false); break;
+        case floating: type = floating_of(bytes); break;
+        case complex: type = complex_of(bytes); break;
+        case bfloat: type = bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL; break;
+        case boolean: type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
+        default: break;
+        }
+        if (type != UCD_TYPE__NULL) return type;
+    }
+    if (!whole_bytes)
+        raise(PyExc_BufferError, "elements of %d bits are no whole bytes", int(dtype.bits));
+    // Without a type of its own (8-bit floats, several lanes): bytes, which can be moved.
+    return bytes_of(itemsize, owner);
+}
+
+} // namespace ucdpy::dlpack

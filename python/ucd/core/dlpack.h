@@ -1,0 +1,65 @@
+// DLPack's structs, versions 0 and 1, as its specification lays them out in memory.
+#pragma once
+
+#include "core/errors.h"
+
+#include <cstdint>
+
+namespace ucdpy::dlpack {
+
+enum DeviceType : int32_t {
+    cpu = 1,
+    cuda = 2,
+    cuda_host = 3,
+    rocm = 10,
+    rocm_host = 11,
+    cuda_managed = 13,
+};
+
+struct Device {
+    int32_t type, id;
+};
+
+struct DataType {
+    uint8_t code, bits;
+    uint16_t lanes;
+};
+
+struct Tensor {
+    void *data;
+    Device device;
+    int32_t ndim;
+    DataType dtype;
+    const int64_t *shape, *strides; // in elements; no strides: C order
+    uint64_t byte_offset;
+};
+
+struct Managed {
+    Tensor tensor;
+    void *context;
+    void (*deleter)(Managed *);
+};
+
+struct ManagedVersioned {
+    uint32_t major, minor;
+    void *context;
+    void (*deleter)(ManagedVersioned *);
+    uint64_t flags; // bit 0: read-only
+    Tensor tensor;
+};
+
+// Whether the host cannot reach such memory.
+inline bool on_device(int device_type) {
+    return device_type == cuda || device_type == rocm;
+}
+
+// "cuda", "hip", or nullptr for memory that the host reaches. Raises BufferError for other devices.
+const char *backend_of(int device_type);
+
+// The tensor in a capsule of __dlpack__, and whether it says that it is read-only.
+const Tensor &tensor_of(nb::handle capsule, bool &readonly);
+
+// The type of a tensor's elements and their bytes; owner keeps a type that is not predefined.
+ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &owner);
+
+} // namespace ucdpy::dlpack

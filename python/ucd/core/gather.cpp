@@ -1,0 +1,120 @@
+// gather_into and scatter: parts of an array that a list of indices chooses when data moves.
+#include "core/gather.h"
+
+#include "core/move.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ucdpy {
+
+namespace {
+
+// Raises IndexError unless all indices that the host can read are those of n entries. Indices in
+// device memory are never read here.
+template <class T>
+void check_indices(const View &indices, intptr_t n) {
+    const T *list = reinterpret_cast<const T *>(indices.data);
+    const intptr_t count = indices.shape[0];
+    intptr_t bad = -1;
+    (void)run(count < 4096, [&] {
+        for (intptr_t i = 0; i < count && bad < 0; ++i)
+            if (list[i] < 0 || static_cast<uint64_t>(list[i]) >= static_cast<uint64_t>(n)) bad = i;
+        return UCD_SUCCESS;
+    });
+    if (bad >= 0)
+        raise(PyExc_IndexError, "indices[%zd] is %lld; it must be >= 0 and < %zd", bad,
+              static_cast<long long>(list[bad]), n);
+}
+
+void check_indices(const View &indices, intptr_t n) {
+    if (indices.backend) return;
+    if (indices.element == UCD_TYPE__INT32_T) return check_indices<int32_t>(indices, n);
+    if (indices.element == UCD_TYPE__UINT32_T) return check_indices<uint32_t>(indices, n);
+    if (indices.element == UCD_TYPE__INT64_T) return check_indices<int64_t>(indices, n);
+    check_indices<uint64_t>(indices, n);
+}
+
+SharedType own(ucd_type_t made) {
+    return std::make_shared<const TypeHandle>(made, true);
+}
+
+// The chosen entries of dimension `axis` of a pool, within what the outer dimensions list, with all
+// of the inner ones. Indices are read when data moves.
+Typed chosen(const View &pool, const View &indices, int axis) {
+    const intptr_t unit = pool.strides[axis], n = pool.shape[axis];
+    ucd_type_t made = UCD_TYPE__NULL;
+    check(ucd_create_ndarray(pool.ndim - axis - 1, pool.shape + axis + 1, pool.strides + axis + 1,
+                             pool.element, UCD_INFO__NULL, &made));
+    const SharedType entry = own(made);
+    intptr_t low = 0, extent = 0, reach = 0;
+    check(ucd_get_true_extent(entry->get(), &low, &extent));
+    if (__builtin_mul_overflow(std::max<intptr_t>(n - 1, 0), unit, &reach))
+        raise(PyExc_OverflowError, "the array's range of bytes does not fit");
+    check(ucd_create_indexed_block_ref(indices.shape[0], 1, indices.data, indices.element, unit,
+                                       low + std::min<intptr_t>(reach, 0), extent + std::abs(reach),
+                                       entry->get(), UCD_INFO__NULL, &made));
+    Typed t;
+    t.owner = own(made);
+    if (axis > 0) {
+        check(ucd_create_ndarray(axis, pool.shape, pool.strides, made, UCD_INFO__NULL, &made));
+        t.owner = own(made);
+    }
+    t.type = made;
+    return t;
+}
+
+// The side of a call that is the chosen part of a pool.
+Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream) {
+    Side side(pool, nb::none(), 1, stream, "pool");
+    side.indices = std::make_unique<const View>(index_array);
+    const View &indices = *side.indices;
+    indices.require_indices();
+    const View &view = side.view;
+    if (axis < -view.ndim || axis >= view.ndim)
+        raise(PyExc_ValueError, "axis is %d; the pool has %d dimensions", axis, view.ndim);
+    if (axis < 0) axis += view.ndim;
+    check_indices(indices, view.shape[axis]);
+    side.whole = chosen(view, indices, axis);
+    return side;
+}
+
+uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int axis, nb::handle op,
+                      nb::handle hints, nb::handle stream) {
+    return pack({side_of(pool, indices, axis, stream), out, "out", 0, op, hints, stream}, stream);
+}
+
+uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int axis, nb::handle op,
+                  nb::handle hints, nb::handle stream) {
+    return unpack({side_of(pool, indices, axis, stream), packed, "packed", 0, op, hints, stream},
+                  stream);
+}
+
+} // namespace
+
+void bind_gather(nb::module_ &m) {
+    using nb::arg;
+    m.def(
+        "gather_into", &gather_into, arg("pool"), arg("indices"), arg("out"), nb::kw_only(),
+        arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
+        arg("stream").none() = nb::none(),
+        R"(Packs the entries of a pool that indices choose along axis, and returns the bytes written.
+
+pool     any array; numpy.take(pool, indices, axis) is what gets packed.
+indices  a contiguous one-dimensional array of 32-bit or 64-bit integers, on the host or the device.
+         Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
+         order, and are not checked: one outside the pool is undefined behaviour.
+out      a contiguous array of any element.
+
+op, hints, stream, and when the work is done: as pack_into. Raises IndexError for an index on the
+host that is negative or too large, and what pack_into raises.)");
+    m.def("scatter", &scatter, arg("packed"), arg("pool"), arg("indices"), nb::kw_only(),
+          arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
+          arg("stream").none() = nb::none(),
+          R"(The inverse of gather_into: unpacks contiguous bytes into the entries of a pool that
+indices choose along axis, and returns the bytes read. Of an entry that indices name twice, it is
+unspecified which of its values it gets.)");
+}
+
+} // namespace ucdpy

@@ -1,0 +1,94 @@
+#include "core/hints.h"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+namespace ucdpy {
+
+namespace {
+
+constexpr const char *op_names[] = {"replace", "max",  "min", "sum",  "prod",   "land",  "lor",
+                                    "lxor",    "band", "bor", "bxor", "maxloc", "minloc"};
+
+std::string full_key(const std::string &key) {
+    return key.starts_with("ucd.") ? key : "ucd." + key;
+}
+
+ucd_info_t host_only() {
+    static const ucd_info_t info = [] {
+        ucd_info_t made = UCD_INFO__NULL;
+        check(ucd_info_create(&made));
+        check(ucd_info_set(made, "ucd.gpu", "none"));
+        return made;
+    }();
+    return info;
+}
+
+} // namespace
+
+Hints::Hints(const nb::dict &values) {
+    check(ucd_info_create(&info_));
+    try {
+        for (auto [key, value] : values)
+            check(ucd_info_set(info_, full_key(nb::cast<std::string>(key)).c_str(),
+                               nb::str(value).c_str()));
+    } catch (...) {
+        (void)ucd_info_free(&info_);
+        throw;
+    }
+}
+
+nb::dict Hints::values() const {
+    nb::dict all;
+    for (uintptr_t n = 0;; ++n) {
+        std::string key, value;
+        uintptr_t needed = 0;
+        (void)ucd_info_get_nthkey(info_, n, nullptr, 0, &needed);
+        if (needed == 0) return all;
+        key.resize(needed);
+        check(ucd_info_get_nthkey(info_, n, key.data(), key.size(), &needed));
+        (void)ucd_info_get(info_, key.c_str(), nullptr, 0, &needed);
+        value.resize(needed);
+        check(ucd_info_get(info_, key.c_str(), value.data(), value.size(), &needed));
+        all[nb::str(key.c_str())] = nb::str(value.c_str());
+    }
+}
+
+ucd_info_t info_of(nb::handle hints, const View &a, const View &b) {
+    if (!hints.is_none()) {
+        if (!nb::isinstance<Hints>(hints)) raise(PyExc_TypeError, "hints must be ucd.Hints");
+        return nb::cast<const Hints &>(hints).get();
+    }
+    return a.plain_host && b.plain_host ? host_only() : UCD_INFO__NULL;
+}
+
+ucd_op_t op_of(nb::handle op) {
+    if (op.is_none()) return UCD_OP__REPLACE;
+    if (PyUnicode_Check(op.ptr())) {
+        for (int i = 0; i < static_cast<int>(std::size(op_names)); ++i)
+            if (PyUnicode_CompareWithASCIIString(op.ptr(), op_names[i]) == 0) return i;
+        raise(
+            PyExc_ValueError,
+            "op must be one of replace max min sum prod land lor lxor band bor bxor maxloc minloc");
+    }
+    if (!PyLong_Check(op.ptr())) raise(PyExc_TypeError, "op must be a name or None");
+    return nb::cast<int>(op);
+}
+
+void bind_hints(nb::module_ &m) {
+    nb::class_<Hints>(m, "Hints",
+                      R"(Hints for calls: keys of libucd, with or without the prefix "ucd.".
+
+    ucd.Hints({'threads': 4, 'gpu': 'none'})
+
+Make them once and use them often. Raises InvalidArgument for a bad value of a known key; unknown
+keys are ignored. A hint that is not true of a buffer is undefined behaviour.)")
+        .def(nb::init<const nb::dict &>(), nb::arg("values"))
+        .def("__repr__", [](const Hints &h) {
+            return "ucd.Hints(" + std::string(nb::repr(h.values()).c_str()) + ")";
+        });
+}
+
+} // namespace ucdpy

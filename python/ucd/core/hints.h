@@ -1,0 +1,30 @@
+// Hints and operations as arguments.
+#pragma once
+
+#include "core/view.h"
+
+namespace ucdpy {
+
+// A set of hints of libucd.
+class Hints {
+public:
+    explicit Hints(const nb::dict &values);
+    ~Hints() { (void)ucd_info_free(&info_); }
+    Hints(const Hints &) = delete;
+    Hints &operator=(const Hints &) = delete;
+    ucd_info_t get() const noexcept { return info_; }
+    nb::dict values() const;
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
+// The hints of a call: those given, else that no pointer need be looked up if both are host arrays.
+ucd_info_t info_of(nb::handle hints, const View &a, const View &b);
+
+// None, a name ("sum") or a number of ucd_op_t.
+ucd_op_t op_of(nb::handle op);
+
+void bind_hints(nb::module_ &m);
+
+} // namespace ucdpy

@@ -1,0 +1,122 @@
+// The extension module ucd._core: libucd's functions over Python's arrays.
+#include "core/batch.h"
+#include "core/gather.h"
+#include "core/hints.h"
+#include "core/lists.h"
+#include "core/move.h"
+#include "core/predefined.h"
+#include "core/request.h"
+
+#include <nanobind/stl/string.h>
+
+#include <exception>
+#include <string>
+#include <typeinfo>
+
+namespace ucdpy {
+
+namespace {
+
+nb::tuple version() {
+    int major = 0, minor = 0, patch = 0;
+    check(ucd_version(&major, &minor, &patch));
+    return nb::make_tuple(major, minor, patch);
+}
+
+nb::list backends() {
+    int count = 0;
+    check(ucd_backend_count(&count));
+    nb::list list;
+    for (int i = 0; i < count; ++i) {
+        ucd_backend_desc_t d{};
+        d.struct_size = sizeof d;
+        check(run(false, [&] { return ucd_backend_get(i, &d); }));
+        list.append(nb::make_tuple(d.name, d.available != 0, d.devices, d.version, d.reason));
+    }
+    return list;
+}
+
+std::string memory(nb::handle array) {
+    const View view(array);
+    const Typed whole = typed(view);
+    char name[32];
+    check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name));
+    return name;
+}
+
+uintptr_t address(nb::handle array) {
+    return reinterpret_cast<uintptr_t>(View(array).data);
+}
+
+nb::tuple extents(const intptr_t *numbers, int n) {
+    nb::list list;
+    for (int k = 0; k < n; ++k) list.append(numbers[k]);
+    return nb::tuple(list);
+}
+
+// The Type of an array's elements: one object for each kind of element.
+nb::object element_of(nb::handle array) {
+    const View view(array);
+    if (!view.element_owner().is_none()) return view.element_owner();
+    return nb::module_::import_("ucd._core").attr("predefined")[predefined_name(view.element)];
+}
+
+nb::tuple shape_and_strides(nb::handle array) {
+    const View view(array);
+    return nb::make_tuple(extents(view.shape, view.ndim), extents(view.strides, view.ndim));
+}
+
+uintptr_t packed_size(nb::handle array, nb::handle type, intptr_t count) {
+    const Side side(array, type, count, nb::none(), "array");
+    ucd_layout_t layout{};
+    layout.struct_size = sizeof layout;
+    check(ucd_get_layout(side.whole.count, side.whole.type, &layout));
+    return layout.bytes;
+}
+
+bool op_is_supported(nb::handle op, nb::handle type, const std::string &backend) {
+    int supported = 0;
+    check(ucd_op_is_supported(op_of(op), to_type(type).get(), backend.c_str(), &supported));
+    return supported != 0;
+}
+
+} // namespace
+
+} // namespace ucdpy
+
+NB_MODULE(_core, m) {
+    using namespace ucdpy;
+    using nb::arg;
+    // Constants and caches of a program live until it ends.
+    nb::set_leak_warnings(false);
+    // An entry of a tuple or list that is not of the type that it must be.
+    nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::bad_cast &) {
+            PyErr_SetString(PyExc_TypeError,
+                            "an entry of an argument is not of the type that it must be");
+        }
+    });
+    check(ucd_init(UCD_INFO__NULL));
+    bind_type(m);
+    bind_hints(m);
+    bind_request(m);
+    bind_move(m);
+    bind_batch(m);
+    bind_gather(m);
+    bind_lists(m);
+    m.def("version", &version);
+    m.def("backends", &backends);
+    m.def(
+        "memory", &memory, arg("array"),
+        "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
+        "Initialises no GPU driver.");
+    m.def("address", &address, arg("array"), "The address of an array's first element.");
+    m.def("element_of", &element_of, arg("array"));
+    m.def("shape_and_strides", &shape_and_strides, arg("array"));
+    m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
+          arg("count") = 1);
+    m.def("op_is_supported", &op_is_supported, arg("op"), arg("type"), arg("backend") = "seq",
+          "Whether a backend ('seq', 'cuda', 'hip') supports an op for a type.");
+}

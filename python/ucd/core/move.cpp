@@ -1,0 +1,220 @@
+#include "core/move.h"
+
+#include "core/hints.h"
+#include "core/stream.h"
+
+#include <utility>
+
+namespace ucdpy {
+
+Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *what)
+    : view(array, dlpack_stream(stream)),
+      whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, what)) {}
+
+PackCall::PackCall(Side &&typed_side, nb::handle packed_array, const char *what, intptr_t first,
+                   nb::handle with, nb::handle hints, nb::handle stream)
+    : side(std::move(typed_side)), packed(packed_array, dlpack_stream(stream)),
+      packed_bytes(packed.require_contiguous(what)), offset(static_cast<uintptr_t>(first)),
+      op(op_of(with)), info(info_of(hints, side.view, packed)),
+      quick(packed_bytes < quick_bytes && side.view.plain_host && packed.plain_host) {
+    if (first < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", first);
+}
+
+uintptr_t pack(const PackCall &c, nb::handle stream) {
+    c.packed.require_writable("out");
+    const Order order = order_of(c.side.view, c.packed, stream);
+    uintptr_t bytes = 0;
+    check(run(c.quick, [&] {
+        return order.in_stream
+                   ? ucd_pack_stream(c.side.view.data, c.side.whole.count, c.side.whole.type,
+                                     c.offset, c.packed.data, c.packed_bytes, &bytes, c.info, c.op,
+                                     order.native)
+                   : ucd_pack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
+                              c.packed.data, c.packed_bytes, &bytes, c.info, c.op);
+    }));
+    return bytes;
+}
+
+uintptr_t unpack(const PackCall &c, nb::handle stream) {
+    c.side.view.require_writable("dst");
+    const Order order = order_of(c.packed, c.side.view, stream);
+    uintptr_t bytes = 0;
+    check(run(c.quick, [&] {
+        return order.in_stream
+                   ? ucd_unpack_stream(c.packed.data, c.packed_bytes, c.side.view.data,
+                                       c.side.whole.count, c.side.whole.type, c.offset, &bytes,
+                                       c.info, c.op, order.native)
+                   : ucd_unpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
+                                c.side.whole.type, c.offset, &bytes, c.info, c.op);
+    }));
+    return bytes;
+}
+
+namespace {
+
+Request *request_of(ucd_request_t request, uintptr_t bytes, PackCall &&call) {
+    Used used;
+    if (request != UCD_REQUEST__NULL) {
+        used.types.push_back(std::move(call.side.whole));
+        used.views.push_back(std::move(call.side.view));
+        used.views.push_back(std::move(call.packed));
+    }
+    return new Request(request, bytes, std::move(used));
+}
+
+uintptr_t pack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
+                    intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
+    return pack({{src, type, count, stream, "src"}, out, "out", offset, op, hints, stream}, stream);
+}
+
+uintptr_t unpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
+                      intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
+    return unpack({{dst, type, count, stream, "dst"}, packed, "packed", offset, op, hints, stream},
+                  stream);
+}
+
+Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
+                    intptr_t offset, nb::handle op, nb::handle hints) {
+    PackCall c({src, type, count, nb::none(), "src"}, out, "out", offset, op, hints, nb::none());
+    c.packed.require_writable("out");
+    synchronize_producers(c.side.view, c.packed);
+    uintptr_t bytes = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    check(run(c.quick, [&] {
+        return ucd_ipack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
+                         c.packed.data, c.packed_bytes, &bytes, c.info, c.op, &request);
+    }));
+    return request_of(request, bytes, std::move(c));
+}
+
+Request *iunpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
+                      intptr_t offset, nb::handle op, nb::handle hints) {
+    PackCall c({dst, type, count, nb::none(), "dst"}, packed, "packed", offset, op, hints,
+               nb::none());
+    c.side.view.require_writable("dst");
+    synchronize_producers(c.side.view, c.packed);
+    uintptr_t bytes = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    check(run(c.quick, [&] {
+        return ucd_iunpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
+                           c.side.whole.type, c.offset, &bytes, c.info, c.op, &request);
+    }));
+    return request_of(request, bytes, std::move(c));
+}
+
+// Two typed arrays.
+struct CopyCall {
+    CopyCall(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+             nb::handle dst_type, intptr_t dst_count, nb::handle with, nb::handle hints)
+        : in(src, src_type, src_count, nb::none(), "src"),
+          out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with)),
+          info(info_of(hints, in.view, out.view)) {
+        out.view.require_writable("dst");
+        synchronize_producers(in.view, out.view);
+        uintptr_t size = 0;
+        check(ucd_get_size(in.whole.type, &size));
+        // A product that does not fit is refused by the library.
+        quick = size < quick_bytes && size * in.whole.count < quick_bytes && in.view.plain_host &&
+                out.view.plain_host;
+    }
+    Side in, out;
+    ucd_op_t op;
+    ucd_info_t info;
+    bool quick = false;
+};
+
+uintptr_t copy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle hints) {
+    const CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, hints);
+    uintptr_t bytes = 0;
+    check(run(c.quick, [&] {
+        return ucd_copy(c.in.view.data, c.in.whole.count, c.in.whole.type, c.out.view.data,
+                        c.out.whole.count, c.out.whole.type, &bytes, c.info, c.op);
+    }));
+    return bytes;
+}
+
+Request *icopy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle hints) {
+    CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, hints);
+    uintptr_t bytes = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    check(run(c.quick, [&] {
+        return ucd_icopy(c.in.view.data, c.in.whole.count, c.in.whole.type, c.out.view.data,
+                         c.out.whole.count, c.out.whole.type, &bytes, c.info, c.op, &request);
+    }));
+    Used used;
+    if (request != UCD_REQUEST__NULL)
+        for (Side *side : {&c.in, &c.out}) {
+            used.types.push_back(std::move(side->whole));
+            used.views.push_back(std::move(side->view));
+        }
+    return new Request(request, bytes, std::move(used));
+}
+
+} // namespace
+
+void bind_move(nb::module_ &m) {
+    using nb::arg;
+    const nb::object none = nb::none();
+    m.def("pack_into", &pack_into, arg("src"), arg("out"), nb::kw_only(), arg("type").none() = none,
+          arg("count") = 1, arg("offset") = 0, arg("op").none() = none, arg("hints").none() = none,
+          arg("stream").none() = none,
+          R"(Packs an array into contiguous memory, and returns the bytes written.
+
+src     any array, of any shape and strides. Its elements are packed in C order, without the padding
+        of structured ones.
+out     a contiguous array of any element; its bytes are filled from the first on, at most as many
+        as it has.
+type    a Type, laid over the memory from src's first element on, instead of src's own layout; count
+        of them, one extent apart. It must not leave src's memory.
+offset  bytes of the packed stream to skip, so data can be packed in pieces.
+op      'sum', 'max' and so on: out = out op src. Default: 'replace'.
+hints   ucd.Hints.
+stream  for arrays in device memory: torch's or CuPy's stream, an integer, or an object with
+        __cuda_stream__. Default: the current stream of the library that the array is from.
+
+Host arrays are done on return, and the GIL is released meanwhile. If the device reaches both arrays,
+the work is enqueued into the stream; keep the arrays until it has passed. Between device memory and
+pageable host memory, the stream is synchronised first, and the work is done on return.
+
+Raises BufferError if out is read-only, ValueError if it is not contiguous or type leaves src's
+memory, TypeError for objects that are no arrays, and ucd.Error.)");
+    m.def("unpack", &unpack_from, arg("packed"), arg("dst"), nb::kw_only(),
+          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
+          arg("hints").none() = none, arg("stream").none() = none,
+          R"(Unpacks contiguous bytes into an array, and returns the bytes read.
+
+packed  a contiguous array of any element.
+dst     any writable array; type and count as in pack_into. An element that its strides repeat gets
+        an unspecified one of its values.
+offset  where in dst's packed stream the bytes belong.
+
+op, hints, stream, errors, and when the work is done: as pack_into.)");
+    m.def(
+        "copy", &copy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
+        arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
+        arg("op").none() = none, arg("hints").none() = none,
+        R"(Moves an array into another one of any other layout, without a packed buffer in between.
+
+Both sides are read in packed order, so shapes need not agree; dst must have room for all of src,
+else ucd.Truncated is raised and nothing moves. Elements are not converted. With an op other than
+'replace', both sides must have the same sequence of elements. Arrays may be in host memory and on
+any devices: what their libraries' current streams have enqueued is waited for first, and the work
+is done on return. src and dst must not overlap. Returns the bytes moved. Errors: as pack_into.)");
+    m.def("ipack_into", &ipack_into, arg("src"), arg("out"), nb::kw_only(),
+          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
+          arg("hints").none() = none,
+          "As pack_into, but returns a Request and does not wait for "
+          "the work.\nWhat the current streams of the arrays' libraries have enqueued is waited "
+          "for first.");
+    m.def("iunpack", &iunpack_from, arg("packed"), arg("dst"), nb::kw_only(),
+          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
+          arg("hints").none() = none, "As unpack, but returns a Request: see ipack_into.");
+    m.def("icopy", &icopy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
+          arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
+          arg("op").none() = none, arg("hints").none() = none,
+          "As copy, but returns a Request: see ipack_into.");
+}
+
+} // namespace ucdpy

@@ -1,0 +1,121 @@
+#include "core/stream.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace ucdpy {
+
+namespace {
+
+nb::object attribute_or_none(nb::handle object, const char *name) {
+    return nb::getattr(object, name, nb::none());
+}
+
+// The package that an object's class is from: "torch" of torch.Tensor.
+std::string_view package_of(nb::handle object, nb::object &name) {
+    name = object.type().attr("__module__");
+    const std::string_view module = nb::cast<const char *>(name);
+    return module.substr(0, module.find('.'));
+}
+
+nb::object loaded_module(const char *name) {
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *found = PyDict_GetItemString(modules, name);
+    return found ? nb::borrow(found) : nb::none();
+}
+
+// The stream in which the library of a device array works now; None: the device's default stream.
+nb::object current_stream(const View &array) {
+    nb::object name;
+    const std::string_view package = package_of(array.object, name);
+    if (package == "torch")
+        return loaded_module("torch").attr("cuda").attr("current_stream")(
+            array.device < 0 ? nb::object(nb::none()) : nb::object(nb::int_(array.device)));
+    if (package == "cupy") return loaded_module("cupy").attr("cuda").attr("get_current_stream")();
+    const nb::object interface = attribute_or_none(array.object, "__cuda_array_interface__");
+    if (PyDict_Check(interface.ptr()))
+        if (PyObject *stream = PyDict_GetItemString(interface.ptr(), "stream"))
+            return nb::borrow(stream);
+    return nb::none();
+}
+
+void *address_of(nb::handle number) {
+    return reinterpret_cast<void *>(nb::cast<uintptr_t>(number));
+}
+
+// Whether a device reaches an array in host memory: whether it is pinned or managed.
+bool device_reaches(const View &host) {
+    char memory[32];
+    const Typed whole = typed(host);
+    check(
+        ucd_get_memory(host.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
+    return std::strcmp(memory, "host") != 0;
+}
+
+void synchronize(const View &array, nb::handle stream) {
+    // __cuda_array_interface__ without a stream says that nothing is outstanding.
+    if (stream.is_none() && nb::hasattr(array.object, "__cuda_array_interface__")) return;
+    const nb::object function = attribute_or_none(stream, "synchronize");
+    if (function.is_none())
+        raise(PyExc_ValueError,
+              "moving between device memory and pageable host memory waits for the stream, so it "
+              "must be an object with synchronize(): torch's or CuPy's stream, not an integer");
+    function();
+}
+
+} // namespace
+
+void synchronize_producers(const View &a, const View &b) {
+    for (const View *array : {&a, &b})
+        if (array->backend) synchronize(*array, current_stream(*array));
+}
+
+void *native_of(nb::handle stream) {
+    if (stream.is_none()) return nullptr;
+    if (PyLong_Check(stream.ptr())) return address_of(stream);
+    nb::object found = attribute_or_none(stream, "__cuda_stream__");
+    if (!found.is_none()) {
+        if (PyCallable_Check(found.ptr())) found = found();
+        return address_of(found[1]); // (version, address)
+    }
+    for (const char *name : {"cuda_stream", "ptr"}) {
+        found = attribute_or_none(stream, name);
+        if (!found.is_none()) return address_of(found);
+    }
+    found = attribute_or_none(stream, "handle");
+    if (!found.is_none()) {
+        if (!PyLong_Check(found.ptr())) found = found.attr("value"); // a ctypes pointer
+        return found.is_none() ? nullptr : address_of(found);
+    }
+    raise(PyExc_TypeError, "stream must be an integer, or an object with __cuda_stream__, "
+                           "cuda_stream, ptr or handle");
+}
+
+int64_t dlpack_stream(nb::handle stream) {
+    if (stream.is_none()) return View::no_stream; // ordered by the library's current stream
+    const auto native = reinterpret_cast<intptr_t>(native_of(stream));
+    return native == 0 ? 1 : native; // DLPack's number of CUDA's default stream
+}
+
+Order order_of(const View &a, const View &b, nb::handle stream) {
+    const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
+    if (!on_device) {
+        if (!stream.is_none())
+            raise(PyExc_ValueError, "stream is for arrays in device memory; neither array is");
+        return Order();
+    }
+    const nb::object used = stream.is_none() ? current_stream(*on_device) : nb::borrow(stream);
+    Order order;
+    const View &other = on_device == &a ? b : a;
+    if (!other.backend && !device_reaches(other)) {
+        synchronize(*on_device, used);
+        return order;
+    }
+    order.in_stream = true;
+    order.native.backend = on_device->backend;
+    order.native.device = on_device->device;
+    order.native.native = native_of(used);
+    return order;
+}
+
+} // namespace ucdpy

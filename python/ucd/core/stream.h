@@ -1,0 +1,31 @@
+// In which order with other work of a device a call moves data.
+#pragma once
+
+#include "core/view.h"
+
+namespace ucdpy {
+
+// What a call does about streams. If in_stream, it enqueues its work into `native` and returns;
+// otherwise it is complete on return, and what was enqueued for its arrays before is complete too.
+struct Order {
+    bool in_stream = false;
+    ucd_stream_t native{};
+};
+
+// The order of a call that moves data between two arrays, with the stream= that it was given or
+// None. If neither is in device memory there is no stream. If the device reaches both, the work
+// goes into the given stream, or the current stream of the library that the arrays are from. If one
+// is in pageable host memory, that stream is synchronised here.
+Order order_of(const View &a, const View &b, nb::handle stream);
+
+// Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
+void synchronize_producers(const View &a, const View &b);
+
+// The number that DLPack's producers are to be given for a stream.
+int64_t dlpack_stream(nb::handle stream);
+
+// The address in a stream object: an integer, __cuda_stream__, torch's .cuda_stream, CuPy's .ptr,
+// numba's .handle.
+void *native_of(nb::handle stream);
+
+} // namespace ucdpy

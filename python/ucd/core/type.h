@@ -1,0 +1,51 @@
+// The class Type: a handle of libucd, and what must live as long as it.
+#pragma once
+
+#include "core/errors.h"
+
+#include <memory>
+#include <utility>
+
+namespace ucdpy {
+
+// A handle that is freed with its last owner, in any thread and without the GIL.
+class TypeHandle {
+public:
+    TypeHandle(ucd_type_t type, bool owned) noexcept : type_(type), owned_(owned) {}
+    ~TypeHandle() {
+        if (owned_) (void)ucd_free(&type_);
+    }
+    TypeHandle(const TypeHandle &) = delete;
+    TypeHandle &operator=(const TypeHandle &) = delete;
+    ucd_type_t get() const noexcept { return type_; }
+
+private:
+    ucd_type_t type_;
+    bool owned_;
+};
+using SharedType = std::shared_ptr<const TypeHandle>;
+
+class Type {
+public:
+    Type(SharedType handle, nb::object keep) : handle_(std::move(handle)), keep_(std::move(keep)) {}
+    // Takes over a handle that is the caller's to free.
+    static Type own(ucd_type_t type, nb::object keep = nb::none()) {
+        return Type(std::make_shared<const TypeHandle>(type, true), std::move(keep));
+    }
+    ucd_type_t get() const noexcept { return handle_->get(); }
+    const SharedType &handle() const noexcept { return handle_; }
+    // The arrays of indices that types by reference read: None, or a tuple.
+    const nb::object &keep() const noexcept { return keep_; }
+
+private:
+    SharedType handle_;
+    nb::object keep_;
+};
+
+// Type, or what ucd._dtypes.of makes of anything that names a type of elements.
+Type to_type(nb::handle object);
+
+void bind_type(nb::module_ &m);
+void bind_type_constructors(nb::class_<Type> &type);
+
+} // namespace ucdpy

@@ -1,0 +1,101 @@
+// From views to types of libucd.
+#include "core/view.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ucdpy {
+
+namespace {
+
+constexpr int cached_dims = 6;
+constexpr std::size_t cached_types = 64;
+
+// What the type of a strided view depends on.
+struct Key {
+    ucd_type_t element = UCD_TYPE__NULL;
+    intptr_t ndim = -1;
+    std::array<intptr_t, cached_dims> shape{}, strides{};
+
+    bool operator==(const Key &) const = default;
+    std::size_t slot() const {
+        uint64_t h = reinterpret_cast<uintptr_t>(element);
+        for (intptr_t k = 0; k < ndim; ++k) {
+            h = (h ^ static_cast<uint64_t>(shape[static_cast<std::size_t>(k)])) *
+                0x9E3779B97F4A7C15u;
+            h = (h ^ static_cast<uint64_t>(strides[static_cast<std::size_t>(k)])) *
+                0xC2B2AE3D27D4EB4Fu;
+            h ^= h >> 29;
+        }
+        return (h ^ h >> 32) % cached_types;
+    }
+};
+
+struct Entry {
+    Key key;
+    SharedType type;
+};
+
+// The entry's type holds a reference to its element, so no other type gets that handle.
+thread_local std::array<Entry, cached_types> type_cache;
+
+SharedType make(const View &view) {
+    ucd_type_t made = UCD_TYPE__NULL;
+    check(ucd_create_ndarray(view.ndim, view.shape, view.strides, view.element, UCD_INFO__NULL,
+                             &made));
+    return std::make_shared<const TypeHandle>(made, true);
+}
+
+SharedType cached(const View &view) {
+    if (view.ndim > cached_dims) return make(view);
+    Key key;
+    key.element = view.element;
+    key.ndim = view.ndim;
+    std::copy_n(view.shape, view.ndim, key.shape.begin());
+    std::copy_n(view.strides, view.ndim, key.strides.begin());
+    Entry &entry = type_cache[key.slot()];
+    if (!(entry.key == key)) entry = {key, make(view)};
+    return entry.type;
+}
+
+} // namespace
+
+Typed typed(const View &view) {
+    Typed t;
+    t.keep = view.element_owner();
+    if (view.contiguous()) {
+        t.type = view.element;
+        t.count = static_cast<uintptr_t>(view.size());
+        return t;
+    }
+    t.owner = cached(view);
+    t.type = t.owner->get();
+    return t;
+}
+
+Typed typed(const View &view, const Type &type, intptr_t count, const char *what) {
+    if (count < 0) raise(PyExc_ValueError, "count is %zd; it must be >= 0", count);
+    Typed t;
+    t.owner = type.handle();
+    t.type = type.get();
+    t.count = static_cast<uintptr_t>(count);
+    t.keep = type.keep();
+    // Where the type's bytes are must be memory of the array: a Python program cannot know better.
+    intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+    check(ucd_get_extent(t.type, &lb, &extent));
+    check(ucd_get_true_extent(t.type, &true_lb, &true_extent));
+    if (count == 0 || true_extent == 0) return t;
+    intptr_t last = 0, low = 0, high = 0;
+    bool fits = !__builtin_mul_overflow(count - 1, extent, &last);
+    fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &low);
+    fits =
+        fits && !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &high);
+    const View::Range memory = view.range();
+    if (!fits || low < memory.low || high > memory.high)
+        raise(PyExc_ValueError,
+              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", low,
+              high, what, memory.low, memory.high);
+    return t;
+}
+
+} // namespace ucdpy

@@ -1,0 +1,264 @@
+#include "core/view.h"
+
+#include "core/dlpack.h"
+#include "core/element.h"
+
+#include <algorithm>
+
+namespace ucdpy {
+
+namespace {
+
+constexpr int max_dims = 64; // NumPy's limit, and the buffer protocol's
+
+nb::object attribute(nb::handle object, const char *name) {
+    PyObject *found = PyObject_GetAttrString(object.ptr(), name);
+    if (found) return nb::steal(found);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw nb::python_error();
+    PyErr_Clear();
+    return nb::object();
+}
+
+nb::object item(nb::handle dict, const char *key) {
+    PyObject *found = PyDict_GetItemString(dict.ptr(), key);
+    return found ? nb::borrow(found) : nb::none();
+}
+
+std::vector<intptr_t> numbers(nb::handle sequence) {
+    std::vector<intptr_t> list;
+    for (nb::handle number : nb::iter(sequence)) list.push_back(nb::cast<intptr_t>(number));
+    if (list.size() > max_dims) raise(PyExc_ValueError, "an array of more than 64 dimensions");
+    return list;
+}
+
+} // namespace
+
+View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
+    if (from_buffer(array)) return;
+    // A host array that the buffer protocol cannot express: bfloat16 of ml_dtypes, dates.
+    nb::object found = attribute(array, "__array_interface__");
+    if (found.is_valid()) {
+        from_interface(array, found, false);
+        return;
+    }
+    if (attribute(array, "__dlpack__").is_valid()) {
+        from_dlpack(array, stream);
+        return;
+    }
+    found = attribute(array, "__cuda_array_interface__");
+    if (found.is_valid()) {
+        from_interface(array, found, true);
+        return;
+    }
+    raise(PyExc_TypeError,
+          "'%s' is no array: it has neither the buffer protocol, nor __array_interface__, "
+          "__dlpack__ or __cuda_array_interface__",
+          nb::str(array.type().attr("__name__")).c_str());
+}
+
+View::View(View &&other) noexcept
+    : data(other.data), ndim(other.ndim), shape(other.shape), strides(other.strides),
+      itemsize(other.itemsize), element(other.element), readonly(other.readonly),
+      backend(other.backend), device(other.device), plain_host(other.plain_host),
+      object(std::move(other.object)), buffer_(other.buffer_), has_buffer_(other.has_buffer_),
+      owner_(std::move(other.owner_)), element_owner_(std::move(other.element_owner_)),
+      shape_list_(std::move(other.shape_list_)), strides_list_(std::move(other.strides_list_)) {
+    other.has_buffer_ = false;
+    if (other.shape == &other.line_[0]) {
+        line_[0] = other.line_[0];
+        line_[1] = other.line_[1];
+        shape = &line_[0];
+        strides = &line_[1];
+    }
+}
+
+void View::release() noexcept {
+    if (has_buffer_) PyBuffer_Release(&buffer_);
+    has_buffer_ = false;
+}
+
+bool View::from_buffer(nb::handle array) {
+    if (!PyObject_CheckBuffer(array.ptr())) return false;
+    if (PyObject_GetBuffer(array.ptr(), &buffer_, PyBUF_RECORDS_RO) != 0) {
+        PyErr_Clear(); // the other protocols may express it
+        return false;
+    }
+    has_buffer_ = true;
+    try {
+        data = static_cast<char *>(buffer_.buf);
+        ndim = buffer_.ndim;
+        itemsize = buffer_.itemsize;
+        readonly = buffer_.readonly != 0;
+        // Some exporters (bytes, array.array) point into the Py_buffer itself, which moves with
+        // the View.
+        if (ndim == 1) {
+            line_[0] =
+                buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
+            line_[1] = buffer_.strides ? buffer_.strides[0] : itemsize;
+            shape = &line_[0];
+            strides = &line_[1];
+        } else {
+            shape = buffer_.shape;
+            strides = buffer_.strides;
+            if (!strides) set_contiguous_strides(); // ctypes
+        }
+        element = element_of_buffer(array, buffer_.format, itemsize, element_owner_);
+    } catch (...) {
+        release();
+        throw;
+    }
+    return true;
+}
+
+void View::set_contiguous_strides() {
+    strides_list_.resize(static_cast<std::size_t>(ndim));
+    intptr_t stride = itemsize;
+    for (int k = ndim; k-- > 0;) {
+        strides_list_[static_cast<std::size_t>(k)] = stride;
+        if (__builtin_mul_overflow(stride, shape[k], &stride))
+            raise(PyExc_OverflowError, "the array's shape does not fit");
+    }
+    strides = strides_list_.data();
+}
+
+void View::set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none) {
+    shape_list_ = std::move(shape_list);
+    shape = shape_list_.data();
+    ndim = static_cast<int>(shape_list_.size());
+    for (const intptr_t n : shape_list_)
+        if (n < 0) raise(PyExc_ValueError, "the array's shape has a negative entry");
+    if (strides_or_none.is_none()) return set_contiguous_strides();
+    strides_list_ = numbers(strides_or_none);
+    if (strides_list_.size() != shape_list_.size())
+        raise(PyExc_ValueError, "the array's shape and strides differ in length");
+    strides = strides_list_.data();
+}
+
+void View::from_interface(nb::handle array, nb::handle interface, bool on_device) {
+    if (!PyDict_Check(interface.ptr()))
+        raise(PyExc_TypeError, "the array's interface must be a dict");
+    owner_ = nb::borrow(interface);
+    if (!item(interface, "mask").is_none())
+        raise(PyExc_ValueError, "masked arrays have no layout; give data and mask apart");
+    nb::object type = nb::module_::import_("ucd._dtypes").attr("of_interface")(array, interface);
+    itemsize = nb::cast<intptr_t>(type.attr("extent"));
+    element = nb::cast<const Type &>(type).get();
+    element_owner_ = type;
+    const nb::object memory = item(interface, "data");
+    if (!PyTuple_Check(memory.ptr()) || nb::len(memory) != 2)
+        raise(PyExc_TypeError, "the array's interface must give its data as (address, read-only)");
+    data = reinterpret_cast<char *>(nb::cast<uintptr_t>(memory[0]));
+    readonly = nb::cast<bool>(memory[1]);
+    set_lists(numbers(item(interface, "shape")), item(interface, "strides"));
+    if (on_device) {
+        backend = "cuda";
+        device = -1;
+        plain_host = false;
+    }
+}
+
+void View::from_dlpack(nb::handle array, int64_t stream) {
+    const nb::object where = array.attr("__dlpack_device__")();
+    const auto device_type = nb::cast<int>(where[0]);
+    nb::object capsule;
+    nb::dict arguments;
+    arguments["max_version"] = nb::make_tuple(1, 0);
+    if (dlpack::on_device(device_type)) arguments["stream"] = stream;
+    const nb::object produce = array.attr("__dlpack__");
+    PyObject *made = PyObject_Call(produce.ptr(), nb::tuple().ptr(), arguments.ptr());
+    if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear(); // a producer from before version 1
+        nb::del(arguments["max_version"]);
+        made = PyObject_Call(produce.ptr(), nb::tuple().ptr(), arguments.ptr());
+    }
+    if (!made) throw nb::python_error();
+    capsule = nb::steal(made);
+    const dlpack::Tensor &tensor = dlpack::tensor_of(capsule, readonly);
+    // Not consumed: the capsule calls the producer's deleter when it goes.
+    owner_ = capsule;
+    ndim = tensor.ndim;
+    if (ndim < 0 || ndim > max_dims) raise(PyExc_ValueError, "a tensor of %d dimensions", ndim);
+    data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+    element = dlpack::element_of(tensor.dtype, itemsize, element_owner_);
+    shape_list_.assign(tensor.shape, tensor.shape + ndim);
+    shape = shape_list_.data();
+    if (tensor.strides) { // in elements
+        for (int k = 0; k < ndim; ++k) {
+            intptr_t bytes = 0;
+            if (__builtin_mul_overflow(tensor.strides[k], itemsize, &bytes))
+                raise(PyExc_OverflowError, "the tensor's strides do not fit");
+            strides_list_.push_back(bytes);
+        }
+        strides = strides_list_.data();
+    } else {
+        set_contiguous_strides();
+    }
+    plain_host = tensor.device.type == dlpack::cpu;
+    backend = dlpack::backend_of(tensor.device.type);
+    device = tensor.device.id;
+}
+
+intptr_t View::size() const {
+    intptr_t n = 1;
+    bool fits = true;
+    for (int k = 0; k < ndim; ++k) {
+        if (shape[k] == 0) return 0;
+        fits = fits && !__builtin_mul_overflow(n, shape[k], &n);
+    }
+    if (!fits) raise(PyExc_OverflowError, "the array has more elements than fit");
+    return n;
+}
+
+bool View::contiguous() const {
+    intptr_t expected = itemsize;
+    for (int k = ndim; k-- > 0;) {
+        if (shape[k] == 0) return true;
+        if (shape[k] == 1) continue;
+        if (strides[k] != expected) {
+            // A later dimension of 0 entries makes any strides contiguous.
+            for (int j = k; j-- > 0;)
+                if (shape[j] == 0) return true;
+            return false;
+        }
+        if (__builtin_mul_overflow(expected, shape[k], &expected)) return false;
+    }
+    return true;
+}
+
+View::Range View::range() const {
+    Range r;
+    bool fits = true;
+    for (int k = 0; k < ndim; ++k) {
+        if (shape[k] == 0) return Range();
+        intptr_t reach = 0;
+        fits = fits && !__builtin_mul_overflow(shape[k] - 1, strides[k], &reach);
+        intptr_t &end = reach < 0 ? r.low : r.high;
+        fits = fits && !__builtin_add_overflow(end, reach, &end);
+    }
+    fits = fits && !__builtin_add_overflow(r.high, itemsize, &r.high);
+    if (!fits) raise(PyExc_OverflowError, "the array's range of bytes does not fit");
+    return r;
+}
+
+void View::require_writable(const char *what) const {
+    if (readonly) raise(PyExc_BufferError, "%s is read-only", what);
+}
+
+uintptr_t View::require_contiguous(const char *what) const {
+    if (!contiguous())
+        raise(PyExc_ValueError,
+              "%s must be contiguous, since it holds packed bytes; ucd.copy "
+              "moves from view to view",
+              what);
+    return static_cast<uintptr_t>(size()) * static_cast<uintptr_t>(itemsize);
+}
+
+void View::require_indices() const {
+    const bool integers = element == UCD_TYPE__INT32_T || element == UCD_TYPE__INT64_T ||
+                          element == UCD_TYPE__UINT32_T || element == UCD_TYPE__UINT64_T;
+    if (ndim != 1 || !integers || !contiguous())
+        raise(PyExc_TypeError,
+              "indices must be a contiguous one-dimensional array of 32-bit or 64-bit integers");
+}
+
+} // namespace ucdpy

@@ -1,0 +1,92 @@
+// Arrays of Python's libraries as address, shape, strides and element.
+#pragma once
+
+#include "core/type.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ucdpy {
+
+static_assert(sizeof(Py_ssize_t) == sizeof(intptr_t) && sizeof(int64_t) == sizeof(intptr_t));
+
+// An array for as long as the View exists: the buffer protocol's, __array_interface__'s, DLPack's
+// or __cuda_array_interface__'s. Made, moved and destroyed with the GIL held.
+class View {
+public:
+    // stream: what a producer of device memory is told to order its work before; see stream.h.
+    explicit View(nb::handle array, int64_t stream = no_stream);
+    ~View() { release(); }
+    View(View &&other) noexcept;
+    View &operator=(View &&) = delete;
+
+    static constexpr int64_t no_stream = -1;
+
+    char *data = nullptr;
+    int ndim = 0;
+    const intptr_t *shape = nullptr, *strides = nullptr;
+    intptr_t itemsize = 0;
+    ucd_type_t element = UCD_TYPE__NULL;
+    bool readonly = false;
+    // The backend and device whose memory it is; nullptr for memory that the host reaches.
+    const char *backend = nullptr;
+    int device = 0;
+    // Ordinary host memory, as far as the protocol says.
+    bool plain_host = true;
+    // What was handed in.
+    nb::object object;
+
+    // Number of elements; OverflowError if it does not fit.
+    intptr_t size() const;
+    // Elements follow each other without gaps, the last index fastest.
+    bool contiguous() const;
+    // The range of bytes that elements lie in, relative to data: 0 and 0 if there are none.
+    struct Range {
+        intptr_t low = 0, high = 0;
+    };
+    Range range() const;
+
+    // What keeps `element` alive: a Type, or None for predefined ones.
+    nb::object element_owner() const {
+        return element_owner_.is_valid() ? element_owner_ : nb::none();
+    }
+
+    // Raise BufferError or ValueError.
+    void require_writable(const char *what) const;
+    // Bytes of a contiguous array.
+    uintptr_t require_contiguous(const char *what) const;
+    // A contiguous list of 32-bit or 64-bit integers.
+    void require_indices() const;
+
+private:
+    bool from_buffer(nb::handle array);
+    void from_interface(nb::handle array, nb::handle interface, bool on_device);
+    void from_dlpack(nb::handle array, int64_t stream);
+    void set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none);
+    void set_contiguous_strides();
+    void release() noexcept;
+
+    Py_buffer buffer_{};
+    bool has_buffer_ = false;
+    nb::object owner_;         // a capsule or an interface's dict
+    nb::object element_owner_; // the Type of `element`, unless predefined
+    std::vector<intptr_t> shape_list_, strides_list_;
+    intptr_t line_[2] = {}; // shape and stride of one dimension
+};
+
+// The layout of a whole view, or a type that was given for it, and what keeps that alive.
+struct Typed {
+    ucd_type_t type = UCD_TYPE__NULL;
+    uintptr_t count = 1;
+    SharedType owner;
+    nb::object keep = nb::none();
+};
+
+// The type of a view. Those of strided views are cached by thread.
+Typed typed(const View &view);
+
+// A type that was given for the memory of a view. Raises ValueError if it leaves that memory.
+Typed typed(const View &view, const Type &type, intptr_t count, const char *what);
+
+} // namespace ucdpy
