@@ -267,6 +267,11 @@ Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
     return status;
 }
 
+Status enter(const NativeStream &native, cudaStream_t &stream) {
+    stream = static_cast<cudaStream_t>(native.native);
+    return success;
+}
+
 Current::Current(int device) {
     if (const BackendState &state = initialise(); !state.available) {
         status = fail(UCD_ERR__DEVICE, "CUDA: %s", state.reason.c_str());

@@ -298,6 +298,11 @@ thread_local int depth = 0;
 
 } // namespace
 
+Status enter(const NativeStream &native, hipStream_t &stream) {
+    stream = static_cast<hipStream_t>(native.native);
+    return success;
+}
+
 Current::Current(int device) {
     if (const BackendState &state = initialise(); !state.available) {
         status = fail(UCD_ERR__DEVICE, "HIP: %s", state.reason.c_str());

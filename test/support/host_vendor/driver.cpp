@@ -74,6 +74,11 @@ namespace {
 thread_local std::vector<int> pushed;
 }
 
+Status enter(const NativeStream &native, gpuStream_t &stream) {
+    stream = static_cast<gpuStream_t>(native.native);
+    return success;
+}
+
 Current::Current(int device) : pushed_(device != current_device) {
     if (!pushed_) return;
     const ucdtest::SpareAllocations spared;

@@ -191,7 +191,8 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
-        const auto stream = static_cast<gpuStream_t>(native.native);
+        gpuStream_t stream;
+        UCD_TRY(driver::enter(native, stream));
         bool captured;
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;

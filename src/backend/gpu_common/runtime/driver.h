@@ -29,6 +29,10 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes);
 // failure is worded.
 Status find_device(gpuStream_t stream, int &device);
 
+// A caller's stream, before work is put into it: valid until the same thread enters another one. A
+// failure is worded.
+Status enter(const NativeStream &native, gpuStream_t &stream);
+
 // Keeps it until the graph that the stream is being captured into is destroyed, and all graphs made
 // from that one. The destructor of `what` may not call the runtime. NOT_SUPPORTED if the vendor's
 // graphs keep nothing.
@@ -46,6 +50,7 @@ public:
 
 private:
     bool pushed_ = false; // it was not current before
+    int before_ = 0;      // what was current, where the runtime has no stack of devices
 };
 
 } // namespace ucd::UCD_GPU::driver
