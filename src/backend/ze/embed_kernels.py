@@ -27,6 +27,9 @@ DECORATE, MEMBER_DECORATE = 71, 72
 # Opcodes of types, constants and variables, by where the number of what they define stands.
 DEFINES_AT_1 = {EXTENDED_IMPORT, *range(19, 40)}
 DEFINES_AT_2 = {1, *range(41, 53), 59}
+# What stands in functions without a result: stores, copies, barriers, merges, branches.
+LABEL = 248
+DEFINES_NOTHING = {62, 63, 64, 224, 225, 228, 246, 247, *range(249, 258)}
 CAPABILITY_FLOAT64, CAPABILITY_LINKAGE = 10, 5
 DECORATION_LINKAGE = 41
 
@@ -73,6 +76,13 @@ class Module:
             return instruction[1]
         return instruction[2] if opcode in DEFINES_AT_2 else None
 
+    @staticmethod
+    def defined_in_body(instruction):
+        opcode = instruction[0] & 0xFFFF
+        if opcode == LABEL:
+            return instruction[1]
+        return None if opcode in DEFINES_NOTHING or len(instruction) < 3 else instruction[2]
+
     def groups(self):
         """The kernels of each module."""
         groups = {}
@@ -101,9 +111,9 @@ class Module:
                     needed.update(instruction[1:])
                 declarations.append((opcode, instruction))
         declarations.reverse()
-        present = set(kept) | {
-            self.defined(opcode, instruction) for opcode, instruction in declarations
-        }
+        present = {self.defined(opcode, instruction) for opcode, instruction in declarations}
+        for body in kept.values():
+            present.update(map(self.defined_in_body, body))
         doubles = any(
             opcode == TYPE_FLOAT and instruction[2] == 64 for opcode, instruction in declarations
         )
