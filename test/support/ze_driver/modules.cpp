@@ -36,7 +36,7 @@ std::vector<unsigned char> bitcode_of(const ze_module_desc_t &description) {
         .write(reinterpret_cast<const char *>(description.pInputModule),
                static_cast<std::streamsize>(description.inputSize));
     const std::string command =
-        UCD_LLVM_SPIRV " -r --spirv-target-env=CL2.0 " + module + " -o " + bitcode;
+        UCD_LLVM_SPIRV " -r --spirv-target-env=CL1.2 " + module + " -o " + bitcode;
     std::vector<unsigned char> bytes;
     if (std::system(command.c_str()) == 0) {
         std::ifstream in(bitcode, std::ios::binary);

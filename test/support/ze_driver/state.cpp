@@ -32,6 +32,9 @@ Knobs read_knobs() {
 }
 
 OpenCl *find_pocl() {
+    // PoCL 3.1 loses which memory belongs to one group where it is used by a pointer to any memory:
+    // groups that ran at once would share it.
+    ::setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
     cl_platform_id platforms[16];
     cl_uint count = 0;
     if (clGetPlatformIDs(16, platforms, &count) != CL_SUCCESS) return nullptr;
