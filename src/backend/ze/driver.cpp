@@ -7,6 +7,8 @@
 #include "runtime/check.h"
 #include "streams.h"
 
+#include <algorithm>
+
 namespace ucd::ze::driver {
 
 BackendState look() {
@@ -18,6 +20,10 @@ BackendState look() {
 
 const BackendState &initialise() {
     return found().state;
+}
+
+Status use_context(uint64_t context) {
+    return adopt(reinterpret_cast<ze_context_handle_t>(context));
 }
 
 bool find(const void *address, MemoryLocation &place) {
@@ -48,6 +54,20 @@ bool find(const void *address, MemoryLocation &place) {
         place.end = place.begin + bytes;
     }
     return true;
+}
+
+// By then the driver is initialised: a buffer is in memory of a device's.
+bool has_element(Element element) {
+    switch (element) {
+    case Element::float64:
+    case Element::complex64:
+    case Element::float64_int32:
+    case Element::float64_float64: break;
+    default: return true;
+    }
+    const auto &devices = found().devices;
+    return std::all_of(devices.begin(), devices.end(),
+                       [](const DeviceFacts &device) { return device.doubles; });
 }
 
 bool has_access(int, const MemoryLocation &) {

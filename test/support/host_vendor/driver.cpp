@@ -48,6 +48,14 @@ bool find(const void *address, MemoryLocation &place) {
     return mock::find(address, place);
 }
 
+Status use_context(uint64_t) {
+    return success;
+}
+
+bool has_element(Element) {
+    return true;
+}
+
 bool has_access(int device, const MemoryLocation &place) {
     return mock::reaches(device, place.kind, place.device);
 }

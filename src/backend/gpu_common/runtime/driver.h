@@ -15,9 +15,15 @@ BackendState look();
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
 
+// The context that the user's memory belongs to, if the vendor's driver has several.
+Status use_context(uint64_t context);
+
 // Where an address is, but for the owner. False until some code in this process initialises the
 // driver.
 bool find(const void *address, MemoryLocation &place);
+
+// Whether all devices compute with elements of this kind.
+bool has_element(Element element);
 
 // Whether a device may use memory of another one, for memory that has access rights of its own.
 bool has_access(int device, const MemoryLocation &place);
