@@ -1,4 +1,6 @@
 // What is Level Zero's own: contexts, and command lists of the caller's. On the test driver.
+// The tests' own main() would start the library without a context.
+#define CATCH_CONFIG_RUNNER
 #include "support/catch.hpp"
 
 #include <level_zero/ze_api.h>
@@ -143,7 +145,7 @@ TEST_CASE("streams that cannot be used are refused with a reason") {
         uintptr_t moved = 0;
         CHECK(ucd_pack_stream(typed, 1, library.bytes, 0, packed, 16, &moved, nullptr,
                               UCD_OP__REPLACE, c.stream) == c.status);
-        CHECK_THAT(ucd_last_error(), Catch::Matchers::Contains(c.reason));
+        CHECK(std::string(ucd_last_error()).find(c.reason) != std::string::npos);
     }
     require(zeMemFree(p.context, typed));
     require(zeMemFree(p.context, packed));
@@ -166,4 +168,10 @@ TEST_CASE("memory of another context is not taken for the library's") {
                      UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(packed == std::vector<unsigned char>(16, 5));
     require(zeMemFree(p.other_context, typed));
+}
+
+int main(int argc, char **argv) {
+    constexpr int skipped = 77;
+    return zeInit(ZE_INIT_FLAG_GPU_ONLY) == ZE_RESULT_SUCCESS ? Catch::Session().run(argc, argv)
+                                                              : skipped;
 }

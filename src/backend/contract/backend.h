@@ -69,8 +69,8 @@ public:
     // or names a device. Later calls return the same state.
     virtual const BackendState &inspect() = 0;
 
-    // A context of the driver's, as its own number, that the user's memory belongs to. Backends whose
-    // driver has one for all memory ignore it. INVALID_ARG: another one is in use.
+    // A context of the driver's, as its own number, that the user's memory belongs to. Backends
+    // whose driver has one for all memory ignore it. INVALID_ARG: another one is in use.
     virtual Status use_context(uint64_t) { return success; }
 
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
