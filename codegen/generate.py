@@ -136,7 +136,8 @@ def _gpu_files(backend):
         **by_kind,
         "reduce_any.cpp": (
             "gpu_reduce_any.cpp.j2",
-            {"kernel_kinds": kinds, "kinds": list(dict.fromkeys(kinds.values()))},
+            {"doubles": [name for name, element in ELEMENTS.items() if element.ctype == "double"],
+             "kernel_kinds": kinds, "kinds": list(dict.fromkeys(kinds.values()))},
         ),
     }
 

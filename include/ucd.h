@@ -292,7 +292,7 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     default: what the work needs, and to and from host memory what saturates
  *                     the bus
  *   ucd.threads     integer >= 1: host threads that one call may use on the CPU; default 1
- *   ucd.ze.context  a ze_context_handle_t as an integer: UCD recognises its allocations
+ *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, to work in until exit
  *
  * Unknown keys are ignored. All keys and variables, those of libucd-ucx included, are in
  * share/doc/ucd/reference/keys-and-environment.md.

@@ -26,7 +26,7 @@ ROOMS = {
 }
 
 # What tests share; files beside the rooms are for all.
-TEST_ROOMS = ['oracle', 'random', 'fake_device', 'host_vendor', 'hip_on_threads', 'buffers', 'moves']
+TEST_ROOMS = ['oracle', 'random', 'fake_device', 'host_vendor', 'hip_on_threads', 'ze_driver', 'buffers', 'moves']
 
 
 def sources(folder):
@@ -67,6 +67,7 @@ class Structure(unittest.TestCase):
         of_vendors = {
             'cuda': {'cuda.h', 'cuda_runtime.h'},
             'hip': {'hip/hip_runtime.h', 'hip/hip_runtime_api.h', 'hsa/hsa.h'},
+            'ze': {'level_zero/ze_api.h'},
         }
         for backend in self.backends():
             allowed = headers(f'src/backend/{backend}') | headers(CONTRACT) | GENERATED | {'ucd.h'} | SYSTEM
@@ -150,7 +151,8 @@ class Structure(unittest.TestCase):
     def test_tool_is_a_client_of_the_public_headers(self):
         # Its own headers, libraries' and C++'s; of ours, the public ones.
         ours = {str(p.relative_to(ROOT / 'src')) for p in (ROOT / 'src').rglob('*.h')}
-        for part in list(ROOMS) + [CONTRACT, REGISTRY, 'src/backend/seq', 'src/backend/cuda', 'src/backend/hip']:
+        for part in list(ROOMS) + [CONTRACT, REGISTRY, 'src/backend/seq', 'src/backend/cuda', 'src/backend/hip',
+                                   'src/backend/ze']:
             ours |= headers(part)
         for path in sources('tool'):
             for name in included(path):

@@ -69,6 +69,10 @@ public:
     // or names a device. Later calls return the same state.
     virtual const BackendState &inspect() = 0;
 
+    // A context of the driver's, as its own number, that the user's memory belongs to. Backends
+    // whose driver has one for all memory ignore it. INVALID_ARG: another one is in use.
+    virtual Status use_context(uint64_t) { return success; }
+
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
     // the driver: while the process has not, no address is known.
     virtual bool find(const void *address, MemoryLocation &place) const = 0;

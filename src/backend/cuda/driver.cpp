@@ -189,6 +189,14 @@ bool find(const void *address, MemoryLocation &place) {
     return place.kind != MemoryKind::device || ordinal >= 0;
 }
 
+Status use_context(uint64_t) {
+    return success;
+}
+
+bool has_element(Element) {
+    return true;
+}
+
 bool has_access(int device, const MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUmemLocation location{};
@@ -265,6 +273,11 @@ Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
               "giving the graph a batch");
     if (!status.ok()) (void)cudaUserObjectRelease(object, 1);
     return status;
+}
+
+Status enter(const NativeStream &native, cudaStream_t &stream) {
+    stream = static_cast<cudaStream_t>(native.native);
+    return success;
 }
 
 Current::Current(int device) {

@@ -234,6 +234,14 @@ bool find(const void *address, MemoryLocation &place) {
     return true;
 }
 
+Status use_context(uint64_t) {
+    return success;
+}
+
+bool has_element(Element) {
+    return true;
+}
+
 bool has_access(int device, const MemoryLocation &place) {
     bool may_write = false;
     return find_rights(device, place.begin, may_write) && may_write;
@@ -297,6 +305,11 @@ thread_local int before[deepest];
 thread_local int depth = 0;
 
 } // namespace
+
+Status enter(const NativeStream &native, hipStream_t &stream) {
+    stream = static_cast<hipStream_t>(native.native);
+    return success;
+}
 
 Current::Current(int device) {
     if (const BackendState &state = initialise(); !state.available) {

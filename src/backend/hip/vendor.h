@@ -53,6 +53,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #define gpuSuccess hipSuccess
 #define gpuErrorNotReady hipErrorNotReady
 #define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuErrorNotSupported hipErrorNotSupported
 #define gpuErrorPeerAccessAlreadyEnabled hipErrorPeerAccessAlreadyEnabled
 #define gpuGetErrorString hipGetErrorString
 #define gpuGetLastError hipGetLastError

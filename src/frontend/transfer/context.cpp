@@ -22,6 +22,7 @@ Context::Context(Info from_environment, const Info *info)
     : environment(std::move(from_environment)), batches(std::make_unique<BatchCache>()),
       device_memory(std::make_unique<DeviceMemory>()), progress(std::make_unique<Progress>()) {
     if (info != nullptr && info->backends) environment.backends = info->backends;
+    if (info != nullptr && info->ze_context) environment.ze_context = info->ze_context;
     for (const RegistryEntry &entry : registry()) {
         BackendSlot slot;
         slot.name = entry.name;
@@ -30,6 +31,11 @@ Context::Context(Info from_environment, const Info *info)
             slot.state.reason = "left out by ucd.backends";
         else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)
             slot.state = slot.backend->probe();
+        if (slot.state.available && environment.ze_context)
+            if (!slot.backend->use_context(*environment.ze_context).ok()) {
+                slot.state.available = false;
+                slot.state.reason = last_error().text;
+            }
         if (!slot.state.available) slot.backend.reset();
         devices = devices || (!is_host && slot.state.available);
         slots.push_back(std::move(slot));

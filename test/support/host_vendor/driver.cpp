@@ -48,6 +48,14 @@ bool find(const void *address, MemoryLocation &place) {
     return mock::find(address, place);
 }
 
+Status use_context(uint64_t) {
+    return success;
+}
+
+bool has_element(Element) {
+    return true;
+}
+
 bool has_access(int device, const MemoryLocation &place) {
     return mock::reaches(device, place.kind, place.device);
 }
@@ -72,6 +80,11 @@ Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
 
 namespace {
 thread_local std::vector<int> pushed;
+}
+
+Status enter(const NativeStream &native, gpuStream_t &stream) {
+    stream = static_cast<gpuStream_t>(native.native);
+    return success;
 }
 
 Current::Current(int device) : pushed_(device != current_device) {

@@ -216,6 +216,7 @@ gpuError_t state_of(Line &line, uint64_t number) {
 
 const char *gpuGetErrorString(gpuError_t error) {
     switch (error) {
+    case gpuErrorNotSupported: return "not supported";
     case gpuSuccess: return "no error";
     case gpuErrorNotReady: return "not ready";
     case gpuErrorMemoryAllocation: return "out of memory";

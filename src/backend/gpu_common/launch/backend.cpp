@@ -148,6 +148,8 @@ public:
     BackendState probe() override { return driver::look(); }
     const BackendState &inspect() override { return driver::initialise(); }
 
+    Status use_context(uint64_t context) override { return driver::use_context(context); }
+
     bool find(const void *address, MemoryLocation &place) const override {
         if (!driver::find(address, place)) return false;
         place.owner = this;
@@ -161,7 +163,8 @@ public:
     }
 
     bool supports(Op op, Element element) const override {
-        return op == Op::replace || reduce_kernel(op, element) != nullptr;
+        return op == Op::replace ||
+               (reduce_kernel(op, element) != nullptr && driver::has_element(element));
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
@@ -191,7 +194,8 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
-        const auto stream = static_cast<gpuStream_t>(native.native);
+        gpuStream_t stream;
+        UCD_TRY(driver::enter(native, stream));
         bool captured;
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;

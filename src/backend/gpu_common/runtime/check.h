@@ -11,8 +11,10 @@ namespace ucd::UCD_GPU {
     if (error == gpuSuccess) [[likely]]
         return success;
     (void)gpuGetLastError(); // or a later call would report it
-    return fail(error == gpuErrorMemoryAllocation ? UCD_ERR__OUT_OF_MEM : UCD_ERR__DEVICE,
-                "%s: %s failed: %s", runtime_name, what, gpuGetErrorString(error));
+    const int code = error == gpuErrorMemoryAllocation ? UCD_ERR__OUT_OF_MEM
+                     : error == gpuErrorNotSupported   ? UCD_ERR__NOT_SUPPORTED
+                                                       : UCD_ERR__DEVICE;
+    return fail(code, "%s: %s failed: %s", runtime_name, what, gpuGetErrorString(error));
 }
 
 } // namespace ucd::UCD_GPU

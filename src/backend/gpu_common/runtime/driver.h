@@ -15,9 +15,15 @@ BackendState look();
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
 
+// The context that the user's memory belongs to, if the vendor's driver has several.
+Status use_context(uint64_t context);
+
 // Where an address is, but for the owner. False until some code in this process initialises the
 // driver.
 bool find(const void *address, MemoryLocation &place);
+
+// Whether all devices compute with elements of this kind.
+bool has_element(Element element);
 
 // Whether a device may use memory of another one, for memory that has access rights of its own.
 bool has_access(int device, const MemoryLocation &place);
@@ -28,6 +34,10 @@ Status find_allocation(const void *address, void *&start, std::size_t &bytes);
 // The device that a stream belongs to; of a default stream, the calling thread's current one. A
 // failure is worded.
 Status find_device(gpuStream_t stream, int &device);
+
+// A caller's stream, before work is put into it: valid until the same thread enters another one. A
+// failure is worded.
+Status enter(const NativeStream &native, gpuStream_t &stream);
 
 // Keeps it until the graph that the stream is being captured into is destroyed, and all graphs made
 // from that one. The destructor of `what` may not call the runtime. NOT_SUPPORTED if the vendor's
@@ -46,6 +56,7 @@ public:
 
 private:
     bool pushed_ = false; // it was not current before
+    int before_ = 0;      // what was current, where the runtime has no stack of devices
 };
 
 } // namespace ucd::UCD_GPU::driver

@@ -1,0 +1,190 @@
+// The driver: devices, and which memory an address is in.
+
+#include "runtime/driver.h"
+
+#include "context.h"
+#include "loader.h"
+#include "runtime/check.h"
+#include "streams.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace ucd::ze::driver {
+namespace {
+
+// Without either, no driver can have a device, and nobody has to prepare for one.
+bool may_have_device() {
+    if (std::getenv("ZE_ENABLE_ALT_DRIVERS") != nullptr) return true;
+    return ::access("/dev/dri", F_OK) == 0;
+}
+
+} // namespace
+
+BackendState look() {
+    BackendState state;
+    state.reason = missing_loader();
+    if (state.reason.empty() && !may_have_device())
+        state.reason = "no device: there is no /dev/dri";
+    state.available = state.reason.empty();
+    return state;
+}
+
+const BackendState &initialise() {
+    return found().state;
+}
+
+Status use_context(uint64_t context) {
+    return adopt(reinterpret_cast<ze_context_handle_t>(context));
+}
+
+bool find(const void *address, MemoryLocation &place) {
+    // Without a context there is no memory of Level Zero that could be used.
+    if (!is_initialised() && !has_adopted()) return false;
+    if (!found().state.available) return false;
+    ze_memory_allocation_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+    ze_device_handle_t device = nullptr;
+    if (calls().zeMemGetAllocProperties(found().context, address, &properties, &device) !=
+        ZE_RESULT_SUCCESS)
+        return false;
+    switch (properties.type) {
+    case ZE_MEMORY_TYPE_HOST: place.kind = MemoryKind::pinned; break;
+    case ZE_MEMORY_TYPE_DEVICE: place.kind = MemoryKind::device; break;
+    case ZE_MEMORY_TYPE_SHARED: place.kind = MemoryKind::managed; break;
+    default: return false;
+    }
+    const int number = found().number_of(device);
+    if (number < 0 && place.kind == MemoryKind::device) return false;
+    place.device = number < 0 ? 0 : number;
+    place.begin = place.end = reinterpret_cast<uintptr_t>(address);
+    void *start = nullptr;
+    std::size_t bytes = 0;
+    if (calls().zeMemGetAddressRange(found().context, address, &start, &bytes) ==
+        ZE_RESULT_SUCCESS) {
+        place.begin = reinterpret_cast<uintptr_t>(start);
+        place.end = place.begin + bytes;
+    }
+    return true;
+}
+
+// By then the driver is initialised: a buffer is in memory of a device's.
+bool has_element(Element element) {
+    switch (element) {
+    case Element::float64:
+    case Element::complex64:
+    case Element::float64_int32:
+    case Element::float64_float64: break;
+    default: return true;
+    }
+    const auto &devices = found().devices;
+    return std::all_of(devices.begin(), devices.end(),
+                       [](const DeviceFacts &device) { return device.doubles; });
+}
+
+bool has_access(int, const MemoryLocation &) {
+    return false; // no memory has access rights of its own
+}
+
+Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
+    return check(calls().zeMemGetAddressRange(found().context, address, &start, &bytes),
+                 "asking for an allocation");
+}
+
+Status find_device(gpuStream_t, int &) {
+    return fail(UCD_ERR__INVALID_ARG,
+                "the device of the stream is -1, and a command list does not tell it");
+}
+
+Status enter(const NativeStream &native, gpuStream_t &stream) {
+    if (native.native == nullptr)
+        return fail(UCD_ERR__INVALID_ARG, "the stream is null; Level Zero has no default one");
+    if (native.context != nullptr) UCD_TRY(adopt(static_cast<ze_context_handle_t>(native.context)));
+    // Valid until this thread enters another one: the library is done with it by then.
+    thread_local std::unique_ptr<Stream> entered;
+    entered = std::make_unique<Stream>(static_cast<ze_command_list_handle_t>(native.native));
+    stream = entered.get();
+    return check(stream->add_barrier(), "putting a barrier into the command list");
+}
+
+Status keep_with_graph(gpuStream_t, std::shared_ptr<void>) {
+    return fail(UCD_ERR__NOT_SUPPORTED, "command lists are not captured");
+}
+
+Current::Current(int device) : before_(current_device()) {
+    if (const BackendState &state = initialise(); !state.available)
+        status = fail(UCD_ERR__DEVICE, "Level Zero: %s", state.reason.c_str());
+    else if (!found().has(device))
+        status = fail(UCD_ERR__INVALID_ARG, "Level Zero: there is no device %d", device);
+    else
+        set_current_device(device);
+}
+
+Current::~Current() {
+    set_current_device(before_);
+}
+
+} // namespace ucd::ze::driver
+
+using namespace ucd::ze;
+
+gpuError_t gpuDeviceGetAttribute(int *value, int, int device) {
+    *value = found().of(device).processors;
+    return gpuSuccess;
+}
+
+gpuError_t gpuDeviceCanAccessPeer(int *can, int device, int other) {
+    ze_bool_t may = 0;
+    const ze_result_t result =
+        calls().zeDeviceCanAccessPeer(found().of(device).device, found().of(other).device, &may);
+    *can = may != 0 ? 1 : 0;
+    return result;
+}
+
+gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
+    return gpuSuccess;
+}
+
+gpuError_t gpuGetDeviceCount(int *devices) {
+    *devices = static_cast<int>(found().devices.size());
+    return found().state.available ? gpuSuccess : ZE_RESULT_ERROR_UNINITIALIZED;
+}
+
+gpuError_t gpuSetDevice(int device) {
+    set_current_device(device);
+    return gpuSuccess;
+}
+
+const char *gpuGetErrorString(gpuError_t error) {
+    switch (error) {
+    case ZE_RESULT_SUCCESS: return "no error";
+    case ZE_RESULT_NOT_READY: return "not ready";
+    case ZE_RESULT_ERROR_DEVICE_LOST: return "the device is lost";
+    case ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
+    case ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY: return "out of memory";
+    case ZE_RESULT_ERROR_MODULE_BUILD_FAILURE: return "a kernel could not be compiled";
+    case ZE_RESULT_ERROR_MODULE_LINK_FAILURE: return "a kernel could not be linked";
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS: return "insufficient permissions";
+    case ZE_RESULT_ERROR_NOT_AVAILABLE: return "not available";
+    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
+        return "a library that the driver needs is missing";
+    case ZE_RESULT_ERROR_UNINITIALIZED: return "there is no driver";
+    case ZE_RESULT_ERROR_UNSUPPORTED_VERSION: return "the version is not supported";
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE: return "the device cannot do it";
+    case ZE_RESULT_ERROR_INVALID_ARGUMENT: return "an argument is invalid";
+    case ZE_RESULT_ERROR_INVALID_NULL_HANDLE: return "a handle is null";
+    case ZE_RESULT_ERROR_UNSUPPORTED_SIZE: return "the size is not supported";
+    case ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: return "the kernels are for other devices";
+    case ZE_RESULT_ERROR_INVALID_KERNEL_NAME: return "there is no such kernel";
+    case ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE: return "a kernel has other arguments";
+    default: break;
+    }
+    // Any other one by its number, in memory of the thread's.
+    thread_local std::string text;
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "0x%x", static_cast<unsigned>(error));
+    text = std::string("error ") + digits;
+    return text.c_str();
+}

@@ -1,0 +1,40 @@
+// Level Zero's loader, which is found at run time.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <string>
+
+namespace ucd::ze {
+
+// What is called of API 1.4.
+#define UCD_ZE_CALLS(call)                                                                         \
+    call(zeCommandListAppendBarrier) call(zeCommandListAppendLaunchKernel)                         \
+        call(zeCommandListAppendMemoryCopy) call(zeCommandListAppendMemoryCopyRegion)              \
+            call(zeCommandListCreateImmediate) call(zeCommandListDestroy) call(zeContextCreate)    \
+                call(zeDeviceCanAccessPeer) call(zeDeviceGet)                                      \
+                    call(zeDeviceGetCommandQueueGroupProperties) call(zeDeviceGetModuleProperties) \
+                        call(zeDeviceGetProperties) call(zeDriverGet) call(zeDriverGetApiVersion)  \
+                            call(zeEventCreate) call(zeEventHostReset)                             \
+                                call(zeEventHostSynchronize) call(zeEventPoolCreate)               \
+                                    call(zeEventQueryStatus) call(zeInit) call(zeKernelCreate)     \
+                                        call(zeKernelSetArgumentValue) call(zeKernelSetGroupSize)  \
+                                            call(zeKernelSetIndirectAccess) call(zeMemAllocDevice) \
+                                                call(zeMemAllocHost) call(zeMemAllocShared)        \
+                                                    call(zeMemFree) call(zeMemGetAddressRange)     \
+                                                        call(zeMemGetAllocProperties)              \
+                                                            call(zeModuleCreate)
+
+struct Calls {
+#define UCD_ZE_POINTER(name) decltype(&::name) name = nullptr;
+    UCD_ZE_CALLS(UCD_ZE_POINTER)
+#undef UCD_ZE_POINTER
+};
+
+// Why there is no usable loader; "" if there is one. Loads it, and calls nothing in it.
+const std::string &missing_loader();
+
+// The loader's functions. There is a loader.
+const Calls &calls();
+
+} // namespace ucd::ze

@@ -1,0 +1,79 @@
+#include "signals.h"
+
+#include "context.h"
+#include "loader.h"
+
+#include <algorithm>
+
+namespace ucd::ze {
+
+Signals &Signals::instance() {
+    static auto *signals = new Signals;
+    return *signals;
+}
+
+bool Signals::is_over(const Signal &signal) const {
+    const auto is_set = [](const Signal *s) {
+        return calls().zeEventQueryStatus(s->event) != ZE_RESULT_NOT_READY;
+    };
+    return is_set(&signal) && std::all_of(signal.readers.begin(), signal.readers.end(), is_set);
+}
+
+ze_result_t Signals::take(Signal *&signal) {
+    const std::lock_guard lock(mutex_);
+    // Few are looked at: some may be of a stream that does not get on.
+    constexpr std::size_t looks = 4;
+    for (std::size_t left = std::min(looks, retired_.size()); left > 0; --left) {
+        Signal *oldest = retired_.front();
+        retired_.pop_front();
+        if (!is_over(*oldest)) {
+            retired_.push_back(oldest);
+            continue;
+        }
+        for (Signal *reader : oldest->readers) retired_.push_back(reader);
+        oldest->readers.clear();
+        if (const ze_result_t result = calls().zeEventHostReset(oldest->event);
+            result != ZE_RESULT_SUCCESS)
+            return result;
+        free_.push_back(oldest);
+    }
+    if (free_.empty())
+        if (const ze_result_t result = make_pool(); result != ZE_RESULT_SUCCESS) return result;
+    signal = free_.back();
+    free_.pop_back();
+    return ZE_RESULT_SUCCESS;
+}
+
+void Signals::retire(Signal *signal) noexcept {
+    const std::lock_guard lock(mutex_);
+    retired_.push_back(signal);
+}
+
+// Pools live as long as the process, as do their events.
+ze_result_t Signals::make_pool() {
+    constexpr uint32_t events = 64;
+    ze_event_pool_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    description.count = events;
+    ze_event_pool_handle_t pool = nullptr;
+    if (const ze_result_t result =
+            calls().zeEventPoolCreate(found().context, &description, 0, nullptr, &pool);
+        result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < events; ++i) {
+        ze_event_desc_t event{};
+        event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+        event.index = i;
+        // The host, and other devices, see what was written before.
+        event.signal = event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+        auto signal = std::make_unique<Signal>();
+        if (const ze_result_t result = calls().zeEventCreate(pool, &event, &signal->event);
+            result != ZE_RESULT_SUCCESS)
+            return result;
+        free_.push_back(signal.release());
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+} // namespace ucd::ze

@@ -1,0 +1,37 @@
+// Level Zero's events, of pools, used again and again. One is set once by the device; it may be
+// reset only when nothing that was told to wait for it has still to see it set.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace ucd::ze {
+
+struct Signal {
+    ze_event_handle_t event;
+    std::vector<Signal *> readers; // set by those that have waited for it
+};
+
+class Signals {
+public:
+    // Never destroyed: events are asked about at exit.
+    static Signals &instance();
+
+    // One that is not set.
+    ze_result_t take(Signal *&signal);
+    // No longer asked about by its owner; may still have to be set.
+    void retire(Signal *signal) noexcept;
+
+private:
+    ze_result_t make_pool();
+    bool is_over(const Signal &signal) const;
+
+    std::mutex mutex_;
+    std::vector<Signal *> free_;
+    std::deque<Signal *> retired_;
+};
+
+} // namespace ucd::ze

@@ -1,0 +1,146 @@
+#include "streams.h"
+
+#include "context.h"
+#include "loader.h"
+
+#include <new>
+
+namespace ucd::ze {
+
+ze_result_t StreamPoint::query() const {
+    return signal_ == nullptr ? ZE_RESULT_SUCCESS : calls().zeEventQueryStatus(signal_->event);
+}
+
+ze_result_t StreamPoint::synchronize() const {
+    return signal_ == nullptr ? ZE_RESULT_SUCCESS
+                              : calls().zeEventHostSynchronize(signal_->event, UINT64_MAX);
+}
+
+ze_result_t Stream::barrier() {
+    return calls().zeCommandListAppendBarrier(list_, nullptr, 0, nullptr);
+}
+
+ze_result_t Stream::add_barrier() {
+    const std::lock_guard lock(mutex_);
+    return barrier();
+}
+
+// An event that is recorded again gets another signal: the old one may still be set.
+ze_result_t Stream::record_locked(StreamPoint &event) {
+    Signal *signal = nullptr;
+    if (const ze_result_t result = Signals::instance().take(signal); result != ZE_RESULT_SUCCESS)
+        return result;
+    if (const ze_result_t result =
+            calls().zeCommandListAppendBarrier(list_, signal->event, 0, nullptr);
+        result != ZE_RESULT_SUCCESS)
+        return result; // the signal is lost: it may be set, or never
+    event.forget();
+    event.signal_ = signal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t Stream::record(StreamPoint &event) {
+    const std::lock_guard lock(mutex_);
+    return record_locked(event);
+}
+
+ze_result_t Stream::wait_for(StreamPoint &event) {
+    if (event.signal_ == nullptr) return ZE_RESULT_SUCCESS;
+    Signal *reader = nullptr;
+    if (const ze_result_t result = Signals::instance().take(reader); result != ZE_RESULT_SUCCESS)
+        return result;
+    event.signal_->readers.push_back(reader);
+    const std::lock_guard lock(mutex_);
+    told_ = false;
+    if (const ze_result_t result =
+            calls().zeCommandListAppendBarrier(list_, nullptr, 1, &event.signal_->event);
+        result != ZE_RESULT_SUCCESS)
+        return result;
+    return calls().zeCommandListAppendBarrier(list_, reader->event, 0, nullptr);
+}
+
+ze_result_t Stream::record_end() {
+    if (told_) return ZE_RESULT_SUCCESS;
+    if (const ze_result_t result = record_locked(end_); result != ZE_RESULT_SUCCESS) return result;
+    told_ = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t Stream::query() {
+    const std::lock_guard lock(mutex_);
+    if (const ze_result_t result = record_end(); result != ZE_RESULT_SUCCESS) return result;
+    return end_.query();
+}
+
+ze_result_t Stream::synchronize() {
+    const std::lock_guard lock(mutex_);
+    if (const ze_result_t result = record_end(); result != ZE_RESULT_SUCCESS) return result;
+    return end_.synchronize();
+}
+
+} // namespace ucd::ze
+
+using namespace ucd::ze;
+
+gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest) {
+    *lowest = ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW;
+    *highest = ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH;
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int priority) {
+    const DeviceFacts &device = found().of(current_device());
+    ze_command_queue_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    description.ordinal = device.compute_queues;
+    description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+    description.priority = static_cast<ze_command_queue_priority_t>(priority);
+    ze_command_list_handle_t list = nullptr;
+    if (const ze_result_t result = calls().zeCommandListCreateImmediate(
+            found().context, device.device, &description, &list);
+        result != ZE_RESULT_SUCCESS)
+        return result;
+    *stream = new Stream(list);
+    return gpuSuccess;
+}
+
+gpuError_t gpuStreamDestroy(gpuStream_t stream) {
+    const ze_command_list_handle_t list = stream->list();
+    delete stream;
+    return calls().zeCommandListDestroy(list);
+}
+
+gpuError_t gpuStreamQuery(gpuStream_t stream) {
+    return stream->query();
+}
+
+// Of no stream: what the tests' copies have left, which is nothing.
+gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
+    return stream == nullptr ? gpuSuccess : stream->synchronize();
+}
+
+gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
+    return stream->wait_for(*event);
+}
+
+gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
+    *event = new StreamPoint;
+    return gpuSuccess;
+}
+
+gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
+    return stream->record(*event);
+}
+
+gpuError_t gpuEventQuery(gpuEvent_t event) {
+    return event->query();
+}
+
+gpuError_t gpuEventSynchronize(gpuEvent_t event) {
+    return event->synchronize();
+}
+
+gpuError_t gpuEventDestroy(gpuEvent_t event) {
+    delete event;
+    return gpuSuccess;
+}

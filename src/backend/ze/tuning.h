@@ -1,0 +1,45 @@
+// What Intel's devices have. Nothing was measured: where a comment says so, the number is the one
+// that cannot do much harm.
+#pragma once
+
+#include "plan/tuning.h"
+#include "vendor.h"
+
+namespace ucd::UCD_GPU {
+
+inline constexpr gpu::Tuning tuning = {
+    // The compiler chooses 8, 16 or 32 lanes for each kernel: work that is laid out for 32 threads
+    // in step is then done by several, side by side.
+    .warp_lanes = 32,
+    .sector_bytes = 64,
+    .line_bytes = 64,
+    // OpenCL promises these for every kernel.
+    .parameter_bytes = 1024,
+
+    .tile_side = 32,
+    // With fewer rows or columns, most tiles are edges, which pass by shared memory.
+    .min_tiled = 8,
+    // As on NVIDIA's devices; not measured.
+    .min_store_words = 2,
+    // A PVC has 1024 vector engines with 8 threads of 16 lanes each in flight.
+    .many_threads = uint64_t{1} << 17,
+    // The shared cache of a DG2 has 16 MiB, that of a PVC's stack 204 MiB; not measured.
+    .cached_bytes = uint64_t{16} << 20,
+    // As on NVIDIA's devices; not measured.
+    .long_run_bytes = 512,
+    .host_blocks = 2,
+    .min_reductions_batched = 3,
+    // Without measurements, an engine is chosen for one row, and for rows that it does not feel:
+    // aligned ones of 4 KiB or more.
+    .copy_engine = {.earlier = 8192,
+                    .per_row = 8192,
+                    .kernel_per_byte = 2,
+                    .odd_row = 8192,
+                    .row_alignment = 64,
+                    .long_row = UINT64_MAX},
+};
+
+// What the runtime can do.
+inline constexpr bool captures_streams = false; // into graphs
+
+} // namespace ucd::UCD_GPU

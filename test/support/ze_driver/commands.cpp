@@ -1,0 +1,93 @@
+#include "support/ze_driver/state.h"
+
+#include <chrono>
+
+namespace zedriver {
+
+void Event::set(bool value) {
+    const std::lock_guard lock(mutex_);
+    set_ = value;
+    changed_.notify_all();
+}
+
+bool Event::is_set() {
+    const std::lock_guard lock(mutex_);
+    return set_;
+}
+
+bool Event::wait(uint64_t nanoseconds) {
+    std::unique_lock lock(mutex_);
+    const auto done = [this] { return set_; };
+    if (nanoseconds == UINT64_MAX) {
+        changed_.wait(lock, done);
+        return true;
+    }
+    return changed_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), done);
+}
+
+CommandList::CommandList(Context *context)
+    : context_(context), random_(knobs().seed), thread_([this] { work(); }) {}
+
+CommandList::~CommandList() {
+    {
+        const std::lock_guard lock(mutex_);
+        ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void CommandList::add(Command command) {
+    {
+        const std::lock_guard lock(mutex_);
+        commands_.push_back(std::move(command));
+    }
+    changed_.notify_all();
+}
+
+bool CommandList::may_start(const Command &command) {
+    for (Event *event : command.waits)
+        if (!event->is_set()) return false;
+    return true;
+}
+
+bool CommandList::take(Command &command) {
+    std::vector<std::size_t> able;
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+        const bool ordered = commands_[i].barrier || !knobs().shuffle;
+        if (ordered && i > 0) break;
+        if (may_start(commands_[i])) able.push_back(i);
+        if (ordered) break;
+    }
+    if (able.empty()) return false;
+    const std::size_t chosen = able[random_() % able.size()];
+    command = std::move(commands_[chosen]);
+    commands_.erase(commands_.begin() + static_cast<std::ptrdiff_t>(chosen));
+    return true;
+}
+
+void CommandList::work() {
+    std::unique_lock lock(mutex_);
+    while (!ends_) {
+        Command command;
+        if (!take(command)) {
+            // Other lists set events without a word to this one.
+            if (commands_.empty())
+                changed_.wait(lock);
+            else
+                changed_.wait_for(lock, std::chrono::microseconds(100));
+            continue;
+        }
+        lock.unlock();
+        if (knobs().delay_us > 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(knobs().delay_us));
+        if (command.run) {
+            const DeviceAccess access;
+            command.run();
+        }
+        if (command.signal != nullptr) command.signal->set(true);
+        lock.lock();
+    }
+}
+
+} // namespace zedriver

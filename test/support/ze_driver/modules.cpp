@@ -1,0 +1,102 @@
+#include "support/ze_driver/modules.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+#ifndef UCD_LLVM_SPIRV
+#error "UCD_LLVM_SPIRV is not set"
+#endif
+
+namespace zedriver {
+namespace {
+
+constexpr uint32_t capability = 17, float64 = 10; // as SPIR-V counts them
+constexpr std::size_t header = 5;
+
+bool has_doubles(const ze_module_desc_t &description) {
+    std::vector<uint32_t> words(description.inputSize / sizeof(uint32_t));
+    std::memcpy(words.data(), description.pInputModule, words.size() * sizeof(uint32_t));
+    for (std::size_t i = header; i + 1 < words.size() && (words[i] & 0xffff) == capability;
+         i += words[i] >> 16)
+        if (words[i + 1] == float64) return true;
+    return false;
+}
+
+// PoCL takes LLVM's bitcode.
+std::vector<unsigned char> bitcode_of(const ze_module_desc_t &description) {
+    char folder[] = "/tmp/ucd-ze-driver-XXXXXX";
+    if (::mkdtemp(folder) == nullptr) return {};
+    const std::string module = std::string(folder) + "/module.spv",
+                      bitcode = std::string(folder) + "/module.bc";
+    std::ofstream(module, std::ios::binary)
+        .write(reinterpret_cast<const char *>(description.pInputModule),
+               static_cast<std::streamsize>(description.inputSize));
+    const std::string command =
+        UCD_LLVM_SPIRV " -r --spirv-target-env=CL1.2 " + module + " -o " + bitcode;
+    std::vector<unsigned char> bytes;
+    if (std::system(command.c_str()) == 0) {
+        std::ifstream in(bitcode, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    ::unlink(module.c_str());
+    ::unlink(bitcode.c_str());
+    ::rmdir(folder);
+    return bytes;
+}
+
+} // namespace
+
+Result make_module(Context *context, const ze_module_desc_t &description, Module *&module) {
+    if (description.stype != ZE_STRUCTURE_TYPE_MODULE_DESC ||
+        description.format != ZE_MODULE_FORMAT_IL_SPIRV)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!knobs().doubles && has_doubles(description)) return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    const std::vector<unsigned char> bitcode = bitcode_of(description);
+    if (bitcode.empty()) return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    OpenCl &cl = *open_cl();
+    const unsigned char *bytes = bitcode.data();
+    const std::size_t size = bitcode.size();
+    const std::lock_guard lock(cl.mutex);
+    cl_program program =
+        clCreateProgramWithBinary(cl.context, 1, &cl.device, &size, &bytes, nullptr, nullptr);
+    if (program == nullptr) return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    if (clBuildProgram(program, 1, &cl.device, "-x spir -spir-std=1.2", nullptr, nullptr) !=
+        CL_SUCCESS) {
+        clReleaseProgram(program);
+        return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    }
+    module = new Module{program, context};
+    return ZE_RESULT_SUCCESS;
+}
+
+std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups) {
+    const std::size_t group[] = {kernel.group[0], kernel.group[1], kernel.group[2]};
+    return [kernel = kernel.kernel, argument = kernel.argument, x = group[0], y = group[1],
+            z = group[2], groups] {
+        const std::size_t local[] = {x, y, z};
+        const std::size_t global[] = {groups.groupCountX * x, groups.groupCountY * y,
+                                      groups.groupCountZ * z};
+        OpenCl &cl = *open_cl();
+        cl_command_queue queue =
+            clCreateCommandQueueWithProperties(cl.context, cl.device, nullptr, nullptr);
+        cl_int error;
+        {
+            const std::lock_guard lock(cl.mutex);
+            error = clSetKernelArg(kernel, 0, argument.size(), argument.data());
+            if (error == CL_SUCCESS)
+                error = clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, global, local, 0, nullptr,
+                                               nullptr);
+        }
+        if (error == CL_SUCCESS) error = clFinish(queue);
+        clReleaseCommandQueue(queue);
+        if (error == CL_SUCCESS) return;
+        std::fprintf(stderr, "ze_driver: a kernel failed in PoCL: %d\n", error);
+        std::abort();
+    };
+}
+
+} // namespace zedriver

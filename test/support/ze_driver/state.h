@@ -1,0 +1,144 @@
+// A Level Zero driver for tests, which the real loader loads (ZE_ENABLE_ALT_DRIVERS): its devices
+// are the CPU, and kernels run as SPIR-V on PoCL. What a real driver leaves open, environment
+// variables decide, so that tests find code that takes something for granted:
+//     UCD_ZE_DRIVER_DEVICES=N    how many devices there are (1)
+//     UCD_ZE_DRIVER_STRICT=1     device memory has no access rights while no command runs
+//     UCD_ZE_DRIVER_SHUFFLE=N    commands that nothing orders run in random order, with this seed
+//     UCD_ZE_DRIVER_DELAY_US=N   every command starts late
+//     UCD_ZE_DRIVER_NO_DOUBLES=1 devices compute with 32-bit floats only
+//     UCD_ZE_DRIVER_NO_PEERS=1   no device reaches another one's memory
+//     UCD_ZE_DRIVER_FAIL=NAME:N  the N-th call of that function fails; of all, without N
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <level_zero/ze_api.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zedriver {
+
+using Result = ze_result_t;
+
+struct Device {
+    unsigned index;
+};
+
+struct Context {};
+
+struct Knobs {
+    unsigned devices, delay_us, seed;
+    bool strict, shuffle, doubles, peers;
+    std::string failing;
+    unsigned fails_at; // 0: always
+};
+const Knobs &knobs();
+
+// Whether this call of a function is to fail.
+bool is_failing(const char *function);
+
+// PoCL; null if it is missing.
+struct OpenCl {
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+    std::mutex mutex; // of a kernel's arguments, until it is enqueued
+};
+OpenCl *open_cl();
+
+std::vector<std::unique_ptr<Device>> &devices();
+
+// Memory --------------------------------------------------------------
+
+struct Allocation {
+    void *address;
+    std::size_t bytes, mapped;
+    ze_memory_type_t type;
+    Device *device;
+    Context *context;
+    uint64_t id;
+};
+// The allocation of this context that an address is in; false if there is none.
+bool find(const Context *context, const void *address, Allocation &found);
+// While one lives, devices may touch their memory.
+class DeviceAccess {
+public:
+    DeviceAccess();
+    ~DeviceAccess();
+    DeviceAccess(const DeviceAccess &) = delete;
+    DeviceAccess &operator=(const DeviceAccess &) = delete;
+};
+
+// Commands --------------------------------------------------------------
+
+class Event {
+public:
+    void set(bool value);
+    bool is_set();
+    bool wait(uint64_t nanoseconds);
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool set_ = false;
+};
+
+struct EventPool {
+    uint32_t events;
+};
+
+struct Command {
+    std::function<void()> run;
+    std::vector<Event *> waits;
+    Event *signal = nullptr;
+    bool barrier = false;
+};
+
+// An immediate command list: a thread that does its commands.
+class CommandList {
+public:
+    explicit CommandList(Context *context);
+    ~CommandList(); // waits for none: a command that has not started is never done
+    CommandList(const CommandList &) = delete;
+    CommandList &operator=(const CommandList &) = delete;
+    void add(Command command);
+    Context *context() const { return context_; }
+
+private:
+    void work();
+    // Removes a command that may start; false if there is none.
+    bool take(Command &command);
+    static bool may_start(const Command &command);
+
+    Context *const context_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Command> commands_;
+    bool ends_ = false;
+    std::minstd_rand random_;
+    std::thread thread_; // the last member: it uses all others
+};
+
+// Kernels --------------------------------------------------------------
+
+struct Module {
+    cl_program program;
+    Context *context;
+};
+struct Kernel {
+    cl_kernel kernel;
+    Context *context;
+    std::vector<unsigned char> argument; // there is one
+    uint32_t group[3] = {1, 1, 1};
+};
+
+} // namespace zedriver
