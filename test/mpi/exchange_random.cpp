@@ -87,6 +87,7 @@ Message draw_message(Rng &rng) {
         if (rng.chance(50)) options.elements = {UCD_TYPE__DOUBLE, UCD_TYPE__INT};
         options.unpack_safe = true;
         const RandomType random = random_type(rng, options);
+        if (has_empty_part(*random.recipe)) continue;
         Message m;
         m.count = static_cast<int>(random_count(rng, random, options, 40));
         try {

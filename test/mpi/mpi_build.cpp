@@ -1,5 +1,6 @@
 #include "mpi/mpi_build.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <unordered_map>
@@ -252,6 +253,12 @@ struct MpiSession {
 
 void start_mpi() {
     static const MpiSession session;
+}
+
+bool has_empty_part(const Recipe &recipe) {
+    const std::vector<RecipePtr> parts = children(recipe);
+    return type_map(recipe).size == 0 ||
+           std::ranges::any_of(parts, [](const RecipePtr &part) { return has_empty_part(*part); });
 }
 
 std::vector<ucd_type_t> elements_of_mpi() {

@@ -18,6 +18,10 @@ void start_mpi();
 // The predefined UCD types that a leaf may be.
 std::vector<ucd_type_t> elements_of_mpi();
 
+// Whether a part of the type has no data. MPICH 4.0 divides by zero when it packs such types, or
+// not, as fresh memory of the heap has it.
+bool has_empty_part(const Recipe &recipe);
+
 // A committed datatype; freed at the end, predefined or not.
 class MpiType {
 public:

@@ -61,7 +61,8 @@ struct Agreement {
     std::size_t packed = 0, cases = 0;
 };
 
-void check_moves(Case &c, int count, const MpiType &datatype, ucd_type_t type, Agreement &mpi) {
+void check_moves(Case &c, const Recipe &recipe, int count, const MpiType &datatype, ucd_type_t type,
+                 Agreement &mpi) {
     const ByteMap map = byte_map(datatype.map(), static_cast<std::size_t>(count));
     const TouchedRange range = touched_range(map);
     constexpr std::size_t guard = 256 << 10; // MPI reads elsewhere where it is wrong
@@ -78,13 +79,15 @@ void check_moves(Case &c, int count, const MpiType &datatype, ucd_type_t type, A
                        ours.size(), &moved, UCD_INFO__NULL, UCD_OP__REPLACE),
               "ucd_pack");
     if (ours != expected) c.fail("packed bytes differ");
-    int position = 0;
-    if (MPI_Pack(buffer(memory), count, datatype.get(), theirs.data(),
-                 static_cast<int>(theirs.size()), &position, MPI_COMM_SELF) != MPI_SUCCESS)
-        c.fail("MPI_Pack");
-    if (static_cast<std::size_t>(position) != map.size()) c.fail("MPI packs another size");
-    ++mpi.cases;
-    mpi.packed += std::equal(expected.begin(), expected.end(), theirs.begin());
+    if (!has_empty_part(recipe)) {
+        int position = 0;
+        if (MPI_Pack(buffer(memory), count, datatype.get(), theirs.data(),
+                     static_cast<int>(theirs.size()), &position, MPI_COMM_SELF) != MPI_SUCCESS)
+            c.fail("MPI_Pack");
+        if (static_cast<std::size_t>(position) != map.size()) c.fail("MPI packs another size");
+        ++mpi.cases;
+        mpi.packed += std::equal(expected.begin(), expected.end(), theirs.begin());
+    }
 
     if (overlaps(map)) return;
     std::vector<std::byte> unpacked = memory;
@@ -120,10 +123,11 @@ TEST_CASE("MPI types move as MPI_Pack moves them") {
         const FromMpi type(datatype.get());
         if (bounds_of(type.get()) != bounds_of(datatype.get())) c.fail("bounds differ");
         if (touched_range(datatype.map(), static_cast<std::size_t>(count)).length() < (1 << 20))
-            check_moves(c, count, datatype, type.get(), mpi);
+            check_moves(c, *random.recipe, count, datatype, type.get(), mpi);
     });
     std::fprintf(stderr, "%zu of %zu types built; MPI_Pack agrees for %zu of %zu\n", built, all,
                  mpi.packed, mpi.cases);
+    CHECK(mpi.cases * 2 >= built);
     CHECK(mpi.packed * 100 >= mpi.cases * 95);
     CHECK(built * 10 >= all * 6);
 }
