@@ -30,10 +30,10 @@ struct Options {
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     // For both.
-    bool layouts = false, reductions = false, batches = false, threads = false;
+    bool layouts = false, reductions = false, batches = false, threads = false, fresh = false;
     // For the host.
     bool partial = false, calls = false, sweep = false, equivalents = false, apps = false,
-         kernels = false, fresh = false;
+         kernels = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
     // For GPUs.
     bool copies = false, memories = false, busy = false, shapes = false;
@@ -72,7 +72,7 @@ std::vector<Option> declared(Options &o) {
         {"--sweep", &o.sweep, "Vectors of many blocks, strides and lengths", host},
         {"--sizes", &o.sizes, "The lengths of --sweep, packed KiB", host},
         {"--fresh", &o.fresh,
-         "Lists that are new every time: types created, packed from once, freed", host},
+         "Lists that are new every time: types created, packed from once, freed"},
         {"--equivalents", &o.equivalents, "Equal layouts described differently", host},
         {"--apps", &o.apps, "Whole packs and unpacks of what applications send", host},
         {"--kernels", &o.kernels, "Each kernel of the CPU, in every instruction set that it has",
@@ -136,6 +136,7 @@ void run_gpu(const Options &o, Run &run) {
                 {o.batches, [&] { gpu::run_batches(run, *device); }},
                 {o.copies, [&] { gpu::run_copies(run, *device); }},
                 {o.memories, [&] { gpu::run_memories(run, *device); }},
+                {o.fresh, [&] { gpu::run_fresh(run, *device); }},
                 {o.busy, [&] { gpu::run_busy(run, *device); }},
                 {o.threads, [&] { gpu::run_threads(run, *device); }},
                 {o.shapes, [&] { gpu::run_shapes(run, *device); }},

@@ -8,6 +8,7 @@ void run_reductions(Run &, Device &) {}
 void run_batches(Run &, Device &) {}
 void run_copies(Run &, Device &) {}
 void run_memories(Run &, Device &) {}
+void run_fresh(Run &, Device &) {}
 void run_busy(Run &, Device &) {}
 void run_shapes(Run &, Device &) {}
 void run_threads(Run &, Device &) {}

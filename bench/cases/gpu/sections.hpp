@@ -13,6 +13,7 @@ void run_reductions(Run &run, Device &device); // unpacks with an op
 void run_batches(Run &run, Device &device);
 void run_copies(Run &run, Device &device); // from layout to layout
 void run_memories(Run &run, Device &device);
+void run_fresh(Run &run, Device &device);   // lists that are new every time
 void run_busy(Run &run, Device &device);    // packs beside other work; blocks; engines
 void run_shapes(Run &run, Device &device);  // of many kinds, to and from host memory too
 void run_threads(Run &run, Device &device); // many calls of several threads

@@ -1,0 +1,147 @@
+// Lists that are new every time, in device memory: pages of a cache, rows of a sparse matrix. As a
+// type that is created, packed from and freed; as a batch of single pieces; by a type whose indices
+// are in device memory.
+#include "baselines/gpu/lists.hpp"
+#include "cases/gpu/sections.hpp"
+#include "harness/ucd_peer.hpp"
+#include "harness/workbench.hpp"
+#include "shapes/fresh_lists.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace bench::gpu {
+namespace {
+
+constexpr std::int64_t word = sizeof(double);
+
+class Subject {
+public:
+    Subject(const FreshList &list, Device &device, MemoryKind to)
+        : list_(list), entries_(make_entries(list)),
+          bench_(*recipe(IndexedBlock{list.piece / word, entries_.displs, doubles()}), device,
+                 MemoryKind::own, to),
+          pinned_(device, entries_.displs.size() * sizeof(std::int32_t), MemoryKind::pinned),
+          uploaded_(device, pinned_.bytes()), hints_("ucd.inbuf", device.hint(MemoryKind::own)) {
+        hints_.set("ucd.outbuf", device.hint(to));
+        write_indices();
+        device.copy(uploaded_.data(), pinned_.data(), pinned_.bytes());
+        piece_ = UcdType(contiguous());
+        // Twice in a row, so that a batch may start with any of them.
+        for (std::size_t i = 0; i < 2 * entries_.displs.size(); ++i) {
+            const std::size_t entry = i % entries_.displs.size();
+            descs_.push_back({bench_.typed() + entries_.displs[entry] * word,
+                              1,
+                              piece_.get(),
+                              0,
+                              bench_.packed() + static_cast<std::int64_t>(entry) * list.piece,
+                              static_cast<std::uintptr_t>(list.piece),
+                              0,
+                              {0, 0}});
+        }
+    }
+
+    void measure(Run &run, Table &table, const std::string &name) {
+        std::vector<Contender> contenders{
+            {"hand", repeated([this] {
+                 write_indices();
+                 bench_.device().start_copy(uploaded_.data(), pinned_.data(), pinned_.bytes());
+                 by_hand();
+             })},
+            {"type", repeated([this] { pack(UcdType(created())); })},
+            {"hand, indices there", repeated([this] { by_hand(); })},
+            {"type by reference", repeated([this] { pack(UcdType(by_reference())); })},
+        };
+        if (list_.entries <= max_batch) {
+            contenders.push_back({"batch, hints", repeated([this] { pack_batch(hints_.get()); })});
+            contenders.push_back({"batch", repeated([this] { pack_batch(UCD_INFO__NULL); })});
+        }
+        for (const Contender &c : contenders) bench_.check(c, true);
+        const Comparison c = run.measure("fresh", name, "pack", bench_.size(), contenders);
+        table.row({name, c.time("hand"), c.time("type"), c.time("batch, hints"), c.time("batch"),
+                   c.speedup("hand", "type"), c.time("hand, indices there"),
+                   c.time("type by reference"),
+                   c.speedup("hand, indices there", "type by reference")});
+    }
+
+private:
+    static constexpr std::int64_t max_batch = 1 << 18;
+
+    void write_indices() {
+        auto *const indices = pinned_.as<std::int32_t>();
+        for (std::size_t i = 0; i < entries_.displs.size(); ++i)
+            indices[i] = static_cast<std::int32_t>(entries_.displs[i] / (list_.piece / word));
+    }
+    void by_hand() {
+        hand::pack_list(static_cast<int>(list_.piece), uploaded_.as<const std::int32_t>(),
+                        static_cast<unsigned>(entries_.displs.size()), bench_.typed(),
+                        bench_.packed());
+        bench_.device().wait();
+    }
+    ucd_type_t contiguous() const {
+        ucd_type_t type;
+        check_ucd(ucd_create_contig(list_.piece / word, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type));
+        return type;
+    }
+    ucd_type_t created() const {
+        ucd_type_t type;
+        check_ucd(ucd_create_indexed_block(list_.entries, list_.piece / word,
+                                           entries_.displs.data(), UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                                           &type));
+        return type;
+    }
+    ucd_type_t by_reference() const {
+        ucd_type_t type;
+        check_ucd(ucd_create_indexed_block_ref(
+            list_.entries, list_.piece / word, uploaded_.data(), UCD_TYPE__INT32_T, list_.piece, 0,
+            bench_.footprint(), UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type));
+        return type;
+    }
+    void pack(const UcdType &type) const { bench_.move(type, hints_.get()).pack(); }
+    void pack_batch(ucd_info_t info) {
+        const std::size_t members = entries_.displs.size();
+        ucd_request_t request;
+        check_ucd(
+            ucd_ipack_batch(descs_.data() + first_, members, info, UCD_OP__REPLACE, &request));
+        check_ucd(ucd_wait(&request));
+        first_ = (first_ + 1) % members; // another batch every time
+    }
+
+    const FreshList list_;
+    const FreshEntries entries_;
+    Workbench bench_;
+    Buffer pinned_, uploaded_;
+    UcdInfo hints_;
+    UcdType piece_{UCD_TYPE__NULL};
+    std::vector<ucd_pack_desc_t> descs_;
+    std::size_t first_ = 0;
+};
+
+} // namespace
+
+void run_fresh(Run &run, Device &device) {
+    Table table(run.progress, {{"a list that is new", 34},
+                               {"hand", 8},
+                               {"type", 8},
+                               {"batch, hints", 12},
+                               {"batch", 8},
+                               {"type/hand", 9},
+                               {"hand, indices there", 19},
+                               {"by reference", 12},
+                               {"/hand", 5}});
+    const FreshList lists[] = {
+        {FreshKind::random, 16384, 2623},   {FreshKind::random, 512, 1000},
+        {FreshKind::random, 512, 32'768},   {FreshKind::random, 4096, 32'768},
+        {FreshKind::random, 4096, 131'072}, {FreshKind::random, 512, 254'000},
+        {FreshKind::sorted, 512, 254'000},  {FreshKind::random, 8, 8'400'000}};
+    for (const FreshList &list : lists)
+        for (const MemoryKind to : {MemoryKind::own, MemoryKind::pinned}) {
+            const std::string name =
+                fmt::format("{}, to {}", list.name(), to == MemoryKind::own ? "device" : "pinned");
+            run.row(name, [&] { Subject(list, device, to).measure(run, table, name); });
+        }
+    fmt::print("\n");
+}
+
+} // namespace bench::gpu
