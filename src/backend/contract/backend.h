@@ -91,7 +91,8 @@ public:
 
     // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
     // stays null if everything was complete on return. Buffers live until completion, and so do
-    // plans that are needed by their jobs; `list` need not. A failure starts nothing.
+    // plans that are needed by their jobs; `list` need not. A failure starts nothing, and a failure
+    // of the list's maker is the launch's.
     virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
 
     // The device that a stream belongs to; of a default stream, the calling thread's current one.

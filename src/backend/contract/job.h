@@ -6,6 +6,7 @@
 #include "element.h"
 #include "layout.h"
 #include "memory.h"
+#include "status.h"
 
 #include <cstdint>
 #include <span>
@@ -58,16 +59,43 @@ struct Job : JobSettings {
     const Elements *elements = nullptr; // set unless op is replace
 };
 
+// The jobs of a batch that is not expected again, made as they are asked for: a list of them all
+// would only be written and read once more. They have equal settings, and no op.
+class JobMaker {
+public:
+    virtual std::size_t size() const = 0;
+    // Fills in the jobs from `first` on. Some may have the length 0, unlike those of a list: there
+    // is nothing to do.
+    virtual Status make(std::size_t first, std::span<Job> jobs) const = 0;
+
+protected:
+    ~JobMaker() = default;
+};
+
 // Jobs to be launched together.
 struct JobList {
     JobList(std::span<const Job> list, uint64_t identity_of_list = 0)
         : jobs(list), identity(identity_of_list) {}
-    JobList(const std::vector<Job> &list) : jobs(list), identity(0) {}
+    JobList(const std::vector<Job> &list) : jobs(list) {}
+    explicit JobList(const JobMaker &jobs_to_be_made) : maker(&jobs_to_be_made) {}
     std::span<const Job> jobs;
     // 0, or the list's own: equal lists may come again with it, but no others. Then what was made
     // for the list holds for it again.
-    uint64_t identity;
+    uint64_t identity = 0;
+    const JobMaker *maker = nullptr; // in place of `jobs`; of launches on devices
 };
+
+// The list's jobs, made if need be.
+inline Status jobs_of(const JobList &list, std::vector<Job> &jobs) {
+    if (list.maker == nullptr) {
+        jobs.assign(list.jobs.begin(), list.jobs.end());
+        return success;
+    }
+    jobs.resize(list.maker->size());
+    UCD_TRY(list.maker->make(0, jobs));
+    std::erase_if(jobs, [](const Job &job) { return job.length == 0; });
+    return success;
+}
 
 // Another one: the packed stream of one layout becomes that of another, which may have room for
 // more.

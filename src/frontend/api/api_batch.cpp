@@ -4,6 +4,8 @@
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
 #include "transfer/arguments.h"
+#include "transfer/batch_jobs.h"
+#include "transfer/batch_survey.h"
 #include "transfer/host_submission.h"
 #include "transfer/submission.h"
 
@@ -54,6 +56,51 @@ bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const 
     return false;
 }
 
+// Members of which each goes its own way.
+template <class Desc>
+Status start_each(Submission &submission, std::span<const Desc> descs, Direction direction,
+                  ucd_op_t op, std::unique_ptr<AsyncOperation> &operation) {
+    submission.reserve(descs.size());
+    for (uintptr_t i = 0; i < descs.size(); ++i) {
+        const auto add = [&]() -> Status {
+            Transfer t;
+            UCD_TRY(check_member(descs[i], op, direction, t));
+            return submission.add(t);
+        };
+        UCD_TRY(at_member(i, add()));
+    }
+    return submission.start(operation);
+}
+
+// Starts the members; `started` is false if they do not all go the same way.
+template <class Desc>
+Status start_alike(Context &context, Submission &submission, std::span<const Desc> descs,
+                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
+    started = false;
+    if (descs.empty()) return success;
+    BatchSurvey survey;
+    const bool hinted = submission.all_alike(survey.dispatch);
+    std::shared_ptr<CachedBatch> known;
+    if (hinted) known = context.batches->find(survey.dispatch, descs);
+    if (known == nullptr) {
+        if (!survey_batch(submission, descs, op, hinted, survey)) return success;
+        if (!hinted) known = context.batches->find(survey.dispatch, descs);
+    }
+    if (known == nullptr) {
+        if (op == UCD_OP__REPLACE &&
+            !context.batches->comes_again(survey.dispatch, descs.size(), survey.digest)) {
+            started = true;
+            return submission.start(survey.dispatch.executor,
+                                    BatchJobs<Desc>(survey.dispatch, descs),
+                                    std::move(survey.types), operation);
+        }
+        UCD_TRY(make_cached_batch(survey.dispatch, descs, known));
+        if (known == nullptr) return success;
+    }
+    started = true;
+    return submission.start(known, operation);
+}
+
 // Members of which some may be elsewhere, or that go into a stream. Out of line, so that batches on
 // the host do not pay for its frame.
 template <class Desc>
@@ -62,30 +109,13 @@ submit(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count, 
        ucd_op_t op, const Hints &hints, const StreamTarget *target, ucd_request_t *request) {
     Submission submission(context, direction, static_cast<Op>(op), hints, target);
     std::unique_ptr<AsyncOperation> operation;
-    std::shared_ptr<CachedBatch> known;
-    std::vector<uintptr_t> lengths;
-    if (Dispatch dispatch; submission.all_alike(dispatch))
-        UCD_TRY(cache_batch(context, dispatch, std::span<const Desc>(descs, count), known));
-    if (known != nullptr) {
-        UCD_TRY(submission.start(known, operation));
-    } else {
-        lengths.resize(count);
-        submission.reserve(count);
-        for (uintptr_t i = 0; i < count; ++i) {
-            const auto add = [&]() -> Status {
-                Transfer t;
-                UCD_TRY(check_member(descs[i], op, direction, t));
-                lengths[i] = t.length;
-                return submission.add(t);
-            };
-            UCD_TRY(at_member(i, add()));
-        }
-        UCD_TRY(submission.start(operation));
-    }
+    const std::span<const Desc> members(descs, count);
+    bool started;
+    UCD_TRY(start_alike(context, submission, members, op, operation, started));
+    if (!started) UCD_TRY(start_each(submission, members, direction, op, operation));
     if (request != nullptr) *request = hand_out(context, std::move(operation));
     // A device is at work before the descriptors are written to.
-    for (uintptr_t i = 0; i < count; ++i)
-        descs[i].*actual = known != nullptr ? known->length(i) : lengths[i];
+    write_lengths(std::span<Desc>(descs, count), actual, direction, op);
     return success;
 }
 

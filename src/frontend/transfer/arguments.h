@@ -90,20 +90,20 @@ Status check_places_known(const Type &type);
 Status fail_reserved();
 Status fail_at_member(uintptr_t index, Status status);
 
-// A member of a batch.
-[[gnu::always_inline]] inline Status check_member(const ucd_pack_desc_t &d, ucd_op_t op,
-                                                  Direction direction, Transfer &t) {
-    if ((d.reserved[0] | d.reserved[1]) != 0) [[unlikely]]
-        return fail_reserved();
-    return check_move({d.inbuf, d.incount, d.type, d.inoffset, d.outbuf, d.max_pack_bytes, op},
-                      direction, t);
+[[gnu::always_inline]] inline MoveArguments arguments_of(const ucd_pack_desc_t &d, ucd_op_t op) {
+    return {d.inbuf, d.incount, d.type, d.inoffset, d.outbuf, d.max_pack_bytes, op};
 }
-[[gnu::always_inline]] inline Status check_member(const ucd_unpack_desc_t &d, ucd_op_t op,
-                                                  Direction direction, Transfer &t) {
+[[gnu::always_inline]] inline MoveArguments arguments_of(const ucd_unpack_desc_t &d, ucd_op_t op) {
+    return {d.outbuf, d.outcount, d.type, d.outoffset, d.inbuf, d.insize, op};
+}
+
+// A member of a batch.
+template <class Desc>
+[[gnu::always_inline]] inline Status check_member(const Desc &d, ucd_op_t op, Direction direction,
+                                                  Transfer &t) {
     if ((d.reserved[0] | d.reserved[1]) != 0) [[unlikely]]
         return fail_reserved();
-    return check_move({d.outbuf, d.outcount, d.type, d.outoffset, d.inbuf, d.insize, op}, direction,
-                      t);
+    return check_move(arguments_of(d, op), direction, t);
 }
 
 // Puts the member's index before the message of what it failed with.

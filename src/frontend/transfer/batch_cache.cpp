@@ -54,13 +54,11 @@ void CachedBatch::begin(const Dispatch &dispatch, std::size_t members) {
     dispatch_ = dispatch;
     identity_ = next_identity();
     keys_.reserve(members);
-    lengths_.reserve(members);
     jobs_.reserve(members);
 }
 
 void CachedBatch::clear() noexcept {
     keys_.clear();
-    lengths_.clear();
     jobs_.clear();
     used_.clear();
     types_.clear();
@@ -69,7 +67,6 @@ void CachedBatch::clear() noexcept {
 
 Status CachedBatch::add(const MemberKey &key, const Transfer &t) {
     keys_.push_back(key);
-    lengths_.push_back(t.length);
     // Also of a member that is empty: its handle is in the key.
     if (used_.empty() || used_.back() != t.type) {
         used_.push_back(t.type);
@@ -94,6 +91,16 @@ std::shared_ptr<CachedBatch> BatchCache::take_oldest() noexcept {
     batches_.erase(it);
     members_ -= oldest->members();
     return oldest;
+}
+
+bool BatchCache::comes_again(const Dispatch &dispatch, std::size_t members,
+                             uint64_t digest) noexcept {
+    if (members > max_members) return false;
+    const Seen seen{dispatch, members, digest};
+    const std::lock_guard lock(mutex_);
+    if (std::find(seen_.begin(), seen_.end(), seen) != seen_.end()) return true;
+    seen_[next_seen_++ % seen_.size()] = seen;
+    return false;
 }
 
 void BatchCache::add(std::shared_ptr<CachedBatch> batch) noexcept {

@@ -64,15 +64,12 @@ public:
     const Dispatch &dispatch() const { return dispatch_; }
     JobList jobs() const { return {jobs_, identity_}; }
     std::size_t members() const { return keys_.size(); }
-    // Bytes that a member moves.
-    uintptr_t length(std::size_t member) const { return lengths_[member]; }
 
 private:
     friend class BatchCache;
     Dispatch dispatch_;
     uint64_t identity_ = 0;
     std::vector<MemberKey> keys_;
-    std::vector<uintptr_t> lengths_;
     std::vector<Job> jobs_; // of members that have bytes
     std::vector<const Type *> used_;
     KeptTypes types_;
@@ -84,8 +81,8 @@ private:
 // more than what is written there.
 std::shared_ptr<CachedBatch> make_batch(const Dispatch &dispatch, std::size_t members);
 
-// The last few batches. They hold references to their types, so that no new type can get the handle
-// that a cached batch is known by.
+// The last few batches that have come again. They hold references to their types, so that no new
+// type can get the handle that a cached batch is known by.
 class BatchCache {
 public:
     BatchCache() { batches_.reserve(max_batches); }
@@ -111,6 +108,11 @@ public:
         return nullptr;
     }
 
+    // Whether a batch like this was asked about lately: then it is worth being added. Most batches
+    // never come again, and what is remembered of a member takes longer than the rest. `digest` is
+    // of all descriptors.
+    bool comes_again(const Dispatch &dispatch, std::size_t members, uint64_t digest) noexcept;
+
     // Its types are kept.
     void add(std::shared_ptr<CachedBatch> batch) noexcept;
 
@@ -118,28 +120,32 @@ public:
 
 private:
     static constexpr std::size_t max_batches = 8;
+    struct Seen {
+        Dispatch dispatch;
+        std::size_t members = 0;
+        uint64_t digest = 0;
+        friend bool operator==(const Seen &, const Seen &) = default;
+    };
     std::shared_ptr<CachedBatch> take_oldest() noexcept;
 
     std::mutex mutex_;
     std::vector<std::shared_ptr<CachedBatch>> batches_;
     std::size_t members_ = 0;
+    std::array<Seen, 4 * max_batches> seen_;
+    std::size_t next_seen_ = 0;
     std::atomic<uint64_t> uses_{0};
 };
 
-// Finds a batch, or makes one of descriptors, which are checked. It stays null if the executor
-// lacks the op for one of the types.
+// Makes a batch of descriptors, which are checked. It stays null if the executor lacks the op for
+// one of the types.
 template <class Desc>
-Status cache_batch(Context &context, const Dispatch &dispatch, std::span<const Desc> descs,
-                   std::shared_ptr<CachedBatch> &batch) {
-    batch = context.batches->find(dispatch, descs);
-    if (batch != nullptr) return success;
+Status make_cached_batch(const Dispatch &dispatch, std::span<const Desc> descs,
+                         std::shared_ptr<CachedBatch> &batch) {
     auto made = make_batch(dispatch, descs.size());
     const auto op = static_cast<ucd_op_t>(dispatch.settings.op);
     for (std::size_t i = 0; i < descs.size(); ++i) {
         Transfer t;
         UCD_TRY(at_member(i, check_member(descs[i], op, dispatch.settings.direction, t)));
-        // Each call looks anew where the indices are.
-        if (t.type->by_reference) return success;
         if (dispatch.settings.op != Op::replace &&
             !supports(dispatch.executor, dispatch.settings.op, *t.type))
             return success;

@@ -35,6 +35,36 @@ bool Submission::all_alike(Dispatch &dispatch) {
     return true;
 }
 
+bool Submission::is_alike_elsewhere(const char *typed, const char *packed, Dispatch &dispatch) {
+    if (hints_.limits.engine == Engine::dma) return false;
+    const bool pack = direction_ == Direction::pack;
+    const LocationHint *const typed_hint = pack ? hints_.inbuf : hints_.outbuf;
+    const LocationHint *const packed_hint = pack ? hints_.outbuf : hints_.inbuf;
+    MemoryLocation typed_at, packed_at;
+    if (!locations_.find(typed_hint, typed, typed_at).ok() ||
+        !locations_.find(packed_hint, packed, packed_at).ok())
+        return false;
+    Dispatch here;
+    if (stream_ != nullptr) {
+        if (!find_stream_dispatch(typed, packed).ok()) return false;
+        here = stream_dispatch_;
+    } else {
+        const Route route = find_route(context_, hints_, typed_at, packed_at);
+        if (route.kind != RouteKind::direct) return false;
+        here = {route.packed, settings_of(route)};
+    }
+    if (has_dispatch_ && !(here == dispatch)) return false;
+    dispatch = here;
+    has_dispatch_ = true;
+    alike_typed_ = typed_at;
+    alike_packed_ = packed_at;
+    // What a hint says holds for any address.
+    const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
+    if (typed_hint != nullptr) everywhere(alike_typed_);
+    if (packed_hint != nullptr) everywhere(alike_packed_);
+    return true;
+}
+
 void Submission::reserve(std::size_t members) {
     if (stream_ != nullptr) launch_on(stream_->executor).jobs.reserve(members);
 }
@@ -95,6 +125,18 @@ Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
         if (!work().failed()) context_.batches->add(batch);
     }
     work().keep(batch);
+    return AsyncTransfer::conclude(std::move(work_), false, operation);
+}
+
+Status Submission::start(const Executor &executor, const JobMaker &jobs,
+                         std::shared_ptr<KeptTypes> types,
+                         std::unique_ptr<AsyncOperation> &operation) {
+    const JobList list(jobs);
+    if (stream_ != nullptr)
+        return executor.backend->launch_in(stream_->stream, list, std::move(types));
+    work().expect_launches(1);
+    work().attempt([&] { return work().launch(executor, list); });
+    work().keep(std::move(types));
     return AsyncTransfer::conclude(std::move(work_), false, operation);
 }
 

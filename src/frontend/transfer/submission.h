@@ -34,6 +34,19 @@ public:
     // wrong with a hint, add() says, of a member.
     bool all_alike(Dispatch &dispatch);
 
+    // The same of a member, whose first bytes are there. The first one that is asked about decides
+    // on the dispatch; of the others, true if they have the same one.
+    bool is_alike(uintptr_t typed, uintptr_t packed, Dispatch &dispatch) {
+        // Most members of a batch are in one allocation.
+        if (alike_typed_.holds(reinterpret_cast<const void *>(typed)) &&
+            alike_packed_.holds(reinterpret_cast<const void *>(packed))) [[likely]]
+            return true;
+        return is_alike_elsewhere(reinterpret_cast<const char *>(typed),
+                                  reinterpret_cast<const char *>(packed), dispatch);
+    }
+
+    bool has_dispatch() const { return has_dispatch_; }
+
     void reserve(std::size_t members);
     // A member; those of length 0 need no work.
     Status add(const Transfer &t);
@@ -47,6 +60,11 @@ public:
     Status start(const std::shared_ptr<CachedBatch> &batch,
                  std::unique_ptr<AsyncOperation> &operation);
 
+    // The same for jobs that all_alike() or is_alike() hold for, and that are not expected again.
+    // They are made in the call. `types` are theirs.
+    Status start(const Executor &executor, const JobMaker &jobs, std::shared_ptr<KeptTypes> types,
+                 std::unique_ptr<AsyncOperation> &operation);
+
     // For a call of one transfer, which needs nothing of the above if it is the host's.
     static Status start_one(Context &context, const Transfer &t, Direction direction, Op op,
                             const Hints &hints, std::unique_ptr<AsyncOperation> &operation);
@@ -58,6 +76,7 @@ private:
         std::vector<Job> jobs;
     };
 
+    bool is_alike_elsewhere(const char *typed, const char *packed, Dispatch &dispatch);
     Status route_of(const Transfer &t, Route &route);
     Status route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
                           const Type &type, Route &route);
@@ -89,6 +108,9 @@ private:
     std::unique_ptr<AsyncTransfer> work_; // made for the first member that a device moves
     std::shared_ptr<KeptTypes> types_;    // that work in a stream needs, if any
     std::unique_ptr<BroughtLists> lists_; // made for the first one that must be brought
+    // Of a batch: where its last member is, once a dispatch is decided on.
+    MemoryLocation alike_typed_, alike_packed_;
+    bool has_dispatch_ = false;
     // Of streams: of the last member, or of all.
     Dispatch stream_dispatch_;
     bool all_reached_ = false;

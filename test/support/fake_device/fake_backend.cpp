@@ -258,11 +258,11 @@ public:
     }
 
     Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) override {
-        const std::span<const Job> jobs = list.jobs;
+        std::vector<Job> copy;
+        UCD_TRY(jobs_of(list, copy));
         UCD_TRY(accept());
         ++mock::counts.launches;
-        mock::counts.jobs += static_cast<int>(jobs.size());
-        std::vector<Job> copy(jobs.begin(), jobs.end());
+        mock::counts.jobs += static_cast<int>(copy.size());
         start(device, done, [device, copy = std::move(copy)] { run_all(device, copy); });
         return success;
     }
@@ -277,13 +277,13 @@ public:
 
     Status launch_in(const NativeStream &native, const JobList &list,
                      std::shared_ptr<const void> keep) override {
-        const std::span<const Job> jobs = list.jobs;
+        std::vector<Job> copy;
+        UCD_TRY(jobs_of(list, copy));
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
         UCD_TRY(accept());
         ++mock::counts.stream_launches;
-        mock::counts.jobs += static_cast<int>(jobs.size());
-        std::vector<Job> copy(jobs.begin(), jobs.end());
+        mock::counts.jobs += static_cast<int>(copy.size());
         stream->add([stream, copy = std::move(copy), keep = std::move(keep)] {
             const std::string failure = failure_of([&] { run_all(stream->device(), copy); });
             if (!failure.empty()) stream->fail(failure);

@@ -199,7 +199,7 @@ public:
         bool captured;
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
-        const bool needs_nothing = keep == nullptr && list.jobs.size() == 1;
+        const bool needs_nothing = keep == nullptr && list.jobs.size() == 1; // not even a table
         if (captured || needs_nothing) {
             LaunchNeeds needs; // what a graph has prepared stays anyway
             return launch_jobs({*device, stream, mode, needs}, list);

@@ -11,14 +11,13 @@
 #include "runtime/driver.h"
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <memory>
 #include <mutex>
 
 namespace ucd::UCD_GPU {
 namespace {
-
-constexpr std::size_t max_members = std::size_t{1} << 24; // offsets in the table have 32 bits
 
 // `job` is one of the batch, and decides for all whether host memory is involved: few batches mix
 // memories.
@@ -34,12 +33,14 @@ Status launch_table(const Submission &to, const Job &job, BatchUse use) {
                          params);
 }
 
-// Makes a table. Room for its entry in the needs comes first: after the upload has started,
-// nothing may fail.
-Status make_table(const Submission &to, const TableBuilder &builder, const void *kernel,
-                  const JobList &list, BatchUse &use) {
+// Uploads what was built, and launches the kernel that reads it.
+Status launch_built(const Submission &to, const Job &job, const TableBuilder &builder,
+                    const void *kernel, uint64_t identity, BatchUse use) {
+    // Room for its entry in the needs comes first: after the upload has started, nothing may fail.
     to.needs.batches.reserve(to.needs.batches.size() + 1);
-    return BatchStore::instance().make(to.device, to.stream, to.mode, builder, kernel, list, use);
+    UCD_TRY(BatchStore::instance().upload(to.device, to.stream, to.mode, builder, kernel, identity,
+                                          use));
+    return launch_table(to, job, std::move(use));
 }
 
 // Takes the lists of a table into use, and says whether all are still where they were when the
@@ -60,9 +61,10 @@ bool all_prepared(const Submission &to, std::span<const Job> jobs) {
     });
 }
 
-// A table of the same jobs, if there is one.
+// The table of the list, if there is one.
 Status find_table(const Submission &to, const JobList &list, BatchUse &use) {
-    use = BatchStore::instance().find(to.device, list);
+    if (list.identity == 0) return success;
+    use = BatchStore::instance().find(to.device, list.identity);
     if (!use) return success;
     bool in_place = false;
     UCD_TRY(use_lists(to, *use.operator->(), in_place));
@@ -72,76 +74,127 @@ Status find_table(const Submission &to, const JobList &list, BatchUse &use) {
     return success;
 }
 
-// Builders with the memory that they have grown to: what is fresh from the system costs more than
-// what is written there.
-class BuilderPool {
+// A builder with the memory that one before it has grown to: what is fresh from the system costs
+// more than what is written there.
+class PooledBuilder {
 public:
-    // Never destroyed.
-    static BuilderPool &instance() {
-        static BuilderPool *pool = new BuilderPool;
-        return *pool;
-    }
-    std::unique_ptr<BatchTableBuilder> take() {
-        {
-            const std::lock_guard lock(mutex_);
-            if (!free_.empty()) {
-                auto builder = std::move(free_.back());
-                free_.pop_back();
-                return builder;
-            }
+    PooledBuilder() : builder_(Pool::instance().take()) {}
+    ~PooledBuilder() { Pool::instance().give_back(std::move(builder_)); }
+    PooledBuilder(const PooledBuilder &) = delete;
+    PooledBuilder &operator=(const PooledBuilder &) = delete;
+    BatchTableBuilder *operator->() const { return builder_.get(); }
+    BatchTableBuilder &operator*() const { return *builder_; }
+
+private:
+    class Pool {
+    public:
+        // Never destroyed.
+        static Pool &instance() {
+            static Pool *pool = new Pool;
+            return *pool;
         }
-        return std::make_unique<BatchTableBuilder>();
+        std::unique_ptr<BatchTableBuilder> take() {
+            {
+                const std::lock_guard lock(mutex_);
+                if (!free_.empty()) {
+                    auto builder = std::move(free_.back());
+                    free_.pop_back();
+                    return builder;
+                }
+            }
+            return std::make_unique<BatchTableBuilder>();
+        }
+        void give_back(std::unique_ptr<BatchTableBuilder> builder) {
+            const std::lock_guard lock(mutex_);
+            if (free_.size() < free_.capacity()) free_.push_back(std::move(builder));
+        }
+
+    private:
+        static constexpr std::size_t max_kept = 4;
+        Pool() { free_.reserve(max_kept); }
+        std::mutex mutex_;
+        std::vector<std::unique_ptr<BatchTableBuilder>> free_;
+    };
+
+    std::unique_ptr<BatchTableBuilder> builder_;
+};
+
+// A batch whose table goes to device memory, written where it is uploaded from.
+class LargeBatch {
+public:
+    Status begin(const Submission &to, std::size_t members) {
+        constexpr std::size_t starts = 9 * sizeof(uint32_t), few_shapes = std::size_t{1} << 14;
+        const std::size_t bytes =
+            BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
+        UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
+        builder_->begin(members, use_.pinned());
+        return success;
     }
-    void give_back(std::unique_ptr<BatchTableBuilder> builder) {
-        const std::lock_guard lock(mutex_);
-        if (free_.size() < free_.capacity()) free_.push_back(std::move(builder));
+    BatchTableBuilder &builder() { return *builder_; }
+
+    // `job` is one of the batch.
+    Status launch(const Submission &to, const Job &job, TableUse table_use, uint64_t identity) {
+        builder_->finish(table_use);
+        BatchUse use = std::move(use_), too_small; // which is copied from
+        if (builder_->bytes() > use.capacity()) {
+            too_small = std::move(use);
+            UCD_TRY(BatchStore::instance().take(to.device, builder_->bytes(), use));
+        }
+        return launch_built(to, job, *builder_, batch_kernel(job.direction), identity,
+                            std::move(use));
     }
 
 private:
-    static constexpr std::size_t max_kept = 4;
-    BuilderPool() { free_.reserve(max_kept); }
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<BatchTableBuilder>> free_;
+    BatchUse use_;
+    PooledBuilder builder_;
 };
+
+// Whether a table of so many members travels with the launch, if they share a few shapes.
+bool may_be_small(std::size_t members) {
+    return BatchTableBuilder::bytes_of_members(members) <= SmallBatchParams::max_bytes;
+}
+
+Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Job> jobs) {
+    for (const Job &job : jobs) UCD_TRY(builder.add(to, job));
+    return success;
+}
 
 // Jobs of one direction that fit one launch.
 Status launch_batch(const Submission &to, const JobList &list) {
     const std::span<const Job> jobs = list.jobs;
     const Job &job = jobs.front();
     if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
-    // Building a table that fits the parameters is faster than looking for an old one.
-    const bool large =
-        jobs.size() * (sizeof(BatchMember) + 2 * sizeof(uint32_t)) > SmallBatchParams::max_bytes;
     BatchUse use;
-    if (large) {
-        UCD_TRY(find_table(to, list, use));
-        if (use) return launch_table(to, job, std::move(use));
-    }
-    if (large) {
-        auto builder = BuilderPool::instance().take();
-        UCD_TRY(builder->build(to, jobs));
-        UCD_TRY(make_table(to, *builder, batch_kernel(job.direction), list, use));
-        BuilderPool::instance().give_back(std::move(builder));
-        return launch_table(to, job, std::move(use));
-    }
-    BatchTableBuilder builder;
-    UCD_TRY(builder.build(to, jobs));
-    if (builder.bytes() <= SmallBatchParams::max_bytes) {
+    // Building a table that fits the parameters is faster than looking for an old one.
+    if (may_be_small(jobs.size())) {
+        BatchTableBuilder builder;
         SmallBatchParams params;
-        params.sections = builder.sections();
-        builder.write(params.table);
-        return launch_kernel(to.stream, small_batch_kernel(job.direction), params.sections.tiles,
-                             max_blocks(to.device, job), params);
+        builder.begin(jobs.size(), params.table);
+        UCD_TRY(add_all(builder, to, jobs));
+        builder.finish(TableUse::again);
+        if (builder.bytes() <= SmallBatchParams::max_bytes) {
+            params.sections = builder.sections();
+            builder.write(params.table);
+            return launch_kernel(to.stream, small_batch_kernel(job.direction),
+                                 params.sections.tiles, max_blocks(to.device, job), params);
+        }
+        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), use));
+        return launch_built(to, job, builder, batch_kernel(job.direction), list.identity,
+                            std::move(use));
     }
-    UCD_TRY(make_table(to, builder, batch_kernel(job.direction), list, use));
-    return launch_table(to, job, std::move(use));
+    UCD_TRY(find_table(to, list, use));
+    if (use) return launch_table(to, job, std::move(use));
+    LargeBatch batch;
+    UCD_TRY(batch.begin(to, jobs.size()));
+    UCD_TRY(add_all(batch.builder(), to, jobs));
+    return batch.launch(to, job, TableUse::again, list.identity);
 }
 
 // In as many launches as are needed.
 Status launch_batches(const Submission &to, std::span<const Job> jobs) {
     while (!jobs.empty()) {
         std::size_t members = 0;
-        for (uint64_t vectors = 0; members < std::min(jobs.size(), max_members); ++members) {
+        for (uint64_t vectors = 0; members < std::min(jobs.size(), max_batch_members); ++members) {
             vectors += batch_vectors_of(jobs[members]);
             if (vectors > max_batch_vectors) break;
         }
@@ -182,9 +235,9 @@ Status launch_reductions(const Submission &to, const JobList &list) {
         if (builder.members() == 0) continue;
         builder.arrange();
         const bool all = builder.members() == jobs.size(); // then it is found again
-        UCD_TRY(make_table(to, builder, builder.kernel(),
-                           all ? list : JobList(std::span<const Job>()), use));
-        UCD_TRY(launch_table(to, jobs.front(), std::move(use)));
+        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), use));
+        UCD_TRY(launch_built(to, jobs.front(), builder, builder.kernel(), all ? list.identity : 0,
+                             std::move(use)));
     }
     return success;
 }
@@ -196,7 +249,7 @@ bool is_one_launch(std::span<const Job> jobs) {
         if (!joins_batches(job) || job.direction != jobs.front().direction) return false;
         vectors += batch_vectors_of(job);
     }
-    return vectors <= max_batch_vectors && jobs.size() <= max_members;
+    return vectors <= max_batch_vectors && jobs.size() <= max_batch_members;
 }
 
 bool is_one_reduction(std::span<const Job> jobs) {
@@ -206,9 +259,44 @@ bool is_one_reduction(std::span<const Job> jobs) {
     });
 }
 
+// Builds the table as the jobs are made. `launched` stays false, and nothing has started, if they
+// must be a list.
+Status launch_as_made(const Submission &to, const JobMaker &maker, bool &launched) {
+    constexpr std::size_t portion = 64; // that stay in the cache
+    const std::size_t members = maker.size();
+    if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
+        return success;
+    LargeBatch batch;
+    UCD_TRY(batch.begin(to, members));
+    BatchTableBuilder &builder = batch.builder();
+    std::array<Job, portion> jobs;
+    for (std::size_t first = 0; first < members; first += portion) {
+        const auto made = std::span(jobs).first(std::min(portion, members - first));
+        UCD_TRY(maker.make(first, made));
+        for (const Job &job : made) {
+            if (job.length == 0) continue;
+            if (!joins_batches(job) ||
+                builder.vectors() + batch_vectors_of(job) > max_batch_vectors)
+                return success;
+            UCD_TRY(builder.add(to, job));
+        }
+    }
+    if (builder.members() < 2) return success;
+    launched = true;
+    return batch.launch(to, jobs.front(), TableUse::once, 0);
+}
+
 } // namespace
 
 Status launch_jobs(const Submission &to, const JobList &list) {
+    if (list.maker != nullptr) {
+        bool launched = false;
+        UCD_TRY(launch_as_made(to, *list.maker, launched));
+        if (launched) return success;
+        std::vector<Job> all;
+        UCD_TRY(jobs_of(list, all));
+        return all.empty() ? success : launch_jobs(to, all);
+    }
     const std::span<const Job> jobs = list.jobs;
     if (jobs.size() == 1) return launch_job(to, jobs[0]);
     if (list.identity != 0 && to.mode == LaunchMode::now) { // without a look at the jobs

@@ -93,64 +93,62 @@ Status BatchTableBuilder::add(const Submission &to, const Job &job) {
         member.shape = static_cast<uint32_t>(shapes_.size());
         shapes_.push_back(shape);
     }
-    members_.push_back(member);
-    first_.push_back(first_.back() + static_cast<uint32_t>(vectors.count));
+    first_[members_] = static_cast<uint32_t>(vectors_);
+    member_[members_++] = member;
+    vectors_ += vectors.count;
+    sections_.neighbours &= job.packed_kind != MemoryKind::pinned;
     return success;
 }
 
-// About four starts to a member: most vectors of members that are alike need no search.
-void BatchTableBuilder::arrange() {
-    const uint32_t vectors = first_.back();
-    const auto members = static_cast<uint32_t>(members_.size());
-    const uint64_t each = std::max<uint64_t>(vectors / (uint64_t{4} * members), 1);
-    sections_.vectors = vectors;
-    sections_.granule = static_cast<uint8_t>(std::bit_width(each) - 1);
-    fill_starts(first_, sections_.granule, starts_);
-    // Several vectors per thread where there are more than the device has threads.
-    sections_.per_thread = vectors >= tuning.many_threads ? max_batch_vectors_per_thread : 1;
-    const uint32_t tile = threads_per_block * sections_.per_thread;
-    sections_.tiles = (vectors + tile - 1) / tile;
+std::size_t BatchTableBuilder::bytes_of_members(std::size_t members) {
+    return whole_vectors((members + 1) * sizeof(uint32_t)) + members * sizeof(BatchMember);
+}
+
+void BatchTableBuilder::begin(std::size_t members, char *memory) {
+    static std::atomic<uint64_t> tables{0};
+    number_ = ++tables;
+    used_.clear();
+    starts_.clear();
+    shapes_.clear();
+    lists_.clear();
+    sections_ = {};
+    sections_.neighbours = 1;
+    members_ = 0;
+    vectors_ = 0;
+    bytes_ = 0;
     uint32_t first;
-    place(first, std::span(first_).size_bytes());
+    place(first, (members + 1) * sizeof(uint32_t));
+    place(sections_.members, members * sizeof(BatchMember));
+    members_bytes_ = bytes_;
+    memory_ = memory;
+    first_ = reinterpret_cast<uint32_t *>(memory);
+    member_ = reinterpret_cast<BatchMember *>(memory + sections_.members);
+}
+
+void BatchTableBuilder::finish(TableUse use) {
+    first_[members_] = static_cast<uint32_t>(vectors_);
+    // About four starts to a member: most vectors of members that are alike need no search. A table
+    // that is read once is not worth that many.
+    const uint64_t starts = members_ * (use == TableUse::once ? 1 : 4);
+    const uint64_t each = std::max<uint64_t>(vectors_ / starts, 1);
+    sections_.vectors = static_cast<uint32_t>(vectors_);
+    sections_.granule = static_cast<uint8_t>(std::bit_width(each) - 1);
+    fill_starts(std::span(first_, members_ + 1), sections_.granule, starts_);
+    // Several vectors per thread where there are more than the device has threads.
+    sections_.per_thread = vectors_ >= tuning.many_threads ? max_batch_vectors_per_thread : 1;
+    const uint32_t tile = threads_per_block * sections_.per_thread;
+    sections_.tiles = (sections_.vectors + tile - 1) / tile;
     place(sections_.starts, std::span(starts_).size_bytes());
-    place(sections_.members, std::span(members_).size_bytes());
     place(sections_.shapes, std::span(shapes_).size_bytes());
     place(sections_.lists, std::span(lists_).size_bytes());
 }
 
-Status BatchTableBuilder::build(const Submission &to, std::span<const Job> jobs) {
-    static std::atomic<uint64_t> tables{0};
-    number_ = ++tables;
-    clear();
-    first_.reserve(jobs.size() + 1);
-    first_.push_back(0);
-    members_.reserve(jobs.size());
-    for (const Job &job : jobs) UCD_TRY(add(to, job));
-    arrange();
-    sections_.neighbours = std::none_of(jobs.begin(), jobs.end(), [](const Job &job) {
-        return job.packed_kind == MemoryKind::pinned;
-    });
-    return success;
-}
-
-void BatchTableBuilder::clear() {
-    sections_ = {};
-    used_.clear();
-    bytes_ = 0;
-    first_.clear();
-    starts_.clear();
-    members_.clear();
-    shapes_.clear();
-    lists_.clear();
-}
-
 void BatchTableBuilder::write(char *table) const {
+    if (table != memory_) std::memcpy(table, memory_, members_bytes_);
     const auto put = [table](uint32_t at, const auto &entries) {
         std::memcpy(table + at, entries.data(), std::span(entries).size_bytes());
     };
-    put(0, first_);
     put(sections_.starts, starts_);
-    put(sections_.members, members_);
     put(sections_.shapes, shapes_);
     if (!lists_.empty()) put(sections_.lists, lists_);
 }

@@ -9,10 +9,12 @@
 #include "params/table_shape.h"
 #include "plan/job_range.h"
 
-#include <span>
 #include <vector>
 
 namespace ucd::UCD_GPU {
+
+inline constexpr std::size_t max_batch_members = std::size_t{1}
+                                                 << 24; // offsets in the table have 32 bits
 
 // Whether the job is for batches of moves.
 inline bool joins_batches(const Job &job) {
@@ -25,23 +27,36 @@ inline uint64_t batch_vectors_of(const Job &job) {
     return job.length / vector_bytes + 2;
 }
 
+// How many times a table is expected to be read.
+enum class TableUse : uint8_t { once, again };
+
 class BatchTableBuilder final : public TableBuilder {
 public:
-    // `jobs` join batches, and have no more than max_batch_vectors in all. What was built before is
-    // forgotten; the memory that it took serves again.
-    Status build(const Submission &to, std::span<const Job> jobs);
+    // The part of a table that is written member by member, for at most so many members.
+    static std::size_t bytes_of_members(std::size_t members);
 
+    // What was built before is forgotten. The members are written to `memory`, where write() may
+    // put the rest, too.
+    void begin(std::size_t members, char *memory);
+    // A job that joins batches. Up to max_batch_vectors in all.
+    Status add(const Submission &to, const Job &job);
+    // At least one was added.
+    void finish(TableUse use);
+
+    std::size_t members() const { return members_; }
+    uint64_t vectors() const { return vectors_; }
     void write(char *table) const override;
 
 private:
-    Status add(const Submission &to, const Job &job);
     Status shape_of(const Submission &to, const GpuPlan &plan, uint32_t word, uint32_t &index);
-    void arrange();
-    void clear();
 
+    char *memory_ = nullptr;
+    uint32_t *first_ = nullptr; // of each member's vectors
+    BatchMember *member_ = nullptr;
+    std::size_t members_ = 0, members_bytes_ = 0;
+    uint64_t vectors_ = 0;
     uint64_t number_ = 0; // of this table among all
-    std::vector<uint32_t> first_, starts_;
-    std::vector<BatchMember> members_;
+    std::vector<uint32_t> starts_;
     std::vector<TableShape> shapes_;
     std::vector<NestList> lists_;
 };

@@ -7,46 +7,23 @@
 
 namespace ucd::UCD_GPU {
 
-bool BatchTable::may_be_of(const JobList &list) const {
-    if (list.identity != 0) return identity_ == list.identity;
-    const std::span<const Job> jobs = list.jobs;
-    return keys_.size() == jobs.size() && direction_ == jobs.front().direction &&
-           op_ == jobs.front().op && keys_.front() == BatchKey(jobs.front()) &&
-           keys_.back() == BatchKey(jobs.back());
-}
-
-bool BatchTable::is_of(const JobList &list) const {
-    if (list.identity != 0) return true;
-    return std::equal(keys_.begin(), keys_.end(), list.jobs.begin(),
-                      [](const BatchKey &key, const Job &job) { return key == BatchKey(job); });
-}
-
 BatchStore &BatchStore::instance() {
     static BatchStore *store = new BatchStore; // graphs may go at exit
     return *store;
 }
 
-BatchUse BatchStore::find(const Device &device, const JobList &list) {
-    // Compared outside the lock, all but their ends: there may be many members.
-    std::vector<BatchUse> candidates;
-    {
-        const std::lock_guard lock(mutex_);
-        OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-        for (const auto &table : on.tables) {
-            if (table->outdated_ || !table->may_be_of(list)) continue;
-            // Waiting for the upload would mean waiting for all that is before it in its stream.
-            if (!table->surely_uploaded_) {
-                if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
-                table->surely_uploaded_ = true;
-            }
-            candidates.emplace_back(table);
+BatchUse BatchStore::find(const Device &device, uint64_t identity) {
+    const std::lock_guard lock(mutex_);
+    OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
+    for (const auto &table : on.tables) {
+        if (table->outdated_ || table->identity_ != identity) continue;
+        // Waiting for the upload would mean waiting for all that is before it in its stream.
+        if (!table->surely_uploaded_) {
+            if (gpuEventQuery(table->uploaded_) != gpuSuccess) continue;
+            table->surely_uploaded_ = true;
         }
-    }
-    for (BatchUse &use : candidates) {
-        if (!use->is_of(list)) continue;
-        const std::lock_guard lock(mutex_);
-        use.table_->used_at_ = ++devices_[static_cast<std::size_t>(device.index())].uses;
-        return std::move(use);
+        table->used_at_ = ++on.uses;
+        return BatchUse(table);
     }
     return {};
 }
@@ -102,7 +79,6 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
             (oldest == nullptr || table->used_at_ < oldest->used_at_))
             oldest = table;
     if (oldest == nullptr) return false;
-    oldest->keys_.clear();
     oldest->identity_ = 0;
     oldest->outdated_ = false;
     use = BatchUse(std::move(oldest));
@@ -110,8 +86,10 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
 }
 
 // Memory is given back as late as possible, since that waits for the device.
-Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
+Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) {
     constexpr std::size_t remembered = 8; // batches
+    const std::lock_guard lock(mutex_);
+    OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     if (on.tables.size() >= remembered && take_idle(on, bytes, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
@@ -131,29 +109,14 @@ Status BatchStore::take(OnDevice &on, std::size_t bytes, BatchUse &use) {
     return success;
 }
 
-Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
-                        const TableBuilder &builder, const void *kernel, const JobList &list,
-                        BatchUse &use) {
-    OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    BatchUse taken;
-    {
-        const std::lock_guard lock(mutex_);
-        UCD_TRY(take(on, builder.bytes(), taken));
-    }
-    BatchTable &table = *taken.table_;
+Status BatchStore::upload(Device &device, gpuStream_t stream, LaunchMode mode,
+                          const TableBuilder &builder, const void *kernel, uint64_t identity,
+                          const BatchUse &use) {
+    BatchTable &table = *use.table_;
     table.lists_ = builder.lists();
     table.sections_ = builder.sections();
     table.kernel_ = kernel;
-    if (!list.jobs.empty()) {
-        table.direction_ = list.jobs.front().direction;
-        table.op_ = list.jobs.front().op;
-    }
     table.surely_uploaded_ = mode == LaunchMode::capture;
-    table.coming_keys_.clear();
-    if (list.identity == 0) {
-        table.coming_keys_.reserve(list.jobs.size());
-        for (const Job &job : list.jobs) table.coming_keys_.emplace_back(job);
-    }
     builder.write(table.pinned_);
     const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
     UCD_TRY(check(
@@ -167,10 +130,8 @@ Status BatchStore::make(Device &device, gpuStream_t stream, LaunchMode mode,
         return status;
     }
     const std::lock_guard lock(mutex_);
-    table.keys_.swap(table.coming_keys_);
-    table.identity_ = list.identity;
-    table.used_at_ = ++on.uses;
-    use = std::move(taken);
+    table.identity_ = identity;
+    table.used_at_ = ++devices_[static_cast<std::size_t>(device.index())].uses;
     return success;
 }
 

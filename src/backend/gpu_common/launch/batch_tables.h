@@ -23,9 +23,6 @@ public:
 private:
     friend class BatchStore;
     friend class BatchUse;
-    bool may_be_of(const JobList &list) const;
-    bool is_of(const JobList &list) const;
-
     // Memory of the store, for any table up to the capacity.
     char *memory_ = nullptr, *pinned_ = nullptr;
     std::size_t capacity_ = 0;
@@ -35,11 +32,7 @@ private:
     std::atomic<unsigned> uses_{0}; // work under way, and graphs
     uint64_t used_at_ = 0;
     bool outdated_ = false; // lists have moved since
-    Direction direction_ = Direction::pack;
-    Op op_ = Op::replace;
-    uint64_t identity_ = 0; // of the list; if it has none, what is compared in its place:
-    std::vector<BatchKey> keys_;
-    std::vector<BatchKey> coming_keys_; // filled without the store's lock
+    uint64_t identity_ = 0; // of the list; 0: it is not found again
     std::vector<ListsAt> lists_;
     BatchSections sections_{};
     const void *kernel_ = nullptr; // that reads it
@@ -61,6 +54,9 @@ public:
         if (table_ != nullptr) --table_->uses_;
     }
     const BatchTable *operator->() const { return table_.get(); }
+    // Host memory for the table, before it is uploaded.
+    char *pinned() const { return table_->pinned_; }
+    std::size_t capacity() const { return table_->capacity_; }
     explicit operator bool() const { return table_ != nullptr; }
 
 private:
@@ -73,14 +69,18 @@ public:
     // Never destroyed.
     static BatchStore &instance();
 
-    // A table that has been made of equal jobs, all of one direction and op, and has arrived on the
-    // device; none is no failure.
-    BatchUse find(const Device &device, const JobList &list);
+    // A table that has been made of the list with this identity, and has arrived on the device;
+    // none is no failure.
+    BatchUse find(const Device &device, uint64_t identity);
 
-    // Makes one, to be found by `list` unless that is empty. The device is current. In a stream it
-    // arrives before what comes next there; for a graph it has arrived on return.
-    Status make(Device &device, gpuStream_t stream, LaunchMode mode, const TableBuilder &builder,
-                const void *kernel, const JobList &list, BatchUse &use);
+    // Memory for a table of so many bytes. The device is current.
+    Status take(const Device &device, std::size_t bytes, BatchUse &use);
+
+    // Makes the table that was built in memory with room for it. It is found by `identity`, unless
+    // that is 0. The device is current. In a stream it arrives before what comes next there; for a
+    // graph it has arrived on return.
+    Status upload(Device &device, gpuStream_t stream, LaunchMode mode, const TableBuilder &builder,
+                  const void *kernel, uint64_t identity, const BatchUse &use);
 
     // To be called when lists that it refers to have moved: it is not found again.
     void forget(const BatchUse &use);
@@ -93,8 +93,6 @@ private:
         std::vector<std::shared_ptr<BatchTable>> tables;
         uint64_t uses = 0;
     };
-    // A table that is not in use, has so much room, and is not found by find().
-    Status take(OnDevice &on, std::size_t bytes, BatchUse &use);
     static bool take_idle(OnDevice &on, std::size_t bytes, BatchUse &use);
     static Status allocate(std::size_t bytes, BatchTable &table);
     static void release(BatchTable &table);

@@ -10,19 +10,6 @@
 
 namespace ucd::UCD_GPU {
 
-// What a job gives to the table. Equal keys, equal tables.
-struct BatchKey {
-    uint64_t plan;
-    uintptr_t typed, packed;
-    uint64_t offset, length;
-
-    explicit BatchKey(const Job &job)
-        : plan(static_cast<const GpuPlan *>(job.plan)->id),
-          typed(reinterpret_cast<uintptr_t>(job.typed)),
-          packed(reinterpret_cast<uintptr_t>(job.packed)), offset(job.offset), length(job.length) {}
-    friend bool operator==(const BatchKey &, const BatchKey &) = default;
-};
-
 // The table of one launch, in the making.
 class TableBuilder {
 public:
@@ -33,10 +20,13 @@ public:
     virtual void write(char *table) const = 0;
 
 protected:
+    static constexpr std::size_t whole_vectors(std::size_t bytes) {
+        return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
+    }
     // Gives a section its place.
     void place(uint32_t &section, std::size_t bytes) {
         section = static_cast<uint32_t>(bytes_);
-        bytes_ += (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
+        bytes_ += whole_vectors(bytes);
     }
 
     BatchSections sections_{};
