@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "status.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -59,14 +61,21 @@ struct Job : JobSettings {
     const Elements *elements = nullptr; // set unless op is replace
 };
 
+// Where a job's two sides are; see Job.
+struct JobAddresses {
+    char *typed, *packed;
+};
+
 // The jobs of a batch that is not expected again, made as they are asked for: a list of them all
 // would only be written and read once more. They have equal settings, and no op.
 class JobMaker {
 public:
-    virtual std::size_t size() const = 0;
-    // Fills in the jobs from `first` on. Some may have the length 0, unlike those of a list: there
-    // is nothing to do.
-    virtual Status make(std::size_t first, std::span<Job> jobs) const = 0;
+    virtual std::size_t members() const = 0;
+    // The next jobs, from that of member `first` on, which becomes the first member that is left:
+    // as many as differ in their addresses only. What they have in common is in `job`; `made` is
+    // how many they are, 0 after the last one.
+    virtual Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
+                        std::size_t &made) = 0;
 
 protected:
     ~JobMaker() = default;
@@ -77,12 +86,12 @@ struct JobList {
     JobList(std::span<const Job> list, uint64_t identity_of_list = 0)
         : jobs(list), identity(identity_of_list) {}
     JobList(const std::vector<Job> &list) : jobs(list) {}
-    explicit JobList(const JobMaker &jobs_to_be_made) : maker(&jobs_to_be_made) {}
+    explicit JobList(JobMaker &jobs_to_be_made) : maker(&jobs_to_be_made) {}
     std::span<const Job> jobs;
     // 0, or the list's own: equal lists may come again with it, but no others. Then what was made
     // for the list holds for it again.
     uint64_t identity = 0;
-    const JobMaker *maker = nullptr; // in place of `jobs`; of launches on devices
+    JobMaker *maker = nullptr; // in place of `jobs`; of launches on devices
 };
 
 // The list's jobs, made if need be.
@@ -91,9 +100,18 @@ inline Status jobs_of(const JobList &list, std::vector<Job> &jobs) {
         jobs.assign(list.jobs.begin(), list.jobs.end());
         return success;
     }
-    jobs.resize(list.maker->size());
-    UCD_TRY(list.maker->make(0, jobs));
-    std::erase_if(jobs, [](const Job &job) { return job.length == 0; });
+    jobs.clear();
+    jobs.reserve(list.maker->members());
+    std::array<JobAddresses, 64> at;
+    Job job;
+    for (std::size_t first = 0, made = 1; made > 0;) {
+        UCD_TRY(list.maker->make(first, job, at, made));
+        for (const JobAddresses &each : std::span(at).first(made)) {
+            jobs.push_back(job);
+            jobs.back().typed = each.typed;
+            jobs.back().packed = each.packed;
+        }
+    }
     return success;
 }
 

@@ -78,25 +78,19 @@ Status start_alike(Context &context, Submission &submission, std::span<const Des
                    ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
     started = false;
     if (descs.empty()) return success;
-    BatchSurvey survey;
-    const bool hinted = submission.all_alike(survey.dispatch);
-    std::shared_ptr<CachedBatch> known;
-    if (hinted) known = context.batches->find(survey.dispatch, descs);
-    if (known == nullptr) {
-        if (!survey_batch(submission, descs, op, hinted, survey)) return success;
-        if (!hinted) known = context.batches->find(survey.dispatch, descs);
+    Dispatch dispatch;
+    if (!submission.all_alike(dispatch) && !survey_batch(submission, descs, op, dispatch))
+        return success;
+    std::shared_ptr<CachedBatch> known = context.batches->find(dispatch, descs);
+    if (known == nullptr && op == UCD_OP__REPLACE &&
+        !context.batches->comes_again(dispatch, descs.size(), digest_of(descs))) {
+        BatchJobs<Desc> jobs(dispatch, descs);
+        const Status status = submission.start(dispatch.executor, jobs, jobs.types(), operation);
+        started = !jobs.found_references();
+        return started ? status : success;
     }
-    if (known == nullptr) {
-        if (op == UCD_OP__REPLACE &&
-            !context.batches->comes_again(survey.dispatch, descs.size(), survey.digest)) {
-            started = true;
-            return submission.start(survey.dispatch.executor,
-                                    BatchJobs<Desc>(survey.dispatch, descs),
-                                    std::move(survey.types), operation);
-        }
-        UCD_TRY(make_cached_batch(survey.dispatch, descs, known));
-        if (known == nullptr) return success;
-    }
+    if (known == nullptr) UCD_TRY(make_cached_batch(dispatch, descs, known));
+    if (known == nullptr) return success;
     started = true;
     return submission.start(known, operation);
 }

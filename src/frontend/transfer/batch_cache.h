@@ -146,6 +146,8 @@ Status make_cached_batch(const Dispatch &dispatch, std::span<const Desc> descs,
     for (std::size_t i = 0; i < descs.size(); ++i) {
         Transfer t;
         UCD_TRY(at_member(i, check_member(descs[i], op, dispatch.settings.direction, t)));
+        // Each call looks anew where the indices are.
+        if (t.type->by_reference) return success;
         if (dispatch.settings.op != Op::replace &&
             !supports(dispatch.executor, dispatch.settings.op, *t.type))
             return success;

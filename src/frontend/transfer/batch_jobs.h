@@ -3,55 +3,23 @@
 
 #include "job.h"
 #include "transfer/arguments.h"
+#include "transfer/async_operation.h"
 #include "transfer/dispatch.h"
 
-#include <algorithm>
+#include <memory>
 #include <span>
 
 namespace ucd {
 
-// What is known of the last member. Those of one type and count tend to follow each other, and need
-// no checks then.
-class KnownMember {
-public:
-    // Of a member that was checked.
-    KnownMember() = default;
-    KnownMember(const MoveArguments &a, uint64_t total)
-        : type_(a.type), count_(a.count), total_(total), is_known_(true) {}
-
-    // Whether nothing can be wrong with this one.
-    bool is_like(const MoveArguments &a, uint64_t reserved) const {
-        return is_known_ && a.type == type_ && a.count == count_ && a.offset <= total_ &&
-               a.packed != nullptr && reserved == 0;
-    }
-    // Of one that it is like, if there is no op.
-    uint64_t length(const MoveArguments &a) const {
-        return std::min<uint64_t>(total_ - a.offset, a.packed_bytes);
-    }
-
-private:
-    ucd_type_t type_ = UCD_TYPE__NULL;
-    uintptr_t count_ = 0;
-    uint64_t total_ = 0; // bytes of the packed stream
-    bool is_known_ = false;
-};
-
-template <class Desc>
-uint64_t reserved_of(const Desc &desc) {
-    return desc.reserved[0] | desc.reserved[1];
+// Whether a member moves as many bytes of the same type, from the same offset on, as one that was
+// checked: then only its addresses are its own.
+inline bool is_alike(const MoveArguments &a, const MoveArguments &checked) {
+    return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(checked.type)) |
+            (a.count ^ checked.count) | (a.offset ^ checked.offset) |
+            (a.packed_bytes ^ checked.packed_bytes)) == 0;
 }
 
-// Checks a member by itself.
-template <class Desc>
-Status check_member(const Desc &desc, ucd_op_t op, Direction direction, Transfer &t,
-                    KnownMember &known) {
-    UCD_TRY(check_member(desc, op, direction, t));
-    uint64_t total;
-    UCD_TRY(check_count(t.count, *t.type, "count", total));
-    known = KnownMember(arguments_of(desc, op), total);
-    return success;
-}
-
+// Members that are checked as they come up.
 template <class Desc>
 class BatchJobs final : public JobMaker {
 public:
@@ -59,53 +27,67 @@ public:
     BatchJobs(const Dispatch &dispatch, std::span<const Desc> descs)
         : dispatch_(dispatch), descs_(descs) {}
 
-    std::size_t size() const override { return descs_.size(); }
+    std::size_t members() const override { return descs_.size(); }
 
-    Status make(std::size_t first, std::span<Job> jobs) const override {
-        KnownMember known;
-        const Plan *plan = nullptr; // its
-        for (Job &job : jobs) {
-            const Desc &desc = descs_[first++];
+    Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
+                std::size_t &made) override {
+        made = 0;
+        Transfer t;
+        for (; t.length == 0; ++first) {
+            if (first == descs_.size()) return success;
+            UCD_TRY(at_member(first, check(descs_[first], t)));
+        }
+        static_cast<JobSettings &>(job) = dispatch_.settings;
+        UCD_TRY(at_member(first - 1, complete_job(dispatch_.executor, t, job)));
+        at[made++] = {t.typed, t.packed};
+        const MoveArguments checked = arguments_of(descs_[first - 1], UCD_OP__REPLACE);
+        for (; first < descs_.size() && made < at.size(); ++first) {
+            const Desc &desc = descs_[first];
             const MoveArguments a = arguments_of(desc, UCD_OP__REPLACE);
-            static_cast<JobSettings &>(job) = dispatch_.settings;
-            if (plan != nullptr && known.is_like(a, reserved_of(desc))) [[likely]] {
-                fill_job(plan, nullptr,
-                         {nullptr, a.count, static_cast<char *>(const_cast<void *>(a.typed)),
-                          static_cast<char *>(const_cast<void *>(a.packed)), a.offset,
-                          known.length(a)},
-                         job);
-                continue;
-            }
-            Transfer t;
-            plan = nullptr;
-            UCD_TRY(at_member(first - 1, check_member(desc, UCD_OP__REPLACE,
-                                                      dispatch_.settings.direction, t, known)));
-            job.length = t.length;
-            if (t.length == 0) continue; // a type without bytes may have no plan
-            UCD_TRY(at_member(first - 1, complete_job(dispatch_.executor, t, job)));
-            plan = job.plan;
+            if (!is_alike(a, checked) || a.packed == nullptr ||
+                (desc.reserved[0] | desc.reserved[1]) != 0)
+                break;
+            at[made++] = {static_cast<char *>(const_cast<void *>(a.typed)),
+                          static_cast<char *>(const_cast<void *>(a.packed))};
         }
         return success;
     }
 
+    // Of the members that were asked for.
+    std::shared_ptr<KeptTypes> types() const { return types_; }
+    // Whether one of them needs lists that are by reference: those are looked for member by member,
+    // and nothing was made.
+    bool found_references() const { return found_references_; }
+
 private:
+    Status check(const Desc &desc, Transfer &t) {
+        UCD_TRY(check_member(desc, UCD_OP__REPLACE, dispatch_.settings.direction, t));
+        if (t.type->by_reference) {
+            found_references_ = true;
+            return fail(UCD_ERR__NOT_SUPPORTED, "a batch made at once reads no caller's indices");
+        }
+        types_->add(*t.type);
+        return success;
+    }
+
     const Dispatch &dispatch_;
     const std::span<const Desc> descs_;
+    const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
+    bool found_references_ = false;
 };
 
 // Tells the caller how much of each member moves. All of them have been checked.
 template <class Desc>
 void write_lengths(std::span<Desc> descs, uintptr_t Desc::*actual, Direction direction,
                    ucd_op_t op) {
-    KnownMember known;
+    Transfer t;
+    MoveArguments checked{};
     for (Desc &desc : descs) {
         const MoveArguments a = arguments_of(desc, op);
-        if (op == UCD_OP__REPLACE && known.is_like(a, 0)) {
-            desc.*actual = known.length(a);
-            continue;
+        if (!is_alike(a, checked) || a.type == UCD_TYPE__NULL) {
+            (void)check_member(desc, op, direction, t);
+            checked = a;
         }
-        Transfer t;
-        (void)check_member(desc, op, direction, t, known);
         desc.*actual = t.length;
     }
 }

@@ -128,8 +128,7 @@ Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
     return AsyncTransfer::conclude(std::move(work_), false, operation);
 }
 
-Status Submission::start(const Executor &executor, const JobMaker &jobs,
-                         std::shared_ptr<KeptTypes> types,
+Status Submission::start(const Executor &executor, JobMaker &jobs, std::shared_ptr<KeptTypes> types,
                          std::unique_ptr<AsyncOperation> &operation) {
     const JobList list(jobs);
     if (stream_ != nullptr)

@@ -62,7 +62,7 @@ public:
 
     // The same for jobs that all_alike() or is_alike() hold for, and that are not expected again.
     // They are made in the call. `types` are theirs.
-    Status start(const Executor &executor, const JobMaker &jobs, std::shared_ptr<KeptTypes> types,
+    Status start(const Executor &executor, JobMaker &jobs, std::shared_ptr<KeptTypes> types,
                  std::unique_ptr<AsyncOperation> &operation);
 
     // For a call of one transfer, which needs nothing of the above if it is the host's.

@@ -127,7 +127,7 @@ public:
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
         UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
-        builder_->begin(members, use_.pinned());
+        builder_->begin(members, {use_.pinned(), use_.capacity()});
         return success;
     }
     BatchTableBuilder &builder() { return *builder_; }
@@ -155,7 +155,10 @@ bool may_be_small(std::size_t members) {
 }
 
 Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Job> jobs) {
-    for (const Job &job : jobs) UCD_TRY(builder.add(to, job));
+    for (const Job &job : jobs) {
+        const JobAddresses at{job.typed, job.packed};
+        UCD_TRY(builder.add(to, job, {&at, 1}));
+    }
     return success;
 }
 
@@ -261,29 +264,24 @@ bool is_one_reduction(std::span<const Job> jobs) {
 
 // Builds the table as the jobs are made. `launched` stays false, and nothing has started, if they
 // must be a list.
-Status launch_as_made(const Submission &to, const JobMaker &maker, bool &launched) {
-    constexpr std::size_t portion = 64; // that stay in the cache
-    const std::size_t members = maker.size();
+Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
+    const std::size_t members = maker.members();
     if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
         return success;
     LargeBatch batch;
     UCD_TRY(batch.begin(to, members));
     BatchTableBuilder &builder = batch.builder();
-    std::array<Job, portion> jobs;
-    for (std::size_t first = 0; first < members; first += portion) {
-        const auto made = std::span(jobs).first(std::min(portion, members - first));
-        UCD_TRY(maker.make(first, made));
-        for (const Job &job : made) {
-            if (job.length == 0) continue;
-            if (!joins_batches(job) ||
-                builder.vectors() + batch_vectors_of(job) > max_batch_vectors)
-                return success;
-            UCD_TRY(builder.add(to, job));
-        }
+    Job job;
+    std::array<JobAddresses, 64> at; // few enough to stay in the cache
+    for (std::size_t first = 0, made = 1; made > 0;) {
+        UCD_TRY(maker.make(first, job, at, made));
+        if (job.length >= max_positions) return success;
+        UCD_TRY(builder.add(to, job, std::span(at).first(made)));
+        if (builder.vectors() > max_batch_vectors) return success;
     }
     if (builder.members() < 2) return success;
     launched = true;
-    return batch.launch(to, jobs.front(), TableUse::once, 0);
+    return batch.launch(to, job, TableUse::once, 0);
 }
 
 } // namespace

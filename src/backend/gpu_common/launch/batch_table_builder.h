@@ -9,6 +9,9 @@
 #include "params/table_shape.h"
 #include "plan/job_range.h"
 
+#include <array>
+#include <bit>
+#include <span>
 #include <vector>
 
 namespace ucd::UCD_GPU {
@@ -35,11 +38,11 @@ public:
     // The part of a table that is written member by member, for at most so many members.
     static std::size_t bytes_of_members(std::size_t members);
 
-    // What was built before is forgotten. The members are written to `memory`, where write() may
-    // put the rest, too.
-    void begin(std::size_t members, char *memory);
-    // A job that joins batches. Up to max_batch_vectors in all.
-    Status add(const Submission &to, const Job &job);
+    // What was built before is forgotten. The members are written to `memory`, and as much of the
+    // rest as has room; write() puts all of it into a table, which may be there.
+    void begin(std::size_t members, std::span<char> memory);
+    // Jobs that join batches. Up to max_batch_vectors in all.
+    Status add(const Submission &to, const Job &job, std::span<const JobAddresses> at);
     // At least one was added.
     void finish(TableUse use);
 
@@ -48,15 +51,45 @@ public:
     void write(char *table) const override;
 
 private:
-    Status shape_of(const Submission &to, const GpuPlan &plan, uint32_t word, uint32_t &index);
+    static constexpr uint32_t unknown_shape = UINT32_MAX;
 
-    char *memory_ = nullptr;
+    Status begin_plan(const Submission &to, const GpuPlan &plan);
+    // Adds members, of which `describe` says how each one's typed side is walked.
+    template <class Describe>
+    Status add_each(const Job &job, std::span<const JobAddresses> at, Describe describe) {
+        for (const JobAddresses &each : at) {
+            const auto packed = reinterpret_cast<uintptr_t>(each.packed);
+            const Vectors vectors(packed, job.length);
+            BatchMember &member = member_[members_];
+            member.packed = vectors.start;
+            member.head = vectors.head;
+            member.tail = vectors.tail;
+            UCD_TRY(describe(reinterpret_cast<uintptr_t>(each.typed), packed, member));
+            first_[members_++] = static_cast<uint32_t>(vectors_);
+            vectors_ += vectors.count;
+        }
+        return success;
+    }
+    Status describe_nest(const Submission &to, const Job &job, uintptr_t typed, uintptr_t packed,
+                         BatchMember &member);
+    // Of the last plan, for words of this width.
+    Status shape_of(const Submission &to, uint32_t word, uint32_t &index) {
+        index = shape_[static_cast<unsigned>(std::countr_zero(word))];
+        return index != unknown_shape ? success : find_shape(to, word, index);
+    }
+    Status find_shape(const Submission &to, uint32_t word, uint32_t &index);
+
+    const GpuPlan *plan_ = nullptr;   // the last one
+    std::array<uint32_t, 5> shape_{}; // its, by the width of words
+
+    std::span<char> memory_;
+    std::size_t written_ = 0;   // of the table, to the memory
     uint32_t *first_ = nullptr; // of each member's vectors
     BatchMember *member_ = nullptr;
-    std::size_t members_ = 0, members_bytes_ = 0;
+    std::size_t members_ = 0;
     uint64_t vectors_ = 0;
-    uint64_t number_ = 0; // of this table among all
-    std::vector<uint32_t> starts_;
+    uint64_t number_ = 0;          // of this table among all
+    std::vector<uint32_t> starts_; // if they had no room
     std::vector<TableShape> shapes_;
     std::vector<NestList> lists_;
 };

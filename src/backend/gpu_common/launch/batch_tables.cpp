@@ -72,16 +72,23 @@ bool is_idle(const std::atomic<unsigned> &uses) {
 
 } // namespace
 
-bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
-    std::shared_ptr<BatchTable> oldest;
+// A table that is in no use and has so much room: the last one used of those that are not found
+// again, since its memory may be in a cache; or else the oldest of the others.
+bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, bool forget, BatchUse &use) {
+    std::shared_ptr<BatchTable> best;
+    const auto is_better = [&best](const BatchTable &table) {
+        if (best == nullptr) return true;
+        if ((table.identity_ == 0) != (best->identity_ == 0)) return table.identity_ == 0;
+        return (table.used_at_ > best->used_at_) == (table.identity_ == 0);
+    };
     for (const auto &table : on.tables)
         if (is_idle(table->uses_) && table->capacity_ >= bytes &&
-            (oldest == nullptr || table->used_at_ < oldest->used_at_))
-            oldest = table;
-    if (oldest == nullptr) return false;
-    oldest->identity_ = 0;
-    oldest->outdated_ = false;
-    use = BatchUse(std::move(oldest));
+            (forget || table->identity_ == 0) && is_better(*table))
+            best = table;
+    if (best == nullptr) return false;
+    best->identity_ = 0;
+    best->outdated_ = false;
+    use = BatchUse(std::move(best));
     return true;
 }
 
@@ -90,13 +97,13 @@ Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) 
     constexpr std::size_t remembered = 8; // batches
     const std::lock_guard lock(mutex_);
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    if (on.tables.size() >= remembered && take_idle(on, bytes, use)) return success;
+    if (take_idle(on, bytes, on.tables.size() >= remembered, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
     Status status = allocate(bytes, *table);
     while (!status.ok()) {
         if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
-        if (take_idle(on, bytes, use)) return success;
+        if (take_idle(on, bytes, true, use)) return success;
         const auto it = std::find_if(on.tables.begin(), on.tables.end(),
                                      [](const auto &t) { return is_idle(t->uses_); });
         if (it == on.tables.end()) return status;

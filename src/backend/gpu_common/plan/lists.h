@@ -14,23 +14,27 @@ inline constexpr uint64_t max_starts = uint64_t{1} << 20;
 // Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that
 // holds position i << granule, for each i, and a last one for the end.
 template <class First>
-void fill_starts(const First &first, uint32_t granule, std::vector<uint32_t> &starts) {
+std::size_t starts_needed(const First &first, uint32_t granule) {
     const uint64_t end = first[first.size() - 1];
-    starts.resize(((end + (uint64_t{1} << granule) - 1) >> granule) + 2);
-    uint32_t *next = starts.data();
+    return ((end + (uint64_t{1} << granule) - 1) >> granule) + 2;
+}
+
+template <class First>
+void fill_starts(const First &first, uint32_t granule, uint32_t *starts) {
+    const uint64_t end = first[first.size() - 1];
     uint32_t entry = 0;
     for (uint64_t position = 0; position < end; position += uint64_t{1} << granule) {
         while (first[entry + 1] <= position) ++entry;
-        *next++ = entry;
+        *starts++ = entry;
     }
     const auto last = static_cast<uint32_t>(first.size() - 2);
-    next[0] = next[1] = last;
+    starts[0] = starts[1] = last;
 }
 
 template <class First>
 std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
-    std::vector<uint32_t> starts;
-    fill_starts(first, granule, starts);
+    std::vector<uint32_t> starts(starts_needed(first, granule));
+    fill_starts(first, granule, starts.data());
     return starts;
 }
 
