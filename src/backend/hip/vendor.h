@@ -133,9 +133,9 @@ UCD_GPU_FUNCTION uint64_t high_product(uint64_t a, uint64_t b) {
 } // namespace ucd::UCD_GPU
 
 #if defined(__HIP_PLATFORM_NVIDIA__)
-#include "nvidia/device_code.h"
+#include "device_code_nvidia.h"
 #else
-#include "amd/device_code.h"
+#include "device_code_amd.h"
 #endif
 
 #endif
