@@ -42,13 +42,13 @@ struct Options {
 
 std::vector<Option> declared(Options &o) {
     std::vector<Option> all = common_options(o.settings);
-    const char *const host = "For host memory", *const gpu = "With --backend cuda";
+    const char *const host = "For host memory", *const gpu = "With --backend cuda or hip";
     const std::vector<Option> own{
         {"--backend",
          &o.backend,
-         "Whose memory is used: seq (the host's) or cuda",
+         "Whose memory is used: seq (the host's), cuda or hip",
          "Options",
-         {"seq", "cuda"}},
+         {"seq", "cuda", "hip"}},
         {"--clock",
          &o.clock,
          "What is measured: the thread's time on a processor, or wall time",

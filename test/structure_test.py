@@ -66,7 +66,7 @@ class Structure(unittest.TestCase):
     def test_backends_include_neither_the_frontend_nor_each_other(self):
         of_vendors = {
             'cuda': {'cuda.h', 'cuda_runtime.h'},
-            'hip': {'hip/hip_runtime.h', 'hip/hip_runtime_api.h', 'hsa/hsa.h'},
+            'hip': {'hip/hip_runtime.h', 'hip/hip_runtime_api.h', 'hsa/hsa.h', 'cuda.h', 'cuda_fp16.h', 'cuda_runtime.h'},
             'ze': {'level_zero/ze_api.h'},
         }
         for backend in self.backends():

@@ -81,9 +81,12 @@ namespace bench::gpu {
 
 using Half = __half;
 
-// Of the device's constant clock of 100 MHz.
 __device__ inline std::uint64_t nanoseconds() {
-#if defined(__HIP_DEVICE_COMPILE__)
+#if defined(__HIP_PLATFORM_NVIDIA__)
+    std::uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#elif defined(__HIP_DEVICE_COMPILE__) // of the constant clock of 100 MHz
     return 10 * static_cast<std::uint64_t>(__builtin_amdgcn_s_memrealtime());
 #else
     return 0;

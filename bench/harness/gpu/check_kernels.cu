@@ -44,12 +44,12 @@ struct CountDifferent {
 
 template <class Body>
 std::size_t counted(std::size_t bytes, Body body) {
-    gpuMalloc(&body.count, sizeof *body.count);
-    gpuMemset(body.count, 0, sizeof *body.count);
+    (void)gpuMalloc(&body.count, sizeof *body.count);
+    (void)gpuMemset(body.count, 0, sizeof *body.count);
     for_each_byte<<<blocks, threads>>>(bytes, body);
     unsigned long long count = ~0ull;
-    gpuMemcpy(&count, body.count, sizeof count, gpuMemcpyDefault);
-    gpuFree(body.count);
+    (void)gpuMemcpy(&count, body.count, sizeof count, gpuMemcpyDefault);
+    (void)gpuFree(body.count);
     return count;
 }
 

@@ -1,7 +1,7 @@
 // A kernel that occupies the whole device until it is told to stop.
 #pragma once
 
-#include <cuda_runtime.h>
+#include "names.hpp"
 
 namespace ucdtest {
 
@@ -14,11 +14,11 @@ public:
     void stop();
 
 private:
-    cudaStream_t stream_ = nullptr;
+    gpuStream_t stream_ = nullptr;
     volatile int *stop_ = nullptr;
 };
 
 // value[i] = i + by, in the stream.
-void write_numbers(int *values, int count, int by, cudaStream_t stream);
+void write_numbers(int *values, int count, int by, gpuStream_t stream);
 
 } // namespace ucdtest

@@ -18,17 +18,17 @@ __global__ void number(int *values, int count, int by) {
 } // namespace
 
 Spinning::Spinning() {
-    cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) != cudaSuccess ||
-        cudaHostAlloc(const_cast<int **>(&stop_), sizeof(int), cudaHostAllocMapped) != cudaSuccess)
+    gpuDeviceProp properties;
+    if (gpuGetDeviceProperties(&properties, 0) != gpuSuccess ||
+        gpuStreamCreateWithFlags(&stream_, gpuStreamNonBlocking) != gpuSuccess ||
+        gpuHostAlloc(const_cast<int **>(&stop_), sizeof(int), gpuHostAllocMapped) != gpuSuccess)
         throw std::runtime_error("no spinning kernel");
     *stop_ = 0;
     const int per_processor =
         properties.maxThreadsPerMultiProcessor / properties.maxThreadsPerBlock;
     spin<<<properties.multiProcessorCount * per_processor, properties.maxThreadsPerBlock, 0,
            stream_>>>(stop_);
-    if (cudaGetLastError() != cudaSuccess) throw std::runtime_error("no spinning kernel");
+    if (gpuGetLastError() != gpuSuccess) throw std::runtime_error("no spinning kernel");
 }
 
 void Spinning::stop() {
@@ -37,12 +37,12 @@ void Spinning::stop() {
 
 Spinning::~Spinning() {
     stop();
-    (void)cudaStreamSynchronize(stream_);
-    (void)cudaStreamDestroy(stream_);
-    (void)cudaFreeHost(const_cast<int *>(stop_));
+    (void)gpuStreamSynchronize(stream_);
+    (void)gpuStreamDestroy(stream_);
+    (void)gpuHostFree(const_cast<int *>(stop_));
 }
 
-void write_numbers(int *values, int count, int by, cudaStream_t stream) {
+void write_numbers(int *values, int count, int by, gpuStream_t stream) {
     number<<<(count + 255) / 256, 256, 0, stream>>>(values, count, by);
 }
 

@@ -1,11 +1,11 @@
-// The CUDA backend beside a program's own CUDA code: streams, graphs, busy devices, threads, forks.
+// A backend beside a program's own GPU code: streams, graphs, busy devices, threads, forks.
 #include "support/catch.hpp"
 
+#include "names.hpp"
 #include "spin.hpp"
 
 #include <ucd.h>
 
-#include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ using ucdtest::write_numbers;
 
 namespace {
 
-void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+void check(gpuError_t error) {
+    if (error != gpuSuccess) throw std::runtime_error(gpuGetErrorString(error));
 }
 void check_ucd(int rc) {
     if (rc != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
@@ -31,14 +31,14 @@ void check_ucd(int rc) {
 template <class T>
 struct DeviceArray {
     explicit DeviceArray(std::size_t count) : bytes(count * sizeof(T)) {
-        check(cudaMalloc(&data, bytes));
+        check(gpuMalloc(&data, bytes));
     }
-    ~DeviceArray() { (void)cudaFree(data); }
+    ~DeviceArray() { (void)gpuFree(data); }
     DeviceArray(const DeviceArray &) = delete;
     DeviceArray &operator=(const DeviceArray &) = delete;
     std::vector<T> values() const {
         std::vector<T> v(bytes / sizeof(T));
-        check(cudaMemcpy(v.data(), data, bytes, cudaMemcpyDefault));
+        check(gpuMemcpy(v.data(), data, bytes, gpuMemcpyDefault));
         return v;
     }
     std::size_t bytes;
@@ -72,8 +72,8 @@ bool right(const std::vector<int> &packed, bool listed, int by) {
 }
 
 // Device -1: the stream's own.
-ucd_stream_t native(cudaStream_t stream, int device = 0) {
-    return {"cuda", device, stream, nullptr};
+ucd_stream_t native(gpuStream_t stream, int device = 0) {
+    return {ucd::UCD_GPU::vendor_name, device, stream, nullptr};
 }
 
 } // namespace
@@ -88,7 +88,8 @@ TEST_CASE("the backend tells what it has found") {
         check_ucd(ucd_backend_get(i, &desc));
         WARN(desc.name << ": available " << desc.available << ", devices " << desc.devices
                        << ", version " << desc.version << " " << desc.reason);
-        found = found || (desc.name == std::string("cuda") && desc.available && desc.devices > 0);
+        found = found || (desc.name == std::string(ucd::UCD_GPU::vendor_name) && desc.available &&
+                          desc.devices > 0);
     }
     CHECK(found);
 }
@@ -96,7 +97,7 @@ TEST_CASE("the backend tells what it has found") {
 TEST_CASE("calls return at once while a kernel occupies the device") {
     DeviceArray<int> in(3 * ints), out(ints);
     write_numbers(in.data, 3 * ints, 0, nullptr);
-    check(cudaDeviceSynchronize());
+    check(gpuDeviceSynchronize());
     std::vector<int> pageable(ints);
     for (const bool listed : {false, true}) {
         for (const bool to_host : {false, true}) {
@@ -112,7 +113,7 @@ TEST_CASE("calls return at once while a kernel occupies the device") {
             if (to_host)
                 std::fill(pageable.begin(), pageable.end(), 0);
             else
-                check(cudaMemset(out.data, 0, out.bytes));
+                check(gpuMemset(out.data, 0, out.bytes));
             {
                 Spinning spinning;
                 const auto start = std::chrono::steady_clock::now();
@@ -135,7 +136,7 @@ TEST_CASE("calls return at once while a kernel occupies the device") {
 TEST_CASE("a first use returns while a kernel occupies the device") {
     DeviceArray<int> in(3 * ints), out(ints);
     write_numbers(in.data, 3 * ints, 0, nullptr);
-    check(cudaDeviceSynchronize());
+    check(gpuDeviceSynchronize());
     ucd_type_t type = every_third(true);
     std::uintptr_t actual = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
@@ -153,8 +154,8 @@ TEST_CASE("a first use returns while a kernel occupies the device") {
 }
 
 TEST_CASE("work in a stream is done in its order") {
-    cudaStream_t stream;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    gpuStream_t stream;
+    check(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking));
     for (const bool listed : {false, true}) {
         DeviceArray<int> in(3 * ints), out(ints), back(3 * ints);
         ucd_type_t type = every_third(listed);
@@ -163,11 +164,11 @@ TEST_CASE("work in a stream is done in its order") {
             write_numbers(in.data, 3 * ints, round, stream);
             check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
                                       UCD_INFO__NULL, UCD_OP__REPLACE, native(stream, -1)));
-            check(cudaMemsetAsync(back.data, 0xff, back.bytes, stream));
+            check(gpuMemsetAsync(back.data, 0xff, back.bytes, stream));
             check_ucd(ucd_unpack_stream(out.data, ints * sizeof(int), back.data, 1, type, 0,
                                         &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)));
             write_numbers(in.data, 3 * ints, -7, stream);
-            check(cudaStreamSynchronize(stream));
+            check(gpuStreamSynchronize(stream));
             CHECK(right(out.values(), listed, round));
             const std::vector<int> typed = back.values();
             int touched = 0;
@@ -177,12 +178,12 @@ TEST_CASE("work in a stream is done in its order") {
         }
         check_ucd(ucd_free(&type)); // the stream is done; the library may not have looked
     }
-    check(cudaStreamDestroy(stream));
+    check(gpuStreamDestroy(stream));
 }
 
 TEST_CASE("graphs are captured once, and replayed with other data") {
-    cudaStream_t stream;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    gpuStream_t stream;
+    check(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking));
     for (const bool listed : {false, true}) {
         DeviceArray<int> in(3 * ints), out(ints);
         ucd_type_t type = every_third(listed);
@@ -191,36 +192,36 @@ TEST_CASE("graphs are captured once, and replayed with other data") {
             return ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
                                    UCD_INFO__NULL, UCD_OP__REPLACE, native(stream, -1));
         };
-        cudaGraph_t graph;
-        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        gpuGraph_t graph;
+        check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));
         CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
-        check(cudaStreamEndCapture(stream, &graph));
-        check(cudaGraphDestroy(graph));
+        check(gpuStreamEndCapture(stream, &graph));
+        check(gpuGraphDestroy(graph));
         check_ucd(ucd_prepare(1, type, UCD_OP__REPLACE, native(stream), UCD_INFO__NULL));
-        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));
         CHECK(pack() == UCD_SUCCESS);
-        check(cudaStreamEndCapture(stream, &graph));
+        check(gpuStreamEndCapture(stream, &graph));
         std::size_t nodes = 0;
-        check(cudaGraphGetNodes(graph, nullptr, &nodes));
+        check(gpuGraphGetNodes(graph, nullptr, &nodes));
         CHECK(nodes == 1); // one launch
-        cudaGraphExec_t exec;
-        check(cudaGraphInstantiate(&exec, graph, 0));
+        gpuGraphExec_t exec;
+        check(gpuGraphInstantiate(&exec, graph, 0));
         for (int round = 0; round < 50; ++round) {
             write_numbers(in.data, 3 * ints, round, stream);
-            check(cudaGraphLaunch(exec, stream));
-            check(cudaStreamSynchronize(stream));
+            check(gpuGraphLaunch(exec, stream));
+            check(gpuStreamSynchronize(stream));
             REQUIRE(right(out.values(), listed, round));
         }
-        check(cudaGraphExecDestroy(exec));
-        check(cudaGraphDestroy(graph));
+        check(gpuGraphExecDestroy(exec));
+        check(gpuGraphDestroy(graph));
         check_ucd(ucd_free(&type));
     }
-    check(cudaStreamDestroy(stream));
+    check(gpuStreamDestroy(stream));
 }
 
 TEST_CASE("sums in streams and graphs add up") {
-    cudaStream_t stream;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    gpuStream_t stream;
+    check(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking));
     for (const bool listed : {false, true}) {
         DeviceArray<int> in(3 * ints), sums(ints), back(3 * ints);
         ucd_type_t type = every_third(listed);
@@ -232,18 +233,18 @@ TEST_CASE("sums in streams and graphs add up") {
                                         &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream)));
         };
         write_numbers(in.data, 3 * ints, 0, stream);
-        check(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
-        check(cudaMemsetAsync(back.data, 0, back.bytes, stream));
+        check(gpuMemsetAsync(sums.data, 0, sums.bytes, stream));
+        check(gpuMemsetAsync(back.data, 0, back.bytes, stream));
         for (int round = 0; round < 3; ++round) sum();
         check_ucd(ucd_prepare(1, type, UCD_OP__SUM, native(stream), UCD_INFO__NULL));
-        cudaGraph_t graph;
-        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        gpuGraph_t graph;
+        check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));
         sum();
-        check(cudaStreamEndCapture(stream, &graph));
-        cudaGraphExec_t exec;
-        check(cudaGraphInstantiate(&exec, graph, 0));
-        for (int round = 0; round < 7; ++round) check(cudaGraphLaunch(exec, stream));
-        check(cudaStreamSynchronize(stream));
+        check(gpuStreamEndCapture(stream, &graph));
+        gpuGraphExec_t exec;
+        check(gpuGraphInstantiate(&exec, graph, 0));
+        for (int round = 0; round < 7; ++round) check(gpuGraphLaunch(exec, stream));
+        check(gpuStreamSynchronize(stream));
         const std::vector<int> packed = sums.values(), typed = back.values();
         std::size_t wrong = 0;
         for (int i = 0, next = 0; i < ints; ++i) {
@@ -254,17 +255,17 @@ TEST_CASE("sums in streams and graphs add up") {
             wrong += typed[static_cast<std::size_t>(next++)] != 55 * number;
         }
         CHECK(wrong == 0);
-        check(cudaGraphExecDestroy(exec));
-        check(cudaGraphDestroy(graph));
+        check(gpuGraphExecDestroy(exec));
+        check(gpuGraphDestroy(graph));
         check_ucd(ucd_free(&type));
     }
-    check(cudaStreamDestroy(stream));
+    check(gpuStreamDestroy(stream));
 }
 
 TEST_CASE("a graph keeps the table of its batch") {
     constexpr std::size_t members = 300; // too many for the parameters of a kernel
-    cudaStream_t stream;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    gpuStream_t stream;
+    check(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking));
     DeviceArray<int> in(3 * ints), out(members * ints), other(members * ints);
     ucd_type_t types[] = {every_third(false), every_third(true)};
     const auto batch = [&](int *to, std::size_t first) {
@@ -275,45 +276,45 @@ TEST_CASE("a graph keeps the table of its batch") {
         return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
                                      native(stream));
     };
-    cudaGraph_t graph;
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    gpuGraph_t graph;
+    check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));
     CHECK(batch(out.data, 0) == UCD_ERR__NOT_SUPPORTED);
-    check(cudaStreamEndCapture(stream, &graph));
-    check(cudaGraphDestroy(graph));
+    check(gpuStreamEndCapture(stream, &graph));
+    check(gpuGraphDestroy(graph));
     for (const ucd_type_t type : types)
         check_ucd(ucd_prepare(1, type, UCD_OP__REPLACE, native(stream), UCD_INFO__NULL));
     for (int again = 0; again < 3; ++again) { // the table of a graph that has gone serves others
-        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));
         check_ucd(batch(out.data, 0));
-        check(cudaStreamEndCapture(stream, &graph));
+        check(gpuStreamEndCapture(stream, &graph));
         std::size_t nodes = 0;
-        check(cudaGraphGetNodes(graph, nullptr, &nodes));
+        check(gpuGraphGetNodes(graph, nullptr, &nodes));
         CHECK(nodes == 1);
-        cudaGraphExec_t exec;
-        check(cudaGraphInstantiate(&exec, graph, 0));
-        check(cudaGraphDestroy(graph)); // the executable graph keeps the table, too
+        gpuGraphExec_t exec;
+        check(gpuGraphInstantiate(&exec, graph, 0));
+        check(gpuGraphDestroy(graph)); // the executable graph keeps the table, too
         for (int round = 0; round < 5; ++round) {
             for (std::size_t first = 0; first < 20; ++first)
                 check_ucd(batch(other.data, first)); // with tables of their own
             write_numbers(in.data, 3 * ints, round, stream);
-            check(cudaMemsetAsync(out.data, 0xff, out.bytes, stream));
-            check(cudaGraphLaunch(exec, stream));
-            check(cudaStreamSynchronize(stream));
+            check(gpuMemsetAsync(out.data, 0xff, out.bytes, stream));
+            check(gpuGraphLaunch(exec, stream));
+            check(gpuStreamSynchronize(stream));
             const std::vector<int> values = out.values();
             for (std::size_t i = 0; i < members; ++i) {
                 const auto from = values.begin() + static_cast<std::ptrdiff_t>(i * ints);
                 REQUIRE(right({from, from + ints}, i % 2 == 1, round));
             }
         }
-        check(cudaGraphExecDestroy(exec));
+        check(gpuGraphExecDestroy(exec));
     }
     for (ucd_type_t &type : types) check_ucd(ucd_free(&type));
-    check(cudaStreamDestroy(stream));
+    check(gpuStreamDestroy(stream));
 }
 
 TEST_CASE("more than 2^32 elements, in one launch") {
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
+    check(gpuMemGetInfo(&free, &total));
     const std::size_t count = (std::size_t{1} << 32) + 12345;
     if (free < 3 * count + (std::size_t{1} << 30)) {
         WARN("not enough memory: skipped");
@@ -321,7 +322,7 @@ TEST_CASE("more than 2^32 elements, in one launch") {
     }
     DeviceArray<char> in(2 * count), out(count);
     // Every other byte; a few marks, at both ends and around 2^32.
-    check(cudaMemset(in.data, 1, in.bytes));
+    check(gpuMemset(in.data, 1, in.bytes));
     ucd_type_t type = UCD_TYPE__NULL;
     check_ucd(ucd_create_vector(static_cast<intptr_t>(count), 1, 2, UCD_TYPE__BYTE, UCD_INFO__NULL,
                                 &type));
@@ -332,7 +333,7 @@ TEST_CASE("more than 2^32 elements, in one launch") {
                                  (std::size_t{1} << 32),
                                  (std::size_t{1} << 32) + 1,
                                  count - 1};
-    for (const std::size_t mark : marks) check(cudaMemset(in.data + 2 * mark, 2, 1));
+    for (const std::size_t mark : marks) check(gpuMemset(in.data + 2 * mark, 2, 1));
     std::uintptr_t actual = 0;
     check_ucd(
         ucd_pack(in.data, 1, type, 0, out.data, count, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
@@ -341,27 +342,27 @@ TEST_CASE("more than 2^32 elements, in one launch") {
         char around[3] = {1, 0, 1};
         const std::size_t from = mark == 0 ? 0 : mark - 1;
         const std::size_t n = std::min<std::size_t>(3, count - from);
-        check(cudaMemcpy(around, out.data + from, n, cudaMemcpyDefault));
+        check(gpuMemcpy(around, out.data + from, n, gpuMemcpyDefault));
         CHECK(around[mark - from] == 2);
     }
-    check(cudaMemset(in.data, 0, in.bytes));
+    check(gpuMemset(in.data, 0, in.bytes));
     check_ucd(
         ucd_unpack(out.data, count, in.data, 1, type, 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
     for (const std::size_t mark : marks) {
         char pair[2] = {0, 9};
-        check(cudaMemcpy(pair, in.data + 2 * mark, mark + 1 == count ? 1 : 2, cudaMemcpyDefault));
+        check(gpuMemcpy(pair, in.data + 2 * mark, mark + 1 == count ? 1 : 2, gpuMemcpyDefault));
         CHECK(pair[0] == 2);
         if (mark + 1 < count) CHECK(pair[1] == 0);
     }
     check_ucd(ucd_free(&type));
 }
 
-TEST_CASE("threads with CUDA code of their own") {
+TEST_CASE("threads with GPU code of their own") {
     std::atomic<int> failures{0};
     const auto work = [&](int id) {
         try {
-            cudaStream_t stream;
-            check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+            gpuStream_t stream;
+            check(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking));
             for (int round = 0; round < 200; ++round) {
                 const bool listed = (id + round) % 2;
                 DeviceArray<int> in(3 * ints), out(ints);
@@ -372,15 +373,15 @@ TEST_CASE("threads with CUDA code of their own") {
                     check_ucd(ucd_pack_stream(in.data, 1, type, 0, out.data, ints * sizeof(int),
                                               &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                                               native(stream)));
-                    check(cudaStreamSynchronize(stream));
+                    check(gpuStreamSynchronize(stream));
                     failures += !right(out.values(), listed, id + round);
                 } else if (round % 3 == 1) {
-                    check(cudaStreamSynchronize(stream));
+                    check(gpuStreamSynchronize(stream));
                     check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
                                        UCD_INFO__NULL, UCD_OP__REPLACE));
                     failures += !right(out.values(), listed, id + round);
                 } else {
-                    check(cudaStreamSynchronize(stream));
+                    check(gpuStreamSynchronize(stream));
                     std::vector<int> host(ints);
                     check_ucd(ucd_pack(in.data, 1, type, 0, host.data(), ints * sizeof(int),
                                        &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
@@ -388,7 +389,7 @@ TEST_CASE("threads with CUDA code of their own") {
                 }
                 check_ucd(ucd_free(&type));
             }
-            check(cudaStreamDestroy(stream));
+            check(gpuStreamDestroy(stream));
         } catch (const std::exception &) {
             ++failures;
         }
@@ -401,21 +402,21 @@ TEST_CASE("threads with CUDA code of their own") {
 
 TEST_CASE("memory of another device's pool, before and after others were let use it") {
     int devices = 0;
-    check(cudaGetDeviceCount(&devices));
+    check(gpuGetDeviceCount(&devices));
     if (devices < 2) return;
-    check(cudaSetDevice(1));
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
+    check(gpuSetDevice(1));
+    gpuMemPoolProps properties{};
+    properties.allocType = gpuMemAllocationTypePinned;
+    properties.location.type = gpuMemLocationTypeDevice;
     properties.location.id = 1;
-    cudaMemPool_t pool;
-    check(cudaMemPoolCreate(&pool, &properties));
-    cudaStream_t stream;
-    check(cudaStreamCreate(&stream));
+    gpuMemPool_t pool;
+    check(gpuMemPoolCreate(&pool, &properties));
+    gpuStream_t stream;
+    check(gpuStreamCreate(&stream));
     void *memory;
-    check(cudaMallocFromPoolAsync(&memory, 3 * ints * sizeof(int), pool, stream));
-    check(cudaStreamSynchronize(stream));
-    check(cudaSetDevice(0));
+    check(gpuMallocFromPoolAsync(&memory, 3 * ints * sizeof(int), pool, stream));
+    check(gpuStreamSynchronize(stream));
+    check(gpuSetDevice(0));
     DeviceArray<int> plain(3 * ints);
     struct Side {
         int *data;
@@ -424,40 +425,40 @@ TEST_CASE("memory of another device's pool, before and after others were let use
     const Side pooled{static_cast<int *>(memory), 1}, near{plain.data, 0};
     for (int round = 0; round < 4; ++round) {
         if (round == 2) {
-            cudaMemAccessDesc access{};
-            access.location.type = cudaMemLocationTypeDevice;
-            access.flags = cudaMemAccessFlagsProtReadWrite;
-            check(cudaMemPoolSetAccess(pool, &access, 1));
+            gpuMemAccessDesc access{};
+            access.location.type = gpuMemLocationTypeDevice;
+            access.flags = gpuMemAccessFlagsProtReadWrite;
+            check(gpuMemPoolSetAccess(pool, &access, 1));
         }
         const bool listed = round % 2 == 1;
         std::vector<int> numbers(3 * ints), packed(ints);
         for (int i = 0; i < 3 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i + round;
         ucd_type_t type = every_third(listed);
         for (const auto &[from, to] : {std::pair{near, pooled}, std::pair{pooled, near}}) {
-            // CUDA's own copies need the memory's device to be the current one.
-            check(cudaSetDevice(from.device));
-            check(cudaMemcpy(from.data, numbers.data(), numbers.size() * sizeof(int),
-                             cudaMemcpyDefault));
-            check(cudaSetDevice(0));
+            // The runtime's own copies need the memory's device to be the current one.
+            check(gpuSetDevice(from.device));
+            check(gpuMemcpy(from.data, numbers.data(), numbers.size() * sizeof(int),
+                            gpuMemcpyDefault));
+            check(gpuSetDevice(0));
             std::uintptr_t actual = 0;
             check_ucd(ucd_pack(from.data, 1, type, 0, to.data, ints * sizeof(int), &actual,
                                UCD_INFO__NULL, UCD_OP__REPLACE));
-            check(cudaSetDevice(to.device));
-            check(cudaMemcpy(packed.data(), to.data, ints * sizeof(int), cudaMemcpyDefault));
-            check(cudaSetDevice(0));
+            check(gpuSetDevice(to.device));
+            check(gpuMemcpy(packed.data(), to.data, ints * sizeof(int), gpuMemcpyDefault));
+            check(gpuSetDevice(0));
             CHECK(right(packed, listed, round));
         }
         check_ucd(ucd_free(&type));
     }
-    check(cudaSetDevice(1));
-    check(cudaFreeAsync(memory, stream));
-    check(cudaStreamSynchronize(stream));
-    check(cudaStreamDestroy(stream));
-    check(cudaMemPoolDestroy(pool));
-    check(cudaSetDevice(0));
+    check(gpuSetDevice(1));
+    check(gpuFreeAsync(memory, stream));
+    check(gpuStreamSynchronize(stream));
+    check(gpuStreamDestroy(stream));
+    check(gpuMemPoolDestroy(pool));
+    check(gpuSetDevice(0));
 }
 
-TEST_CASE("a child of a process that uses CUDA still packs host memory") {
+TEST_CASE("a child of a process that uses a GPU still packs host memory") {
     const int child = ::fork();
     if (child == 0) {
         int in[6] = {1, 2, 3, 4, 5, 6}, out[3] = {};
@@ -480,7 +481,7 @@ TEST_CASE("the last ucd_finalize and another ucd_init, with types that live on")
     std::uintptr_t actual = 0;
     for (int round = 0; round < 3; ++round) {
         write_numbers(in.data, 3 * ints, round, nullptr);
-        check(cudaDeviceSynchronize());
+        check(gpuDeviceSynchronize());
         check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
                            UCD_INFO__NULL, UCD_OP__REPLACE));
         CHECK(right(out.values(), true, round));

@@ -1,0 +1,73 @@
+// How kernels read, write and convert on AMD's devices. A part of vendor.h.
+#pragma once
+
+#define UCD_GPU_KERNEL(name, Params)                                                               \
+    __global__ void __launch_bounds__(threads_per_block) name(const Params params)
+
+namespace ucd::UCD_GPU {
+
+// By the hardware, in an instruction each: rounded to nearest, ties to even.
+UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
+    return static_cast<float>(__builtin_bit_cast(_Float16, half));
+}
+UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
+    return __builtin_bit_cast(Float16, static_cast<_Float16>(value));
+}
+
+// A plain pointer could point to the memory of a block as well, which costs each access a check.
+// Only numbers and vectors can be read through one that says where it points.
+typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
+template <std::size_t alignment>
+struct RawOf;
+template <>
+struct RawOf<1> {
+    using Type = uint8_t;
+};
+template <>
+struct RawOf<2> {
+    using Type = uint16_t;
+};
+template <>
+struct RawOf<4> {
+    using Type = uint32_t;
+};
+template <>
+struct RawOf<8> {
+    using Type = uint64_t;
+};
+template <>
+struct RawOf<16> {
+    using Type = RawQuad;
+};
+template <class T>
+struct RawWords {
+    using Word = typename RawOf<alignof(T)>::Type;
+    Word word[sizeof(T) / sizeof(Word)];
+};
+#define UCD_HIP_GLOBAL __attribute__((address_space(1)))
+
+template <class T>
+UCD_GPU_FUNCTION T load(uintptr_t address) {
+    using Raw = RawWords<T>;
+    Raw raw;
+    const auto *from = reinterpret_cast<const UCD_HIP_GLOBAL typename Raw::Word *>(address);
+    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) raw.word[i] = from[i];
+    return __builtin_bit_cast(T, raw);
+}
+template <class T>
+UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
+    using Raw = RawWords<T>;
+    const Raw raw = __builtin_bit_cast(Raw, value);
+    auto *to = reinterpret_cast<UCD_HIP_GLOBAL typename Raw::Word *>(address);
+    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
+}
+
+#undef UCD_HIP_GLOBAL
+
+// From memory that does not change while kernels run.
+template <class T>
+UCD_GPU_FUNCTION T load_table(const T *address) {
+    return load<T>(reinterpret_cast<uintptr_t>(address));
+}
+
+} // namespace ucd::UCD_GPU

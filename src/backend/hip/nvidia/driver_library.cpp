@@ -1,0 +1,29 @@
+#include "driver_library.h"
+
+#include <dlfcn.h>
+
+namespace ucd::hip {
+namespace {
+
+// Stays loaded: others in the process may use it, and it cannot be unloaded once initialised.
+void *driver() {
+    static void *const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library;
+}
+
+} // namespace
+
+std::string missing_driver() {
+    return driver() != nullptr ? "" : "there is no NVIDIA driver: libcuda.so.1 was not found";
+}
+
+// Before cuInit by anybody, devices are not counted.
+bool is_initialised() {
+    if (driver() == nullptr) return false;
+    static const auto count =
+        reinterpret_cast<decltype(&cuDeviceGetCount)>(::dlsym(driver(), "cuDeviceGetCount"));
+    int devices = 0;
+    return count != nullptr && count(&devices) == CUDA_SUCCESS;
+}
+
+} // namespace ucd::hip
