@@ -1,0 +1,135 @@
+// Large batches that are seen for the first time: their table is written as members are checked.
+#include "support/catch.hpp"
+
+#include "support/moves/batch_calls.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+TEST_CASE("a table with a shape for each of many members") {
+    DeviceSession session;
+    const Hints hints(GENERATE(false, true));
+    Vectors many(3000); // the room for shapes is for members that share a few
+    many.moves.set_up_pack();
+    forget_counts();
+    REQUIRE(pack(many.moves.packs(), hints) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    CHECK(mock::counts.copies == 1);
+    many.moves.check("of their own types");
+}
+
+TEST_CASE("members that differ in one argument, and some that move nothing") {
+    DeviceSession session;
+    const Hints hints(GENERATE(false, true));
+    Case one("one argument", 0);
+    const Subject even = make_subject(one, vector(20, 1, 3, leaf(UCD_TYPE__DOUBLE)), 1);
+    const Subject block = make_subject(one, contig(20, leaf(UCD_TYPE__DOUBLE)), 1);
+    BatchMoves moves(one);
+    for (std::size_t i = 0; i < 1200; ++i) {
+        const Subject &s = i / 100 % 2 == 0 ? even : block;
+        // Runs of members that are alike, of every length up to one portion and beyond.
+        const std::size_t run = i % 200;
+        if (run < 150)
+            moves.add(s, 0, s.size());
+        else if (run % 3 == 0)
+            moves.add(s, run % 160, s.size() - run % 160);
+        else
+            moves.add(s, 8, run % 2 == 0 ? 0 : s.size() - 16); // nothing, or a part
+    }
+    moves.allocate(device0, device0);
+    moves.set_up_pack();
+    forget_counts();
+    std::vector<ucd_pack_desc_t> descs = moves.packs();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == d.max_pack_bytes);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    moves.check("runs of members");
+}
+
+TEST_CASE("a wrong member of a large batch, and nothing starts") {
+    DeviceSession session;
+    const Hints hints(GENERATE(false, true));
+    Vectors many(300);
+    many.moves.set_up_pack();
+    const std::vector<ucd_pack_desc_t> right = many.moves.packs();
+    for (int what = 0; what < 4; ++what) {
+        std::vector<ucd_pack_desc_t> descs = right;
+        for (ucd_pack_desc_t &d : descs) d.actual_pack_bytes = 12345;
+        // Behind one that is alike, so that little of it is looked at.
+        descs[211] = descs[210];
+        ucd_pack_desc_t &d = descs[211];
+        switch (what) {
+        case 0: d.reserved[1] = 1; break;
+        case 1: d.outbuf = nullptr; break;
+        case 2: d.type = UCD_TYPE__NULL; break;
+        default: d.inoffset = 1 << 20; break;
+        }
+        forget_counts();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+              UCD_ERR__INVALID_ARG);
+        CHECK(std::string(ucd_last_error()).find("211") != std::string::npos);
+        CHECK(mock::counts.launches == 0);
+        for (const ucd_pack_desc_t &each : descs) REQUIRE(each.actual_pack_bytes == 12345);
+    }
+    REQUIRE(pack(right, hints) == UCD_SUCCESS);
+    many.moves.check("after wrong ones");
+}
+
+TEST_CASE("a large batch whose members are partly on another device or on the host") {
+    DeviceSession session;
+    Case one("elsewhere", 0);
+    const Subject s = make_subject(one, vector(20, 1, 3, leaf(UCD_TYPE__DOUBLE)), 1);
+    const Memory other = GENERATE(device1, pinned, pageable);
+    BatchMoves here(one), there(one);
+    for (int i = 0; i < 200; ++i) {
+        here.add(s, 0, s.size());
+        there.add(s, 0, s.size());
+    }
+    here.allocate(device0, device0);
+    there.allocate(device0, other);
+    here.set_up_pack();
+    there.set_up_pack();
+    std::vector<ucd_pack_desc_t> descs = here.packs();
+    const std::vector<ucd_pack_desc_t> more = there.packs();
+    descs.insert(descs.end(), more.begin(), more.end());
+    REQUIRE(pack(descs) == UCD_SUCCESS);
+    here.check("here");
+    there.check("there");
+}
+
+TEST_CASE("a large batch of which one member's indices are by reference") {
+    DeviceSession session;
+    const Hints hints(GENERATE(false, true));
+    Vectors many(300);
+    many.moves.set_up_pack();
+    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    auto *const indices =
+        static_cast<std::int32_t *>(mock::allocate(ucd::MemoryKind::device, 0, 16));
+    const std::int32_t places[] = {3, 1, 0, 2};
+    mock::write(indices, places, sizeof places);
+    ucd_type_t type = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 64,
+                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
+    auto *const packed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 32));
+    const double values[] = {1, 2, 3, 4};
+    mock::write(typed, values, sizeof values);
+    descs.insert(descs.begin() + 150, {typed, 1, type, 0, packed, 32, 0, {0, 0}});
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    double got[4];
+    mock::read(got, packed, sizeof got);
+    for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
+    many.moves.check("beside it");
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    for (void *memory : {static_cast<void *>(indices), static_cast<void *>(typed),
+                         static_cast<void *>(packed)})
+        mock::release(memory);
+}
