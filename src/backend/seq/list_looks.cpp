@@ -14,27 +14,13 @@ inline int64_t higher(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-// Without wide comparisons, several in turn: each waits for the one before.
-constexpr std::size_t lanes = 8;
-
 ListReach reach(const int64_t *list, std::size_t count) {
-    int64_t low[lanes], high[lanes];
-    for (std::size_t k = 0; k < lanes; ++k) low[k] = high[k] = list[0];
-    std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        for (std::size_t k = 0; k < lanes; ++k) {
-            low[k] = lower(low[k], list[i + k]);
-            high[k] = higher(high[k], list[i + k]);
-        }
-    for (; i < count; ++i) {
-        low[0] = lower(low[0], list[i]);
-        high[0] = higher(high[0], list[i]);
+    int64_t least = list[0], most = list[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        least = lower(least, list[i]);
+        most = higher(most, list[i]);
     }
-    for (std::size_t k = 1; k < lanes; ++k) {
-        low[0] = lower(low[0], low[k]);
-        high[0] = higher(high[0], high[k]);
-    }
-    return {low[0], high[0]};
+    return {least, most};
 }
 
 BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t count) {

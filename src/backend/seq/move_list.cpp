@@ -5,20 +5,21 @@
 #include "nest.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ucd {
 namespace seq {
 namespace {
 
 // Displacements in bytes, which stay in the first cache.
-constexpr std::size_t at_once = 1024;
+constexpr std::size_t at_once = 512;
 
-// Blocks of one length; whole ones, one at least.
-void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, std::size_t count,
-                 char *packed) {
+// Blocks of one length, one at least, at displs[i] << shift.
+void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, int shift,
+                 std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
     Nest nest{};
-    nest.level[0] = {count, 0, displs, nullptr};
+    nest.level[0] = {count, 0, displs, nullptr, static_cast<uint8_t>(shift)};
     nest.block = bytes;
     move_kernel(list.direction, shape, leaf_for_block(bytes))(nest, list.typed, packed, Position{},
                                                               {{count - 1}, {}});
@@ -27,12 +28,15 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, st
 // The entries [begin, end) of blocks that all have `bytes`.
 void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
     const auto displs = list.displs;
-    if (list.unit == 1) return move_blocks(list, list.bytes, &displs[begin], end - begin, packed);
+    const auto unit = static_cast<uint64_t>(list.unit);
+    if (std::has_single_bit(unit))
+        return move_blocks(list, list.bytes, &displs[begin], std::countr_zero(unit), end - begin,
+                           packed);
     int64_t part[at_once];
     for (std::size_t size; begin < end; begin += size, packed += size * list.bytes) {
         size = std::min(end - begin, at_once);
         list_looks().scale(&displs[begin], size, list.unit, part);
-        move_blocks(list, list.bytes, part, size, packed);
+        move_blocks(list, list.bytes, part, 0, size, packed);
     }
 }
 
@@ -41,7 +45,7 @@ char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *fir
                 std::size_t count, char *packed) {
     const uint64_t units = first[count];
     if (longest * count == units) {
-        move_blocks(list, longest * list.bytes, displs, count, packed);
+        move_blocks(list, longest * list.bytes, displs, 0, count, packed);
     } else {
         constexpr LevelKind shape[] = {LevelKind::indexed};
         Nest nest{};
