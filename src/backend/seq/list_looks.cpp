@@ -27,7 +27,8 @@ BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t cou
     uint64_t displ_bits = 0, length_bits = 0, sum = 0, empty = 0;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (std::size_t i = 0; i < count; ++i) {
-        const auto at = static_cast<uint64_t>(displs[i]), length = static_cast<uint64_t>(lengths[i]);
+        const auto at = static_cast<uint64_t>(displs[i]),
+                   length = static_cast<uint64_t>(lengths[i]);
         const auto last = static_cast<int64_t>(at + length - 1);
         displ_bits |= at ^ static_cast<uint64_t>(displs[i] >> 63);
         length_bits |= length;
@@ -36,8 +37,8 @@ BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t cou
         least = lower(least, displs[i]);
         most = higher(most, last);
     }
-    return {displ_bits, length_bits, sum, static_cast<int64_t>(empty | length_bits) < 0,
-            {least, most}};
+    return {
+        displ_bits, length_bits, sum, static_cast<int64_t>(empty | length_bits) < 0, {least, most}};
 }
 
 void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__restrict scaled) {

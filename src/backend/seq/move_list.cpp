@@ -41,8 +41,8 @@ void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *
 }
 
 // Blocks of lengths of their own, in units of `list.bytes`, none of which is empty.
-char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *first, uint64_t longest,
-                std::size_t count, char *packed) {
+char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *first,
+                uint64_t longest, std::size_t count, char *packed) {
     const uint64_t units = first[count];
     if (longest * count == units) {
         move_blocks(list, longest * list.bytes, displs, 0, count, packed);

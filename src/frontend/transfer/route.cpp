@@ -80,7 +80,7 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 
 const char *first_byte(const Type &type, const char *typed) {
     PlainList plain;
-    const int64_t first = type.by_reference           ? type.true_lb
+    const int64_t first = type.by_reference            ? type.true_lb
                           : is_plain_list(type, plain) ? first_byte_of(plain)
                                                        : layout_of(type).start;
     return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
