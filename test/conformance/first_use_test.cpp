@@ -23,7 +23,10 @@ RecipePtr random_child(Rng &rng) {
     case 3: return leaf(UCD_TYPE__SHORT_INT); // has a hole
     case 4: return contig(rng.between(1, 80), leaf(UCD_TYPE__INT));
     case 5: return indexed_block(1, {1, 0, 2}, leaf(UCD_TYPE__INT)); // in another order
-    case 6: return structure({1, 1}, {0, 4}, {leaf(UCD_TYPE__INT), leaf(UCD_TYPE__FLOAT)});
+    case 6: {
+        const std::intptr_t first = rng.chance(50) ? 0 : 8; // before it there is nothing
+        return structure({1, 1}, {first, first + 4}, {leaf(UCD_TYPE__INT), leaf(UCD_TYPE__FLOAT)});
+    }
     case 7: {
         const std::intptr_t extent = rng.between(-24, 24);
         return resized(leaf(UCD_TYPE__INT), rng.between(-8, 8), extent);
