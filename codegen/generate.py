@@ -160,7 +160,7 @@ def files(backend):
         **compiled,
     }
     for instructions in backend.instructions:
-        for name in compiled:
+        for name in [*compiled, *backend.written_by_hand]:
             result[f"{instructions.name}_{name}"] = (
                 "instructions.cpp.j2",
                 {"instructions": instructions, "file": name},

@@ -175,6 +175,7 @@ class Backend:
     row_ops: tuple  # the reductions that also work on rows, where they are: of these ops,
     row_elements: tuple  # and of these elements
     instructions: tuple = ()  # the fastest first
+    written_by_hand: tuple = ()  # files that are compiled for each of them, too
 
     def shapes(self):
         for levels in range(1, self.max_levels + 1):
@@ -257,6 +258,7 @@ BACKENDS = {
                 ),
                 Instructions("avx2", ("avx2", "bmi2"), ("f16c",)),
             ),
+            written_by_hand=("list_looks.cpp",),
         ),
     )
 }

@@ -156,6 +156,35 @@ TEST_CASE("threads pack and unpack neighbouring fragments of one type") {
     });
 }
 
+TEST_CASE("threads race for the first use of a list") {
+    run_cases("first uses", 300, [](Case &one) {
+        Rng &rng = one.rng();
+        Ints lengths, displs;
+        for (std::size_t i = 1 + rng.mostly_small(200); i > 0; --i) {
+            displs.push_back(rng.between(-500, 500));
+            lengths.push_back(rng.between(0, 5));
+        }
+        lengths.push_back(1);
+        displs.push_back(0);
+        const RecipePtr child = contig(rng.between(1, 3), leaf(UCD_TYPE__INT));
+        const Subject subject = make_subject(one, indexed(lengths, displs, child), 1);
+        GuardedBuffer memory(rng, subject.range);
+        const std::uint64_t seed = rng.bits();
+        const std::string failure = in_threads([&](std::size_t id) -> std::string {
+            Rng own(mix_seed(seed, id));
+            std::vector<std::byte> packed(subject.size());
+            std::uintptr_t actual = untouched;
+            if (call_pack(own, memory.base(), 1, subject.type(), 0, packed.data(), packed.size(),
+                          &actual) != UCD_SUCCESS)
+                return ucd_last_error();
+            for (std::size_t i = 0; i < packed.size(); ++i)
+                if (packed[i] != *memory.actual(subject.bytes[i])) return "other bytes";
+            return "";
+        });
+        if (!failure.empty()) one.fail(failure);
+    });
+}
+
 TEST_CASE("threads create, use and free types of their own on a shared one") {
     run_cases("threads types", 200, [](Case &one) {
         const Subject shared = random_subject(one);

@@ -76,6 +76,8 @@ struct RandomNest {
         span = {0, static_cast<int64_t>(block)};
         for (std::size_t d = shape.size(); d-- > 0;)
             build_level(rng, d, shape[d], d + 1 == shape.size(), long_runs);
+        if (shape.size() == 1 && shape[0] == LevelKind::indexed_block && rng.chance(50))
+            count_in_units(rng);
     }
 
     void move_level(std::size_t d, int64_t by) {
@@ -83,6 +85,14 @@ struct RandomNest {
     }
 
 private:
+    // Displacements as they are, but of units.
+    void count_in_units(Rng &rng) {
+        const auto shift = static_cast<uint8_t>(rng.between(1, 5));
+        nest.level[0].shift = shift;
+        const auto [low, high] = std::minmax_element(displs[0].begin(), displs[0].end());
+        span = {*low << shift, (*high << shift) + static_cast<int64_t>(nest.block)};
+    }
+
     static int64_t gap(Rng &rng) { return rng.chance(40) ? 0 : rng.between(0, 40); }
 
     // Rows of many blocks or runs, small multiples of the block as distances, and distances that
@@ -171,7 +181,7 @@ void enumerate(const Nest &nest, std::span<const LevelKind> shape, std::size_t d
             block.at.at[d] = i;
             block.at.in_run[d] = j;
             block.displ += shape[d] == LevelKind::strided ? static_cast<int64_t>(i) * level.stride
-                                                          : level.displs[i];
+                                                          : level.displs[i] << level.shift;
             if (shape[d] == LevelKind::indexed)
                 block.displ += static_cast<int64_t>(j) * level.stride;
             enumerate(nest, shape, d + 1, block, blocks);
@@ -248,7 +258,7 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
     // Tables may hold absolute addresses, with an origin of NULL.
     char *origin = typed.data() + displ_of_origin;
     for (std::size_t d = 0; d < shape.size() && origin != nullptr; ++d)
-        if (shape[d] != LevelKind::strided && rng.chance(50)) {
+        if (shape[d] != LevelKind::strided && random.nest.level[d].shift == 0 && rng.chance(50)) {
             random.move_level(d, reinterpret_cast<intptr_t>(origin));
             origin = nullptr;
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel_tables.h"
+#include "list_looks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -156,6 +157,7 @@ struct KernelSet {
     const TransposeIndex &transpose_index;
     const ReduceIndex &reduce_index;
     const RowReduceIndex &row_reduce_index;
+    const ListLooks &looks;
 };
 
 // The sets that this machine can run, the fastest first; the last is the baseline.

@@ -2,7 +2,8 @@
 //
 // Levels are numbered from the outermost. Three kinds:
 //   s  strided:  iteration i lies at i * stride
-//   b  indexed_block: iteration i lies at displs[i]
+//   b  indexed_block: iteration i lies at displs[i]; where it is the only level, at
+//                displs[i] << shift
 //   i  indexed: run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a
 //   run
 //                at j * stride
@@ -21,6 +22,7 @@ struct Level {
     int64_t stride;        // s, i
     const int64_t *displs; // b, i
     const uint64_t *first; // i: count + 1 entries
+    uint8_t shift = 0;     // b
 };
 
 struct Nest {

@@ -103,24 +103,33 @@ UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride
     return packed;
 }
 
-template <class Leaf>
-UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
-                                       uint64_t count, char *packed) {
+// `shift`, of `shifted` rows: block k lies at displs[k] << shift.
+template <bool shifted, class Leaf>
+UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *displs, uint8_t shift,
+                                uint64_t count, char *packed) {
+    const auto block = [&at, &displs, shift](unsigned k) {
+        const uintptr_t displ = static_cast<uintptr_t>(displs[k]);
+        return at + (shifted ? displ << shift : displ);
+    };
     if constexpr (Leaf::exact) {
         for (; count >= 8; count -= 8) {
-            const auto block = [at, displs](unsigned k) {
-                return at + static_cast<uintptr_t>(displs[k]);
-            };
             move_group<8>(leaf, block, packed);
             displs += 8;
             packed += 8 * Leaf::width;
         }
     }
     for (; count > 0; --count) {
-        leaf.move(at + static_cast<uintptr_t>(*displs++), packed);
+        leaf.move(block(0), packed);
+        ++displs;
         packed += leaf.bytes();
     }
     return packed;
+}
+
+template <class Leaf>
+UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
+                                       uint64_t count, char *packed) {
+    return listed_row<false>(leaf, at, displs, 0, count, packed);
 }
 
 // Rows of fewer small blocks than this are taken together, because the end of a row costs as much

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transfer/dispatch.h"
+#include "transfer/first_use.h"
 
 #include <span>
 
@@ -27,6 +28,8 @@ inline Status launch_on_host(Context &context, std::span<const Job> jobs) {
 
 inline Status run_on_host(Context &context, const Transfer &t, Direction direction, Op op,
                           const Limits &limits) {
+    if (t.type->cache.load(std::memory_order_acquire) == nullptr) [[unlikely]]
+        if (op == Op::replace && move_at_first_use(t, direction, limits)) return success;
     Job job;
     job.direction = direction; // where both sides are does not matter to the host
     job.op = op;

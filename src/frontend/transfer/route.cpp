@@ -2,6 +2,7 @@
 
 #include "layout_walk.h"
 #include "pitched_copies.h"
+#include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
 #include "types/ops.h"
 #include "types/predefined.h"
@@ -78,7 +79,10 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 }
 
 const char *first_byte(const Type &type, const char *typed) {
-    const int64_t first = type.by_reference ? type.true_lb : layout_of(type).start;
+    PlainList plain;
+    const int64_t first = type.by_reference            ? type.true_lb
+                          : is_plain_list(type, plain) ? first_byte_of(plain)
+                                                       : layout_of(type).start;
     return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
 }
 

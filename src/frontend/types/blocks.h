@@ -19,9 +19,8 @@ struct BlocksOfOwnLength {
     std::span<const int64_t> displs, lengths;
     int64_t unit, stride;
 
-    bool has_negative_length() const;
-    // The lengths are not negative.
-    void add_to(Bounds &bounds, const Type &child) const;
+    // False if a length is negative; then `bounds` mean nothing.
+    bool add_to(Bounds &bounds, const Type &child) const;
 };
 
 } // namespace ucd

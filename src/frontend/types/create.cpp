@@ -202,9 +202,8 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
     const BlocksOfOwnLength blocks{t->displs, t->blocklengths, t->unit, child.extent()};
-    if (blocks.has_negative_length()) return lengths_valid(count, t->blocklengths.data());
     Bounds bounds;
-    blocks.add_to(bounds, child);
+    if (!blocks.add_to(bounds, child)) return lengths_valid(count, t->blocklengths.data());
     return finish(bounds, std::move(t), type);
 }
 
@@ -225,7 +224,7 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
         const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
                                        std::span(t->blocklengths).subspan(begin, size), 1,
                                        child->extent()};
-        blocks.add_to(bounds, *child);
+        (void)blocks.add_to(bounds, *child); // they have been looked at
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }

@@ -87,6 +87,8 @@ struct Type {
     uint32_t argument_count = 0;
 
     mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
+    // Whether it was moved as it was described, see transfer/first_use.h.
+    mutable std::atomic<bool> moved{false};
     mutable const Type *next_dead = nullptr; // links types on their way out; see release()
 
     // A duplicate has what was derived from its original.

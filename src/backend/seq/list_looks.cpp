@@ -1,0 +1,67 @@
+// Plain loops, which the compiler turns into the widest instructions of each set. They are compiled
+// as the kernels are.
+#include "instructions.h"
+#include "kernel_set.h"
+
+namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
+namespace {
+
+// Not std::min: the linker keeps one copy of a template for all sets.
+inline int64_t lower(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+inline int64_t higher(int64_t a, int64_t b) {
+    return b > a ? b : a;
+}
+
+ListReach reach(const int64_t *list, std::size_t count) {
+    int64_t least = list[0], most = list[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        least = lower(least, list[i]);
+        most = higher(most, list[i]);
+    }
+    return {least, most};
+}
+
+BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t count) {
+    uint64_t displ_bits = 0, length_bits = 0, sum = 0, empty = 0;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto at = static_cast<uint64_t>(displs[i]),
+                   length = static_cast<uint64_t>(lengths[i]);
+        const auto last = static_cast<int64_t>(at + length - 1);
+        displ_bits |= at ^ static_cast<uint64_t>(displs[i] >> 63);
+        length_bits |= length;
+        sum += length;
+        empty |= length - 1; // the sign
+        least = lower(least, displs[i]);
+        most = higher(most, last);
+    }
+    return {
+        displ_bits, length_bits, sum, static_cast<int64_t>(empty | length_bits) < 0, {least, most}};
+}
+
+void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__restrict scaled) {
+    const auto times = static_cast<uint64_t>(unit);
+    if (times != 0 && (times & (times - 1)) == 0) {
+        const int shift = __builtin_ctzll(times);
+        for (std::size_t i = 0; i < count; ++i)
+            scaled[i] = static_cast<int64_t>(static_cast<uint64_t>(list[i]) << shift);
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        scaled[i] = static_cast<int64_t>(static_cast<uint64_t>(list[i]) * times);
+}
+
+uint64_t sum(const int64_t *list, std::size_t count) {
+    uint64_t all = 0;
+    for (std::size_t i = 0; i < count; ++i) all += static_cast<uint64_t>(list[i]);
+    return all;
+}
+
+} // namespace
+
+extern constinit const ListLooks looks;
+constinit const ListLooks looks = {reach, blocks, scale, sum};
+
+} // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

@@ -1,0 +1,117 @@
+// Lists of blocks, moved as they were described by the kernels for layouts of one level.
+#include "in_threads.h"
+#include "kernel_tables.h"
+#include "list_looks.h"
+#include "nest.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ucd {
+namespace seq {
+namespace {
+
+// Displacements in bytes, which stay in the first cache.
+constexpr std::size_t at_once = 512;
+
+// Blocks of one length, one at least, at displs[i] << shift.
+void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, int shift,
+                 std::size_t count, char *packed) {
+    constexpr LevelKind shape[] = {LevelKind::indexed_block};
+    Nest nest{};
+    nest.level[0] = {count, 0, displs, nullptr, static_cast<uint8_t>(shift)};
+    nest.block = bytes;
+    move_kernel(list.direction, shape, leaf_for_block(bytes))(nest, list.typed, packed, Position{},
+                                                              {{count - 1}, {}});
+}
+
+// The entries [begin, end) of blocks that all have `bytes`.
+void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
+    const auto displs = list.displs;
+    const auto unit = static_cast<uint64_t>(list.unit);
+    if (std::has_single_bit(unit))
+        return move_blocks(list, list.bytes, &displs[begin], std::countr_zero(unit), end - begin,
+                           packed);
+    int64_t part[at_once];
+    for (std::size_t size; begin < end; begin += size, packed += size * list.bytes) {
+        size = std::min(end - begin, at_once);
+        list_looks().scale(&displs[begin], size, list.unit, part);
+        move_blocks(list, list.bytes, part, 0, size, packed);
+    }
+}
+
+// Blocks of lengths of their own, in units of `list.bytes`, none of which is empty.
+char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *first,
+                uint64_t longest, std::size_t count, char *packed) {
+    const uint64_t units = first[count];
+    if (longest * count == units) {
+        move_blocks(list, longest * list.bytes, displs, 0, count, packed);
+    } else {
+        constexpr LevelKind shape[] = {LevelKind::indexed};
+        Nest nest{};
+        nest.level[0] = {count, static_cast<int64_t>(list.bytes), displs, first};
+        nest.block = list.bytes;
+        nest.longest_run = longest * list.bytes;
+        nest.runs = list.displs.size();
+        move_kernel(list.direction, shape, leaf_for_runs(list.bytes))(
+            nest, list.typed, packed, Position{},
+            {{count - 1}, {first[count] - first[count - 1] - 1}});
+    }
+    return packed + units * list.bytes;
+}
+
+// The entries [begin, end) of blocks with lengths of their own.
+void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
+    int64_t displs[at_once];
+    uint64_t first[at_once + 1];
+    while (begin < end) {
+        const std::size_t size = std::min(end - begin, at_once);
+        list_looks().scale(&list.displs[begin], size, list.unit, displs);
+        // Kernels take no empty ones: they are overwritten by the next.
+        std::size_t count = 0;
+        uint64_t units = 0, longest = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto length = static_cast<uint64_t>(list.lengths[begin + i]);
+            displs[count] = displs[i];
+            first[count] = units;
+            units += length;
+            longest = std::max(longest, length);
+            count += length > 0;
+        }
+        first[count] = units;
+        if (count > 0) packed = move_runs(list, displs, first, longest, count, packed);
+        begin += size;
+    }
+}
+
+} // namespace
+} // namespace seq
+
+void move_list(const ListMove &list) {
+    const unsigned threads = seq::useful_threads(list.total, list.threads);
+    const std::size_t count = list.displs.size();
+    // Equal numbers of entries.
+    const auto share = [&](unsigned i) {
+        const std::size_t begin = count / threads * i;
+        const std::size_t end = i + 1 == threads ? count : count / threads * (i + 1);
+        const uint64_t before =
+            list.lengths == nullptr ? begin : seq::list_looks().sum(list.lengths, begin);
+        char *const packed = list.packed + before * list.bytes;
+        if (list.lengths != nullptr)
+            seq::move_own(list, begin, end, packed);
+        else if (begin < end)
+            seq::move_equal(list, begin, end, packed);
+    };
+    if (threads == 1) return share(0);
+    seq::in_threads(threads, share);
+}
+
+ListReach reach_of_list(std::span<const int64_t> list) {
+    return seq::list_looks().reach(list.data(), list.size());
+}
+
+BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths) {
+    return seq::list_looks().blocks(displs.data(), lengths, displs.size());
+}
+
+} // namespace ucd

@@ -1,0 +1,26 @@
+// Types that are lists of blocks of consecutive bytes. Such a type can be moved as it was
+// described: where it is used once only, a layout would cost several times what the move does.
+#pragma once
+
+#include "host_lists.h"
+#include "types/type.h"
+
+namespace ucd {
+
+struct PlainList {
+    const Type *list = nullptr; // of form indexed_block or indexed
+    int64_t shift = 0;          // of the first byte of a block at displacement 0
+    uint64_t bytes = 0;         // of each block, or of each child if blocks have own lengths
+};
+
+// Whether a type that is not empty is one; at once if something has been derived from it. May
+// derive the layout of the list's child.
+bool is_plain_list(const Type &type, PlainList &plain);
+
+// Where the first packed byte lies.
+int64_t first_byte_of(const PlainList &plain);
+
+// What moves all of it; the sides and the direction are left open.
+ListMove move_of(const PlainList &plain);
+
+} // namespace ucd

@@ -1,0 +1,15 @@
+// The first use of a type that may be the only one.
+#pragma once
+
+#include "direction.h"
+#include "job.h"
+#include "transfer/transfer.h"
+
+namespace ucd {
+
+// Moves all of one object of a type that is a list, in host memory, as the type was described. It
+// does so once for each type, and only while nothing has been derived from the type: what is used
+// again has a layout. False if it did nothing.
+bool move_at_first_use(const Transfer &t, Direction direction, const Limits &limits);
+
+} // namespace ucd

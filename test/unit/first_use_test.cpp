@@ -1,0 +1,78 @@
+// What is derived from a type at its first use, and what is not.
+#include "support/catch.hpp"
+
+#include "support/moves/recipe_build.hpp"
+
+#include "prepared/plain_list.h"
+#include "prepared/type_cache.h"
+
+#include <ucd.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+const ucd::Type &type_of(const BuiltType &built) {
+    return *reinterpret_cast<const ucd::Type *>(built.get());
+}
+
+bool has_layout(const BuiltType &built) {
+    return type_of(built).cache.load() != nullptr;
+}
+
+void pack(const BuiltType &built, std::uintptr_t count = 1, std::uintptr_t offset = 0) {
+    std::uintptr_t moved = 0;
+    std::vector<double> memory(200), packed(200);
+    REQUIRE(ucd_pack(memory.data() + 50, count, built.get(), offset, packed.data(), 1600, &moved,
+                     nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+}
+
+bool is_plain(const RecipePtr &recipe) {
+    const BuiltType built(recipe);
+    ucd::PlainList plain;
+    return ucd::is_plain_list(type_of(built), plain);
+}
+
+} // namespace
+
+TEST_CASE("a list that is used once has no layout") {
+    for (const RecipePtr &list :
+         {indexed_block(2, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE)),
+          indexed({2, 0, 1}, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE)),
+          resized(hindexed({2, 1}, {9, 40}, leaf(UCD_TYPE__INT)), -8, 400)}) {
+        const BuiltType built(list);
+        pack(built);
+        CHECK_FALSE(has_layout(built));
+        pack(built);
+        CHECK(has_layout(built));
+    }
+}
+
+TEST_CASE("what is no whole list has a layout from its first use on") {
+    const RecipePtr list = indexed_block(2, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE));
+    const BuiltType part(list), several(list), vectors(vector(3, 1, 2, leaf(UCD_TYPE__DOUBLE)));
+    pack(part, 1, 8);
+    CHECK(has_layout(part));
+    pack(several, 2);
+    CHECK(has_layout(several));
+    pack(vectors);
+    CHECK(has_layout(vectors));
+}
+
+TEST_CASE("which lists are plain") {
+    const RecipePtr d = leaf(UCD_TYPE__DOUBLE);
+    CHECK(is_plain(indexed_block(2, {9, 3}, contig(3, d))));
+    CHECK(is_plain(indexed_block(1, {9, 3}, resized(d, 0, 24)))); // single ones with gaps
+    CHECK(is_plain(indexed({1, 2}, {9, 3}, structure({1, 1}, {0, 8}, {d, d}))));
+    CHECK_FALSE(is_plain(indexed_block(2, {9, 3}, resized(d, 0, 24))));
+    CHECK_FALSE(is_plain(indexed({1, 1}, {9, 3}, resized(d, 0, 24))));
+    CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, vector(2, 1, 2, d))));
+    CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, leaf(UCD_TYPE__SHORT_INT))));
+    // As many bytes as its extent, in another order.
+    CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, indexed_block(1, {1, 0}, d))));
+    CHECK_FALSE(is_plain(contig(2, indexed_block(1, {9, 3}, d))));
+}
