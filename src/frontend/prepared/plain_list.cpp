@@ -1,5 +1,6 @@
 #include "prepared/plain_list.h"
 
+#include "layout/relative_list.h"
 #include "prepared/type_cache.h"
 #include "types/predefined.h"
 
@@ -18,7 +19,7 @@ bool is_one_block(const Type &type) {
 } // namespace
 
 bool is_plain_list(const Type &type, PlainList &plain) {
-    if (type.cache.load(std::memory_order_acquire) != nullptr) return false;
+    if (type.size == 0 || type.cache.load(std::memory_order_acquire) != nullptr) return false;
     const Type *list = &type;
     int64_t shift = 0;
     for (; list->form == Form::wrap; list = list->child) shift = displace(shift, list->stride);
@@ -39,6 +40,44 @@ int64_t first_byte_of(const PlainList &plain) {
     while (list.block_length(first) == 0) ++first;
     const auto displ = static_cast<uint64_t>(list.displs[static_cast<std::size_t>(first)]);
     return displace(plain.shift, displ, list.unit);
+}
+
+namespace {
+
+// The segments are those of a list of which no two blocks touch: backends do not look at them.
+Layout described_layout(const Type &type, const PlainList &plain) {
+    const Type &list = *plain.list;
+    Layout layout;
+    Node block;
+    block.bytes = plain.bytes;
+    block.high = static_cast<int64_t>(plain.bytes);
+    block.segments = {
+        .count = 1, .first_bytes = plain.bytes, .last_bytes = plain.bytes, .last_end = block.high};
+    layout.start = first_byte_of(plain);
+    Node blocks;
+    blocks.kind = NodeKind::indexed_block;
+    blocks.count = static_cast<uint64_t>(list.count);
+    blocks.bytes = list.size;
+    blocks.low = displace(type.true_lb, UINT64_MAX, layout.start);
+    blocks.high = displace(type.true_ub, UINT64_MAX, layout.start);
+    Table table;
+    table.displs = displacements_from_first(list, [](auto) {});
+    blocks.segments = block.segments;
+    blocks.segments.count = blocks.count;
+    blocks.segments.inner_min = blocks.segments.inner_max = plain.bytes;
+    blocks.segments.last_end = displace(table.displs.back(), block.high);
+    layout.nodes = {block, blocks};
+    layout.tables.push_back(std::move(table));
+    layout.root = 1;
+    layout.depth = 2;
+    return layout;
+}
+
+} // namespace
+
+ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
+    if (plain.list->form != Form::indexed_block) return nullptr;
+    return with_layout(type, described_layout(type, plain));
 }
 
 ListMove move_of(const PlainList &plain) {

@@ -13,7 +13,7 @@ struct PlainList {
     uint64_t bytes = 0;         // of each block, or of each child if blocks have own lengths
 };
 
-// Whether a type that is not empty is one; at once if something has been derived from it. May
+// Whether a type is one, and not empty; at once if something has been derived from it. May
 // derive the layout of the list's child.
 bool is_plain_list(const Type &type, PlainList &plain);
 
@@ -22,5 +22,11 @@ int64_t first_byte_of(const PlainList &plain);
 
 // What moves all of it; the sides and the direction are left open.
 ListMove move_of(const PlainList &plain);
+
+// A type with the same bytes and bounds, to be moved once by a device: its layout is the list as it
+// was described, in no normal form, which would take several times as long to find. Only backends
+// may look at that layout. Null if blocks have lengths of their own. `type` is what `plain` was
+// found of.
+ConstTypeOwner as_described(const Type &type, const PlainList &plain);
 
 } // namespace ucd

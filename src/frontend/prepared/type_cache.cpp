@@ -75,10 +75,9 @@ const TypeCache &make_cache(const Type &type) {
     return cache_of(type);
 }
 
-ConstTypeOwner with_index_lists(const Type &type, std::vector<IndexList> lists) {
+ConstTypeOwner with_layout(const Type &type, Layout layout) {
     auto cache = std::make_unique<TypeCache>();
-    cache->layout = layout_of(type);
-    cache->layout.index_lists = std::move(lists);
+    cache->layout = std::move(layout);
     TypeOwner made;
     (void)create_resized(type, type.lb, type.extent(), made); // the bounds fit
     made->cache.store(cache.release(), std::memory_order_release);

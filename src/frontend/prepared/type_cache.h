@@ -45,9 +45,8 @@ inline const Layout &layout_of(const Type &type) {
     return cache_of(type).layout;
 }
 
-// A type that is as this one, but for the lists of its layout: these, in the order of
-// Layout::index_lists.
-ConstTypeOwner with_index_lists(const Type &type, std::vector<IndexList> lists);
+// A type that is as this one, but for its layout.
+ConstTypeOwner with_layout(const Type &type, Layout layout);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const Plan *&plan);

@@ -1,5 +1,3 @@
-// NOTE, not to be committed: another branch is rewriting batches (batch_cache, batch_tables, batch_table_builder) right
-// now, with the cache and the cost of fresh members. Leave that item of your task out, and do the rest. (git checkout this file.)
 // Batches that one device moves, as the hints of the call say, and what was worked out for them.
 // One that comes again is compared, and neither checked nor planned.
 #pragma once

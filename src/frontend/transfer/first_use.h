@@ -12,4 +12,8 @@ namespace ucd {
 // again has a layout. False if it did nothing.
 bool move_at_first_use(const Transfer &t, Direction direction, const Limits &limits);
 
+// The same for a device, which is to move the type that is returned in its place; null if there is
+// nothing to be gained.
+ConstTypeOwner described_for_first_use(const Transfer &t, Op op, const Limits &limits);
+
 } // namespace ucd

@@ -98,9 +98,9 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
             type = known.type.get();
             return success;
         }
-    const Layout &layout = layout_of(*type);
+    Layout layout = layout_of(*type);
     const std::vector<uint64_t> lengths = lengths_of_lists(layout);
-    std::vector<IndexList> lists = layout.index_lists;
+    std::vector<IndexList> &lists = layout.index_lists;
     for (std::size_t i = 0; i < lists.size(); ++i) {
         MemoryLocation place;
         UCD_TRY(locations.find(nullptr, lists[i].indices, place));
@@ -110,7 +110,7 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
         UCD_TRY(copy_to(mover, place, lists[i].indices, bytes, copy));
         lists[i].indices = copy;
     }
-    moved_.push_back({type, mover, with_index_lists(*type, std::move(lists))});
+    moved_.push_back({type, mover, with_layout(*type, std::move(layout))});
     type = moved_.back().type.get();
     return success;
 }

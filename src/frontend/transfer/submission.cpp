@@ -1,5 +1,6 @@
 #include "transfer/submission.h"
 
+#include "transfer/first_use.h"
 #include "transfer/host_submission.h"
 #include "transfer/progress.h"
 #include "transfer/single_launch.h"
@@ -150,6 +151,13 @@ Status Submission::start_one(Context &context, const Transfer &t, Direction dire
         if (route.kind == RouteKind::host)
             return run_on_host(context, t, direction, op, hints.limits);
         if (route.kind == RouteKind::direct) {
+            if (t.type->cache.load(std::memory_order_acquire) == nullptr)
+                if (const auto type = described_for_first_use(t, op, hints.limits)) {
+                    Transfer once = t;
+                    once.type = type.get();
+                    return SingleLaunch::start({route.packed, submission.settings_of(route)}, once,
+                                               operation);
+                }
             UCD_TRY(submission.check_direct(t, route.packed));
             return SingleLaunch::start({route.packed, submission.settings_of(route)}, t, operation);
         }
@@ -265,11 +273,17 @@ Status Submission::add_in_stream(const Transfer &t) {
     UCD_TRY(check_direct(t, stream_->executor));
     if (t.type->by_reference)
         UCD_TRY(check_lists_reached(hints_, locations_, stream_->executor, *t.type));
-    UCD_TRY(add_launch(stream_dispatch_, t));
+    Transfer moved = t;
+    ConstTypeOwner described;
+    if (t.type->cache.load(std::memory_order_acquire) == nullptr) {
+        described = described_for_first_use(t, op_, hints_.limits);
+        if (described != nullptr) moved.type = described.get();
+    }
+    UCD_TRY(add_launch(stream_dispatch_, moved));
     const Job &job = launch_on(stream_->executor).jobs.back();
     if (!job.plan->is_needed_by(job)) return success;
     if (types_ == nullptr) types_ = std::make_shared<KeptTypes>();
-    types_->add(*t.type);
+    types_->add(*moved.type);
     return success;
 }
 

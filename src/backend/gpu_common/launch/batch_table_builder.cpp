@@ -66,7 +66,7 @@ Status BatchTableBuilder::describe_nest(const Submission &to, const Job &job, ui
         member.first_word = static_cast<uint32_t>(position >> std::countr_zero(word));
         return shape_of(to, word, member.shape);
     }
-    GpuPlan::Interpreter &interpreter = plan_->interpreter();
+    Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
     UCD_TRY(to.use(interpreter.lists, address, &used_));
     const uint64_t position = job.offset - member.head;

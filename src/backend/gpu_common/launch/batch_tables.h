@@ -1,5 +1,3 @@
-// NOTE, not to be committed: another branch is rewriting batches (batch_cache, batch_tables, batch_table_builder) right
-// now, with the cache and the cost of fresh members. Leave that item of your task out, and do the rest. (git checkout this file.)
 // The tables of batches in device memory. They stay after their batch is done: if the next batch is
 // the same, nothing is built or uploaded. The store outlives backends, because graphs
 // may.

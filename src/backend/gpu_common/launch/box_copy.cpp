@@ -61,15 +61,23 @@ bool is_faster_to_pinned(const PitchedCopy &copy, uintptr_t origin) {
 namespace {
 
 Boxes boxes_of(const Job &job) {
-    const LayoutPlan &plan = static_cast<const GpuPlan &>(*job.plan).host;
-    return {plan.layout, plan.boxes, job.count, plan.extent};
+    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+    return {plan.host.layout, plan.boxes(), job.count, plan.host.extent};
 }
 
 } // namespace
 
 bool is_one_copy(const Job &job, PitchedCopy &copy) {
     // Where its blocks are, the host may not be able to read.
-    if (static_cast<const GpuPlan &>(*job.plan).host.layout.has_reference()) return false;
+    const LayoutPlan &plan = static_cast<const GpuPlan &>(*job.plan).host;
+    if (plan.layout.has_reference()) return false;
+    // A long part of a list is no box, or else it would be none of a list: no index is made to find
+    // that out.
+    constexpr uint64_t many = 64;
+    const ShapeLevel &outermost = plan.shape.level[0];
+    if (plan.shape.levels > 0 && outermost.kind != LevelKind::strided &&
+        job.length > many * outermost.each)
+        return false;
     Boxes boxes = boxes_of(job);
     return is_one_copy(boxes, job.offset, job.length, copy);
 }

@@ -203,7 +203,7 @@ Status launch_places(const Copy &copy, uint32_t word) {
 }
 
 Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &layout) {
-    GpuPlan::Interpreter &interpreter = side.gpu_plan.interpreter();
+    Interpreter &interpreter = side.gpu_plan.interpreter();
     UCD_TRY(copy.submission.use(interpreter.lists, layout.lists));
     layout.nodes = interpreter.host.nodes;
     layout.root = interpreter.host.root;

@@ -7,11 +7,6 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-uint64_t next_id() {
-    static std::atomic<uint64_t> ids{0};
-    return ++ids;
-}
-
 std::unique_ptr<DeviceLists> on_devices(const std::vector<char> &lists) {
     return lists.empty() ? nullptr : std::make_unique<DeviceLists>(lists);
 }
@@ -19,8 +14,8 @@ std::unique_ptr<DeviceLists> on_devices(const std::vector<char> &lists) {
 } // namespace
 
 GpuPlan::GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes)
-    : id(next_id()), host(layout, extent, repeated, max_bytes, tuning),
-      lists(on_devices(host.lists)), aligned_stores(on_devices(host.aligned_stores)) {}
+    : host(layout, extent, repeated, max_bytes, tuning), lists(on_devices(host.lists)),
+      aligned_stores(on_devices(host.aligned_stores)) {}
 
 bool GpuPlan::may_need_interpreter(uint64_t count) const {
     const Shape &shape = host.shape;
@@ -55,8 +50,11 @@ std::string GpuPlan::describe() const {
 }
 
 std::size_t GpuPlan::memory() const {
-    return sizeof *this + host.boxes.memory() + host.lists.size() + host.aligned_stores.size() +
-           interpreter_.memory() + elements_interpreter_.memory();
+    std::size_t bytes = sizeof *this + host.lists.size() + host.aligned_stores.size();
+    for (const auto *lazy : {&interpreter_, &elements_interpreter_})
+        if (const Interpreter *made = lazy->peek()) bytes += made->host.bytes.size();
+    bytes += BoxIndex::memory_for(host.layout); // which may be made at any time
+    return bytes;
 }
 
 } // namespace ucd::UCD_GPU

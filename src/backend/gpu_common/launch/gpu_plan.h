@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend.h"
+#include "box_index.h"
 #include "plan/layout_plan.h"
 #include "runtime/device_lists.h"
 
@@ -15,34 +16,35 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// A layout for the kernels that walk any; made when it is first needed.
-class LazyInterpreter {
+// What most plans never need; made when it is first needed.
+template <class T>
+class Lazy {
 public:
-    struct Interpreter {
-        explicit Interpreter(InterpreterLists made) : host(std::move(made)), lists(host.bytes) {}
-        const InterpreterLists host;
-        DeviceLists lists;
-    };
-    // make() gives the lists.
+    // make() gives what a T is made of.
     template <class Make>
-    Interpreter &get(Make make) {
-        if (Interpreter *made = made_.load(std::memory_order_acquire)) return *made;
+    T &get(Make make) {
+        if (T *made = peek()) return *made;
         const std::lock_guard lock(mutex_);
-        if (interpreter_ == nullptr) {
-            interpreter_ = std::make_unique<Interpreter>(make());
-            made_.store(interpreter_.get(), std::memory_order_release);
+        if (owner_ == nullptr) {
+            owner_ = std::make_unique<T>(make());
+            made_.store(owner_.get(), std::memory_order_release);
         }
-        return *interpreter_;
+        return *owner_;
     }
-    std::size_t memory() const {
-        const Interpreter *made = made_.load(std::memory_order_acquire);
-        return made != nullptr ? made->host.bytes.size() : 0;
-    }
+    // Null if it has not been needed.
+    T *peek() const { return made_.load(std::memory_order_acquire); }
 
 private:
     std::mutex mutex_;
-    std::atomic<Interpreter *> made_{nullptr};
-    std::unique_ptr<Interpreter> interpreter_;
+    std::atomic<T *> made_{nullptr};
+    std::unique_ptr<T> owner_;
+};
+
+// A layout for the kernels that walk any.
+struct Interpreter {
+    explicit Interpreter(InterpreterLists made) : host(std::move(made)), lists(host.bytes) {}
+    const InterpreterLists host;
+    DeviceLists lists;
 };
 
 class GpuPlan final : public Plan {
@@ -53,7 +55,6 @@ public:
     std::size_t memory() const override;
     bool is_needed_by(const Job &job) const override;
 
-    using Interpreter = LazyInterpreter::Interpreter;
     // For what the shape cannot do.
     Interpreter &interpreter() const {
         return interpreter_.get([this] { return host.interpreter_lists(); });
@@ -62,6 +63,11 @@ public:
     Interpreter &interpreter_of(const Elements &elements) const {
         return elements_interpreter_.get(
             [&] { return lists_of_elements(elements.runs, elements.extent); });
+    }
+
+    // For copy engines.
+    const BoxIndex &boxes() const {
+        return boxes_.get([this]() -> const Layout & { return host.layout; });
     }
 
     // Whether some range of so many repetitions may be too far from its start for a nest, whatever
@@ -78,7 +84,6 @@ public:
                                                       std::memory_order_acq_rel);
     }
 
-    const uint64_t id; // of no other plan, ever
     const LayoutPlan host;
     const std::unique_ptr<DeviceLists> lists;          // of the shape; null: none
     const std::unique_ptr<DeviceLists> aligned_stores; // null: none
@@ -90,7 +95,8 @@ public:
 private:
     // By op, a bit per device.
     mutable std::array<std::atomic<uint32_t>, static_cast<unsigned>(Op::count_)> prepared_{};
-    mutable LazyInterpreter interpreter_, elements_interpreter_;
+    mutable Lazy<Interpreter> interpreter_, elements_interpreter_;
+    mutable Lazy<BoxIndex> boxes_;
 };
 
 } // namespace ucd::UCD_GPU

@@ -4,7 +4,7 @@
 
 namespace ucd::UCD_GPU {
 
-Status use_interpreter(const LaunchContext &launch, GpuPlan::Interpreter &interpreter,
+Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
                        InterpretedLayout &layout) {
     layout.nodes = interpreter.host.nodes;
     layout.root = interpreter.host.root;

@@ -42,7 +42,7 @@ inline LaunchContext make_context(const Submission &to, const Job &job) {
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
 
 // A layout for the interpreter, but for its place.
-Status use_interpreter(const LaunchContext &launch, GpuPlan::Interpreter &interpreter,
+Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
                        InterpretedLayout &layout);
 
 inline bool touches_host_memory(const Job &job) {

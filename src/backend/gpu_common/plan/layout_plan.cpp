@@ -36,7 +36,7 @@ Matrix matrix_in(const Shape &shape, bool repeated, const Tuning &tuning) {
 } // namespace
 
 LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, const Tuning &tuning)
-    : layout(l), extent(e), repeated(r), boxes(l) {
+    : layout(l), extent(e), repeated(r) {
     if (layout.empty()) return;
     size = layout.top().bytes;
     // Two stand for any number above one: only the outermost count differs.

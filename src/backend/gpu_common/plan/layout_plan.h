@@ -2,7 +2,6 @@
 // belongs to a vendor or a device.
 #pragma once
 
-#include "box_index.h"
 #include "layout.h"
 #include "plan/shape.h"
 #include "plan/tuning.h"
@@ -29,7 +28,6 @@ public:
     const Layout &layout;
     const int64_t extent;
     const bool repeated;
-    const BoxIndex boxes;    // for copy engines
     uint64_t size = 0;       // packed bytes of one repetition; 0: nothing to move
     bool contiguous = false; // one block, however often it is repeated
     uint32_t word = 1;       // that everything is a multiple of, but for the buffers' addresses

@@ -3,6 +3,7 @@
 #include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
+#include "layout/relative_list.h"
 #include "layout_walk.h"
 #include "support/list_memory.h"
 #include "types/bounds.h"
@@ -159,9 +160,10 @@ private:
             child.at = displace(child.at, first_of(t));
             ListLook look = reach_of(t);
             const int64_t touch = builder_.node(child.id).segments.last_end;
-            std::vector<int64_t> displs = from_first(t, [&](std::span<const int64_t> entries) {
-                look.steps += count_steps(entries, touch);
-            });
+            std::vector<int64_t> displs =
+                displacements_from_first(t, [&](std::span<const int64_t> entries) {
+                    look.steps += count_steps(entries, touch);
+                });
             return builder_.indexed_block(std::move(displs), child, &look);
         }
         return indexed(t, extent, child);
@@ -172,7 +174,7 @@ private:
         child.at = displace(child.at, first_of(t));
         // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
         const auto *const lengths = reinterpret_cast<const uint64_t *>(t.blocklengths.data());
-        return builder_.indexed_by(from_first(t, [](auto) {}),
+        return builder_.indexed_by(displacements_from_first(t, [](auto) {}),
                                    std::span(lengths, t.blocklengths.size()), extent, child);
     }
 
@@ -191,34 +193,6 @@ private:
                             displace(0, UINT64_MAX, first));
         };
         return {0, from_first(t.true_lb, low), from_first(t.true_ub, high)};
-    }
-
-    // The displacements in bytes, relative to the first. Part by part, use() is given them while
-    // they are in a cache, with the last one of the part before.
-    template <class Use>
-    static std::vector<int64_t> from_first(const Type &t, Use use) {
-        std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
-        std::array<int64_t, 256> part;
-        const auto count = static_cast<std::size_t>(t.count);
-        const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
-        const auto unit = static_cast<uint64_t>(t.unit);
-        for (std::size_t i = 0; i < count; i += part.size()) {
-            const std::size_t size = std::min(part.size(), count - i);
-            const int64_t *const from = t.displs.data() + i;
-            const auto make = [&](auto times) {
-                for (std::size_t k = 0; k < size; ++k)
-                    part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));
-            };
-            // Shifts are done several at once.
-            if (std::has_single_bit(unit))
-                make([shift = std::countr_zero(unit)](uint64_t n) { return n << shift; });
-            else
-                make([unit](uint64_t n) { return n * unit; });
-            displs.insert(displs.end(), part.begin(),
-                          part.begin() + static_cast<std::ptrdiff_t>(size));
-            use(std::span<const int64_t>(displs).subspan(i > 0 ? i - 1 : 0));
-        }
-        return displs;
     }
 
     static bool is_of_one_type(const Type &t) {

@@ -1,0 +1,43 @@
+// The displacements of a list as layouts have them.
+#pragma once
+
+#include "layout.h"
+#include "support/list_memory.h"
+#include "types/type.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ucd {
+
+// The displacements in bytes, relative to the first. Part by part, use() is given them while
+// they are in a cache, with the last one of the part before.
+template <class Use>
+std::vector<int64_t> displacements_from_first(const Type &t, Use use) {
+    std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
+    std::array<int64_t, 256> part;
+    const auto count = static_cast<std::size_t>(t.count);
+    const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
+    const auto unit = static_cast<uint64_t>(t.unit);
+    for (std::size_t i = 0; i < count; i += part.size()) {
+        const std::size_t size = std::min(part.size(), count - i);
+        const int64_t *const from = t.displs.data() + i;
+        const auto make = [&](auto times) {
+            for (std::size_t k = 0; k < size; ++k)
+                part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));
+        };
+        // Shifts are done several at once.
+        if (std::has_single_bit(unit))
+            make([shift = std::countr_zero(unit)](uint64_t n) { return n << shift; });
+        else
+            make([unit](uint64_t n) { return n * unit; });
+        displs.insert(displs.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size));
+        use(std::span<const int64_t>(displs).subspan(i > 0 ? i - 1 : 0));
+    }
+    return displs;
+}
+
+} // namespace ucd
