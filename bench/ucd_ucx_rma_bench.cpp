@@ -105,12 +105,8 @@ public:
     // Until the origin says that it is done.
     void serve() {
         char byte;
-        ucp_request_param_t p = {};
-        const ucs_status_ptr_t end =
-            ucp_tag_recv_nbx(peers_.worker(), &byte, 1, end_tag, UINT64_MAX, &p);
-        if (UCS_PTR_IS_ERR(end)) check_ucx(UCS_PTR_STATUS(end), "ucp_tag_recv_nbx");
-        while (UCS_PTR_IS_PTR(end) && ucp_request_check_status(end) == UCS_INPROGRESS) progress();
-        if (UCS_PTR_IS_PTR(end)) ucp_request_free(end);
+        peers_.receive_raw(&byte, 1, ucp_dt_make_contig(1), end_tag,
+                           [this] { return ucd_ucx_rma_progress(rma_); });
     }
 
     void run() {
@@ -138,12 +134,8 @@ public:
                 "by hand", "");
             for (std::size_t i = 0; i < shapes_.size(); ++i) measure(i, depth);
         }
-        char byte = 0;
-        ucp_request_param_t p = {};
-        const ucs_status_ptr_t end = ucp_tag_send_nbx(other(), &byte, 1, end_tag, &p);
-        if (UCS_PTR_IS_ERR(end)) check_ucx(UCS_PTR_STATUS(end), "ucp_tag_send_nbx");
-        while (UCS_PTR_IS_PTR(end) && ucp_request_check_status(end) == UCS_INPROGRESS) progress();
-        if (UCS_PTR_IS_PTR(end)) ucp_request_free(end);
+        const char byte = 0;
+        peers_.send_raw(1, &byte, 1, ucp_dt_make_contig(1), end_tag);
     }
 
 private:

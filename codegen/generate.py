@@ -3,9 +3,12 @@
 
     generate.py BACKEND OUTPUT_DIRECTORY
     generate.py BACKEND --list              the names of the files that it would write
+
+--instructions=avx2,... leaves out the instruction sets that it does not name.
 """
 
 import argparse
+import dataclasses
 import itertools
 import sys
 from pathlib import Path
@@ -190,8 +193,12 @@ def main():
     parser.add_argument("backend", choices=sorted(backends))
     parser.add_argument("output", nargs="?", type=Path)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--instructions")
     arguments = parser.parse_args()
     backend = backends[arguments.backend]
+    if arguments.instructions is not None:
+        chosen = tuple(s for s in backend.instructions if s.name in arguments.instructions.split(","))
+        backend = dataclasses.replace(backend, instructions=chosen)
     if arguments.list:
         print("\n".join(files(backend)))
         return

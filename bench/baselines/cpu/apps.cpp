@@ -71,24 +71,13 @@ void move_fft(const Lists &, char *__restrict typed, char *__restrict packed) {
 
 } // namespace
 
-std::span<const HandMove> milc_y_face() {
-    return nest_loops<shapes::milc_y_face>();
-}
-std::span<const HandMove> milc_t_face() {
-    return nest_loops<shapes::milc_t_face>();
-}
-std::span<const HandMove> nas_lu_x_face() {
-    return nest_loops<shapes::nas_lu_x_face>();
-}
-std::span<const HandMove> mg_x_face() {
-    return nest_loops<shapes::mg_x_face>();
-}
-std::span<const HandMove> mg_y_face() {
-    return nest_loops<shapes::mg_y_face>();
-}
-std::span<const HandMove> mg_z_face() {
-    return nest_loops<shapes::mg_z_face>();
-}
+template std::span<const HandMove> nest_loops<shapes::milc_y_face>();
+template std::span<const HandMove> nest_loops<shapes::milc_t_face>();
+template std::span<const HandMove> nest_loops<shapes::nas_lu_x_face>();
+template std::span<const HandMove> nest_loops<shapes::mg_x_face>();
+template std::span<const HandMove> nest_loops<shapes::mg_y_face>();
+template std::span<const HandMove> nest_loops<shapes::mg_z_face>();
+template std::span<const HandMove> nest_loops<shapes::specfem_mt>();
 
 std::span<const HandMove> wrf_x() {
     static constexpr HandMove ways[] = {
@@ -119,10 +108,6 @@ std::span<const HandMove> specfem_oc() {
 std::span<const HandMove> specfem_cm() {
     static constexpr HandMove ways[] = {{"loop", move_cm<To::packed>, move_cm<To::typed>}};
     return ways;
-}
-
-std::span<const HandMove> specfem_mt() {
-    return nest_loops<shapes::specfem_mt>();
 }
 
 std::span<const HandMove> fft2d() {

@@ -216,6 +216,22 @@ void move_transposed_in_registers(const Lists &, char *__restrict typed, char *_
 
 } // namespace
 
+template std::span<const HandMove> nest_loops<shapes::vector_8_of_512_large>();
+template std::span<const HandMove> nest_loops<shapes::vector_128_of_512>();
+template std::span<const HandMove> nest_loops<shapes::vector_128_of_512_large>();
+template std::span<const HandMove> nest_loops<shapes::vector_4_of_8>();
+template std::span<const HandMove> nest_loops<shapes::matrix_column>();
+template std::span<const HandMove> nest_loops<shapes::face_xz>();
+template std::span<const HandMove> nest_loops<shapes::face_yz>();
+template std::span<const HandMove> nest_loops<shapes::hypercube_16>();
+template std::span<const HandMove> nest_loops<shapes::hypercube_32>();
+template std::span<const HandMove> nest_loops<shapes::nest_4>();
+template std::span<const HandMove> nest_loops<shapes::nest_5>();
+template std::span<const HandMove> nest_loops<shapes::milc_face>();
+template std::span<const HandMove> nest_loops<shapes::nas_lu_face>();
+template std::span<const HandMove> nest_loops<shapes::small_contiguous>();
+template std::span<const HandMove> nest_loops<shapes::small_vector>();
+
 std::span<const HandMove> contiguous() {
     static constexpr HandMove ways[] = {
         {"memcpy", move_contiguous<To::packed>, move_contiguous<To::typed>},
@@ -230,51 +246,6 @@ std::span<const HandMove> vector_8_of_512() {
         {"line by line", nullptr, unpack_line_by_line<vector_8_of_512>},
     };
     return ways;
-}
-std::span<const HandMove> vector_8_of_512_large() {
-    return nest_loops<shapes::vector_8_of_512_large>();
-}
-std::span<const HandMove> vector_128_of_512() {
-    return nest_loops<shapes::vector_128_of_512>();
-}
-std::span<const HandMove> vector_128_of_512_large() {
-    return nest_loops<shapes::vector_128_of_512_large>();
-}
-std::span<const HandMove> vector_4_of_8() {
-    return nest_loops<shapes::vector_4_of_8>();
-}
-std::span<const HandMove> matrix_column() {
-    return nest_loops<shapes::matrix_column>();
-}
-std::span<const HandMove> face_xz() {
-    return nest_loops<shapes::face_xz>();
-}
-std::span<const HandMove> face_yz() {
-    return nest_loops<shapes::face_yz>();
-}
-std::span<const HandMove> hypercube_16() {
-    return nest_loops<shapes::hypercube_16>();
-}
-std::span<const HandMove> hypercube_32() {
-    return nest_loops<shapes::hypercube_32>();
-}
-std::span<const HandMove> nest_4() {
-    return nest_loops<shapes::nest_4>();
-}
-std::span<const HandMove> nest_5() {
-    return nest_loops<shapes::nest_5>();
-}
-std::span<const HandMove> milc_face() {
-    return nest_loops<shapes::milc_face>();
-}
-std::span<const HandMove> nas_lu_face() {
-    return nest_loops<shapes::nas_lu_face>();
-}
-std::span<const HandMove> small_contiguous() {
-    return nest_loops<shapes::small_contiguous>();
-}
-std::span<const HandMove> small_vector() {
-    return nest_loops<shapes::small_vector>();
 }
 
 std::span<const HandMove> runs_of_8() {

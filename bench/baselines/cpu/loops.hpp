@@ -25,45 +25,27 @@ struct HandPieces {
 
 namespace hand {
 
+// As many loops in each other as the nest has levels: of each nest in shapes.hpp and
+// app_shapes.hpp.
+template <auto nest>
+std::span<const HandMove> nest_loops();
+
 std::span<const HandMove> contiguous();
 std::span<const HandMove> vector_8_of_512();
-std::span<const HandMove> vector_8_of_512_large();
-std::span<const HandMove> vector_128_of_512();
-std::span<const HandMove> vector_128_of_512_large();
-std::span<const HandMove> vector_4_of_8();
-std::span<const HandMove> matrix_column();
-std::span<const HandMove> face_xz();
-std::span<const HandMove> face_yz();
-std::span<const HandMove> hypercube_16();
-std::span<const HandMove> hypercube_32();
 std::span<const HandMove> runs_of_8();
 std::span<const HandMove> runs_of_128();
 std::span<const HandMove> single_doubles();
 std::span<const HandMove> records();
 std::span<const HandMove> triangle();
 std::span<const HandMove> transpose();
-std::span<const HandMove> nest_4();
-std::span<const HandMove> nest_5();
-std::span<const HandMove> milc_face();
-std::span<const HandMove> nas_lu_face();
 // Of applications.
-std::span<const HandMove> milc_y_face();
-std::span<const HandMove> milc_t_face();
-std::span<const HandMove> nas_lu_x_face();
-std::span<const HandMove> mg_x_face();
-std::span<const HandMove> mg_y_face();
-std::span<const HandMove> mg_z_face();
 std::span<const HandMove> wrf_x();
 std::span<const HandMove> wrf_y();
 std::span<const HandMove> lammps_full();
 std::span<const HandMove> lammps_atomic();
 std::span<const HandMove> specfem_oc();
 std::span<const HandMove> specfem_cm();
-std::span<const HandMove> specfem_mt();
 std::span<const HandMove> fft2d();
-
-std::span<const HandMove> small_contiguous();
-std::span<const HandMove> small_vector();
 
 HandPieces vector_8_of_512_large_pieces();
 HandPieces vector_128_of_512_large_pieces();

@@ -100,22 +100,23 @@ Layout fft2d() {
 
 std::vector<Layout> app_layouts() {
     return {
-        nest_layout("MILC su3 y face", milc_y_face, hand::milc_y_face(),
+        nest_layout("MILC su3 y face", milc_y_face, hand::nest_loops<milc_y_face>(),
                     predefined(Element::float32)),
-        nest_layout("MILC su3 t face", milc_t_face, hand::milc_t_face(),
+        nest_layout("MILC su3 t face", milc_t_face, hand::nest_loops<milc_t_face>(),
                     predefined(Element::float32)),
-        nest_layout("NAS LU x face", nas_lu_x_face, hand::nas_lu_x_face(),
+        nest_layout("NAS LU x face", nas_lu_x_face, hand::nest_loops<nas_lu_x_face>(),
                     predefined(Element::float64)),
-        mg_face("NAS MG x face", {mg_inner, mg_inner, 1}, hand::mg_x_face()),
-        mg_face("NAS MG y face", {mg_inner, 1, mg_inner}, hand::mg_y_face()),
-        mg_face("NAS MG z face", {1, mg_inner, mg_inner}, hand::mg_z_face()),
+        mg_face("NAS MG x face", {mg_inner, mg_inner, 1}, hand::nest_loops<mg_x_face>()),
+        mg_face("NAS MG y face", {mg_inner, 1, mg_inner}, hand::nest_loops<mg_y_face>()),
+        mg_face("NAS MG z face", {1, mg_inner, mg_inner}, hand::nest_loops<mg_z_face>()),
         wrf_halos("WRF x halo, 9 fields", wrf_j, wrf_halo, hand::wrf_x()),
         wrf_halos("WRF y halo, 9 fields", wrf_halo, wrf_i, hand::wrf_y()),
         lammps("LAMMPS full", true, hand::lammps_full()),
         lammps("LAMMPS atomic", false, hand::lammps_atomic()),
         specfem_oc(),
         specfem_cm(),
-        nest_layout("SPECFEM3D mt", specfem_mt, hand::specfem_mt(), predefined(Element::float32)),
+        nest_layout("SPECFEM3D mt", specfem_mt, hand::nest_loops<specfem_mt>(),
+                    predefined(Element::float32)),
         fft2d(),
     };
 }

@@ -59,12 +59,14 @@ Ints wide(const std::vector<std::int32_t> &values) {
     return {values.begin(), values.end()};
 }
 
-Layout vector(std::string name, Nest<1> v, Element element, std::span<const HandMove> hand) {
+template <Nest<1> nest>
+Layout vector(std::string name, Element element = Element::float64,
+              std::span<const HandMove> hand = hand::nest_loops<nest>()) {
     const std::int64_t bytes = element_bytes(element);
-    const Level level = v.levels[0];
+    const Level level = nest.levels[0];
     return {.name = std::move(name),
             .type = recipe(
-                Vector{level.count, v.block / bytes, level.stride / bytes, predefined(element)}),
+                Vector{level.count, nest.block / bytes, level.stride / bytes, predefined(element)}),
             .hand = hand};
 }
 
@@ -119,7 +121,7 @@ Layout milc() {
     const RecipePtr parity = recipe(Vector{lattice, milc_sites_xy, milc_sites_xy * lattice, su3});
     return {.name = "MILC su3 face",
             .type = recipe(HVector{2, 1, milc_face.levels[0].stride, parity}),
-            .hand = hand::milc_face()};
+            .hand = hand::nest_loops<milc_face>()};
 }
 
 Layout nas_lu() {
@@ -127,7 +129,7 @@ Layout nas_lu() {
     const RecipePtr cell = recipe(Contig{5, doubles()});
     return {.name = "NAS LU y face, 40 B blocks",
             .type = recipe(Vector{cells.count, 1, cells.stride / nas_lu_face.block, cell}),
-            .hand = hand::nas_lu_face()};
+            .hand = hand::nest_loops<nas_lu_face>()};
 }
 
 Layout in_pieces(Layout layout, const HandPieces &pieces) {
@@ -136,19 +138,17 @@ Layout in_pieces(Layout layout, const HandPieces &pieces) {
 }
 
 Layout large_vector_8() {
-    return in_pieces(vector("vector 8 B of 512, 16 MiB", vector_8_of_512_large, Element::float64,
-                            hand::vector_8_of_512_large()),
+    return in_pieces(vector<vector_8_of_512_large>("vector 8 B of 512, 16 MiB"),
                      hand::vector_8_of_512_large_pieces());
 }
 
 Layout large_vector_128() {
-    return in_pieces(vector("vector 128 B of 512, 16 MiB", vector_128_of_512_large,
-                            Element::float64, hand::vector_128_of_512_large()),
+    return in_pieces(vector<vector_128_of_512_large>("vector 128 B of 512, 16 MiB"),
                      hand::vector_128_of_512_large_pieces());
 }
 
 Layout hypercube_of_32() {
-    return in_pieces(hypercube("4-D subarray 32^4 of 64^4", 32, hand::hypercube_32()),
+    return in_pieces(hypercube("4-D subarray 32^4 of 64^4", 32, hand::nest_loops<hypercube_32>()),
                      hand::hypercube_32_pieces());
 }
 
@@ -160,16 +160,17 @@ std::vector<Layout> whole_layouts() {
         {.name = "contiguous doubles",
          .type = recipe(Contig{contiguous_bytes / 8, doubles()}),
          .hand = hand::contiguous()},
-        vector("vector 8 B of 512", vector_8_of_512, Element::float64, hand::vector_8_of_512()),
+        vector<vector_8_of_512>("vector 8 B of 512", Element::float64, hand::vector_8_of_512()),
         large_vector_8(),
-        vector("vector 128 B of 512", vector_128_of_512, Element::float64,
-               hand::vector_128_of_512()),
+        vector<vector_128_of_512>("vector 128 B of 512"),
         large_vector_128(),
-        vector("vector 4 B of 8", vector_4_of_8, Element::float32, hand::vector_4_of_8()),
-        vector("matrix column, N=2048", matrix_column, Element::float64, hand::matrix_column()),
-        cube_face("256^3 doubles, face X-Z", {cube_side, 1, cube_side}, hand::face_xz()),
-        cube_face("256^3 doubles, face Y-Z", {cube_side, cube_side, 1}, hand::face_yz()),
-        hypercube("4-D subarray 16^4 of 64^4", 16, hand::hypercube_16()),
+        vector<vector_4_of_8>("vector 4 B of 8", Element::float32),
+        vector<matrix_column>("matrix column, N=2048"),
+        cube_face("256^3 doubles, face X-Z", {cube_side, 1, cube_side},
+                  hand::nest_loops<face_xz>()),
+        cube_face("256^3 doubles, face Y-Z", {cube_side, cube_side, 1},
+                  hand::nest_loops<face_yz>()),
+        hypercube("4-D subarray 16^4 of 64^4", 16, hand::nest_loops<hypercube_16>()),
         hypercube_of_32(),
         indexed("indexed, runs of 1-4 x 8 B", runs_with(runs_bytes / 8), doubles(),
                 hand::runs_of_8()),
@@ -179,8 +180,8 @@ std::vector<Layout> whole_layouts() {
         record_array(),
         triangle(),
         transpose(),
-        nest_layout("hvector nest, depth 4", nest_4, hand::nest_4()),
-        nest_layout("hvector nest, depth 5", nest_5, hand::nest_5()),
+        nest_layout("hvector nest, depth 4", nest_4, hand::nest_loops<nest_4>()),
+        nest_layout("hvector nest, depth 5", nest_5, hand::nest_loops<nest_5>()),
         milc(),
         nas_lu(),
     };
@@ -202,9 +203,8 @@ std::vector<Layout> small_layouts() {
     return {
         {.name = "contiguous, 8 doubles",
          .type = recipe(Contig{8, doubles()}),
-         .hand = hand::small_contiguous()},
-        vector("vector of 8 doubles, stride 64 B", small_vector, Element::float64,
-               hand::small_vector()),
+         .hand = hand::nest_loops<small_contiguous>()},
+        vector<small_vector>("vector of 8 doubles, stride 64 B"),
     };
 }
 

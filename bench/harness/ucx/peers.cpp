@@ -84,11 +84,12 @@ Peers::~Peers() {
     ucp_cleanup(context_);
 }
 
-void Peers::wait_raw(ucs_status_ptr_t request, const char *what) {
+void Peers::wait_raw(ucs_status_ptr_t request, const char *what, const Progress &progress) {
     if (!UCS_PTR_IS_PTR(request)) return check_ucx(UCS_PTR_STATUS(request), what);
     ucs_status_t status;
     while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
-        if (ucp_worker_progress(worker_) == 0) sched_yield(); // there may be more to run than cores
+        if ((progress ? progress() : ucp_worker_progress(worker_)) == 0)
+            sched_yield(); // there may be more to run than cores
     ucp_request_free(request);
     check_ucx(status, what);
 }
@@ -106,11 +107,13 @@ void Peers::send_raw(unsigned to, const void *buf, std::size_t count, ucp_dataty
     wait_raw(ucp_tag_send_nbx(endpoints_[to], buf, count, tag, &p), "ucp_tag_send_nbx");
 }
 
-void Peers::receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, ucp_tag_t tag) {
+void Peers::receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, ucp_tag_t tag,
+                        const Progress &progress) {
     ucp_request_param_t p = {};
     p.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
     p.datatype = datatype;
-    wait_raw(ucp_tag_recv_nbx(worker_, buf, count, tag, ~ucp_tag_t{0}, &p), "ucp_tag_recv_nbx");
+    wait_raw(ucp_tag_recv_nbx(worker_, buf, count, tag, ~ucp_tag_t{0}, &p), "ucp_tag_recv_nbx",
+             progress);
 }
 
 namespace {

@@ -25,6 +25,8 @@ public:
     Peers(const Peers &) = delete;
     Peers &operator=(const Peers &) = delete;
 
+    using Progress = std::function<unsigned()>;
+
     unsigned seat() const override { return seat_; }
     unsigned seats() const { return board_.seats(); }
 
@@ -42,12 +44,14 @@ public:
     double agree(double number) override;
     std::uint64_t sum(std::uint64_t number) override;
 
-    // UCP itself, and its own sends and receives, waited for.
+    // UCP itself, and its own sends and receives, waited for; `progress` is made meanwhile, which
+    // says how much there was, instead of the worker's.
     ucp_worker_h worker() const { return worker_; }
     ucp_ep_h endpoint(unsigned seat) const { return endpoints_[seat]; }
     void send_raw(unsigned to, const void *buf, std::size_t count, ucp_datatype_t datatype,
                   ucp_tag_t tag);
-    void receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, ucp_tag_t tag);
+    void receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, ucp_tag_t tag,
+                     const Progress &progress = nullptr);
 
 private:
     struct Transfer {
@@ -57,7 +61,7 @@ private:
     void connect();
     void keep(ucd_ucx_request_t request, std::uintptr_t count, ucd_type_t type);
     void flush();
-    void wait_raw(ucs_status_ptr_t request, const char *what);
+    void wait_raw(ucs_status_ptr_t request, const char *what, const Progress &progress = nullptr);
 
     Board &board_;
     unsigned seat_;
