@@ -129,7 +129,7 @@ TEST_CASE("a large batch of which one member's indices are by reference") {
     for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
     many.moves.check("beside it");
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
-    for (void *memory : {static_cast<void *>(indices), static_cast<void *>(typed),
-                         static_cast<void *>(packed)})
+    for (void *memory :
+         {static_cast<void *>(indices), static_cast<void *>(typed), static_cast<void *>(packed)})
         mock::release(memory);
 }
