@@ -1,6 +1,7 @@
 #include "transfer/staged_pipeline.h"
 
 #include "transfer/location.h"
+#include "transfer/streaming_copy.h"
 
 #include "element_runs.h"
 #include "prepared/type_cache.h"
@@ -204,6 +205,11 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End Move::*side
             char *outside = displaced((part.move->*side).base, part.offset);
             char *inside = chunk + part.at;
             const bool out = direction == Direction::unpack;
+            if (out && executor.on_host() && part.move->length >= worth_streaming) {
+                streaming_copy(outside, inside, part.length);
+                started_ = true;
+                continue;
+            }
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
                                            out ? inside : outside, part.length, done));
             note(lane, direction, done);
