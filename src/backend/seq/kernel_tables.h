@@ -69,6 +69,18 @@ constexpr Leaf leaf_for_block(uint64_t bytes) {
                           : Leaf::m;
 }
 
+// Whether the leaf's kernel of one listed level takes displacements in units, see nest.h.
+constexpr bool takes_units(Leaf leaf) {
+    switch (leaf) {
+    case Leaf::w4:
+    case Leaf::w8:
+    case Leaf::w16:
+    case Leaf::o32:
+    case Leaf::o64: return true;
+    default: return false;
+    }
+}
+
 constexpr Leaf leaf_for_runs(uint64_t unit) {
     return unit % 16 == 0  ? Leaf::r16
            : unit % 8 == 0 ? Leaf::r8

@@ -19,7 +19,7 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, in
                  std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
     Nest nest{};
-    nest.level[0] = {count, 0, displs, nullptr, static_cast<uint8_t>(shift)};
+    nest.level[0] = {count, shift, displs, nullptr};
     nest.block = bytes;
     move_kernel(list.direction, shape, leaf_for_block(bytes))(nest, list.typed, packed, Position{},
                                                               {{count - 1}, {}});
@@ -29,7 +29,7 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, in
 void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
     const auto displs = list.displs;
     const auto unit = static_cast<uint64_t>(list.unit);
-    if (std::has_single_bit(unit))
+    if (unit == 1 || (takes_units(leaf_for_block(list.bytes)) && std::has_single_bit(unit)))
         return move_blocks(list, list.bytes, &displs[begin], std::countr_zero(unit), end - begin,
                            packed);
     int64_t part[at_once];

@@ -18,7 +18,7 @@ bool is_one_block(const Type &type) {
 } // namespace
 
 bool is_plain_list(const Type &type, PlainList &plain) {
-    if (type.cache.load(std::memory_order_acquire) != nullptr) return false;
+    if (type.size == 0 || type.cache.load(std::memory_order_acquire) != nullptr) return false;
     const Type *list = &type;
     int64_t shift = 0;
     for (; list->form == Form::wrap; list = list->child) shift = displace(shift, list->stride);
