@@ -71,14 +71,7 @@ constexpr Leaf leaf_for_block(uint64_t bytes) {
 
 // Whether the leaf's kernel of one listed level takes displacements in units, see nest.h.
 constexpr bool takes_units(Leaf leaf) {
-    switch (leaf) {
-    case Leaf::w4:
-    case Leaf::w8:
-    case Leaf::w16:
-    case Leaf::o32:
-    case Leaf::o64: return true;
-    default: return false;
-    }
+    return leaf == Leaf::w8 || leaf == Leaf::o64;
 }
 
 constexpr Leaf leaf_for_runs(uint64_t unit) {

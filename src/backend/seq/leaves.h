@@ -117,7 +117,7 @@ template <Direction direction_, unsigned width_>
 struct Exact {
     static constexpr Direction direction = direction_;
     static constexpr unsigned width = width_;
-    static constexpr bool small = true, exact = true, takes_units = width >= 4;
+    static constexpr bool small = true, exact = true, takes_units = width == 8;
     using Value = typename Word<width>::type;
 
     constexpr explicit Exact(uint64_t = width, uint64_t = 0, uint64_t = 0) {}
@@ -141,7 +141,7 @@ struct Exact {
 template <Direction direction, unsigned head, unsigned tail>
 struct Ends {
     static constexpr bool small = head <= 16, exact = false;
-    static constexpr bool takes_units = head == tail && (head == 16 || head == 32);
+    static constexpr bool takes_units = head == 32 && tail == 32;
     uint64_t block;
 
     explicit Ends(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
