@@ -65,8 +65,7 @@ TEST_CASE("looks at lists see the same in every instruction set") {
             const BlocksLook look = looks.blocks(displs.data(), lengths.data(), count);
             if (look.displ_bits != displ_bits || look.length_bits != length_bits)
                 one.fail(set->instructions, ": bits are wrong");
-            if (look.lengths != sum || looks.sum(lengths.data(), count) != sum)
-                one.fail(set->instructions, ": the sum is wrong");
+            if (look.lengths != sum) one.fail(set->instructions, ": the sum is wrong");
             if (look.any_empty != any_empty) one.fail(set->instructions, ": empty ones are wrong");
             if (look.reach.least != *least || look.reach.most != last)
                 one.fail(set->instructions, ": the reach of blocks is wrong");

@@ -70,13 +70,16 @@ struct RandomNest {
     std::vector<int64_t> displs[max_levels];
     std::vector<uint64_t> first[max_levels];
     Span span{};
+    bool in_units = false; // see nest.h
 
-    RandomNest(Rng &rng, std::span<const LevelKind> shape, uint64_t block, bool long_runs) {
+    RandomNest(Rng &rng, std::span<const LevelKind> shape, uint64_t block, bool long_runs,
+               bool may_have_units) {
         nest.block = block;
         span = {0, static_cast<int64_t>(block)};
         for (std::size_t d = shape.size(); d-- > 0;)
             build_level(rng, d, shape[d], d + 1 == shape.size(), long_runs);
-        if (shape.size() == 1 && shape[0] == LevelKind::indexed_block && rng.chance(50))
+        if (shape.size() == 1 && shape[0] == LevelKind::indexed_block && may_have_units &&
+            rng.chance(50))
             count_in_units(rng);
     }
 
@@ -87,8 +90,9 @@ struct RandomNest {
 private:
     // Displacements as they are, but of units.
     void count_in_units(Rng &rng) {
-        const auto shift = static_cast<uint8_t>(rng.between(1, 5));
-        nest.level[0].shift = shift;
+        const std::intptr_t shift = rng.between(1, 5);
+        nest.level[0].stride = shift;
+        in_units = true;
         const auto [low, high] = std::minmax_element(displs[0].begin(), displs[0].end());
         span = {*low << shift, (*high << shift) + static_cast<int64_t>(nest.block)};
     }
@@ -180,8 +184,10 @@ void enumerate(const Nest &nest, std::span<const LevelKind> shape, std::size_t d
             block = outside;
             block.at.at[d] = i;
             block.at.in_run[d] = j;
-            block.displ += shape[d] == LevelKind::strided ? static_cast<int64_t>(i) * level.stride
-                                                          : level.displs[i] << level.shift;
+            block.displ += shape[d] == LevelKind::strided
+                               ? static_cast<int64_t>(i) * level.stride
+                               : level.displs[i]
+                                     << (shape[d] == LevelKind::indexed_block ? level.stride : 0);
             if (shape[d] == LevelKind::indexed)
                 block.displ += static_cast<int64_t>(j) * level.stride;
             enumerate(nest, shape, d + 1, block, blocks);
@@ -229,7 +235,7 @@ std::vector<uint64_t> block_sizes(Leaf leaf) {
 void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
                 const FencedPages &typed_pages, const FencedPages &packed_pages) {
     const std::span<const LevelKind> shape = kernel.shape();
-    RandomNest random(rng, shape, block, rng.chance(30));
+    RandomNest random(rng, shape, block, rng.chance(30), takes_units(kernel.leaf));
     std::vector<Block> blocks;
     enumerate(random.nest, shape, 0, {}, blocks);
 
@@ -258,7 +264,7 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
     // Tables may hold absolute addresses, with an origin of NULL.
     char *origin = typed.data() + displ_of_origin;
     for (std::size_t d = 0; d < shape.size() && origin != nullptr; ++d)
-        if (shape[d] != LevelKind::strided && random.nest.level[d].shift == 0 && rng.chance(50)) {
+        if (shape[d] != LevelKind::strided && !random.in_units && rng.chance(50)) {
             random.move_level(d, reinterpret_cast<intptr_t>(origin));
             origin = nullptr;
         }

@@ -1,11 +1,7 @@
 // One piece of work in several threads.
 #pragma once
 
-#include <atomic>
-#include <new>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <cstdint>
 
 namespace ucd::seq {
 
@@ -18,32 +14,16 @@ inline unsigned useful_threads(uint64_t bytes, uint32_t most) {
     return useful > most ? most : useful > 1 ? static_cast<unsigned>(useful) : 1;
 }
 
+void run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i),
+                    const void *work);
+
 // Calls share(0) to share(threads - 1) side by side, the last one here. Where no thread is to be
 // had, its share is done here, too. Throws std::bad_alloc if a share does, after all have ended.
 template <class Share>
 void in_threads(unsigned threads, const Share &share) {
-    std::atomic<bool> out_of_memory{false};
-    std::vector<std::jthread> helpers;
-    helpers.reserve(threads - 1);
-    for (unsigned i = 0; i < threads; ++i) {
-        bool started = false;
-        if (i + 1 < threads) {
-            try {
-                helpers.emplace_back([&share, &out_of_memory, i] {
-                    try {
-                        share(i);
-                    } catch (const std::bad_alloc &) {
-                        out_of_memory = true;
-                    }
-                });
-                started = true;
-            } catch (const std::system_error &) {
-            }
-        }
-        if (!started) share(i);
-    }
-    helpers.clear(); // joins
-    if (out_of_memory) throw std::bad_alloc();
+    run_in_threads(
+        threads, [](const void *work, unsigned i) { (*static_cast<const Share *>(work))(i); },
+        &share);
 }
 
 } // namespace ucd::seq

@@ -109,14 +109,15 @@ struct Word<16> {
 };
 
 // Leaves, made of the bytes of a block, the bytes of the longest run and the number of runs: move()
-// moves one block. `small` ones are cheaper than the end of a row.
+// moves one block. `small` ones are cheaper than the end of a row. Those that take units have a
+// loop for lists of units, see nest.h: the usual sizes, since each costs code.
 
 // A block of exactly this width.
 template <Direction direction_, unsigned width_>
 struct Exact {
     static constexpr Direction direction = direction_;
     static constexpr unsigned width = width_;
-    static constexpr bool small = true, exact = true;
+    static constexpr bool small = true, exact = true, takes_units = width == 8;
     using Value = typename Word<width>::type;
 
     constexpr explicit Exact(uint64_t = width, uint64_t = 0, uint64_t = 0) {}
@@ -134,12 +135,13 @@ struct Exact {
     }
 };
 
-// Two accesses, one at each end, which may overlap. A processor merges stores that follow each other
-// in memory; where most of a packed tail was written before, it takes half as long again. So when
-// packing, a tail of one or two bytes is written alone.
+// Two accesses, one at each end, which may overlap. A processor merges stores that follow each
+// other in memory; where most of a packed tail was written before, it takes half as long again. So
+// when packing, a tail of one or two bytes is written alone.
 template <Direction direction, unsigned head, unsigned tail>
 struct Ends {
     static constexpr bool small = head <= 16, exact = false;
+    static constexpr bool takes_units = head == 32 && tail == 32;
     uint64_t block;
 
     explicit Ends(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
@@ -179,7 +181,7 @@ private:
 
 template <Direction direction, unsigned width>
 struct Pieces {
-    static constexpr bool small = false, exact = false;
+    static constexpr bool small = false, exact = false, takes_units = false;
     uint64_t block;
 
     explicit Pieces(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
@@ -203,7 +205,7 @@ private:
 
 template <Direction direction>
 struct Any {
-    static constexpr bool small = false, exact = false;
+    static constexpr bool small = false, exact = false, takes_units = false;
     uint64_t block;
 
     explicit Any(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}

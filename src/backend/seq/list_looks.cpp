@@ -43,25 +43,13 @@ BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t cou
 
 void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__restrict scaled) {
     const auto times = static_cast<uint64_t>(unit);
-    if (times != 0 && (times & (times - 1)) == 0) {
-        const int shift = __builtin_ctzll(times);
-        for (std::size_t i = 0; i < count; ++i)
-            scaled[i] = static_cast<int64_t>(static_cast<uint64_t>(list[i]) << shift);
-        return;
-    }
     for (std::size_t i = 0; i < count; ++i)
         scaled[i] = static_cast<int64_t>(static_cast<uint64_t>(list[i]) * times);
-}
-
-uint64_t sum(const int64_t *list, std::size_t count) {
-    uint64_t all = 0;
-    for (std::size_t i = 0; i < count; ++i) all += static_cast<uint64_t>(list[i]);
-    return all;
 }
 
 } // namespace
 
 extern constinit const ListLooks looks;
-constinit const ListLooks looks = {reach, blocks, scale, sum};
+constinit const ListLooks looks = {reach, blocks, scale};
 
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

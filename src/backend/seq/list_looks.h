@@ -11,7 +11,6 @@ struct ListLooks {
     BlocksLook (*blocks)(const int64_t *displs, const int64_t *lengths, std::size_t count);
     // scaled[i] = list[i] * unit, which wraps.
     void (*scale)(const int64_t *list, std::size_t count, int64_t unit, int64_t *scaled);
-    uint64_t (*sum)(const int64_t *list, std::size_t count); // wraps
 };
 
 // The fastest that this machine can run.

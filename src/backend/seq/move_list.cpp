@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace ucd {
 namespace seq {
@@ -19,7 +20,7 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, in
                  std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
     Nest nest{};
-    nest.level[0] = {count, 0, displs, nullptr, static_cast<uint8_t>(shift)};
+    nest.level[0] = {count, shift, displs, nullptr};
     nest.block = bytes;
     move_kernel(list.direction, shape, leaf_for_block(bytes))(nest, list.typed, packed, Position{},
                                                               {{count - 1}, {}});
@@ -29,7 +30,7 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, in
 void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
     const auto displs = list.displs;
     const auto unit = static_cast<uint64_t>(list.unit);
-    if (std::has_single_bit(unit))
+    if (unit == 1 || (takes_units(leaf_for_block(list.bytes)) && std::has_single_bit(unit)))
         return move_blocks(list, list.bytes, &displs[begin], std::countr_zero(unit), end - begin,
                            packed);
     int64_t part[at_once];
@@ -84,26 +85,28 @@ void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *pa
     }
 }
 
+// Part `i` of `parts` with equal numbers of entries. One copy: it is called from two places.
+[[gnu::noinline]] void move_share(const ListMove &list, unsigned parts, unsigned i) {
+    const std::size_t count = list.displs.size();
+    const std::size_t begin = count / parts * i;
+    const std::size_t end = i + 1 == parts ? count : begin + count / parts;
+    uint64_t before = begin;
+    if (list.lengths != nullptr)
+        before = std::accumulate(list.lengths, list.lengths + begin, uint64_t{0});
+    char *const packed = list.packed + before * list.bytes;
+    if (list.lengths != nullptr)
+        move_own(list, begin, end, packed);
+    else if (begin < end)
+        move_equal(list, begin, end, packed);
+}
+
 } // namespace
 } // namespace seq
 
 void move_list(const ListMove &list) {
     const unsigned threads = seq::useful_threads(list.total, list.threads);
-    const std::size_t count = list.displs.size();
-    // Equal numbers of entries.
-    const auto share = [&](unsigned i) {
-        const std::size_t begin = count / threads * i;
-        const std::size_t end = i + 1 == threads ? count : count / threads * (i + 1);
-        const uint64_t before =
-            list.lengths == nullptr ? begin : seq::list_looks().sum(list.lengths, begin);
-        char *const packed = list.packed + before * list.bytes;
-        if (list.lengths != nullptr)
-            seq::move_own(list, begin, end, packed);
-        else if (begin < end)
-            seq::move_equal(list, begin, end, packed);
-    };
-    if (threads == 1) return share(0);
-    seq::in_threads(threads, share);
+    if (threads == 1) return seq::move_share(list, 1, 0);
+    seq::in_threads(threads, [&](unsigned i) { seq::move_share(list, threads, i); });
 }
 
 ListReach reach_of_list(std::span<const int64_t> list) {

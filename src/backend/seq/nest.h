@@ -3,7 +3,7 @@
 // Levels are numbered from the outermost. Three kinds:
 //   s  strided:  iteration i lies at i * stride
 //   b  indexed_block: iteration i lies at displs[i]; where it is the only level, at
-//                displs[i] << shift
+//                displs[i] << shift, for leaves that take units
 //   i  indexed: run r lies at displs[r] and holds first[r + 1] - first[r] children, child j of a
 //   run
 //                at j * stride
@@ -19,10 +19,9 @@ inline constexpr unsigned max_levels = 3;
 
 struct Level {
     uint64_t count;        // iterations (s, b) or runs (i)
-    int64_t stride;        // s, i
+    int64_t stride;        // s, i; of a b that is the only level, the shift
     const int64_t *displs; // b, i
     const uint64_t *first; // i: count + 1 entries
-    uint8_t shift = 0;     // b
 };
 
 struct Nest {

@@ -105,7 +105,7 @@ UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride
 
 // `shift`, of `shifted` rows: block k lies at displs[k] << shift.
 template <bool shifted, class Leaf>
-UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *displs, uint8_t shift,
+UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *displs, int64_t shift,
                                 uint64_t count, char *packed) {
     const auto block = [&at, &displs, shift](unsigned k) {
         const uintptr_t displ = static_cast<uintptr_t>(displs[k]);

@@ -34,7 +34,7 @@ bool is_plain_list(const Type &type, PlainList &plain) {
     return true;
 }
 
-int64_t first_byte_of(const PlainList &plain) {
+[[gnu::cold]] int64_t first_byte_of(const PlainList &plain) {
     const Type &list = *plain.list;
     int64_t first = 0;
     while (list.block_length(first) == 0) ++first;

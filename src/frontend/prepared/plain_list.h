@@ -13,7 +13,7 @@ struct PlainList {
     uint64_t bytes = 0;         // of each block, or of each child if blocks have own lengths
 };
 
-// Whether a type is one, and not empty; at once if something has been derived from it. May
+// Whether a type is one that something lies in, and nothing has been derived from it yet. May
 // derive the layout of the list's child.
 bool is_plain_list(const Type &type, PlainList &plain);
 

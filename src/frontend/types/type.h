@@ -65,11 +65,12 @@ struct Type {
     Element element = Element::none; // the one representation of all elements, if there is one
     uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
     uint32_t alignment = 1;
-    uint32_t ops = ~uint32_t{0};  // op_bit()s that every element supports
-    uint32_t nested_structs = 0;  // struct constructors on the deepest path
-    bool by_reference = false;    // it, or a type that it was built on, is of that form
-    bool unflattened = false;     // made from flattened bytes, or built on what is
-    uint64_t flattened_bytes = 0; // that it was made from, if it was
+    uint32_t ops = ~uint32_t{0};            // op_bit()s that every element supports
+    uint32_t nested_structs = 0;            // struct constructors on the deepest path
+    bool by_reference = false;              // it, or a type that it was built on, is of that form
+    bool unflattened = false;               // made from flattened bytes, or built on what is
+    mutable std::atomic<bool> moved{false}; // as it was described, see transfer/first_use.h
+    uint64_t flattened_bytes = 0;           // that it was made from, if it was
 
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
@@ -87,8 +88,6 @@ struct Type {
     uint32_t argument_count = 0;
 
     mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
-    // Whether it was moved as it was described, see transfer/first_use.h.
-    mutable std::atomic<bool> moved{false};
     mutable const Type *next_dead = nullptr; // links types on their way out; see release()
 
     // A duplicate has what was derived from its original.
