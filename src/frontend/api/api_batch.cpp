@@ -72,16 +72,18 @@ Status start_each(Submission &submission, std::span<const Desc> descs, Direction
     return submission.start(operation);
 }
 
-// Starts the members; `started` is false if they do not all go the same way.
+// Starts the members; `started` is false if they do not all go the same way. `known` is what has
+// been remembered of them.
 template <class Desc>
 Status start_alike(Context &context, Submission &submission, std::span<const Desc> descs,
-                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
+                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started,
+                   std::shared_ptr<CachedBatch> &known) {
     started = false;
     if (descs.empty()) return success;
     Dispatch dispatch;
     if (!submission.all_alike(dispatch) && !survey_batch(submission, descs, op, dispatch))
         return success;
-    std::shared_ptr<CachedBatch> known = context.batches->find(dispatch, descs);
+    known = context.batches->find(dispatch, descs);
     if (known == nullptr && op == UCD_OP__REPLACE &&
         !context.batches->comes_again(dispatch, descs.size(), digest_of(descs))) {
         BatchJobs<Desc> jobs(dispatch, descs);
@@ -105,11 +107,15 @@ submit(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count, 
     std::unique_ptr<AsyncOperation> operation;
     const std::span<const Desc> members(descs, count);
     bool started;
-    UCD_TRY(start_alike(context, submission, members, op, operation, started));
+    std::shared_ptr<CachedBatch> known;
+    UCD_TRY(start_alike(context, submission, members, op, operation, started, known));
     if (!started) UCD_TRY(start_each(submission, members, direction, op, operation));
     if (request != nullptr) *request = hand_out(context, std::move(operation));
     // A device is at work before the descriptors are written to.
-    write_lengths(std::span<Desc>(descs, count), actual, direction, op);
+    if (known == nullptr)
+        write_lengths(std::span<Desc>(descs, count), actual, direction, op);
+    else
+        for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = known->length(i);
     return success;
 }
 

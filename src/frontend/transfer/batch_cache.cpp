@@ -54,11 +54,13 @@ void CachedBatch::begin(const Dispatch &dispatch, std::size_t members) {
     dispatch_ = dispatch;
     identity_ = next_identity();
     keys_.reserve(members);
+    lengths_.reserve(members);
     jobs_.reserve(members);
 }
 
 void CachedBatch::clear() noexcept {
     keys_.clear();
+    lengths_.clear();
     jobs_.clear();
     used_.clear();
     types_.clear();
@@ -67,6 +69,7 @@ void CachedBatch::clear() noexcept {
 
 Status CachedBatch::add(const MemberKey &key, const Transfer &t) {
     keys_.push_back(key);
+    lengths_.push_back(t.length);
     // Also of a member that is empty: its handle is in the key.
     if (used_.empty() || used_.back() != t.type) {
         used_.push_back(t.type);

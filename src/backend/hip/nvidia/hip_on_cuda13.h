@@ -241,8 +241,15 @@ inline hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocatio
     return UCD_HIP_DRIVER_CALL(cuMemGetAccess, flags, &where,
                                reinterpret_cast<CUdeviceptr>(address));
 }
+// By the stream's context: cudaStreamGetDevice is refused while the stream is captured, which HIP's function is not.
 inline hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
-    return hipCUDAErrorTohipError(cudaStreamGetDevice(stream, device));
+    CUcontext context = nullptr;
+    hipError_t error = UCD_HIP_DRIVER_CALL(cuStreamGetCtx, stream, &context);
+    if (error == hipSuccess) error = UCD_HIP_DRIVER_CALL(cuCtxPushCurrent, context);
+    if (error != hipSuccess) return error;
+    error = UCD_HIP_DRIVER_CALL(cuCtxGetDevice, device);
+    (void)UCD_HIP_DRIVER_CALL(cuCtxPopCurrent, &context);
+    return error;
 }
 inline hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode) {
     return hipCUDAErrorTohipError(cudaThreadExchangeStreamCaptureMode(mode));
