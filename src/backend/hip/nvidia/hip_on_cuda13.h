@@ -149,13 +149,14 @@ using hipUserObject_t = cudaUserObject_t;
 
 namespace ucd_hip {
 
-// A function of the driver's, which nothing is linked with; null if there is none.
+// A function of the driver's, which nothing is linked with; null if there is none. In the form that
+// it had in CUDA 12.0: under the same names, later ones have more parameters than cuda.h declares.
 template <class Function>
 Function *driver_function(const char *name, Function *) {
     void *function = nullptr;
     cudaDriverEntryPointQueryResult found;
-    const bool is = cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION,
-                                                     cudaEnableDefault, &found) == cudaSuccess &&
+    const bool is = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault,
+                                                     &found) == cudaSuccess &&
                     found == cudaDriverEntryPointSuccess;
     return is ? reinterpret_cast<Function *>(function) : nullptr;
 }
@@ -241,7 +242,8 @@ inline hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocatio
     return UCD_HIP_DRIVER_CALL(cuMemGetAccess, flags, &where,
                                reinterpret_cast<CUdeviceptr>(address));
 }
-// By the stream's context: cudaStreamGetDevice is refused while the stream is captured, which HIP's function is not.
+// By the stream's context: cudaStreamGetDevice is refused while the stream is captured, which HIP's
+// function is not.
 inline hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
     CUcontext context = nullptr;
     hipError_t error = UCD_HIP_DRIVER_CALL(cuStreamGetCtx, stream, &context);
