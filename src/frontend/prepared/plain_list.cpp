@@ -76,7 +76,6 @@ Layout described_layout(const Type &type, const PlainList &plain) {
 } // namespace
 
 ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
-    if (plain.list->form != Form::indexed_block) return nullptr;
     return with_layout(type, described_layout(type, plain));
 }
 

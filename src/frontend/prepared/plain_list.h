@@ -25,8 +25,7 @@ ListMove move_of(const PlainList &plain);
 
 // A type with the same bytes and bounds, to be moved once by a device: its layout is the list as it
 // was described, in no normal form, which would take several times as long to find. Only backends
-// may look at that layout. Null if blocks have lengths of their own. `type` is what `plain` was
-// found of.
+// may look at that layout. Of lists of form indexed_block; `type` is what `plain` was found of.
 ConstTypeOwner as_described(const Type &type, const PlainList &plain);
 
 } // namespace ucd

@@ -32,7 +32,8 @@ ConstTypeOwner described_for_first_use(const Transfer &t, Op op, const Limits &l
     constexpr int64_t long_list = 1024;
     PlainList plain;
     if (op != Op::replace || limits.engine == Engine::dma || t.count != 1 || t.type->unflattened ||
-        !is_plain_list(*t.type, plain) || plain.list->count < long_list || !is_first_use(t, plain))
+        !is_plain_list(*t.type, plain) || plain.list->form != Form::indexed_block ||
+        plain.list->count < long_list || !is_first_use(t, plain))
         return nullptr;
     return as_described(*t.type, plain);
 }
