@@ -81,7 +81,11 @@ class Element:
     size: int
     alignment: int
 
-    low, entries, parts, last = 0, 1, (), None
+    low, parts, last = 0, (), None
+
+    @property
+    def counts(self):
+        return {str(self): 1}
 
     @property
     def end(self):
@@ -98,7 +102,7 @@ class Node:
         # Each part is a child and the levels, outermost first, that repeat it from a displacement on.
         self.parts = parts
         lows, ends = [], []
-        self.size = self.entries = 0
+        self.size, self.counts = 0, {}
         for displacement, levels, reference in parts:
             child, repeated = nodes[reference], 1
             low = high = limited(displacement, 'a displacement')
@@ -107,7 +111,8 @@ class Node:
                 reach = limited((count - 1) * stride, 'a displacement')
                 low, high = low + min(reach, 0), high + max(reach, 0)
             self.size += repeated * child.size
-            self.entries += repeated * child.entries
+            for element, count in child.counts.items():
+                self.counts[element] = self.counts.get(element, 0) + repeated * count
             lows.append(low + child.low)
             ends.append(high + child.end)
         limited(self.size, 'the packed size of a node')
@@ -118,10 +123,15 @@ class Node:
         displacement, levels, reference = parts[-1]
         self.last = displacement + sum((count - 1) * stride for count, stride in levels), reference
 
-    def children(self):
-        for displacement, levels, reference in self.parts:
-            for place in itertools.product(*(range(count) for count, _ in levels)):
-                yield displacement + sum(i * stride for i, (_, stride) in zip(place, levels)), reference
+
+def repeated(displacement, levels, reference):
+    """A part of a node without its outermost level."""
+    count, stride = levels[0]
+    return ((displacement + i * stride, levels[1:], reference) for i in range(count))
+
+
+def moved(parts, by):
+    return ((displacement + by, levels, reference) for displacement, levels, reference in parts)
 
 
 def read_element(numbers):
@@ -230,18 +240,20 @@ class Type:
             raise Refused(f'{len(data) - numbers.at} bytes follow the last node')
         if not self.nodes and self.start != 0:
             raise Refused(f'the start of the empty type is {self.start}')
-        self.size = self.entries = self.true_lb = self.true_extent = 0
+        self.size = self.true_lb = self.true_extent = 0
+        self.counts = {}
         if self.nodes:
             root = self.nodes[-1]
-            self.size, self.entries = root.size, root.entries
+            self.size, self.counts = root.size, root.counts
             self.true_lb, self.true_extent = self.start + root.low, root.end - root.low
             limited(self.true_lb, 'the true lb')
             limited(self.true_lb + self.true_extent, 'the true ub')
 
-    @staticmethod
-    def read_nodes(numbers, count):
+    def read_nodes(self, numbers, count):
         nodes, without_parent = [], set()
+        self.offsets = []
         for number in range(count):
+            self.offsets.append(numbers.at)
             first = numbers.unsigned(1, 'the kind of a node')
             node = read_element(numbers) if first == 1 else read_list(numbers, first, nodes)
             nodes.append(node)
@@ -271,20 +283,20 @@ class Type:
     def type_map(self, limit):
         """Elements and displacements in packed order, `limit` of them at most."""
         def walk():
-            stack = [iter([(self.start, len(self.nodes) - 1)])] if self.nodes else []
-            bases = [0]
+            stack = [iter([(self.start, [], len(self.nodes) - 1)])] if self.nodes else []
             while stack:
-                child = next(stack[-1], None)
-                if child is None:
+                part = next(stack[-1], None)
+                if part is None:
                     stack.pop()
-                    bases.pop()
                     continue
-                displacement, node = bases[-1] + child[0], self.nodes[child[1]]
-                if isinstance(node, Element):
+                displacement, levels, reference = part
+                node = self.nodes[reference]
+                if levels:
+                    stack.append(repeated(displacement, levels, reference))
+                elif isinstance(node, Element):
                     yield node, displacement
                 else:
-                    stack.append(node.children())
-                    bases.append(displacement)
+                    stack.append(moved(node.parts, displacement))
         return itertools.islice(walk(), limit)
 
 
@@ -298,7 +310,7 @@ def main(arguments):
     except Refused as refused:
         print(f'refused: {refused}', file=sys.stderr)
         return 1
-    for key in ('size', 'lb', 'extent', 'true_lb', 'true_extent', 'alignment', 'explicit_bounds', 'entries'):
+    for key in ('size', 'lb', 'extent', 'true_lb', 'true_extent', 'alignment', 'explicit_bounds'):
         print(f'{key}: {getattr(found, key)}')
     for element, displacement in found.type_map(1000):
         print(f'  {element} at {displacement}')
