@@ -169,6 +169,9 @@ def read_list(numbers, first, nodes):
     if step > 1 and not has_steps or length > 1 and kind != 4:
         raise Refused(f'width codes {codes:#x} for numbers that a node of kind {kind} with flags {flags} has not')
 
+    def read_stride():
+        return limited(numbers.signed(scalar, 'a stride'), 'a stride')
+
     def read_reference():
         child = numbers.unsigned(reference, 'a reference')
         if child >= len(nodes):
@@ -184,8 +187,7 @@ def read_list(numbers, first, nodes):
         depth = numbers.unsigned(1, 'the number of levels')
         if not 1 <= depth <= 63:
             raise Refused(f'a nest of {depth} levels')
-        levels = [(at_least(2, numbers.signed(scalar, 'a count'), 'a count'), numbers.signed(scalar, 'a stride'))
-                  for _ in range(depth)]
+        levels = [(at_least(2, numbers.signed(scalar, 'a count'), 'a count'), read_stride()) for _ in range(depth)]
         return Node([(0, levels, read_reference())], nodes)
 
     count = at_least(2, numbers.signed(scalar, 'a number of entries'), 'a number of entries')
@@ -193,7 +195,7 @@ def read_list(numbers, first, nodes):
     if count - 1 > len(numbers.data) - numbers.at:
         raise Refused(f'{count} entries in {len(numbers.data) - numbers.at} bytes')
     unit = numbers.signed(scalar, 'a unit')
-    stride = numbers.signed(scalar, 'a stride') if kind == 4 else 0
+    stride = read_stride() if kind == 4 else 0
     children = [read_reference() for _ in range(count if kind == 5 else 1)]
     displacements = list(read_displacements(numbers, count, unit, step if has_steps else None))
     lengths = [1]
