@@ -104,15 +104,15 @@ class Node:
         lows, ends = [], []
         self.size, self.counts = 0, {}
         for displacement, levels, reference in parts:
-            child, repeated = nodes[reference], 1
+            child, copies = nodes[reference], 1
             low = high = limited(displacement, 'a displacement')
             for count, stride in levels:
-                repeated *= count
+                copies *= count
                 reach = limited((count - 1) * stride, 'a displacement')
                 low, high = low + min(reach, 0), high + max(reach, 0)
-            self.size += repeated * child.size
+            self.size += copies * child.size
             for element, count in child.counts.items():
-                self.counts[element] = self.counts.get(element, 0) + repeated * count
+                self.counts[element] = self.counts.get(element, 0) + copies * count
             lows.append(low + child.low)
             ends.append(high + child.end)
         limited(self.size, 'the packed size of a node')
@@ -191,7 +191,7 @@ def read_list(numbers, first, nodes):
         return Node([(0, levels, read_reference())], nodes)
 
     count = at_least(2, numbers.signed(scalar, 'a number of entries'), 'a number of entries')
-    # Each entry has a byte of its own at least, or two share one of their distances.
+    # Each entry but one has a byte of its own at least. So hostile numbers cost no memory.
     if count - 1 > len(numbers.data) - numbers.at:
         raise Refused(f'{count} entries in {len(numbers.data) - numbers.at} bytes')
     unit = numbers.signed(scalar, 'a unit')
@@ -213,6 +213,8 @@ class Type:
         numbers = Numbers(data)
         if data[:4] != MAGIC:
             raise Refused('the magic is not there')
+        if len(data) < 24:
+            raise Refused(f'{len(data)} bytes are shorter than a header')
         numbers.at = 4
         version = numbers.unsigned(2, 'the version')
         flags = numbers.unsigned(1, 'the flags')
