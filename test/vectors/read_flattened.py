@@ -105,7 +105,7 @@ class Node:
         self.size, self.counts = 0, {}
         for displacement, levels, reference in parts:
             child, copies = nodes[reference], 1
-            low = high = limited(displacement, 'a displacement')
+            low = high = displacement
             for count, stride in levels:
                 copies *= count
                 reach = limited((count - 1) * stride, 'a displacement')
