@@ -127,6 +127,18 @@ void add_structures(Types &types) {
         Type::structure({2, 1, 1}, {70000, -70000, 0},
                         {UCD_TYPE__UINT16_T, UCD_TYPE__C_COMPLEX, UCD_TYPE___BOOL}));
 
+    // Written as other kinds.
+    add("struct of equal members",
+        Type::structure({1, 1, 1}, {0, 40, 200}, {pairs.get(), pairs.get(), pairs.get()}));
+    add("struct of blocks of one element",
+        Type::structure({1, 4, 2}, {0, 16, 100},
+                        {UCD_TYPE__DOUBLE, UCD_TYPE__DOUBLE, UCD_TYPE__DOUBLE}));
+    add("struct of types that only names tell apart",
+        Type::structure({1, 1, 1}, {0, 40, 48},
+                        {UCD_TYPE__INT64_T, UCD_TYPE__INTMAX_T, UCD_TYPE__INT_LEAST64_T}));
+    add("indexed_block in progressions of progressions",
+        Type::indexed_block(1, {0, 2, 4, 10, 12, 14, 20, 22, 24}, UCD_TYPE__FLOAT));
+
     Type nested = Type::structure({1, 1}, {0, 4}, {UCD_TYPE__FLOAT, UCD_TYPE__INT16_T});
     for (int level = 0; level < 6; ++level)
         nested = level % 2 == 0 ? Type::hindexed_block(1, {0, 1000 << level, 100 << level}, nested)

@@ -8,6 +8,7 @@
 namespace {
 
 constexpr std::uintptr_t max_listed = 4096; // elements that `map` is made of
+constexpr std::uintptr_t max_runs = 65536;  // of types of more, bounds are told and no elements
 
 // The handles that types from ucd_unflatten have, and their class and bytes.
 struct Representation {
@@ -127,6 +128,7 @@ Vector meaning_of(ucd::TypeRef type) {
         {"alignment", line_of(text, "alignment")},
         {"explicit_bounds", line_of(text, "explicit_bounds")},
     };
+    if (ucd::element_run_count(1, type) > max_runs) return meaning;
     const std::vector<ucd_element_run_t> runs = ucd::element_runs(1, type);
     if (runs.empty()) return meaning;
 

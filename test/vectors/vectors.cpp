@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <stdexcept>
 
 namespace {
@@ -104,6 +105,19 @@ void check_files(char **paths, int count) {
     std::printf("%zu vectors, %d failures\n", vectors, failures);
 }
 
+void read_lines() {
+    for (std::string line; std::getline(std::cin, line);) {
+        const auto type = ucd::unflatten<ucd::as_value>(bytes_of({{"bytes", line}}));
+        if (!type) {
+            std::cout << ucd_strerror(type.code()) << '\n';
+            continue;
+        }
+        for (const auto &[key, value] : meaning_of(*type))
+            std::cout << key << ": " << value << "; ";
+        std::cout << '\n';
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -111,10 +125,13 @@ int main(int argc, char **argv) {
         const ucd::Session session;
         if (argc == 3 && std::strcmp(argv[1], "--write") == 0)
             write_bytes(argv[2], constructed_bytes());
+        else if (argc == 2 && std::strcmp(argv[1], "--read") == 0)
+            read_lines();
         else if (argc > 1)
             check_files(argv + 1, argc - 1);
         else
-            throw std::runtime_error("usage: vectors FILE... | vectors --write FILE");
+            throw std::runtime_error(
+                "usage: vectors FILE... | vectors --write FILE | vectors --read");
     } catch (const std::exception &error) {
         fail("vectors", error.what());
     }
