@@ -1,5 +1,5 @@
-// Batches that one device moves, as the hints of the call say, and what was worked out for them.
-// One that comes again is compared, and neither checked nor planned.
+// Batches that one device moves, and what was worked out for them. One that comes again is
+// compared, and neither checked nor planned.
 #pragma once
 
 #include "transfer/arguments.h"
@@ -113,7 +113,7 @@ public:
 
     // Whether a batch like this was asked about lately: then it is worth being added. Most batches
     // never come again, and what is remembered of a member takes longer than the rest. `digest` is
-    // of all descriptors.
+    // of some descriptors: it may say so wrongly, which costs time only.
     bool comes_again(const Dispatch &dispatch, std::size_t members, uint64_t digest) noexcept;
 
     // Its types are kept.
