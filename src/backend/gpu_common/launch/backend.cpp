@@ -25,7 +25,13 @@ namespace {
 // A launch under way in a lane.
 class LaneEvent final : public Event {
 public:
-    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
+    Status poll(bool &completed) override {
+        const Status status = lane_->poll(number_, completed);
+        // It may have been the upload of a table that failed.
+        if (!status.ok())
+            for (const BatchUse &table : needs.batches) BatchStore::instance().forget(table);
+        return status;
+    }
     void end(LaunchTurn &turn) {
         lane_ = &turn.lane();
         number_ = turn.end();
