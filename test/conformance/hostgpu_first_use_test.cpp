@@ -1,7 +1,9 @@
 // Long lists that a device moves once as they were described, and then by their layout.
 #include "support/catch.hpp"
 
+#include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
+#include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
 
 #include <string>
@@ -82,4 +84,33 @@ TEST_CASE("a type that is freed after its first use was started") {
     CHECK(got == expected);
     mock::release(in);
     mock::release(out);
+}
+
+TEST_CASE("a duplicate of a long list is moved by what was prepared for the list") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Case one("duplicates", 0);
+    const RecipePtr list =
+        indexed_block(1, random_places(one.rng(), 2000, 1), leaf(UCD_TYPE__DOUBLE));
+    const ReducedSubject what = with_elements(make_subject(one, list, 1));
+    const Subject &s = what.subject;
+    DeviceBuffer typed(one.rng(), s.range, device0);
+    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
+    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
+    REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+            UCD_SUCCESS);
+    ucd_type_t once = UCD_TYPE__NULL, twice = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_dup(s.type(), UCD_INFO__NULL, &once) == UCD_SUCCESS);
+    REQUIRE(ucd_create_dup(once, UCD_INFO__NULL, &twice) == UCD_SUCCESS);
+    set_up_pack(move);
+    std::uintptr_t actual = 0;
+    ucd::hostgpu::begin_capture(stream);
+    CHECK(ucd_pack_stream(typed.real_base(), 1, twice, 0, packed.real_base(), s.size(), &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+    ucd::hostgpu::replay(graph, stream);
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    check_result(move);
+    for (ucd_type_t *type : {&once, &twice}) REQUIRE(ucd_free(type) == UCD_SUCCESS);
 }

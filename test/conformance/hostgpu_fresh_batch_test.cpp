@@ -3,7 +3,12 @@
 
 #include "support/moves/batch_calls.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <list>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace ucdtest;
@@ -132,4 +137,55 @@ TEST_CASE("a large batch of which one member's indices are by reference") {
     for (void *memory :
          {static_cast<void *>(indices), static_cast<void *>(typed), static_cast<void *>(packed)})
         mock::release(memory);
+}
+
+// The work before it is held back, in every lane, so that a call that waits does not return.
+TEST_CASE("a large batch that cannot be made at once waits for no earlier work") {
+    DeviceSession session;
+    const Hints hints(true);
+    const bool wrong = GENERATE(true, false); // or with a member whose indices are by reference
+    constexpr std::size_t earlier = 20;       // more than a thread has lanes
+    auto *const indices =
+        static_cast<std::int32_t *>(mock::allocate(ucd::MemoryKind::device, 0, 16));
+    const std::int32_t places[] = {3, 1, 0, 2};
+    mock::write(indices, places, sizeof places);
+    ucd_type_t type = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 64,
+                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    std::list<Vectors> batches;
+    std::vector<ucd_request_t> requests(earlier + 1, UCD_REQUEST__NULL);
+    for (std::size_t i = 0; i <= earlier; ++i) batches.emplace_back(200).moves.set_up_pack();
+    mock::hold();
+    std::size_t at = 0;
+    for (Vectors &batch : batches) {
+        std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+        ucd_request_t *const request = &requests[at++];
+        const auto start = [&] {
+            return ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, request);
+        };
+        if (at <= earlier) {
+            REQUIRE(start() == UCD_SUCCESS);
+            continue;
+        }
+        ucd_pack_desc_t &odd = descs[150];
+        odd.type = wrong ? UCD_TYPE__NULL : type;
+        odd.max_pack_bytes = 32;
+        // By this thread, whose lanes are full; another one ends a wait that would be endless.
+        std::promise<void> returned;
+        std::atomic<bool> late{false};
+        std::jthread watch([&] {
+            late = returned.get_future().wait_for(std::chrono::seconds(20)) !=
+                   std::future_status::ready;
+            mock::let_go();
+        });
+        CHECK(start() == (wrong ? UCD_ERR__INVALID_ARG : UCD_SUCCESS));
+        returned.set_value();
+        watch.join();
+        CHECK_FALSE(late);
+    }
+    CHECK(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
+    batches.pop_back();
+    for (Vectors &batch : batches) batch.moves.check("before it");
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    mock::release(indices);
 }

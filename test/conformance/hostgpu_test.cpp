@@ -229,6 +229,24 @@ TEST_CASE("moves in streams, prepared or not") {
     }
 }
 
+TEST_CASE("a part of one long run is one copy to pinned memory") {
+    DeviceSession session;
+    // Three runs of a list; three arrays of a struct.
+    const RecipePtr d = leaf(UCD_TYPE__DOUBLE);
+    for (const RecipePtr &recipe :
+         {indexed({10000, 3, 20000}, {0, 15001, 30000}, d),
+          structure({10000, 3, 20000}, {0, 100000, 200000}, {d, leaf(UCD_TYPE__INT), d})}) {
+        Case one("one run", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        DeviceBuffer typed(one.rng(), what.subject.range, device0);
+        DeviceBuffer packed(one.rng(), {0, 40000}, pinned);
+        mock::counts.launches = mock::counts.copies = 0;
+        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 4096, 40000});
+        CHECK(mock::counts.launches == 0);
+        CHECK(mock::counts.copies == 1);
+    }
+}
+
 TEST_CASE("a type may be freed while a stream uses it") {
     DeviceSession session;
     mock::Stream stream(0);

@@ -52,6 +52,22 @@ TEST_CASE("a list that is used once has no layout") {
     }
 }
 
+TEST_CASE("the uses of duplicates are uses of their original") {
+    const BuiltType list(indexed_block(2, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE)));
+    const auto dup_of = [](const BuiltType &built) {
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_dup(built.get(), UCD_INFO__NULL, &type) == UCD_SUCCESS);
+        return BuiltType(type);
+    };
+    const BuiltType one = dup_of(list), two = dup_of(one);
+    pack(two);
+    CHECK_FALSE(has_layout(list));
+    pack(one);
+    CHECK(has_layout(list));
+    ucd::PlainList plain;
+    CHECK_FALSE(ucd::is_plain_list(type_of(dup_of(two)), plain));
+}
+
 TEST_CASE("what is no whole list has a layout from its first use on") {
     const RecipePtr list = indexed_block(2, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE));
     const BuiltType part(list), several(list), vectors(vector(3, 1, 2, leaf(UCD_TYPE__DOUBLE)));

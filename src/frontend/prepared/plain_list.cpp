@@ -19,7 +19,8 @@ bool is_one_block(const Type &type) {
 } // namespace
 
 bool is_plain_list(const Type &type, PlainList &plain) {
-    if (type.size == 0 || type.cache.load(std::memory_order_acquire) != nullptr) return false;
+    if (type.size == 0 || type.original().cache.load(std::memory_order_acquire) != nullptr)
+        return false;
     const Type *list = &type;
     int64_t shift = 0;
     for (; list->form == Form::wrap; list = list->child) shift = displace(shift, list->stride);
@@ -44,7 +45,8 @@ bool is_plain_list(const Type &type, PlainList &plain) {
 
 namespace {
 
-// The segments are those of a list of which no two blocks touch: backends do not look at them.
+// The segments are those of a list of which no two blocks touch: backends choose by them, but what
+// they do is right for any.
 Layout described_layout(const Type &type, const PlainList &plain) {
     const Type &list = *plain.list;
     Layout layout;

@@ -58,9 +58,7 @@ uint64_t max_layout_bytes(const Type &type) {
 
 const TypeCache &make_cache(const Type &type) {
     if (type.shares_cache()) {
-        const Type *original = type.child;
-        while (original->shares_cache()) original = original->child;
-        const TypeCache &shared = cache_of(*original);
+        const TypeCache &shared = cache_of(type.original());
         type.cache.store(&shared, std::memory_order_release);
         return shared;
     }

@@ -99,10 +99,17 @@ std::shared_ptr<CachedBatch> BatchCache::take_oldest() noexcept {
 bool BatchCache::comes_again(const Dispatch &dispatch, std::size_t members,
                              uint64_t digest) noexcept {
     if (members > max_members) return false;
-    const Seen seen{dispatch, members, digest};
+    constexpr uint32_t max_needed = 1024;
     const std::lock_guard lock(mutex_);
-    if (std::find(seen_.begin(), seen_.end(), seen) != seen_.end()) return true;
-    seen_[next_seen_++ % seen_.size()] = seen;
+    for (Seen &seen : seen_) {
+        if (seen.digest != digest || seen.members != members || !(seen.dispatch == dispatch))
+            continue;
+        if (++seen.times < seen.needed) return false;
+        seen.times = 0;
+        seen.needed = std::min(2 * seen.needed, max_needed);
+        return true;
+    }
+    seen_[next_seen_++ % seen_.size()] = {dispatch, members, digest};
     return false;
 }
 

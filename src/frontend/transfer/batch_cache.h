@@ -1,5 +1,5 @@
-// Batches that one device moves, as the hints of the call say, and what was worked out for them.
-// One that comes again is compared, and neither checked nor planned.
+// Batches that one device moves, and what was worked out for them. One that comes again is
+// compared, and neither checked nor planned.
 #pragma once
 
 #include "transfer/arguments.h"
@@ -113,7 +113,8 @@ public:
 
     // Whether a batch like this was asked about lately: then it is worth being added. Most batches
     // never come again, and what is remembered of a member takes longer than the rest. `digest` is
-    // of all descriptors.
+    // of some descriptors, and may be that of another batch. So who asks again, since the batch was
+    // not found after all, is told so half as often.
     bool comes_again(const Dispatch &dispatch, std::size_t members, uint64_t digest) noexcept;
 
     // Its types are kept.
@@ -127,7 +128,7 @@ private:
         Dispatch dispatch;
         std::size_t members = 0;
         uint64_t digest = 0;
-        friend bool operator==(const Seen &, const Seen &) = default;
+        uint32_t times = 0, needed = 1; // since it was last said to come again, and to be said so
     };
     std::shared_ptr<CachedBatch> take_oldest() noexcept;
 

@@ -10,7 +10,8 @@ namespace {
 bool is_first_use(const Transfer &t, PlainList &plain) {
     const Type &type = *t.type;
     if (t.count != 1 || t.length != type.size) return false; // so the offset is 0
-    return is_plain_list(type, plain) && !type.moved.exchange(true, std::memory_order_relaxed);
+    if (!is_plain_list(type, plain)) return false;
+    return !type.original().moved.exchange(true, std::memory_order_relaxed);
 }
 
 } // namespace

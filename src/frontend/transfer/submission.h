@@ -56,7 +56,7 @@ public:
     // call; nothing waits for a device. A failure starts nothing.
     Status start(std::unique_ptr<AsyncOperation> &operation);
 
-    // The same for a batch of the cache, whose members all_alike() holds for.
+    // The same for a batch of the cache, whose members all_alike() or is_alike() hold for.
     Status start(const std::shared_ptr<CachedBatch> &batch,
                  std::unique_ptr<AsyncOperation> &operation);
 

@@ -92,6 +92,12 @@ struct Type {
 
     // A duplicate has what was derived from its original.
     bool shares_cache() const { return combiner == Combiner::dup; }
+    // What it is a duplicate of, or itself.
+    const Type &original() const {
+        const Type *type = this;
+        while (type->shares_cache()) type = type->child;
+        return *type;
+    }
 
     int64_t extent() const { return ub - lb; }
     int64_t displacement(int64_t i) const { return displs[static_cast<std::size_t>(i)] * unit; }

@@ -25,7 +25,13 @@ namespace {
 // A launch under way in a lane.
 class LaneEvent final : public Event {
 public:
-    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
+    Status poll(bool &completed) override {
+        const Status status = lane_->poll(number_, completed);
+        // It may have been the upload of a table that failed.
+        if (!status.ok())
+            for (const BatchUse &table : needs.batches) BatchStore::instance().forget(table);
+        return status;
+    }
     void end(LaunchTurn &turn) {
         lane_ = &turn.lane();
         number_ = turn.end();
@@ -114,9 +120,10 @@ private:
 // caller's again.
 class DrainUnlessDone {
 public:
-    explicit DrainUnlessDone(gpuStream_t stream) : stream_(stream) {}
+    DrainUnlessDone(gpuStream_t stream, const LaunchNeeds &needs)
+        : stream_(stream), needs_(needs) {}
     ~DrainUnlessDone() {
-        if (!done_) (void)gpuStreamSynchronize(stream_);
+        if (!done_ && !needs_.nothing_started) (void)gpuStreamSynchronize(stream_);
     }
     DrainUnlessDone(const DrainUnlessDone &) = delete;
     DrainUnlessDone &operator=(const DrainUnlessDone &) = delete;
@@ -124,6 +131,7 @@ public:
 
 private:
     const gpuStream_t stream_;
+    const LaunchNeeds &needs_;
     bool done_ = false;
 };
 
@@ -302,7 +310,8 @@ private:
         auto event = std::make_unique<LaneEvent>();
         LaunchTurn turn;
         UCD_TRY(device->begin_launch(bytes, turn));
-        DrainUnlessDone drain(turn.stream()); // destroyed before the event and what it keeps
+        // Destroyed before the event and what it keeps.
+        DrainUnlessDone drain(turn.stream(), event->needs);
         UCD_TRY(body(*device, turn.stream(), event->needs));
         drain.done();
         event->end(turn);

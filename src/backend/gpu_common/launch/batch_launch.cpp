@@ -281,6 +281,7 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
     }
     if (builder.members() < 2) return success;
     launched = true;
+    to.needs.nothing_started = false;
     return batch.launch(to, job, TableUse::once, 0);
 }
 
@@ -288,11 +289,13 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
 
 Status launch_jobs(const Submission &to, const JobList &list) {
     if (list.maker != nullptr) {
+        to.needs.nothing_started = true;
         bool launched = false;
         UCD_TRY(launch_as_made(to, *list.maker, launched));
         if (launched) return success;
         std::vector<Job> all;
         UCD_TRY(jobs_of(list, all));
+        to.needs.nothing_started = false;
         return all.empty() ? success : launch_jobs(to, all);
     }
     const std::span<const Job> jobs = list.jobs;

@@ -60,6 +60,10 @@ bool is_faster_to_pinned(const PitchedCopy &copy, uintptr_t origin) {
 
 namespace {
 
+uint64_t longest_segment(const Segments &s) {
+    return std::max({s.first_bytes, s.inner_max, s.last_bytes});
+}
+
 Boxes boxes_of(const Job &job) {
     const auto &plan = static_cast<const GpuPlan &>(*job.plan);
     return {plan.host.layout, plan.boxes(), job.count, plan.host.extent};
@@ -71,13 +75,10 @@ bool is_one_copy(const Job &job, PitchedCopy &copy) {
     // Where its blocks are, the host may not be able to read.
     const LayoutPlan &plan = static_cast<const GpuPlan &>(*job.plan).host;
     if (plan.layout.has_reference()) return false;
-    // A long part of a list is no box, or else it would be none of a list: no index is made to find
-    // that out.
+    // Many segments of a list are hardly ever a box: no index is made to find that out.
     constexpr uint64_t many = 64;
-    const ShapeLevel &outermost = plan.shape.level[0];
-    if (plan.shape.levels > 0 && outermost.kind != LevelKind::strided &&
-        job.length > many * outermost.each)
-        return false;
+    const bool is_list = plan.shape.levels > 0 && plan.shape.level[0].kind != LevelKind::strided;
+    if (is_list && job.length / many > longest_segment(plan.layout.top().segments)) return false;
     Boxes boxes = boxes_of(job);
     return is_one_copy(boxes, job.offset, job.length, copy);
 }

@@ -12,6 +12,8 @@ namespace ucd::UCD_GPU {
 struct LaunchNeeds {
     std::vector<ListUse> lists;
     std::vector<BatchUse> batches;
+    // While jobs are made: if that fails, there is nothing in the stream to be waited for.
+    bool nothing_started = false;
 };
 
 // The device is current.
