@@ -122,29 +122,32 @@ private:
 // A batch whose table goes to device memory, written where it is uploaded from.
 class LargeBatch {
 public:
-    Status begin(const Submission &to, std::size_t members) {
+    Status begin(const Submission &to, std::size_t members, uint64_t identity) {
         constexpr std::size_t starts = 9 * sizeof(uint32_t), few_shapes = std::size_t{1} << 14;
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
-        UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
+        identity_ = identity;
+        UCD_TRY(BatchStore::instance().take(to.device, bytes, identity, use_));
         builder_->begin(members, {use_.pinned(), use_.capacity()});
         return success;
     }
     BatchTableBuilder &builder() { return *builder_; }
 
     // `job` is one of the batch.
-    Status launch(const Submission &to, const Job &job, TableUse table_use, uint64_t identity) {
-        builder_->finish(table_use);
+    Status launch(const Submission &to, const Job &job) {
+        const bool once = identity_ == 0 && to.mode == LaunchMode::now; // graphs are replayed
+        builder_->finish(once ? TableUse::once : TableUse::again);
         BatchUse use = std::move(use_), too_small; // which is copied from
         if (builder_->bytes() > use.capacity()) {
             too_small = std::move(use);
-            UCD_TRY(BatchStore::instance().take(to.device, builder_->bytes(), use));
+            UCD_TRY(BatchStore::instance().take(to.device, builder_->bytes(), identity_, use));
         }
-        return launch_built(to, job, *builder_, batch_kernel(job.direction), identity,
+        return launch_built(to, job, *builder_, batch_kernel(job.direction), identity_,
                             std::move(use));
     }
 
 private:
+    uint64_t identity_ = 0;
     BatchUse use_;
     PooledBuilder builder_;
 };
@@ -181,16 +184,16 @@ Status launch_batch(const Submission &to, const JobList &list) {
             return launch_kernel(to.stream, small_batch_kernel(job.direction),
                                  params.sections.tiles, max_blocks(to.device, job), params);
         }
-        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), use));
+        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), list.identity, use));
         return launch_built(to, job, builder, batch_kernel(job.direction), list.identity,
                             std::move(use));
     }
     UCD_TRY(find_table(to, list, use));
     if (use) return launch_table(to, job, std::move(use));
     LargeBatch batch;
-    UCD_TRY(batch.begin(to, jobs.size()));
+    UCD_TRY(batch.begin(to, jobs.size(), list.identity));
     UCD_TRY(add_all(batch.builder(), to, jobs));
-    return batch.launch(to, job, TableUse::again, list.identity);
+    return batch.launch(to, job);
 }
 
 // In as many launches as are needed.
@@ -238,9 +241,10 @@ Status launch_reductions(const Submission &to, const JobList &list) {
         if (builder.members() == 0) continue;
         builder.arrange();
         const bool all = builder.members() == jobs.size(); // then it is found again
-        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), use));
-        UCD_TRY(launch_built(to, jobs.front(), builder, builder.kernel(), all ? list.identity : 0,
-                             std::move(use)));
+        const uint64_t identity = all ? list.identity : 0;
+        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), identity, use));
+        UCD_TRY(
+            launch_built(to, jobs.front(), builder, builder.kernel(), identity, std::move(use)));
     }
     return success;
 }
@@ -269,7 +273,7 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
     if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
         return success;
     LargeBatch batch;
-    UCD_TRY(batch.begin(to, members));
+    UCD_TRY(batch.begin(to, members, 0));
     BatchTableBuilder &builder = batch.builder();
     Job job;
     std::array<JobAddresses, 64> at; // few enough to stay in the cache
@@ -282,7 +286,7 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
     if (builder.members() < 2) return success;
     launched = true;
     to.needs.nothing_started = false;
-    return batch.launch(to, job, TableUse::once, 0);
+    return batch.launch(to, job);
 }
 
 } // namespace

@@ -93,11 +93,15 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, bool forget, BatchUs
 }
 
 // Memory is given back as late as possible, since that waits for the device.
-Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) {
-    constexpr std::size_t remembered = 8; // batches
+Status BatchStore::take(const Device &device, std::size_t bytes, uint64_t identity, BatchUse &use) {
+    constexpr std::ptrdiff_t max_remembered = 8; // batches
     const std::lock_guard lock(mutex_);
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    if (take_idle(on, bytes, on.tables.size() >= remembered, use)) return success;
+    const bool forget =
+        identity != 0 && std::count_if(on.tables.begin(), on.tables.end(), [](const auto &table) {
+                             return table->identity_ != 0;
+                         }) >= max_remembered;
+    if (take_idle(on, bytes, forget, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
     Status status = allocate(bytes, *table);

@@ -73,8 +73,10 @@ public:
     // none is no failure.
     BatchUse find(const Device &device, uint64_t identity);
 
-    // Memory for a table of so many bytes. The device is current.
-    Status take(const Device &device, std::size_t bytes, BatchUse &use);
+    // Memory for a table of so many bytes, for the list with this identity or, if that is 0, for
+    // one that is not found again: then no other list is forgotten for it while there is memory.
+    // The device is current.
+    Status take(const Device &device, std::size_t bytes, uint64_t identity, BatchUse &use);
 
     // Makes the table that was built in memory with room for it. It is found by `identity`, unless
     // that is 0. The device is current. In a stream it arrives before what comes next there; for a
