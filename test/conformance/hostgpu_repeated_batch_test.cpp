@@ -88,7 +88,7 @@ TEST_CASE("more batches than tables are kept") {
     forget_counts();
     for (Vectors &v : all) REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
     CHECK(mock::counts.copies == 4); // the others do not push out the eight that are remembered
-    CHECK(mock::counts.allocations == 0);
+    CHECK(mock::counts.allocations <= 2); // for one table that the four use in turns
 }
 
 TEST_CASE("other types at the addresses of those that have gone") {
