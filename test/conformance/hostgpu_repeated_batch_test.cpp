@@ -85,10 +85,13 @@ TEST_CASE("more batches than tables are kept") {
             REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
             v.moves.check("one of many");
         }
+    // Leaves the memory of a table that is not found again, for the next new batch.
+    Vectors once(110);
+    REQUIRE(pack(once.moves.packs(), hints) == UCD_SUCCESS);
     forget_counts();
     for (Vectors &v : all) REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
     CHECK(mock::counts.copies == 4); // the others do not push out the eight that are remembered
-    CHECK(mock::counts.allocations <= 2); // for one table that the four use in turns
+    CHECK(mock::counts.allocations == 0);
 }
 
 TEST_CASE("other types at the addresses of those that have gone") {
