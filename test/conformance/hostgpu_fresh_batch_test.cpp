@@ -58,6 +58,39 @@ TEST_CASE("members that differ in one argument, and some that move nothing") {
     moves.check("runs of members");
 }
 
+TEST_CASE("members that differ in their count only") {
+    DeviceSession session;
+    const Hints hints(GENERATE(false, true));
+    constexpr std::size_t members = 200, room = 2 * sizeof(double);
+    auto *const typed =
+        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * room));
+    auto *const packed =
+        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * room));
+    std::vector<double> values(2 * members), expected(2 * members, -1), got(2 * members);
+    mock::write(packed, expected.data(), members * room);
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::size_t i = 0; i < members; ++i) {
+        const std::uintptr_t count = 1 + i % 2;
+        descs.push_back(
+            {typed + i * room, count, UCD_TYPE__DOUBLE, 0, packed + i * room, room, 0, {0, 0}});
+        for (std::size_t k = 0; k < 2; ++k) {
+            values[2 * i + k] = static_cast<double>(2 * i + k);
+            if (k < count) expected[2 * i + k] = values[2 * i + k];
+        }
+    }
+    mock::write(typed, values.data(), members * room);
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    for (const ucd_pack_desc_t &d : descs)
+        REQUIRE(d.actual_pack_bytes == d.incount * sizeof(double));
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    mock::read(got.data(), packed, members * room);
+    CHECK(got == expected);
+    mock::release(typed);
+    mock::release(packed);
+}
+
 TEST_CASE("a wrong member of a large batch, and nothing starts") {
     DeviceSession session;
     const Hints hints(GENERATE(false, true));

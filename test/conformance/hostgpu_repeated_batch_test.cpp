@@ -5,6 +5,7 @@
 #include "support/host_vendor/capture.h"
 #include "support/moves/batch_calls.hpp"
 
+#include <iterator>
 #include <list>
 #include <string>
 #include <vector>
@@ -92,6 +93,24 @@ TEST_CASE("more batches than tables are kept") {
     for (Vectors &v : all) REQUIRE(pack(v.moves.packs(), hints) == UCD_SUCCESS);
     CHECK(mock::counts.copies == 4); // the others do not push out the eight that are remembered
     CHECK(mock::counts.allocations == 0);
+
+    // Nor do new ones that are under way at once.
+    std::list<Vectors> newer;
+    std::vector<ucd_request_t> requests;
+    mock::hold();
+    for (int i = 0; i < 3; ++i) {
+        std::vector<ucd_pack_desc_t> descs = newer.emplace_back(140 + i).moves.packs();
+        requests.emplace_back();
+        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE,
+                                &requests.back()) == UCD_SUCCESS);
+    }
+    mock::let_go();
+    REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
+    forget_counts();
+    auto remembered = std::next(all.begin(), 4);
+    for (; remembered != all.end(); ++remembered)
+        REQUIRE(pack(remembered->moves.packs(), hints) == UCD_SUCCESS);
+    CHECK(mock::counts.copies == 0);
 }
 
 TEST_CASE("other types at the addresses of those that have gone") {
