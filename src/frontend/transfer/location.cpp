@@ -1,6 +1,7 @@
 #include "transfer/location.h"
 
 #include <cstdio>
+#include <string_view>
 
 namespace ucd {
 namespace {
@@ -48,14 +49,16 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
 
 MemoryName name_of(const MemoryLocation &location) {
     MemoryName name;
-    if (location.kind == MemoryKind::device)
+    if (location.kind == MemoryKind::device) {
         std::snprintf(name.text, sizeof name.text, "%s:%d", location.owner->name(),
                       location.device);
-    else
-        std::snprintf(name.text, sizeof name.text, "%s",
-                      location.kind == MemoryKind::pinned    ? "pinned"
-                      : location.kind == MemoryKind::managed ? "managed"
-                                                             : "host");
+        return name;
+    }
+    // Callers may ask before each of many small transfers: a constant needs no formatting.
+    const std::string_view constant = location.kind == MemoryKind::pinned    ? "pinned"
+                                      : location.kind == MemoryKind::managed ? "managed"
+                                                                             : "host";
+    name.text[constant.copy(name.text, sizeof name.text - 1)] = '\0';
     return name;
 }
 

@@ -1,6 +1,5 @@
 #include "pipeline/request.h"
 
-#include <algorithm>
 #include <cstring>
 
 using namespace ucd_ucx;
@@ -15,10 +14,13 @@ Status ucd_ucx_request::set(const TransferOptions &defaults, const ucd_ucx_param
                     "param->struct_size is %u; it must be the size of the struct",
                     param->struct_size);
     ucd_ucx_param_t known = {};
-    std::memcpy(&known, param, std::min<std::size_t>(param->struct_size, sizeof known));
-    callback_ = known.callback;
-    user_data_ = known.user_data;
-    info = known.info;
+    if (param->struct_size < sizeof known) { // of a program that was built with an earlier header
+        std::memcpy(&known, param, param->struct_size);
+        param = &known;
+    }
+    callback_ = param->callback;
+    user_data_ = param->user_data;
+    info = param->info;
     return read_transfer_options(info, options_);
 }
 

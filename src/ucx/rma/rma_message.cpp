@@ -3,6 +3,7 @@
 #include "pipeline/message.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace ucd_ucx::rma {
@@ -11,12 +12,21 @@ namespace {
 constexpr uint8_t no_op = 255;
 constexpr uint8_t form_key = 1; // else a handle; the type's form follows
 
+// Numbers travel with the lowest byte first.
+template <class Number>
+Number swapped_if_big_endian(Number number) {
+    if constexpr (std::endian::native == std::endian::little || sizeof number == 1) return number;
+    Number other;
+    const auto *from = reinterpret_cast<const char *>(&number);
+    std::reverse_copy(from, from + sizeof number, reinterpret_cast<char *>(&other));
+    return other;
+}
+
 template <class Number>
 Number number_at(std::string_view from, std::size_t at) {
-    uint64_t number = 0;
-    for (std::size_t i = 0; i < sizeof(Number); ++i)
-        number |= uint64_t{static_cast<uint8_t>(from[at + i])} << 8 * i;
-    return static_cast<Number>(number);
+    Number number;
+    std::memcpy(&number, from.data() + at, sizeof number);
+    return swapped_if_big_endian(number);
 }
 
 } // namespace
@@ -35,8 +45,9 @@ bool accumulates(Verb verb) {
 
 template <class Number>
 void Encoded::put(Number number) {
-    for (std::size_t i = 0; i < sizeof number; ++i)
-        fixed_[size_++] = static_cast<char>(static_cast<uint64_t>(number) >> 8 * i);
+    number = swapped_if_big_endian(number);
+    std::memcpy(fixed_ + size_, &number, sizeof number);
+    size_ += sizeof number;
 }
 
 Encoded::Encoded(const Preamble &preamble) {

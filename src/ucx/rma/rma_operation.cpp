@@ -1,5 +1,6 @@
 #include "rma/rma_operation.h"
 
+#include "common/recycled_memory.h"
 #include "pipeline/pipeline.h"
 #include "rma/rma.h"
 
@@ -37,7 +38,17 @@ Status check_bytes(uint64_t here, uint64_t there) {
                 static_cast<uintmax_t>(here), static_cast<uintmax_t>(there));
 }
 
+RecycledMemory<sizeof(RmaOperation), 64> memory_of_operations;
+
 } // namespace
+
+void *RmaOperation::operator new(std::size_t) {
+    return memory_of_operations.take();
+}
+
+void RmaOperation::operator delete(void *memory) {
+    memory_of_operations.give_back(memory);
+}
 
 Status Flush::set(const TransferOptions &options, const ucd_ucx_param_t *param) {
     ucd_info_t info;
@@ -135,15 +146,16 @@ ucd_ucx_param_t RmaOperation::param(ucd_ucx_callback_t callback) {
     return {sizeof(ucd_ucx_param_t), info_.get(), callback, this};
 }
 
-Status RmaOperation::start(Lane &lane) {
+Status RmaOperation::start(Lane &of) {
+    lane = &of;
     Request request;
     request.verb = arguments_.verb;
     request.op = arguments_.op;
     request.number = number;
     request.displacement = arguments_.displacement;
     request.count = arguments_.target.count;
-    origin_.name_window(lane, window_, request);
-    origin_.name_type(lane, *type_, request);
+    origin_.name_window(of, window_, request);
+    origin_.name_type(of, *type_, request);
     if (request.form != TypeForm::known) type_index_ = request.type_index;
     return send(Encoded(request), arguments_.sent, sent_bytes_, granule_);
 }
@@ -209,12 +221,13 @@ void RmaOperation::type_asked_for() {
     if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
 }
 
-void RmaOperation::answered(const Answer &answer, Payload payload) {
+void RmaOperation::answered(const Answer &answer, Payload &payload) {
     if (answered_) return;
     answered_ = true;
     verdict_ = answer.verdict;
-    origin_.learn(ep(), window_, answer.handle, *type_, type_index_,
-                  answer.verdict == Verdict::done);
+    const bool tells_type = type_index_ != Request::no_index && answer.verdict == Verdict::done;
+    if (tells_type || answer.handle != 0)
+        lane->learn(window_, answer.handle, *type_, tells_type ? type_index_ : Request::no_index);
     const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
     if (status_ != UCS_OK) return conclude();
     if (payload.bytes() != (expects_data ? bytes_ : 0)) {
@@ -223,14 +236,14 @@ void RmaOperation::answered(const Answer &answer, Payload payload) {
     }
     if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
     if (!expects_data || bytes_ == 0) return conclude();
-    if (payload.is_here()) return receive_here(std::move(payload));
+    if (payload.is_here()) return receive_here(payload);
     const Status status =
         payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), &receiving_);
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     ++transfers_;
 }
 
-void RmaOperation::receive_here(Payload payload) {
+void RmaOperation::receive_here(Payload &payload) {
     const Data &to = arguments_.received;
     if (!to.hints->on_host) payload.keep();
     uintptr_t unpacked;

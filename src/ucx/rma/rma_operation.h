@@ -48,6 +48,8 @@ private:
 class RmaOperation final : public ucd_ucx_request, public DeviceWork {
 public:
     explicit RmaOperation(Origin &origin) : origin_(origin) {}
+    static void *operator new(std::size_t bytes);
+    static void operator delete(void *memory);
     Status set(const Arguments &arguments);
     // What is not started before the call returns keeps what it was called with.
     Status hold();
@@ -56,7 +58,8 @@ public:
     void cancel(ucd_ucx_pipeline &) override {}
     void explain() const override;
 
-    void answered(const Answer &answer, Payload payload);
+    // Takes the payload if it needs it for longer.
+    void answered(const Answer &answer, Payload &payload);
     void type_asked_for();
     // Ends it with this, as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);
@@ -64,6 +67,7 @@ public:
     void check_time();
 
     ucp_ep_h ep() const { return arguments_.ep; }
+    Lane *lane = nullptr; // once it is started
     uint64_t since() const { return since_; }
     uint32_t number = 0;
     std::vector<Flush *> flushes;
@@ -78,7 +82,7 @@ private:
     Status check_op();
     Status send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule);
     const char *contiguous_of(const Data &data) const;
-    void receive_here(Payload payload);
+    void receive_here(Payload &payload);
     void moved(ucd_ucx_pipeline &, Status status) override;
     void transferred(const ucd_ucx_result_t &result);
     ucd_ucx_param_t param(ucd_ucx_callback_t callback);

@@ -14,6 +14,17 @@ void Lane::forget() {
     last_window_use = nullptr;
 }
 
+void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &type,
+                 uint32_t type_index) {
+    if (handle != 0) {
+        const auto found = windows.find(window);
+        if (found != windows.end()) found->second.handle = handle;
+    }
+    if (type_index == Request::no_index) return;
+    const auto found = types.find(type.id);
+    if (found != types.end() && found->second.index == type_index) found->second.confirmed = true;
+}
+
 Origin::Origin(ucd_ucx_rma &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
 
 Lane &Origin::lane_of(ucp_ep_h ep) {
@@ -132,19 +143,6 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
         request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
 }
 
-void Origin::learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
-                   uint32_t type_index, bool knows_type) {
-    Lane &lane = lane_of(ep);
-    if (handle != 0) {
-        const auto found = lane.windows.find(window);
-        if (found != lane.windows.end()) found->second.handle = handle;
-    }
-    if (type_index == Request::no_index || !knows_type) return;
-    const auto found = lane.types.find(type.id);
-    if (found != lane.types.end() && found->second.index == type_index)
-        found->second.confirmed = true;
-}
-
 // Operations ----------------------------------------------------------------
 
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
@@ -201,7 +199,7 @@ Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_
 // Only the target's own answers count.
 void Origin::take_answer(const Answer &answer, Delivery &delivery) {
     RmaOperation *operation = find(answer.number, delivery.ep);
-    if (operation != nullptr) operation->answered(answer, std::move(delivery.payload));
+    if (operation != nullptr) operation->answered(answer, delivery.payload);
 }
 
 void Origin::take_question(uint32_t number, ucp_ep_h ep) {
@@ -215,14 +213,15 @@ void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status) {
 }
 
 void Origin::complete(RmaOperation &operation, const ucd_ucx_result_t &result) {
-    for (Flush *flush : std::exchange(operation.flushes, {}))
-        if (flush->one_ended(result)) rma.finish(*flush, flush->result());
+    if (!operation.flushes.empty())
+        for (Flush *flush : std::exchange(operation.flushes, {}))
+            if (flush->one_ended(result)) rma.finish(*flush, flush->result());
     rma.finish(operation, result);
 }
 
 void Origin::ended(RmaOperation &operation, const ucd_ucx_result_t &result) {
     leave(operation);
-    Lane &lane = lane_of(operation.ep());
+    Lane &lane = *operation.lane;
     --lane.active;
     complete(operation, result);
     advance(lane);

@@ -34,6 +34,10 @@ struct Lane {
     WindowUse *last_window_use = nullptr;
 
     void forget();
+    // What an answer tells: the window's handle, unless it is 0; and that the target has that type
+    // by that index, unless it is none.
+    void learn(const ContentId &window, WindowHandle handle, const KnownType &type,
+               uint32_t type_index);
 };
 
 // Numbers, first in, first out.
@@ -86,9 +90,6 @@ public:
     // Names the window and the type in the request: by handle and index if the target knows them.
     void name_window(Lane &lane, const ContentId &window, Request &request);
     void name_type(Lane &lane, const KnownType &type, Request &request);
-    // What an answer tells: the window's handle, and that the target has that type by that index.
-    void learn(ucp_ep_h ep, const ContentId &window, WindowHandle handle, const KnownType &type,
-               uint32_t type_index, bool knows_type);
     void ended(RmaOperation &operation, const ucd_ucx_result_t &result);
 
 private:
