@@ -198,7 +198,13 @@ void Attacker::release_data() {
 
 void Attacker::take(Received &&message) {
     const bool direct = message.header.empty();
-    if (direct && wire::is_one_sided(message.data)) said_.push_back(wire::read_said(message.data));
+    if (direct && wire::is_one_sided(message.data)) {
+        wire::Said said = wire::read_said(message.data);
+        if (said.verb != wire::answers) said_.push_back(said);
+        for (const std::string &one : said.verb == wire::answers ? wire::split_answers(message.data)
+                                                                 : std::vector<std::string>())
+            said_.push_back(wire::read_said(one));
+    }
     if (wire::is_pipeline(message.header)) {
         const wire::Message m = wire::read_message(message.header);
         const bool users = m.kind == wire::whole || m.kind == wire::user_offer;

@@ -166,4 +166,26 @@ bool decode(int wire, std::string_view bytes, OneSided &m) {
     return true;
 }
 
+std::string join_answers(const std::vector<std::string> &answers_given) {
+    OneSided all;
+    all.verb = answers;
+    std::string to = encode_preamble(newest_wire, all);
+    for (const std::string &one : answers_given) {
+        put_number(to, one.size(), 4);
+        to += one;
+    }
+    return to;
+}
+
+std::vector<std::string> split_answers(std::string_view message) {
+    std::vector<std::string> found;
+    for (std::size_t at = preamble_bytes; at + 4 <= message.size();) {
+        const std::uint64_t bytes = number_at(message, at, 4);
+        if (bytes > message.size() - at - 4) break;
+        found.emplace_back(message.substr(at + 4, bytes));
+        at += 4 + bytes;
+    }
+    return found;
+}
+
 } // namespace ucdtest::wire

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ucdtest::wire {
 
@@ -58,7 +59,8 @@ enum Verb : unsigned {
     type_message,
     answer,
     need_type,
-    answer_with_handle // version 2
+    answer_with_handle, // version 2
+    answers             // version 2: several of them
 };
 inline bool is_request(unsigned verb) {
     return verb >= put && verb <= get_accumulate;
@@ -90,5 +92,9 @@ std::string encode_preamble(int wire, const OneSided &message);
 inline constexpr std::size_t preamble_bytes = 8; // version 2
 // False: it is none.
 bool decode(int wire, std::string_view bytes, OneSided &message);
+
+// Answers as one message, and such a message as answers. What is behind a wrong length is left out.
+std::string join_answers(const std::vector<std::string> &answers);
+std::vector<std::string> split_answers(std::string_view message);
 
 } // namespace ucdtest::wire

@@ -277,8 +277,27 @@ Grammar::Script Grammar::answer_one() {
     a.second = rng_.chance(85) ? 0 : static_cast<unsigned>(rng_.below(256));
     const bool fetches = asked.verb == get || asked.verb == get_accumulate;
     const std::uint64_t bytes = fetches && a.verb != need_type && a.first == 0 ? asked.bytes : 0;
-    return wrap(from, asked.from, encode(wire_, a),
-                contents(from, std::min<std::uint64_t>(bytes, 4000)));
+    const std::string data = contents(from, std::min<std::uint64_t>(bytes, 4000));
+    if (wire_ == 1 || !rng_.chance(30)) return wrap(from, asked.from, encode(wire_, a), data);
+    return wrap(from, asked.from, among_answers(encode(wire_, a) + data), std::string());
+}
+
+// As one message with others of whatever kind, some of them cut short.
+std::string Grammar::among_answers(const std::string &one) {
+    std::vector<std::string> all(1 + rng_.below(4));
+    for (std::string &other : all) {
+        OneSided m;
+        m.verb = rng_.chance(70) ? answer : static_cast<unsigned>(rng_.below(12));
+        m.number = any_number();
+        m.handle = any_number();
+        m.window.assign(name_bytes, '\0');
+        other = encode(wire_, m) + std::string(rng_.below(40), 'a');
+        if (rng_.chance(10)) other = join_answers({other});
+    }
+    all[rng_.below(all.size())] = one;
+    std::string joined = join_answers(all);
+    if (rng_.chance(15)) joined.resize(rng_.below(joined.size()));
+    return joined;
 }
 
 Grammar::Script Grammar::type_answer() {

@@ -122,6 +122,8 @@ private:
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receive);
     int node_of(const ucp_am_recv_param_t &param) const;
+    // Whether it has somebody's data.
+    bool look_at_message(unsigned am, int node, std::string_view header, std::string_view here);
     bool learn(unsigned am, int node, std::string_view header, std::string_view data,
                std::size_t &prefix);
     void learn_message(int node, std::string_view message, const Header *header,

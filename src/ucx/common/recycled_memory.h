@@ -9,8 +9,8 @@
 namespace ucd_ucx {
 
 // For operations that are outstanding by the dozen: malloc keeps few of a size at hand (glibc seven
-// for a thread), and beyond them takes longer than all else that a small operation needs. Any thread
-// may call; one that finds another at it uses the heap.
+// for a thread), and beyond them takes longer than all else that a small operation needs. Any
+// thread may call; one that finds another at it uses the heap.
 template <std::size_t size, std::size_t most>
 class RecycledMemory {
 public:

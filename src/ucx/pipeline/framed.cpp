@@ -7,25 +7,25 @@
 namespace ucd_ucx {
 namespace {
 
-void *start_pack(void *, const void *frame, std::size_t) {
+void *start_packing_frame(void *, const void *frame, std::size_t) {
     return const_cast<void *>(frame);
 }
 
-void *start_unpack(void *, void *frame, std::size_t) {
+void *start_unpacking_frame(void *, void *frame, std::size_t) {
     return frame;
 }
 
 // Asked of what is sent, and of the room for what is received: as much as it may be. What does not
 // fit is dropped by unpack, and the header tells.
-std::size_t packed_size(void *state) {
+std::size_t frame_size(void *state) {
     const auto *frame = static_cast<Frame *>(state);
     return frame->direction == Direction::send ? frame->prefix + frame->header.total : SIZE_MAX / 2;
 }
 
-std::size_t pack(void *state, std::size_t offset, void *to_argument, std::size_t room) {
+std::size_t pack_frame(void *state, std::size_t offset, void *to_argument, std::size_t room) {
     auto *frame = static_cast<Frame *>(state);
     auto *to = static_cast<char *>(to_argument);
-    const std::size_t length = std::min(room, packed_size(state) - offset);
+    const std::size_t length = std::min(room, frame_size(state) - offset);
     std::size_t done = 0;
     if (offset < frame->prefix) {
         done = std::min(length, frame->prefix - offset);
@@ -41,8 +41,8 @@ std::size_t pack(void *state, std::size_t offset, void *to_argument, std::size_t
     return length;
 }
 
-ucs_status_t unpack(void *state, std::size_t offset, const void *from_argument,
-                    std::size_t length) {
+ucs_status_t unpack_frame(void *state, std::size_t offset, const void *from_argument,
+                          std::size_t length) {
     auto *frame = static_cast<Frame *>(state);
     const auto *from = static_cast<const char *>(from_argument);
     std::size_t done = 0;
@@ -70,17 +70,17 @@ ucs_status_t unpack(void *state, std::size_t offset, const void *from_argument,
     return UCS_OK;
 }
 
-void finish(void *) {}
+void finish_frame(void *) {}
 
 } // namespace
 
 const ucp_generic_dt_ops_t frame_callbacks = {
-    .start_pack = start_pack,
-    .start_unpack = start_unpack,
-    .packed_size = packed_size,
-    .pack = pack,
-    .unpack = unpack,
-    .finish = finish,
+    .start_pack = start_packing_frame,
+    .start_unpack = start_unpacking_frame,
+    .packed_size = frame_size,
+    .pack = pack_frame,
+    .unpack = unpack_frame,
+    .finish = finish_frame,
 };
 
 } // namespace ucd_ucx

@@ -11,7 +11,9 @@ namespace {
 // Posts that are kept for later, and the longest that are.
 constexpr std::size_t max_idle_send_ops = 64;
 constexpr std::size_t max_idle_bytes = 16 << 10;
-constexpr std::size_t least_bytes = 512;
+constexpr std::size_t least_bytes = 2048;
+// Endpoints whose answers are gathered at once.
+constexpr std::size_t max_gathered = 16;
 
 } // namespace
 
@@ -71,6 +73,15 @@ std::unique_ptr<DirectMessage> DirectMessage::take_over(bool hold) {
         other->copy_ = std::move(copy_);
     }
     lent_ = nullptr;
+    return other;
+}
+
+std::unique_ptr<DirectMessage> DirectMessage::copy_of(std::string_view part) const {
+    auto other = std::make_unique<DirectMessage>(owner_, ep);
+    other->since = since;
+    other->bytes_ = part.size();
+    other->copy_.reset(new char[part.size()]);
+    std::memcpy(other->copy_.get(), part.data(), part.size());
     return other;
 }
 
@@ -138,23 +149,30 @@ void DirectMessages::give_back(std::unique_ptr<SendOp> send_op) {
         idle_.push_back(std::move(send_op));
 }
 
+// The message, and the data packed behind it.
+Status DirectMessages::fill(char *memory, const Encoded &message, const Data &data,
+                            uint64_t data_bytes, const char *contiguous) {
+    message.write(memory);
+    memory += message.size();
+    if (contiguous != nullptr) {
+        std::memcpy(memory, contiguous, data_bytes);
+    } else if (data_bytes > 0) {
+        uintptr_t packed;
+        UCD_UCX_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, memory, data_bytes, &packed,
+                                    data.hints->info.get(), UCD_OP__REPLACE)));
+    }
+    return success;
+}
+
 Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
                             uint64_t data_bytes, uint32_t number, std::size_t *waiting,
                             const char *contiguous) {
     *waiting = 0;
-    const std::size_t message_bytes = message.size();
-    std::unique_ptr<SendOp> send_op = take_send_op(message_bytes + data_bytes);
-    message.write(send_op->memory());
-    if (contiguous != nullptr) {
-        std::memcpy(send_op->memory() + message_bytes, contiguous, data_bytes);
-    } else if (data_bytes > 0) {
-        uintptr_t packed;
-        UCD_UCX_TRY(
-            ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, send_op->memory() + message_bytes,
-                            data_bytes, &packed, data.hints->info.get(), UCD_OP__REPLACE)));
-    }
+    const std::size_t bytes = message.size() + data_bytes;
+    std::unique_ptr<SendOp> send_op = take_send_op(bytes);
+    UCD_UCX_TRY(fill(send_op->memory(), message, data, data_bytes, contiguous));
     send_op->number = number;
-    return this->send(std::move(send_op), ep, 0, message_bytes + data_bytes, waiting);
+    return this->send(send_op, ep, 0, 0, bytes, waiting);
 }
 
 Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting) {
@@ -162,11 +180,83 @@ Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std
     std::unique_ptr<SendOp> send_op = take_send_op(message.size());
     std::memcpy(send_op->memory(), message.data(), message.size());
     send_op->number = no_operation;
-    return this->send(std::move(send_op), ep, message.size(), 0, waiting);
+    return this->send(send_op, ep, message.size(), 0, 0, waiting);
 }
 
-Status DirectMessages::send(std::unique_ptr<SendOp> send_op, ucp_ep_h ep, std::size_t header,
-                            std::size_t data, std::size_t *waiting) {
+// Answers to one endpoint ----------------------------------------------------
+
+// With room for so many bytes. Null: they are too many.
+DirectMessages::Gathered *DirectMessages::gathered_for(ucp_ep_h ep, std::size_t bytes) {
+    if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
+    for (Gathered &gathered : gathered_) {
+        if (gathered.send_op->ep != ep) continue;
+        if (gathered.bytes + length_bytes + bytes <= least_bytes) return &gathered;
+        std::unique_ptr<SendOp> next = take_send_op(least_bytes);
+        (void)send(gathered);
+        if (gathered.send_op != nullptr) return nullptr; // there is no memory
+        next->ep = ep;
+        gathered = {std::move(next), Preamble::bytes, 0};
+        return &gathered;
+    }
+    if (gathered_.size() == max_gathered) return nullptr;
+    gathered_.push_back({take_send_op(least_bytes), Preamble::bytes, 0});
+    gathered_.back().send_op->ep = ep;
+    return &gathered_.back();
+}
+
+Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &data,
+                              uint64_t data_bytes) {
+    const std::size_t bytes = answer.size() + data_bytes;
+    Gathered *const gathered = gathered_for(ep, bytes);
+    if (gathered == nullptr) {
+        std::size_t waiting;
+        const Status status = send(ep, answer, data, data_bytes, no_operation, &waiting);
+        handler.note_waiting(ep, waiting);
+        return status;
+    }
+    char *const at = gathered->send_op->memory() + gathered->bytes;
+    UCD_UCX_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
+    write_length(bytes, at);
+    gathered->bytes += length_bytes + bytes;
+    ++gathered->answers;
+    return success;
+}
+
+// One alone goes as any message.
+Status DirectMessages::send(Gathered &gathered) {
+    SendOp &send_op = *gathered.send_op;
+    const ucp_ep_h ep = send_op.ep;
+    std::size_t at = Preamble::bytes + length_bytes, waiting;
+    if (gathered.answers > 1) {
+        at = 0;
+        Encoded(Preamble{Verb::answers}).write(send_op.memory());
+    }
+    send_op.number = no_operation;
+    const Status status = this->send(gathered.send_op, ep, 0, at, gathered.bytes - at, &waiting);
+    handler.note_waiting(ep, waiting);
+    return status;
+}
+
+void DirectMessages::send_gathered() {
+    if (gathered_.empty()) return;
+    for (Gathered &gathered : gathered_) {
+        if (gathered.answers > 0)
+            (void)send(gathered);
+        else // their data could not be packed
+            give_back(std::move(gathered.send_op));
+    }
+    // For those that are left there was no memory: again with the next call.
+    std::erase_if(gathered_, [](const Gathered &g) { return g.send_op == nullptr; });
+}
+
+void DirectMessages::forget_gathered(ucp_ep_h ep) {
+    std::erase_if(gathered_, [ep](const Gathered &g) { return g.send_op->ep == ep; });
+}
+
+// Leaves *send_op only if there was no memory: then the call may be repeated.
+Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::size_t header,
+                            std::size_t at, std::size_t data, std::size_t *waiting) {
+    *waiting = 0;
     send_op->ep = ep;
     send_op->status = UCS_OK;
     ucp_request_param_t p = {};
@@ -176,12 +266,12 @@ Status DirectMessages::send(std::unique_ptr<SendOp> send_op, ucp_ep_h ep, std::s
     p.user_data = send_op.get();
     p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
     const void *const first = header > 0 ? send_op->memory() : nullptr;
-    ucs_status_ptr_t request =
-        ucp_am_send_nbx(ep, am_id_, first, header, send_op->memory(), data, &p);
+    char *const from = send_op->memory() + at;
+    ucs_status_ptr_t request = ucp_am_send_nbx(ep, am_id_, first, header, from, data, &p);
     if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
         // UCX 1.13 with UCX_PROTO_ENABLE=y forgets the reply header where it compares lengths with
         // a transport's shortest messages. A list of one segment goes another way.
-        send_op->segment = {send_op->memory(), data};
+        send_op->segment = {from, data};
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = ucp_dt_make_iov();
         request = ucp_am_send_nbx(ep, am_id_, first, header, &send_op->segment, 1, &p);
@@ -191,8 +281,9 @@ Status DirectMessages::send(std::unique_ptr<SendOp> send_op, ucp_ep_h ep, std::s
         *waiting = send_op.release()->room();
         return success;
     }
-    give_back(std::move(send_op));
-    return ucx_ok(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+    const Status status = ucx_ok(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+    if (status.code() != UCD_ERR__OUT_OF_MEM) give_back(std::move(send_op));
+    return status;
 }
 
 } // namespace ucd_ucx::rma

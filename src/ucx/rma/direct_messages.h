@@ -29,7 +29,8 @@ public:
     virtual void take_old_request(ucp_ep_h ep, std::string_view refusal) = 0;
     // The message that carried operation `number` of this side was not sent.
     virtual void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) = 0;
-    // Bytes that wait here to be sent to ep have become fewer.
+    // So many bytes more wait here to be sent to ep, or fewer.
+    virtual void note_waiting(ucp_ep_h ep, std::size_t bytes) = 0;
     virtual void note_sent(ucp_ep_h ep, std::size_t bytes) = 0;
 
 protected:
@@ -53,6 +54,8 @@ public:
     // Another one that keeps the text, which this one has not any more. Memory that UCX lends is
     // held if `hold` is set, and then not released before UCX's callback returns; else copied.
     std::unique_ptr<DirectMessage> take_over(bool hold);
+    // Another one, with a copy of that part of the text.
+    std::unique_ptr<DirectMessage> copy_of(std::string_view part) const;
 
     const ucp_ep_h ep;
     uint64_t since = 0;
@@ -87,26 +90,44 @@ public:
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
                 uint32_t number, std::size_t *waiting, const char *contiguous = nullptr);
 
+    // Sends an answer like that, but together with others to that endpoint that are given here
+    // before the next call of send_gathered, if it is short.
+    Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes);
+    void send_gathered();
+    void forget_gathered(ucp_ep_h ep);
+
     // Sends a message that is all header for UCX, as version 1 had them.
     Status send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting);
 
-    std::size_t unsent() const { return unsent_; } // messages that UCX still has
+    // Messages that UCX still has, or that are to be sent to it.
+    std::size_t unsent() const { return unsent_ + gathered_.size(); }
     ucp_worker_h worker() const { return worker_; }
     DirectHandler &handler;
     EventQueue &events;
 
 private:
     class SendOp;
+    // Answers behind each other, as one message has them.
+    struct Gathered {
+        std::unique_ptr<SendOp> send_op;
+        std::size_t bytes, answers;
+    };
     ucs_status_t take(DirectMessage &message, bool may_be_held);
     std::unique_ptr<SendOp> take_send_op(std::size_t bytes);
     void give_back(std::unique_ptr<SendOp> send_op);
 
-    Status send(std::unique_ptr<SendOp> send_op, ucp_ep_h ep, std::size_t header, std::size_t data,
-                std::size_t *waiting);
+    Status fill(char *memory, const Encoded &message, const Data &data, uint64_t data_bytes,
+                const char *contiguous);
+    Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes);
+    Status send(Gathered &gathered);
+    // Sends what is there from `at` on.
+    Status send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::size_t header, std::size_t at,
+                std::size_t data, std::size_t *waiting);
 
     ucp_worker_h worker_ = nullptr;
     unsigned am_id_ = 0;
     std::vector<std::unique_ptr<SendOp>> idle_;
+    std::vector<Gathered> gathered_; // an endpoint each
     std::size_t unsent_ = 0;
 };
 

@@ -13,9 +13,14 @@ Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &para
 
 void Payload::keep() {
     if (lent_ == nullptr || here_.empty()) return;
-    const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->text().data());
-    message_ = lent_->take_over(false);
-    here_ = message_->text().substr(at, here_.size());
+    if (shares_message_) {
+        message_ = lent_->copy_of(here_);
+        here_ = message_->text();
+    } else {
+        const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->text().data());
+        message_ = lent_->take_over(false);
+        here_ = message_->text().substr(at, here_.size());
+    }
     lent_ = nullptr;
 }
 

@@ -12,13 +12,16 @@ class Payload {
 public:
     Payload() = default;
     // Part of the message, valid as long as the message is; longer after `keep`.
-    explicit Payload(DirectMessage &message) : lent_(&message) {}
+    // Others may need the rest of it.
+    explicit Payload(DirectMessage &message, bool shares_message = false)
+        : lent_(&message), shares_message_(shares_message) {}
     Payload(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, uint64_t bytes)
         : pipeline_(pipeline), data_(data), bytes_(bytes) {}
     Payload(Payload &&other) noexcept { *this = std::move(other); }
     Payload &operator=(Payload &&other) noexcept {
         drop();
         lent_ = std::exchange(other.lent_, nullptr);
+        shares_message_ = other.shares_message_;
         message_ = std::move(other.message_);
         here_ = std::exchange(other.here_, {});
         pipeline_ = other.pipeline_;
@@ -41,6 +44,7 @@ public:
 private:
     void drop();
     DirectMessage *lent_ = nullptr;
+    bool shares_message_ = false;
     std::unique_ptr<DirectMessage> message_;
     std::string_view here_;
     ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;

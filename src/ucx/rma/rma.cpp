@@ -77,7 +77,7 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
                          reply_ep,
                          self->events.now(),
                          Payload(self->pipeline, data, bytes)};
-    if (reply_ep != nullptr) self->take(delivery); // else there is nobody to answer
+    if (reply_ep != nullptr) self->take(delivery, nullptr); // else there is nobody to answer
 }
 
 // Only workers of one thread: the lock is taken before UCX's else. And not within a call of UCX
@@ -91,13 +91,30 @@ void ucd_ucx_rma::take_message(DirectMessage &message) {
     if (endpoint_failures_.since(message.ep, message.since) != UCS_OK) return;
     const Handling handling(handling_);
     Delivery delivery = {message.text(), message.ep, message.since, Payload(message)};
-    take(delivery);
+    take(delivery, &message);
 }
 
-void ucd_ucx_rma::take(Delivery &delivery) {
+void ucd_ucx_rma::take_answers(DirectMessage &message) {
+    std::string_view left = message.text().substr(Preamble::bytes);
+    for (std::string_view one; !(one = rma::take_answer(left)).empty();) {
+        Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
+        Preamble preamble;
+        if (decode(one, preamble) == Reading::good && is_answer(preamble.verb))
+            take_answer(preamble, delivery);
+    }
+}
+
+void ucd_ucx_rma::take_answer(const Preamble &preamble, Delivery &delivery) {
+    Answer answer;
+    std::string_view data;
+    if (!decode(delivery.message, preamble, answer, data)) return;
+    delivery.set_data(data);
+    origin.take_answer(answer, delivery);
+}
+
+void ucd_ucx_rma::take(Delivery &delivery, DirectMessage *direct_message) {
     Preamble preamble;
     if (decode(delivery.message, preamble) != Reading::good) return;
-    std::string_view data;
     switch (preamble.verb) {
     case Verb::put:
     case Verb::get:
@@ -107,13 +124,11 @@ void ucd_ucx_rma::take(Delivery &delivery) {
         delivery.set_data(delivery.message.substr(Preamble::bytes));
         return target.take_type(preamble.number, delivery);
     case Verb::answer:
-    case Verb::answer_with_handle: {
-        Answer answer;
-        if (!decode(delivery.message, preamble, answer, data)) return;
-        delivery.set_data(data);
-        return origin.take_answer(answer, delivery);
-    }
+    case Verb::answer_with_handle: return take_answer(preamble, delivery);
     case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
+    case Verb::answers:
+        if (direct_message != nullptr) take_answers(*direct_message);
+        return;
     }
 }
 
@@ -123,6 +138,10 @@ void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {
 
 void ucd_ucx_rma::take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) {
     origin.take_failure(number, ep, status);
+}
+
+void ucd_ucx_rma::note_waiting(ucp_ep_h ep, std::size_t bytes) {
+    target.note_waiting(ep, bytes);
 }
 
 void ucd_ucx_rma::note_sent(ucp_ep_h ep, std::size_t bytes) {
@@ -156,6 +175,7 @@ unsigned ucd_ucx_rma::progress() {
         moved += handle_events();
         moved += awaited_.poll(*pipeline);
         moved += target.progress();
+        direct.send_gathered();
         origin.check_times();
         finished = std::move(finished_);
     }

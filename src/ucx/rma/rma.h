@@ -50,8 +50,12 @@ private:
     void take_message(ucd_ucx::rma::DirectMessage &message) override;
     void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
     void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
+    void note_waiting(ucp_ep_h ep, std::size_t bytes) override;
     void note_sent(ucp_ep_h ep, std::size_t bytes) override;
-    void take(ucd_ucx::rma::Delivery &delivery);
+    // `direct` is where it came from, unless that is a transfer.
+    void take(ucd_ucx::rma::Delivery &delivery, ucd_ucx::rma::DirectMessage *direct);
+    void take_answer(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);
+    void take_answers(ucd_ucx::rma::DirectMessage &message);
     bool handle_events();
 
     ucd_ucx::Queue<ucd_ucx_request> finished_;

@@ -35,6 +35,10 @@ bool is_request(Verb verb) {
     return verb >= Verb::put && verb <= Verb::get_accumulate;
 }
 
+bool is_answer(Verb verb) {
+    return verb == Verb::answer || verb == Verb::answer_with_handle;
+}
+
 bool fetches(Verb verb) {
     return verb == Verb::get || verb == Verb::get_accumulate;
 }
@@ -133,6 +137,22 @@ bool decode(std::string_view message, const Preamble &preamble, Request &request
     case TypeForm::flattened: break;
     }
     return type_bytes > 0;
+}
+
+void write_length(std::size_t bytes, char *to) {
+    const auto length = swapped_if_big_endian(static_cast<uint32_t>(bytes));
+    std::memcpy(to, &length, sizeof length);
+    static_assert(sizeof length == length_bytes);
+}
+
+std::string_view take_answer(std::string_view &left) {
+    if (left.size() < length_bytes) return {};
+    const std::size_t bytes = number_at<uint32_t>(left, 0);
+    left.remove_prefix(length_bytes);
+    if (bytes > left.size()) return {};
+    const std::string_view one = left.substr(0, bytes);
+    left.remove_prefix(bytes);
+    return one;
 }
 
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,

@@ -19,6 +19,7 @@ enum class Verb : uint8_t {
     answer = 6,    // the operation is done, or refused
     need_type = 7, // the target does not have the type of that name or index
     answer_with_handle = 8,
+    answers = 9, // several of the two kinds, each behind its length
 };
 
 // How an operation ended at the target.
@@ -75,6 +76,7 @@ struct Answer {
 };
 
 bool is_request(Verb verb);
+bool is_answer(Verb verb); // one
 bool fetches(Verb verb);
 bool accumulates(Verb verb);
 
@@ -103,6 +105,12 @@ bool decode(std::string_view message, const Preamble &preamble, Request &request
             std::string_view &data);
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
+
+// Answers that go as one message: the preamble of all of them, then each behind its length.
+inline constexpr std::size_t length_bytes = 4;
+void write_length(std::size_t bytes, char *to);
+// The next of those that are left; empty if there is none, or not the whole of it.
+std::string_view take_answer(std::string_view &left);
 
 // A request of version 1, which was the header of a pipeline's active message; and the answer that
 // refuses it, as version 1 has it. Empty: it is none.

@@ -5,6 +5,7 @@
 #include "rma/rma.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd_ucx::rma {
 namespace {
@@ -82,8 +83,12 @@ Status RmaOperation::set(const Arguments &arguments) {
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
         UCD_UCX_TRY(check_data(to));
-        UCD_UCX_TRY(received_type_.keep(to.type));
-        to.type = received_type_.get();
+        if (to.type == arguments.target.type) {
+            to.type = type_->type.get(); // a handle that is kept anyway
+        } else {
+            UCD_UCX_TRY(received_type_.keep(to.type));
+            to.type = received_type_.get();
+        }
         UCD_UCX_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
     }
     if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_UCX_TRY(check_op());
@@ -178,8 +183,8 @@ Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t byt
 
 // The data, if it is one segment of the host's memory and that is known without asking.
 const char *RmaOperation::contiguous_of(const Data &data) const {
-    if (data.type != arguments_.target.type || data.count != 1 || !type_->one.contiguous ||
-        !data.hints->on_host)
+    const bool is_targets = data.type == arguments_.target.type || data.type == type_->type.get();
+    if (!is_targets || data.count != 1 || !type_->one.contiguous || !data.hints->on_host)
         return nullptr;
     // As a number: the buffer may be far from what is in it.
     return reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(data.buf) +
@@ -245,6 +250,10 @@ void RmaOperation::answered(const Answer &answer, Payload &payload) {
 
 void RmaOperation::receive_here(Payload &payload) {
     const Data &to = arguments_.received;
+    if (const char *contiguous = contiguous_of(to); contiguous != nullptr) {
+        std::memcpy(const_cast<char *>(contiguous), payload.here().data(), payload.bytes());
+        return conclude();
+    }
     if (!to.hints->on_host) payload.keep();
     uintptr_t unpacked;
     const Status status = ucd_ok(

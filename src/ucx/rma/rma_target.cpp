@@ -137,35 +137,44 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
 }
 
 void Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
-    const ucd_ucx_window &window = *found.window;
     Answer result = {Verdict::done, UCD_SUCCESS, request.number, found.handle};
     Checked checked;
     result.verdict =
-        check(request, window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
-    if (result.verdict != Verdict::done || checked.bytes == 0) return answer(delivery.ep, result);
-    char *at = window.at(request.displacement);
-    const ucd_type_t type = found.type->type.get();
-    int rc;
-    if (request.verb == Verb::get) {
-        bool waits;
-        rc = answer(delivery.ep, result, {at, request.count, type, &window.to_read}, checked.bytes,
-                    window.eager, 1, {}, &waits)
-                 .code();
-        if (rc == UCD_SUCCESS) return;
-    } else {
-        if (checked.contiguous && request.op == UCD_OP__REPLACE) {
-            // Both together are in the window; each alone may be far from it.
-            std::memcpy(window.at(request.displacement + checked.low),
-                        delivery.payload.here().data(), checked.bytes);
-            return answer(delivery.ep, result);
-        }
-        uintptr_t unpacked;
-        rc = ucd_unpack(delivery.payload.here().data(), checked.bytes, at, request.count, type, 0,
-                        &unpacked, window.to_write.info.get(), request.op);
+        check(request, *found.window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
+    if (result.verdict == Verdict::done && checked.bytes > 0) {
+        const Status status = request.verb == Verb::get
+                                  ? answer_with_data(request, found, delivery, checked, result)
+                                  : write(request, found, delivery, checked);
+        if (status.ok() && request.verb == Verb::get) return;
+        result.verdict = verdict_of(status.code());
+        result.ucd = static_cast<uint8_t>(status.code());
     }
-    result.verdict = verdict_of(rc);
-    result.ucd = static_cast<uint8_t>(rc);
-    answer(delivery.ep, result);
+    const Status status = rma.direct.gather(delivery.ep, Encoded(result), {}, 0);
+    if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({delivery.ep, Encoded(result)});
+}
+
+Status Target::answer_with_data(const Request &request, const Found &found,
+                                const Delivery &delivery, const Checked &checked,
+                                const Answer &result) {
+    const ucd_ucx_window &window = *found.window;
+    const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
+                       &window.to_read};
+    return rma.direct.gather(delivery.ep, Encoded(result), data, checked.bytes);
+}
+
+Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
+                     const Checked &checked) {
+    const ucd_ucx_window &window = *found.window;
+    const char *const data = delivery.payload.here().data();
+    if (checked.contiguous && request.op == UCD_OP__REPLACE) {
+        // Both together are in the window; each alone may be far from it.
+        std::memcpy(window.at(request.displacement + checked.low), data, checked.bytes);
+        return success;
+    }
+    uintptr_t unpacked;
+    return ucd_ok(ucd_unpack(data, checked.bytes, window.at(request.displacement), request.count,
+                             found.type->type.get(), 0, &unpacked, window.to_write.info.get(),
+                             request.op));
 }
 
 Verdict Target::check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
@@ -219,7 +228,7 @@ void Target::say(ucp_ep_h ep, const Encoded &message) {
     if (ep == nullptr) return;
     std::size_t waiting;
     const Status status = rma.direct.send(ep, message, {}, 0, no_operation, &waiting);
-    charge(ep, waiting);
+    note_waiting(ep, waiting);
     // Any other failure is the endpoint's.
     if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, message});
 }
@@ -229,7 +238,7 @@ void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
     std::size_t waiting;
     // A peer that cannot be told is as one that is not.
     (void)rma.direct.send_as_header(ep, refusal, &waiting);
-    charge(ep, waiting);
+    note_waiting(ep, waiting);
 }
 
 Status Target::answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint64_t bytes,
@@ -240,7 +249,7 @@ Status Target::answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint6
     if (bytes <= eager && (bytes == 0 || to->bytes <= max_unsent)) {
         std::size_t waiting;
         UCD_UCX_TRY(rma.direct.send(ep, Encoded(answer), data, bytes, no_operation, &waiting));
-        charge(ep, waiting);
+        note_waiting(ep, waiting);
         return success;
     }
     ucd_ucx_request_t request;
@@ -258,7 +267,7 @@ bool Target::charge_task(ucp_ep_h ep, uint64_t bytes) {
     return true;
 }
 
-void Target::charge(ucp_ep_h ep, std::size_t bytes) {
+void Target::note_waiting(ucp_ep_h ep, std::size_t bytes) {
     Peer *to = bytes > 0 ? peer(ep) : nullptr;
     if (to == nullptr) return;
     to->bytes += bytes;
@@ -287,6 +296,7 @@ void Target::end(Task &task) {
 
 void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
+    rma.direct.forget_gathered(ep);
     std::vector<Task *> failed;
     for (Task &task : tasks_)
         if (task.ep() == ep && task.since() < before) failed.push_back(&task);

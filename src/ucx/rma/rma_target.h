@@ -38,6 +38,7 @@ public:
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
     // Says again what there was no memory for. Whether there was anything.
     bool progress();
+    void note_waiting(ucp_ep_h ep, std::size_t bytes);
     void note_sent(ucp_ep_h ep, std::size_t bytes);
 
     // What the target's bytes are.
@@ -80,8 +81,11 @@ private:
     Verdict find_type(const Request &request, Peer &peer, Found &found);
     bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
     void do_at_once(const Request &request, const Found &found, Delivery &delivery);
+    Status answer_with_data(const Request &request, const Found &found, const Delivery &delivery,
+                            const Checked &checked, const Answer &result);
+    Status write(const Request &request, const Found &found, const Delivery &delivery,
+                 const Checked &checked);
     void say(ucp_ep_h ep, const Encoded &message);
-    void charge(ucp_ep_h ep, std::size_t bytes);
     void park(Task &task);
 
     const TargetLimits limits_;
