@@ -207,7 +207,7 @@ DirectMessages::Gathered *DirectMessages::gathered_for(ucp_ep_h ep, std::size_t 
 Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &data,
                               uint64_t data_bytes) {
     const std::size_t bytes = answer.size() + data_bytes;
-    Gathered *const gathered = gathered_for(ep, bytes);
+    Gathered *const gathered = std::exchange(gathers_, true) ? gathered_for(ep, bytes) : nullptr;
     if (gathered == nullptr) {
         std::size_t waiting;
         const Status status = send(ep, answer, data, data_bytes, no_operation, &waiting);
@@ -238,6 +238,7 @@ Status DirectMessages::send(Gathered &gathered) {
 }
 
 void DirectMessages::send_gathered() {
+    gathers_ = false;
     if (gathered_.empty()) return;
     for (Gathered &gathered : gathered_) {
         if (gathered.answers > 0)

@@ -90,8 +90,9 @@ public:
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
                 uint32_t number, std::size_t *waiting, const char *contiguous = nullptr);
 
-    // Sends an answer like that, but together with others to that endpoint that are given here
-    // before the next call of send_gathered, if it is short.
+    // Sends an answer like that. The first after a call of send_gathered is sent at once, so that
+    // one alone does not wait; others, if they are short, together with those to the same endpoint
+    // by the next call.
     Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes);
     void send_gathered();
     void forget_gathered(ucp_ep_h ep);
@@ -128,6 +129,7 @@ private:
     unsigned am_id_ = 0;
     std::vector<std::unique_ptr<SendOp>> idle_;
     std::vector<Gathered> gathered_; // an endpoint each
+    bool gathers_ = false;           // one was sent at once
     std::size_t unsent_ = 0;
 };
 

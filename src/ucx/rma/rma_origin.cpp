@@ -93,7 +93,7 @@ std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
 // What the target knows -----------------------------------------------------
 
 void Origin::name_window(Lane &lane, const ContentId &window, Request &request) {
-    if (lane.last_window_use == nullptr || lane.last_window != window) {
+    if (lane.last_window_use == nullptr || !same(lane.last_window, window)) {
         if (lane.windows.size() >= Lane::max_windows && !lane.windows.contains(window)) {
             lane.windows.clear();
             lane.last_window_use = nullptr;
@@ -107,7 +107,7 @@ void Origin::name_window(Lane &lane, const ContentId &window, Request &request) 
 }
 
 void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
-    if (lane.last_type_use == nullptr || lane.last_type != type.id) {
+    if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
         // An index may be given again only when nothing is under way that uses it.
         if (lane.types.size() >= Lane::max_types && lane.active == 0) {
             lane.types.clear();

@@ -10,21 +10,26 @@ static_assert(Peer::max_windows <= place_mask);
 
 } // namespace
 
-TypePtr Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id) {
+const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner) {
     id = {};
     if (index >= types_.size()) return nullptr;
     NamedType &named = types_[index];
     id = named.id;
-    if (TypePtr type = named.type.lock(); type != nullptr) return type;
-    TypePtr type = types.find(id);
-    named.type = type;
-    return type;
+    if (named.kept != nullptr && named.forgotten == types.forgotten()) return named.kept;
+    owner = types.find(id);
+    named.kept = owner.get();
+    named.forgotten = types.forgotten();
+    if (owner != nullptr)
+        named.type = owner;
+    else
+        owner = named.type.lock();
+    return owner.get();
 }
 
 bool Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
     if (index >= max_types) return false;
     if (index >= types_.size()) types_.resize(index + 1);
-    types_[index] = {id, type};
+    types_[index] = {id, type, nullptr, 0};
     return true;
 }
 

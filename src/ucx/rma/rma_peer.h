@@ -16,8 +16,8 @@ public:
     static constexpr std::size_t max_windows = 1024;
 
     // The type that index stands for. Null: it is not kept any more, and `id` says which it was, or
-    // is all zeros if there never was one.
-    TypePtr type(uint32_t index, TypesOfTarget &types, ContentId &id);
+    // is all zeros if there never was one. `owner` keeps it, or is null if `types` does.
+    const KnownType *type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner);
     // From now on, index stands for it. Whether there is such an index.
     bool remember(uint32_t index, const ContentId &id, const TypePtr &type);
 
@@ -40,6 +40,9 @@ private:
     struct NamedType {
         ContentId id = {};
         std::weak_ptr<const KnownType> type;
+        // In the target's types, until those have forgotten one more.
+        const KnownType *kept = nullptr;
+        uint64_t forgotten = 0;
     };
     struct NamedWindow {
         uint64_t handle; // unpredictable but for its lowest bits, which are the place

@@ -82,7 +82,7 @@ void Target::take_request(const Preamble &preamble, Delivery &delivery) {
     ++from->operations;
     from->bytes += bytes;
     if (found.type != nullptr)
-        task.begin(std::move(found.type));
+        task.begin(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
     else
         park(task);
 }
@@ -103,22 +103,23 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
 Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
     switch (request.form) {
     case TypeForm::known:
-        found.type = peer.type(request.type_index, types, found.type_id);
+        found.type = peer.type(request.type_index, types, found.type_id, found.owner);
         return found.type != nullptr || found.type_id != ContentId{} ? Verdict::done
                                                                      : Verdict::invalid;
     case TypeForm::name:
         std::copy_n(request.type.begin(), found.type_id.size(), found.type_id.begin());
-        found.type = types.find(found.type_id);
+        found.owner = types.find(found.type_id);
         break;
     case TypeForm::flattened: {
-        const Status status = types.learn(request.type, found.type);
+        const Status status = types.learn(request.type, found.owner);
         if (!status.ok()) return verdict_of(status.code());
-        found.type_id = found.type->id;
+        found.type_id = found.owner->id;
         break;
     }
     }
+    found.type = found.owner.get();
     const bool named = request.type_index == Request::no_index ||
-                       peer.remember(request.type_index, found.type_id, found.type);
+                       peer.remember(request.type_index, found.type_id, found.owner);
     return named ? Verdict::done : Verdict::invalid;
 }
 
@@ -130,10 +131,10 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
     if (request.verb == Verb::put) return window.to_write.on_host;
     if (request.verb == Verb::accumulate) return window.to_write.on_host && window.is_idle();
     const Peer *from = peer(delivery.ep);
-    ucd_layout_t layout;
+    const ucd_layout_t *layout;
     return request.verb == Verb::get && window.to_read.on_host && from != nullptr &&
            from->bytes <= max_unsent && found.type->measure(request.count, layout).ok() &&
-           layout.bytes <= window.eager;
+           layout->bytes <= window.eager;
 }
 
 void Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
@@ -179,17 +180,17 @@ Status Target::write(const Request &request, const Found &found, const Delivery 
 
 Verdict Target::check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
                       ucp_ep_h ep, uint64_t data_bytes, Checked &checked) {
-    ucd_layout_t layout;
+    const ucd_layout_t *layout;
     const int rc = type.measure(request.count, layout).code();
     if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
     if (rc != UCD_SUCCESS) return verdict_of(rc);
-    checked.bytes = layout.bytes;
-    checked.contiguous = layout.contiguous != 0;
-    checked.low = layout.low;
+    checked.bytes = layout->bytes;
+    checked.contiguous = layout->contiguous != 0;
+    checked.low = layout->low;
     const bool sends = request.verb != Verb::get && request.op >= 0;
-    if (sends && data_bytes != layout.bytes) return Verdict::invalid;
-    if (layout.bytes == 0) return Verdict::done;
-    if (!window.has(request.displacement, layout.low, layout.high)) return Verdict::out_of_range;
+    if (sends && data_bytes != layout->bytes) return Verdict::invalid;
+    if (layout->bytes == 0) return Verdict::done;
+    if (!window.has(request.displacement, layout->low, layout->high)) return Verdict::out_of_range;
     if (accumulates(request.verb)) {
         if (type.element == 0) return Verdict::invalid;
         checked.element_bytes = type.element_bytes;

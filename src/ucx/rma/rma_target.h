@@ -73,8 +73,9 @@ private:
     // What a request is about, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
-        WindowHandle handle = 0; // to be told
-        TypePtr type;            // null: it is to be asked for
+        WindowHandle handle = 0;         // to be told
+        const KnownType *type = nullptr; // null: it is to be asked for
+        TypePtr owner;                   // of the type; null: `types` keeps it
         ContentId type_id = {};
     };
     Verdict find(const Request &request, Peer &peer, Found &found);

@@ -57,13 +57,13 @@ uint64_t max_memory(const ucd_layout_t &layout, uint64_t flattened) {
 
 } // namespace
 
-Status KnownType::measure(uint64_t count, ucd_layout_t &found) const {
+Status KnownType::measure(uint64_t count, const ucd_layout_t *&found) const {
     if (count != 1 && count != last_count_) {
         last_count_ = 0;
         UCD_UCX_TRY(layout_of(count, type.get(), last_));
         last_count_ = count;
     }
-    found = count == 1 ? one : last_;
+    found = count == 1 ? &one : &last_;
     return success;
 }
 
@@ -82,9 +82,9 @@ Status KnownType::takes(ucd_op_t op, bool &it_does) const {
 Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {
     found = overlap_;
     if (count == overlap_count_ && count > 0) return success;
-    ucd_layout_t layout;
+    const ucd_layout_t *layout;
     UCD_UCX_TRY(measure(count, layout));
-    UCD_UCX_TRY(ucd_ucx::find_overlap(count, type.get(), layout, work, found));
+    UCD_UCX_TRY(ucd_ucx::find_overlap(count, type.get(), *layout, work, found));
     if (found == Overlap::unknown) return success;
     overlap_count_ = count;
     overlap_ = found;

@@ -14,8 +14,9 @@
 namespace ucd_ucx::rma {
 
 struct KnownType {
-    // Of so many of it; quick for 1, and for the count that was asked for last.
-    Status measure(uint64_t count, ucd_layout_t &found) const;
+    // Of so many of it; quick for 1, and for the count that was asked for last. What is found stays
+    // until another count is asked for.
+    Status measure(uint64_t count, const ucd_layout_t *&found) const;
     // Whether its element takes an op on the host.
     Status takes(ucd_op_t op, bool &it_does) const;
     // Whether so many of it have bytes twice, as find_overlap says.
@@ -58,16 +59,20 @@ public:
             cost_ -= order_.back().second->cost;
             places_.erase(order_.back().first);
             order_.pop_back();
+            ++forgotten_;
         }
         cost_ += type->cost;
         order_.emplace_front(key, std::move(type));
         places_.emplace(key, order_.begin());
     }
 
+    // How many were forgotten. While it is the same, all that was found is still here.
+    uint64_t forgotten() const { return forgotten_; }
+
 private:
     using Order = std::list<std::pair<Key, TypePtr>>;
     const uint64_t limit_;
-    uint64_t cost_ = 0;
+    uint64_t cost_ = 0, forgotten_ = 0;
     Order order_;
     std::unordered_map<Key, typename Order::iterator, Hash> places_;
 };
@@ -87,6 +92,7 @@ class TypesOfTarget {
 public:
     explicit TypesOfTarget(uint64_t limit) : recent_(limit) {}
     TypePtr find(const ContentId &id) { return recent_.find(id); }
+    uint64_t forgotten() const { return recent_.forgotten(); }
     // From anyone's bytes.
     Status learn(std::string_view flattened, TypePtr &type);
 
