@@ -52,7 +52,7 @@ private:
     Script lone_message();
     Script request();
     Script answer_one();
-    std::string among_answers(const std::string &one);
+    std::string among_answers(int from, const std::string &one);
     Script type_answer();
     Script lone_one_sided();
     void add_chunks(Script &script, const Message &first, const std::string &data);

@@ -279,11 +279,11 @@ Grammar::Script Grammar::answer_one() {
     const std::uint64_t bytes = fetches && a.verb != need_type && a.first == 0 ? asked.bytes : 0;
     const std::string data = contents(from, std::min<std::uint64_t>(bytes, 4000));
     if (wire_ == 1 || !rng_.chance(30)) return wrap(from, asked.from, encode(wire_, a), data);
-    return wrap(from, asked.from, among_answers(encode(wire_, a) + data), std::string());
+    return wrap(from, asked.from, among_answers(from, encode(wire_, a) + data), std::string());
 }
 
 // As one message with others of whatever kind, some of them cut short.
-std::string Grammar::among_answers(const std::string &one) {
+std::string Grammar::among_answers(int from, const std::string &one) {
     std::vector<std::string> all(1 + rng_.below(4));
     for (std::string &other : all) {
         OneSided m;
@@ -291,7 +291,7 @@ std::string Grammar::among_answers(const std::string &one) {
         m.number = any_number();
         m.handle = any_number();
         m.window.assign(name_bytes, '\0');
-        other = encode(wire_, m) + std::string(rng_.below(40), 'a');
+        other = encode(wire_, m) + contents(from, rng_.below(40));
         if (rng_.chance(10)) other = join_answers({other});
     }
     all[rng_.below(all.size())] = one;
