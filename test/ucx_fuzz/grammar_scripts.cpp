@@ -99,7 +99,7 @@ void Grammar::add_ring_offers(Script &script, const Message &first) {
         m.header.kind = kind;
         m.tagged = false;
         m.rendezvous = true;
-        m.data.assign(8, '\x21');
+        m.data = contents(m.from, 8);
         m.user.assign(kind == ring_refuse ? 0 : ring_place_bytes, '\0');
         if (kind == ring_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
         script.push_back(std::move(m));
