@@ -1,7 +1,5 @@
 // ucd-bench: how fast UCD moves data, beside what is written by hand, memcpy, MPI and a GPU
 // runtime's own copies.
-#include "cases/cpu/sections.hpp"
-#include "cases/gpu/sections.hpp"
 #include "cases/sections.hpp"
 #include "harness/machine.hpp"
 #include "harness/options.hpp"
@@ -11,38 +9,61 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 
 namespace bench {
 namespace {
 
-// A part of the program, and whether it was asked for.
-struct Section {
-    bool wanted;
-    std::function<void()> run;
-};
-
 struct Options {
     Settings settings;
-    std::string backend = "seq", clock = "thread", plot, type;
+    std::string backend = "seq", clock = "thread", plot, type, suite;
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
-    // For both.
-    bool layouts = false, reductions = false, batches = false, threads = false, fresh = false;
-    // For the host.
-    bool partial = false, calls = false, sweep = false, equivalents = false, apps = false,
-         kernels = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
-    // For GPUs.
-    bool copies = false, memories = false, busy = false, shapes = false;
-    std::string suite;
 };
 
-std::vector<Option> declared(Options &o) {
+// A part of the program, and whether it was asked for.
+struct Section {
+    const char *option, *text;
+    void (*on_host)(const Setting &) = nullptr; // null: not there
+    void (*on_gpu)(const Setting &) = nullptr;
+    bool wanted = false;
+};
+
+constexpr const char *host = "For host memory", *gpu_only = "With --backend cuda or hip";
+
+// In the order in which they run. The first one runs if no other is asked for.
+std::vector<Section> all_sections() {
+    return {
+        {"--layouts", "Whole packs and unpacks of each layout (if no other section is asked for)",
+         cpu::run_layouts, gpu::run_layouts},
+        {"--apps", "Whole packs and unpacks of what applications send", cpu::run_apps},
+        {"--partial", "Packs and unpacks of 64 KiB parts; lists of segments", cpu::run_pieces},
+        {"--calls", "64-byte calls; creating and freeing types", cpu::run_calls},
+        {"--sweep", "Vectors of many blocks, strides and lengths", cpu::run_sweep},
+        {"--equivalents", "Equal layouts described differently", cpu::run_equivalents},
+        {"--reductions", "Packs and unpacks with an op", cpu::run_reductions, gpu::run_reductions},
+        {"--batches", "Many small moves in one call", cpu::run_batches, gpu::run_batches},
+        {"--copies", "From layout to layout", nullptr, gpu::run_copies},
+        {"--memories", "Between every two kinds of memory", nullptr, gpu::run_memories},
+        {"--fresh", "Lists that are new every time: types created, packed from once, freed",
+         cpu::run_fresh, gpu::run_fresh},
+        {"--busy", "Packs beside other work on the device; with few blocks; by each engine",
+         nullptr, gpu::run_busy},
+        {"--threads", "One call split over two threads; on a GPU, many calls of several threads",
+         cpu::run_threads, gpu::run_threads},
+        {"--shapes",
+         "Words and shapes of many kinds, to and from host memory too, with and without a limit of "
+         "blocks",
+         nullptr, gpu::run_shapes},
+        {"--kernels", "Each kernel of the CPU, in every instruction set that it has",
+         cpu::run_kernels},
+    };
+}
+
+std::vector<Option> declared(Options &o, std::vector<Section> &sections) {
     std::vector<Option> all = common_options(o.settings);
-    const char *const host = "For host memory", *const gpu = "With --backend cuda or hip";
     const std::vector<Option> own{
         {"--backend",
          &o.backend,
@@ -59,89 +80,38 @@ std::vector<Option> declared(Options &o) {
         {"--json", &o.settings.json, "Write the results, with each repetition, to this file"},
         {"--plot", &o.plot, "Draw the rates of --layouts, --apps or --suite, as SVG, to this file"},
         {"--all", &o.all, "All sections"},
-        {"--layouts", &o.layouts,
-         "Whole packs and unpacks of each layout (if no other section is asked for)"},
-        {"--reductions", &o.reductions, "Packs and unpacks with an op"},
-        {"--batches", &o.batches, "Many small moves in one call"},
-        {"--threads", &o.threads,
-         "One call split over two threads; on a GPU, many calls of several threads"},
-        {"--partial", &o.partial, "Packs and unpacks of 64 KiB parts; lists of segments", host},
-        {"--calls", &o.calls, "64-byte calls; creating and freeing types", host},
         {"--type", &o.type, "A type in the language of the tool ucd", host},
         {"--count", &o.count, "How many of --type", host},
-        {"--sweep", &o.sweep, "Vectors of many blocks, strides and lengths", host},
         {"--sizes", &o.sizes, "The lengths of --sweep, packed KiB", host},
-        {"--fresh", &o.fresh,
-         "Lists that are new every time: types created, packed from once, freed"},
-        {"--equivalents", &o.equivalents, "Equal layouts described differently", host},
-        {"--apps", &o.apps, "Whole packs and unpacks of what applications send", host},
-        {"--kernels", &o.kernels, "Each kernel of the CPU, in every instruction set that it has",
-         host},
-        {"--copies", &o.copies, "From layout to layout", gpu},
-        {"--memories", &o.memories, "Between every two kinds of memory", gpu},
-        {"--busy", &o.busy,
-         "Packs beside other work on the device; with few blocks; by each engine", gpu},
-        {"--shapes", &o.shapes,
-         "Words and shapes of many kinds, to and from host memory too, with and without a limit of "
-         "blocks",
-         gpu},
         {"--suite",
          &o.suite,
          "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured",
-         gpu,
+         gpu_only,
          {"papers"}},
     };
     all.insert(all.end(), own.begin(), own.end());
+    for (Section &s : sections)
+        all.push_back({s.option, &s.wanted, s.text,
+                       !s.on_gpu    ? host
+                       : !s.on_host ? gpu_only
+                                    : "Options"});
     return all;
 }
 
-void run_wanted(std::vector<Section> sections, bool all) {
-    const auto is_wanted = [](const Section &section) { return section.wanted; };
-    if (std::none_of(sections.begin(), sections.end(), is_wanted)) sections.front().wanted = true;
-    for (const Section &section : sections)
-        if (section.wanted || all) section.run();
-}
-
-void run_host(const Options &o, Run &run, const MpiPeer *mpi) {
-    const std::unique_ptr<Device> host = open_host();
-    const cpu::Setting s{run, *host, mpi};
-    const bool has_type = !o.type.empty(); // there is none to take if none is given
-    run_wanted({{o.layouts, [&] { cpu::run_layouts(s); }},
-                {o.apps, [&] { cpu::run_apps(s); }},
-                {has_type,
-                 [&] {
-                     if (has_type) cpu::run_type(s, o.type, o.count);
-                 }},
-                {o.partial, [&] { cpu::run_pieces(s); }},
-                {o.calls, [&] { cpu::run_calls(s); }},
-                {o.sweep, [&] { cpu::run_sweep(s, o.sizes); }},
-                {o.fresh, [&] { cpu::run_fresh(s); }},
-                {o.equivalents, [&] { cpu::run_equivalents(s); }},
-                {o.reductions,
-                 [&] {
-                     run_reductions(run, *host, hand::reductions(), {16, 8192});
-                 }},
-                {o.batches, [&] { cpu::run_batches(s); }},
-                {o.threads, [&] { cpu::run_threads(s); }},
-                {o.kernels, [&] { cpu::run_kernels(s); }}},
-               o.all);
-}
-
-void run_gpu(const Options &o, Run &run) {
-    const std::unique_ptr<Device> device = open_gpu(o.backend, 0);
-    run.effort.clock = Clock::wall;
-    fmt::print("device: {}\n", device->name());
-    run_wanted({{o.layouts, [&] { gpu::run_layouts(run, *device); }},
-                {o.reductions, [&] { gpu::run_reductions(run, *device); }},
-                {o.batches, [&] { gpu::run_batches(run, *device); }},
-                {o.copies, [&] { gpu::run_copies(run, *device); }},
-                {o.memories, [&] { gpu::run_memories(run, *device); }},
-                {o.fresh, [&] { gpu::run_fresh(run, *device); }},
-                {o.busy, [&] { gpu::run_busy(run, *device); }},
-                {o.threads, [&] { gpu::run_threads(run, *device); }},
-                {o.shapes, [&] { gpu::run_shapes(run, *device); }},
-                {o.suite == "papers", [&] { gpu::run_papers(run, *device); }}},
-               o.all);
+void run_wanted(std::vector<Section> sections, const Options &o, const Setting &setting) {
+    // There is no type to take if none is given.
+    sections.push_back({.option = "--type",
+                        .text = "",
+                        .on_host = o.type.empty() ? nullptr : cpu::run_type,
+                        .wanted = !o.type.empty()});
+    sections.push_back(
+        {.option = "--suite", .text = "", .on_gpu = gpu::run_papers, .wanted = !o.suite.empty()});
+    const auto here = [&](const Section &s) { return o.backend == "seq" ? s.on_host : s.on_gpu; };
+    if (std::none_of(sections.begin(), sections.end(),
+                     [&](const Section &s) { return s.wanted && here(s) != nullptr; }))
+        sections.front().wanted = true;
+    for (const Section &s : sections)
+        if ((s.wanted || o.all) && here(s) != nullptr) here(s)(setting);
 }
 
 void plot(const Options &o, const std::vector<Result> &results) {
@@ -169,7 +139,7 @@ void plot(const Options &o, const std::vector<Result> &results) {
     plot_rates(results, series, panels, o.plot);
 }
 
-int run(const Options &o) {
+int run(const Options &o, const std::vector<Section> &sections) {
     if (o.list) {
         cpu::list_layouts(o.settings.filter);
         return 0;
@@ -182,7 +152,12 @@ int run(const Options &o) {
     for (const auto &[name, value] : facts) fmt::print("{}: {}\n", name, value);
 
     Run run(o.settings);
-    on_host ? run_host(o, run, mpi.get()) : run_gpu(o, run);
+    const std::unique_ptr<Device> device = on_host ? open_host() : open_gpu(o.backend, 0);
+    if (!on_host) {
+        run.effort.clock = Clock::wall;
+        fmt::print("device: {}\n", device->name());
+    }
+    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count});
     run.progress.clear();
     run.write(facts);
     if (!o.plot.empty()) plot(o, run.results());
@@ -199,11 +174,12 @@ int run(const Options &o) {
 
 int main(int argc, char **argv) {
     bench::Options options;
+    std::vector<bench::Section> sections = bench::all_sections();
     if (const auto status = bench::parse(
             argc, argv, "ucd-bench",
             "Measures how fast UCD moves data, beside loops written by hand, memcpy and MPI.",
-            bench::declared(options)))
+            bench::declared(options, sections)))
         return *status;
     if (options.clock == "wall") options.settings.effort.clock = bench::Clock::wall;
-    return bench::run_program("ucd-bench", [&] { return bench::run(options); });
+    return bench::run_program("ucd-bench", [&] { return bench::run(options, sections); });
 }

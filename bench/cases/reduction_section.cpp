@@ -84,12 +84,12 @@ public:
     // UCD and by hand are checked.
     std::vector<Contender> contenders(bool pack) {
         const ReductionMove by_hand = pack ? moves_.pack : moves_.unpack;
-        std::vector<Contender> all{{"UCD", repeated([=, this] { move(pack, op_of(moves_.op)); })},
+        std::vector<Contender> all{{"UCD", by_ucd(pack, op_of(moves_.op))},
                                    {"hand", blocking(device_, [=, this] {
                                         by_hand(typed_.data(), packed_.data(), count_);
                                     })}};
         for (const Contender &c : all) check(c, pack);
-        all.push_back({"REPLACE", repeated([=, this] { move(pack, UCD_OP__REPLACE); })});
+        all.push_back({"REPLACE", by_ucd(pack, UCD_OP__REPLACE)});
         // So that what is timed are numbers, however often they are added.
         set_typed(zero);
         set_packed(zero);
@@ -108,14 +108,9 @@ private:
                                     UCD_INFO__NULL, &type));
         return UcdType(type);
     }
-    void move(bool pack, ucd_op_t op) const {
-        std::uintptr_t moved;
-        if (pack)
-            check_ucd(ucd_pack(typed_.data(), 1, type_.get(), 0, packed_.data(), bytes(), &moved,
-                               UCD_INFO__NULL, op));
-        else
-            check_ucd(ucd_unpack(packed_.data(), bytes(), typed_.data(), 1, type_.get(), 0, &moved,
-                                 UCD_INFO__NULL, op));
+    Work by_ucd(bool pack, ucd_op_t op) const {
+        return ucd_work(
+            {type_.get(), typed_.data(), packed_.data(), 0, bytes(), UCD_INFO__NULL, op}, pack);
     }
 
     std::vector<char> stream(const auto &value) const {
@@ -171,40 +166,40 @@ std::string shape_of(const ReductionMoves &m, bool in_bytes) {
 
 } // namespace
 
-void run_reductions(Run &run, Device &device, std::span<const ReductionMoves> all,
-                    const std::vector<std::int64_t> &sizes) {
-    Table table(run.progress, {{"GB/s of packed bytes, reductions", 32},
-                               {"KiB", 5},
-                               {"", 6},
-                               {"UCD", 5},
-                               {"hand", 5},
-                               {"UCD/hand", 8},
-                               {"REPLACE", 7},
-                               {"time/REPLACE", 12},
-                               {"hand/REPLACE", 12}});
+void measure_reductions(const Setting &s, std::span<const ReductionMoves> all,
+                        const std::vector<std::int64_t> &sizes) {
+    Table table(s.run.progress, {{"GB/s of packed bytes, reductions", 32},
+                                 column::kib(5),
+                                 column::operation(),
+                                 column::rate("UCD", 5),
+                                 column::rate("hand", 5),
+                                 column::speedup("UCD", "hand", 8),
+                                 column::rate("REPLACE", 7),
+                                 column::speedup("REPLACE", "UCD", 12, "time/REPLACE"),
+                                 column::speedup("hand", "REPLACE", 12)});
     for (const ReductionMoves &moves : all)
         for (const std::int64_t kib : sizes) {
             // Blocks of many elements stand for consecutive ones.
             if (kib * 1024 < moves.length * facts_of(moves.number).bytes) continue;
             const std::string name =
                 fmt::format("{} {}, {}", name_of(moves.op), facts_of(moves.number).name,
-                            shape_of(moves, device.is_gpu()));
+                            shape_of(moves, s.device.is_gpu()));
             const std::string subject =
                 sizes.size() == 1 ? name : fmt::format("{}, {} KiB", name, kib);
-            run.row(subject, [&] {
-                Operands operands(device, moves, kib * 1024);
-                for (const bool pack : {true, false}) {
-                    if ((pack ? moves.pack : moves.unpack) == nullptr) continue;
-                    const char *const operation = pack ? "pack" : "unpack";
-                    const Comparison c = run.measure("reductions", subject, operation,
-                                                     operands.bytes(), operands.contenders(pack));
-                    table.row({name, fmt::format("{}", kib), operation, c.rate("UCD"),
-                               c.rate("hand"), c.speedup("UCD", "hand"), c.rate("REPLACE"),
-                               c.speedup("REPLACE", "UCD"), c.speedup("hand", "REPLACE")});
-                }
+            s.run.row(subject, [&] {
+                Operands operands(s.device, moves, kib * 1024);
+                for (const bool pack : {true, false})
+                    if ((pack ? moves.pack : moves.unpack) != nullptr)
+                        table.row(s.run.measure("reductions", subject, pack ? "pack" : "unpack",
+                                                operands.bytes(), operands.contenders(pack)),
+                                  {name});
             });
         }
     fmt::print("\n");
+}
+
+void cpu::run_reductions(const Setting &s) {
+    measure_reductions(s, hand::reductions(), {16, 8192});
 }
 
 } // namespace bench

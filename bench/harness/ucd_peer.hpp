@@ -56,24 +56,27 @@ private:
     ucd_type_t type_ = UCD_TYPE__NULL;
 };
 
-// Bytes [offset, offset + bytes) of the packed stream of one element; `packed` is where they are.
+// Bytes [offset, offset + bytes) of the packed stream; `packed` is where they are.
 struct UcdMove {
     ucd_type_t type;
     char *typed, *packed;
     std::uintptr_t offset, bytes;
     ucd_info_t info = UCD_INFO__NULL;
+    ucd_op_t op = UCD_OP__REPLACE;
+    std::uintptr_t count = 1;
 
     void pack() const {
         std::uintptr_t moved;
-        check_ucd(ucd_pack(typed, 1, type, offset, packed, bytes, &moved, info, UCD_OP__REPLACE));
+        check_ucd(ucd_pack(typed, count, type, offset, packed, bytes, &moved, info, op));
     }
     void unpack() const {
         std::uintptr_t moved;
-        check_ucd(ucd_unpack(packed, bytes, typed, 1, type, offset, &moved, info, UCD_OP__REPLACE));
+        check_ucd(ucd_unpack(packed, bytes, typed, count, type, offset, &moved, info, op));
     }
+    void run(bool packs) const { packs ? pack() : unpack(); }
 };
 
-// The move of a whole element, again and again.
+// The move, again and again.
 Work ucd_work(const UcdMove &move, bool pack);
 
 } // namespace bench

@@ -31,6 +31,16 @@ void Progress::clear() {
 Table::Table(Progress &progress, std::vector<Column> columns)
     : progress_(progress), columns_(std::move(columns)) {}
 
+void Table::row(const Comparison &comparison, const std::vector<std::string> &given) {
+    std::vector<std::string> cells;
+    auto next = given.begin();
+    for (const Column &c : columns_)
+        cells.push_back(c.cell                ? c.cell(comparison)
+                        : next != given.end() ? *next++
+                                              : std::string());
+    row(cells);
+}
+
 void Table::row(const std::vector<std::string> &cells) {
     if (progress_.silent()) return;
     progress_.clear();
@@ -46,6 +56,46 @@ void Table::row(const std::vector<std::string> &cells) {
     print([&](std::size_t i) { return i < cells.size() ? cells[i] : std::string(); });
     std::fflush(stdout);
 }
+
+namespace column {
+
+Column subject(std::string title, unsigned width) {
+    return {std::move(title), width,
+            [](const Comparison &c) { return c.results().front().subject; }};
+}
+
+Column operation(unsigned width) {
+    return {"", width, [](const Comparison &c) { return c.results().front().operation; }};
+}
+
+Column kib(unsigned width) {
+    return {"KiB", width, [](const Comparison &c) {
+                return fmt::format("{:.0f}", static_cast<double>(c.results().front().bytes) / 1024);
+            }};
+}
+
+Column mib(unsigned width) {
+    return {"MiB", width, [](const Comparison &c) {
+                return three_digits(static_cast<double>(c.results().front().bytes) / (1 << 20));
+            }};
+}
+
+Column rate(std::string contender, unsigned width, std::string title) {
+    return {title.empty() ? contender : std::move(title), width,
+            [contender](const Comparison &c) { return c.rate(contender); }};
+}
+
+Column time(std::string contender, unsigned width, std::string title) {
+    return {title.empty() ? contender : std::move(title), width,
+            [contender](const Comparison &c) { return c.time(contender); }};
+}
+
+Column speedup(std::string contender, std::string than, unsigned width, std::string title) {
+    return {title.empty() ? contender + "/" + than : std::move(title), width,
+            [contender, than](const Comparison &c) { return c.speedup(contender, than); }};
+}
+
+} // namespace column
 
 std::string three_digits(double value) {
     const int digits = value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

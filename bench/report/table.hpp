@@ -3,6 +3,7 @@
 
 #include "report/result.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,23 +22,6 @@ public:
 
 private:
     bool silent_, terminal_, shown_ = false;
-};
-
-// Columns of fixed width, so that each row can be printed when it is known.
-class Table {
-public:
-    struct Column {
-        std::string title;
-        unsigned width;
-    };
-    // The first column is aligned to the left, the others to the right.
-    Table(Progress &progress, std::vector<Column> columns);
-    void row(const std::vector<std::string> &cells);
-
-private:
-    Progress &progress_;
-    std::vector<Column> columns_;
-    bool has_header_ = false;
 };
 
 // For cells.
@@ -67,6 +51,39 @@ public:
 
 private:
     std::vector<Result> results_;
+};
+
+// Of fixed width, so that each row can be printed when it is known.
+struct Column {
+    std::string title;
+    unsigned width;
+    // Of a row's comparison. Null: the row is given this cell.
+    std::function<std::string(const Comparison &)> cell = nullptr;
+};
+
+// Columns that the comparison fills. Titles are the contenders' names if none are given.
+namespace column {
+Column subject(std::string title, unsigned width);
+Column operation(unsigned width = 6);
+Column kib(unsigned width); // packed
+Column mib(unsigned width);
+Column rate(std::string contender, unsigned width, std::string title = {});
+Column time(std::string contender, unsigned width, std::string title = {});
+Column speedup(std::string contender, std::string than, unsigned width, std::string title = {});
+} // namespace column
+
+class Table {
+public:
+    // The first column is aligned to the left, the others to the right.
+    Table(Progress &progress, std::vector<Column> columns);
+    // Those of `given` go, in order, to the columns that the comparison does not fill.
+    void row(const Comparison &comparison, const std::vector<std::string> &given = {});
+    void row(const std::vector<std::string> &cells);
+
+private:
+    Progress &progress_;
+    std::vector<Column> columns_;
+    bool has_header_ = false;
 };
 
 } // namespace bench

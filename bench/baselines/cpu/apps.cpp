@@ -69,52 +69,34 @@ void move_fft(const Lists &, char *__restrict typed, char *__restrict packed) {
                     copy<to, 16>(typed + (b * fft_side + a) * 16, packed + (a * n + b) * 16);
 }
 
+constexpr LayoutLoops table[] = {
+    {"MILC su3 y face", {nest_loop<milc_y_face>}},
+    {"MILC su3 t face", {nest_loop<milc_t_face>}},
+    {"NAS LU x face", {nest_loop<nas_lu_x_face>}},
+    {"NAS MG x face", {nest_loop<mg_x_face>}},
+    {"NAS MG y face", {nest_loop<mg_y_face>}},
+    {"NAS MG z face", {nest_loop<mg_z_face>}},
+    {"WRF x halo, 9 fields",
+     {{"loop", move_wrf<wrf_j, wrf_halo, To::packed>, move_wrf<wrf_j, wrf_halo, To::typed>}}},
+    {"WRF y halo, 9 fields",
+     {{"loop", move_wrf<wrf_halo, wrf_i, To::packed>, move_wrf<wrf_halo, wrf_i, To::typed>}}},
+    {"LAMMPS full",
+     {{"loop", move_atoms<To::packed, 24, 4, 4, 4, 4, 8>,
+       move_atoms<To::typed, 24, 4, 4, 4, 4, 8>}}},
+    {"LAMMPS atomic",
+     {{"loop", move_atoms<To::packed, 24, 4, 4, 4>, move_atoms<To::typed, 24, 4, 4, 4>}}},
+    {"SPECFEM3D oc", {{"loop", move_oc<To::packed>, move_oc<To::typed>}}},
+    {"SPECFEM3D cm", {{"loop", move_cm<To::packed>, move_cm<To::typed>}}},
+    {"SPECFEM3D mt", {nest_loop<specfem_mt>}},
+    {"FFT2D, transposed block",
+     {{"loop", move_fft<To::packed, fft_block>, move_fft<To::typed, fft_block>},
+      {"tiles", move_fft<To::packed, 4>, move_fft<To::typed, 4>}}},
+};
+
 } // namespace
 
-template std::span<const HandMove> nest_loops<shapes::milc_y_face>();
-template std::span<const HandMove> nest_loops<shapes::milc_t_face>();
-template std::span<const HandMove> nest_loops<shapes::nas_lu_x_face>();
-template std::span<const HandMove> nest_loops<shapes::mg_x_face>();
-template std::span<const HandMove> nest_loops<shapes::mg_y_face>();
-template std::span<const HandMove> nest_loops<shapes::mg_z_face>();
-template std::span<const HandMove> nest_loops<shapes::specfem_mt>();
-
-std::span<const HandMove> wrf_x() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_wrf<wrf_j, wrf_halo, To::packed>, move_wrf<wrf_j, wrf_halo, To::typed>}};
-    return ways;
-}
-std::span<const HandMove> wrf_y() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_wrf<wrf_halo, wrf_i, To::packed>, move_wrf<wrf_halo, wrf_i, To::typed>}};
-    return ways;
-}
-
-std::span<const HandMove> lammps_full() {
-    static constexpr HandMove ways[] = {{"loop", move_atoms<To::packed, 24, 4, 4, 4, 4, 8>,
-                                         move_atoms<To::typed, 24, 4, 4, 4, 4, 8>}};
-    return ways;
-}
-std::span<const HandMove> lammps_atomic() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_atoms<To::packed, 24, 4, 4, 4>, move_atoms<To::typed, 24, 4, 4, 4>}};
-    return ways;
-}
-
-std::span<const HandMove> specfem_oc() {
-    static constexpr HandMove ways[] = {{"loop", move_oc<To::packed>, move_oc<To::typed>}};
-    return ways;
-}
-std::span<const HandMove> specfem_cm() {
-    static constexpr HandMove ways[] = {{"loop", move_cm<To::packed>, move_cm<To::typed>}};
-    return ways;
-}
-
-std::span<const HandMove> fft2d() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_fft<To::packed, fft_block>, move_fft<To::typed, fft_block>},
-        {"tiles", move_fft<To::packed, 4>, move_fft<To::typed, 4>}};
-    return ways;
+std::span<const HandMove> app_loops_for(std::string_view layout) {
+    return find_loops(table, layout);
 }
 
 } // namespace bench::hand

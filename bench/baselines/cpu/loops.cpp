@@ -214,93 +214,57 @@ void move_transposed_in_registers(const Lists &, char *__restrict typed, char *_
 
 #endif
 
+constexpr LayoutLoops table[] = {
+    {"contiguous doubles", {{"memcpy", move_contiguous<To::packed>, move_contiguous<To::typed>}}},
+    {"vector 8 B of 512",
+     {nest_loop<vector_8_of_512>, {"line by line", nullptr, unpack_line_by_line<vector_8_of_512>}}},
+    {"vector 8 B of 512, 16 MiB", {nest_loop<vector_8_of_512_large>}},
+    {"vector 128 B of 512", {nest_loop<vector_128_of_512>}},
+    {"vector 128 B of 512, 16 MiB", {nest_loop<vector_128_of_512_large>}},
+    {"vector 4 B of 8", {nest_loop<vector_4_of_8>}},
+    {"matrix column, N=2048", {nest_loop<matrix_column>}},
+    {"256^3 doubles, face X-Z", {nest_loop<face_xz>}},
+    {"256^3 doubles, face Y-Z", {nest_loop<face_yz>}},
+    {"4-D subarray 16^4 of 64^4", {nest_loop<hypercube_16>}},
+    {"4-D subarray 32^4 of 64^4", {nest_loop<hypercube_32>}},
+    {"indexed, runs of 1-4 x 8 B",
+     {{"loop", move_runs<8, To::packed>, move_runs<8, To::typed>},
+      {"by case", move_runs_by_case<8, To::packed>, move_runs_by_case<8, To::typed>},
+      {"with surplus", pack_runs_with_surplus<8>, nullptr},
+#if defined(__AVX512VL__)
+      {"masked", move_runs_of_8_masked<To::packed>, move_runs_of_8_masked<To::typed>}
+#endif
+     }},
+    {"indexed, runs of 1-4 x 128 B",
+     {{"loop", move_runs<128, To::packed>, move_runs<128, To::typed>},
+      {"by case", move_runs_by_case<128, To::packed>, move_runs_by_case<128, To::typed>}}},
+    {"indexed_block, single doubles",
+     {{"loop", move_singles<To::packed>, move_singles<To::typed>}}},
+    {"struct {double; int; int; char}",
+     {{"loop", move_records<To::packed>, move_records<To::typed>},
+      {"by field", move_fields<To::packed>, move_fields<To::typed>},
+      {"with surplus", pack_records_with_surplus, nullptr}}},
+    {"lower triangle, N=2000", {{"loop", move_triangle<To::packed>, move_triangle<To::typed>}}},
+    {"transpose, N=1024",
+     {{"loop", move_transposed<To::packed>, move_transposed<To::typed>},
+      {"tiles of 8x8", move_transposed_in_tiles<To::packed>, move_transposed_in_tiles<To::typed>},
+#if defined(__AVX2__)
+      {"in registers", move_transposed_in_registers<To::packed>,
+       move_transposed_in_registers<To::typed>}
+#endif
+     }},
+    {"hvector nest, depth 4", {nest_loop<nest_4>}},
+    {"hvector nest, depth 5", {nest_loop<nest_5>}},
+    {"MILC su3 face", {nest_loop<milc_face>}},
+    {"NAS LU y face, 40 B blocks", {nest_loop<nas_lu_face>}},
+    {"contiguous, 8 doubles", {nest_loop<small_contiguous>}},
+    {"vector of 8 doubles, stride 64 B", {nest_loop<small_vector>}},
+};
+
 } // namespace
 
-template std::span<const HandMove> nest_loops<shapes::vector_8_of_512_large>();
-template std::span<const HandMove> nest_loops<shapes::vector_128_of_512>();
-template std::span<const HandMove> nest_loops<shapes::vector_128_of_512_large>();
-template std::span<const HandMove> nest_loops<shapes::vector_4_of_8>();
-template std::span<const HandMove> nest_loops<shapes::matrix_column>();
-template std::span<const HandMove> nest_loops<shapes::face_xz>();
-template std::span<const HandMove> nest_loops<shapes::face_yz>();
-template std::span<const HandMove> nest_loops<shapes::hypercube_16>();
-template std::span<const HandMove> nest_loops<shapes::hypercube_32>();
-template std::span<const HandMove> nest_loops<shapes::nest_4>();
-template std::span<const HandMove> nest_loops<shapes::nest_5>();
-template std::span<const HandMove> nest_loops<shapes::milc_face>();
-template std::span<const HandMove> nest_loops<shapes::nas_lu_face>();
-template std::span<const HandMove> nest_loops<shapes::small_contiguous>();
-template std::span<const HandMove> nest_loops<shapes::small_vector>();
-
-std::span<const HandMove> contiguous() {
-    static constexpr HandMove ways[] = {
-        {"memcpy", move_contiguous<To::packed>, move_contiguous<To::typed>},
-    };
-    return ways;
-}
-
-std::span<const HandMove> vector_8_of_512() {
-    using shapes::vector_8_of_512;
-    static constexpr HandMove ways[] = {
-        {"loop", move_nest<vector_8_of_512, To::packed>, move_nest<vector_8_of_512, To::typed>},
-        {"line by line", nullptr, unpack_line_by_line<vector_8_of_512>},
-    };
-    return ways;
-}
-
-std::span<const HandMove> runs_of_8() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_runs<8, To::packed>, move_runs<8, To::typed>},
-        {"by case", move_runs_by_case<8, To::packed>, move_runs_by_case<8, To::typed>},
-        {"with surplus", pack_runs_with_surplus<8>, nullptr},
-#if defined(__AVX512VL__)
-        {"masked", move_runs_of_8_masked<To::packed>, move_runs_of_8_masked<To::typed>},
-#endif
-    };
-    return ways;
-}
-
-std::span<const HandMove> runs_of_128() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_runs<128, To::packed>, move_runs<128, To::typed>},
-        {"by case", move_runs_by_case<128, To::packed>, move_runs_by_case<128, To::typed>},
-    };
-    return ways;
-}
-
-std::span<const HandMove> single_doubles() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_singles<To::packed>, move_singles<To::typed>},
-    };
-    return ways;
-}
-
-std::span<const HandMove> records() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_records<To::packed>, move_records<To::typed>},
-        {"by field", move_fields<To::packed>, move_fields<To::typed>},
-        {"with surplus", pack_records_with_surplus, nullptr},
-    };
-    return ways;
-}
-
-std::span<const HandMove> triangle() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_triangle<To::packed>, move_triangle<To::typed>},
-    };
-    return ways;
-}
-
-std::span<const HandMove> transpose() {
-    static constexpr HandMove ways[] = {
-        {"loop", move_transposed<To::packed>, move_transposed<To::typed>},
-        {"tiles of 8x8", move_transposed_in_tiles<To::packed>, move_transposed_in_tiles<To::typed>},
-#if defined(__AVX2__)
-        {"in registers", move_transposed_in_registers<To::packed>,
-         move_transposed_in_registers<To::typed>},
-#endif
-    };
-    return ways;
+std::span<const HandMove> loops_for(std::string_view layout) {
+    return find_loops(table, layout);
 }
 
 } // namespace bench::hand

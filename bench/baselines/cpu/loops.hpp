@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <sys/uio.h>
 
 namespace bench {
@@ -25,33 +26,12 @@ struct HandPieces {
 
 namespace hand {
 
-// As many loops in each other as the nest has levels: of each nest in shapes.hpp and
-// app_shapes.hpp.
-template <auto nest>
-std::span<const HandMove> nest_loops();
-
-std::span<const HandMove> contiguous();
-std::span<const HandMove> vector_8_of_512();
-std::span<const HandMove> runs_of_8();
-std::span<const HandMove> runs_of_128();
-std::span<const HandMove> single_doubles();
-std::span<const HandMove> records();
-std::span<const HandMove> triangle();
-std::span<const HandMove> transpose();
-// Of applications.
-std::span<const HandMove> wrf_x();
-std::span<const HandMove> wrf_y();
-std::span<const HandMove> lammps_full();
-std::span<const HandMove> lammps_atomic();
-std::span<const HandMove> specfem_oc();
-std::span<const HandMove> specfem_cm();
-std::span<const HandMove> fft2d();
-
-HandPieces vector_8_of_512_large_pieces();
-HandPieces vector_128_of_512_large_pieces();
-HandPieces hypercube_32_pieces();
-HandPieces runs_of_8_pieces();
-HandPieces triangle_pieces();
+// Of the layout with this name: one of the layouts that are moved as a whole, or that applications
+// send. Throw std::logic_error if there is none.
+std::span<const HandMove> loops_for(std::string_view layout);
+std::span<const HandMove> app_loops_for(std::string_view layout);
+// Of the large layout with this name.
+HandPieces pieces_of(std::string_view layout);
 
 } // namespace hand
 } // namespace bench

@@ -4,6 +4,8 @@
 #include "shapes/shapes.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace bench::hand {
 namespace {
@@ -107,32 +109,31 @@ void list_triangle(const Lists &, char *typed, iovec *segments) {
 }
 
 template <auto vector>
-HandPieces vector_pieces() {
-    return {move_vector<vector, To::packed>, move_vector<vector, To::typed>, list_nest<vector>};
-}
+constexpr HandPieces vector_pieces = {move_vector<vector, To::packed>,
+                                      move_vector<vector, To::typed>, list_nest<vector>};
+
+struct LayoutPieces {
+    std::string_view layout;
+    HandPieces pieces;
+};
+constexpr LayoutPieces table[] = {
+    {"indexed, a million runs of 1-4 x 8 B",
+     {move_runs<To::packed>, move_runs<To::typed>, list_runs}},
+    {"vector 8 B of 512, 16 MiB", vector_pieces<vector_8_of_512_large>},
+    {"vector 128 B of 512, 16 MiB", vector_pieces<vector_128_of_512_large>},
+    {"4-D subarray 32^4 of 64^4",
+     {move_cube<hypercube_32, To::packed>, move_cube<hypercube_32, To::typed>,
+      list_nest<hypercube_32>}},
+    {"lower triangle, N=2000",
+     {move_triangle<To::packed>, move_triangle<To::typed>, list_triangle}},
+};
 
 } // namespace
 
-HandPieces vector_8_of_512_large_pieces() {
-    return vector_pieces<shapes::vector_8_of_512_large>();
-}
-
-HandPieces vector_128_of_512_large_pieces() {
-    return vector_pieces<shapes::vector_128_of_512_large>();
-}
-
-HandPieces hypercube_32_pieces() {
-    using shapes::hypercube_32;
-    return {move_cube<hypercube_32, To::packed>, move_cube<hypercube_32, To::typed>,
-            list_nest<hypercube_32>};
-}
-
-HandPieces runs_of_8_pieces() {
-    return {move_runs<To::packed>, move_runs<To::typed>, list_runs};
-}
-
-HandPieces triangle_pieces() {
-    return {move_triangle<To::packed>, move_triangle<To::typed>, list_triangle};
+HandPieces pieces_of(std::string_view layout) {
+    for (const LayoutPieces &line : table)
+        if (line.layout == layout) return line.pieces;
+    throw std::logic_error("no loop by hand for pieces of " + std::string(layout));
 }
 
 } // namespace bench::hand

@@ -94,24 +94,16 @@ public:
         for (const Contender &c : all) pack ? check_packing(c) : check_unpacking(c);
         all.push_back({"one copy", copy_work(crew_.device, (pack ? packed_ : spare_).data(),
                                              (pack ? spare_ : packed_).data(), bytes_)});
-        const Comparison c = crew_.run.measure("particles", name_, operation, bytes_, all);
-        std::vector<std::string> cells{fmt::format("{} {}", operation, name_),
-                                       three_digits(static_cast<double>(bytes_) / 1024)};
-        for (const Result &r : c.results()) cells.push_back(duration(r.seconds()));
-        cells.insert(cells.end(), {c.speedup("hand", "UCD"), c.speedup("copies", "UCD")});
-        if (pack) cells.push_back("0.57-0.87");
-        table_.row(cells);
+        table_.row(crew_.run.measure("particles", name_, operation, bytes_, all),
+                   {fmt::format("{} {}", operation, name_),
+                    three_digits(static_cast<double>(bytes_) / 1024), pack ? "0.57-0.87" : ""});
     }
 
 private:
     // UCD's three, then by hand, then by copies.
     std::vector<Contender> contenders(bool pack) {
-        const auto by_ucd = [this, pack](void *buf, ucd_type_t type) {
-            std::uintptr_t moved;
-            check_ucd(pack ? ucd_pack(buf, 1, type, 0, packed_.data(), bytes_, &moved,
-                                      UCD_INFO__NULL, UCD_OP__REPLACE)
-                           : ucd_unpack(packed_.data(), bytes_, buf, 1, type, 0, &moved,
-                                        UCD_INFO__NULL, UCD_OP__REPLACE));
+        const auto by_ucd = [this, pack](char *buf, ucd_type_t type) {
+            UcdMove{type, buf, packed_.data(), 0, bytes_}.run(pack);
         };
         return {{"UCD", repeated([=, this] { by_ucd(nullptr, absolute_.get()); })},
                 {"relative", repeated([=, this] { by_ucd(parts_.at[0], relative_.get()); })},
@@ -192,14 +184,14 @@ void run_particles(Crew &crew) {
         crew.device.name());
     Table table(crew.run.progress, {{"particles, packed in", 24},
                                     {"KiB", 6},
-                                    {"UCD", 8},
-                                    {"relative", 8},
-                                    {"new type", 8},
-                                    {"hand", 8},
-                                    {"copies", 8},
-                                    {"one copy", 8},
-                                    {"UCD/hand", 8},
-                                    {"UCD/copies", 10},
+                                    column::time("UCD", 8),
+                                    column::time("relative", 8),
+                                    column::time("new type", 8),
+                                    column::time("hand", 8),
+                                    column::time("copies", 8),
+                                    column::time("one copy", 8),
+                                    column::speedup("hand", "UCD", 8, "UCD/hand"),
+                                    column::speedup("copies", "UCD", 10, "UCD/copies"),
                                     {"paper", 9}});
     for (const bool to_host : {false, true}) {
         if (!crew.device.is_gpu() && to_host) continue; // the same memory

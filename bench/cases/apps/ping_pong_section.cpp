@@ -25,12 +25,8 @@ void measure(Crew &crew, Table &table, const Course &course, std::int64_t n,
     const Matrix sent(course.sent, n), received(course.received, n);
     Trip trip(crew, name, sent, received);
     const Contender ways[] = {trip.by_ucd(), trip.unpipelined(), trip.by_hand(), trip.contiguous()};
-    const Comparison c =
-        crew.run.measure("ping-pong", name, "one way", trip.bytes(), ways, trip.transfers());
-    table.row({name, three_digits(static_cast<double>(trip.bytes()) / (1 << 20)),
-               c.rate("contiguous"), c.rate("UCD"), c.speedup("UCD", "contiguous"),
-               c.speedup("unpipelined", "contiguous"), c.speedup("hand", "contiguous"),
-               course.paper});
+    table.row(crew.run.measure("ping-pong", name, "one way", trip.bytes(), ways, trip.transfers()),
+              {course.paper});
 }
 
 } // namespace
@@ -41,13 +37,13 @@ void run_ping_pong(Crew &crew) {
                    "as many contiguous bytes; more is better.\nThe paper (Wu et al.) reports 0.90 "
                    "for a vector and 0.78 for the triangle, of PCIe's rate.\n",
                    crew.place());
-    Table table(crew.run.progress, {{"layout, N", 30},
-                                    {"MiB", 6},
-                                    {"contiguous GB/s", 15},
-                                    {"UCD GB/s", 8},
-                                    {"fraction: UCD", 13},
-                                    {"unpipelined", 11},
-                                    {"hand", 6},
+    Table table(crew.run.progress, {column::subject("layout, N", 30),
+                                    column::mib(6),
+                                    column::rate("contiguous", 15, "contiguous GB/s"),
+                                    column::rate("UCD", 8, "UCD GB/s"),
+                                    column::speedup("UCD", "contiguous", 13, "fraction: UCD"),
+                                    column::speedup("unpipelined", "contiguous", 11, "unpipelined"),
+                                    column::speedup("hand", "contiguous", 6, "hand"),
                                     {"paper", 6}});
     for (const std::int64_t n : crew.sizes({1024, 2048, 4096, 8192}))
         for (const Course &course : courses) {

@@ -118,18 +118,12 @@ Contender Trip::whole(const char *name, std::function<void(double *)> pack,
 }
 
 Contender Trip::unpipelined() {
+    const auto move = [this](const UcdType &type, const Buffer &typed, double *packed) {
+        return UcdMove{type.get(), typed.data(), reinterpret_cast<char *>(packed), 0, bytes_};
+    };
     return whole(
-        "unpipelined",
-        [this](double *out) {
-            std::uintptr_t moved;
-            check_ucd(ucd_pack(source_.data(), 1, sent_type_.get(), 0, out, bytes_, &moved,
-                               UCD_INFO__NULL, UCD_OP__REPLACE));
-        },
-        [this](double *in) {
-            std::uintptr_t moved;
-            check_ucd(ucd_unpack(in, bytes_, target_.data(), 1, received_type_.get(), 0, &moved,
-                                 UCD_INFO__NULL, UCD_OP__REPLACE));
-        });
+        "unpipelined", [=, this](double *out) { move(sent_type_, source_, out).pack(); },
+        [=, this](double *in) { move(received_type_, target_, in).unpack(); });
 }
 
 Contender Trip::by_hand() {

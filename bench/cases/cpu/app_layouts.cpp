@@ -24,15 +24,12 @@ RecipePtr at(std::vector<std::int32_t>::const_iterator displs, std::int64_t coun
     return recipe(IndexedBlock{1, Ints(displs, displs + count), std::move(unit)});
 }
 
-Layout mg_face(std::string name, Ints subsizes, std::span<const HandMove> hand) {
-    return {.name = std::move(name),
-            .type = recipe(Subarray{Ints(3, mg_side), std::move(subsizes), Ints(3, 0), doubles()}),
-            .hand = hand};
+RecipePtr mg_face(Ints subsizes) {
+    return recipe(Subarray{Ints(3, mg_side), std::move(subsizes), Ints(3, 0), doubles()});
 }
 
 // A subarray of each field.
-Layout wrf_halos(std::string name, std::int64_t along_j, std::int64_t along_i,
-                 std::span<const HandMove> hand) {
+RecipePtr wrf_halos(std::int64_t along_j, std::int64_t along_i) {
     Struct all;
     for (const WrfField &field : wrf.fields) {
         all.blocklengths.push_back(1);
@@ -42,10 +39,10 @@ Layout wrf_halos(std::string name, std::int64_t along_j, std::int64_t along_i,
                                             Ints(4, 0),
                                             predefined(Element::float32)}));
     }
-    return {.name = std::move(name), .type = recipe(std::move(all)), .hand = hand};
+    return recipe(std::move(all));
 }
 
-Layout lammps(std::string name, bool full, std::span<const HandMove> hand) {
+Layout lammps(std::string name, bool full) {
     ListData lists{.displs = sample(atoms_sent, atoms, 1), .lengths = {}};
     const RecipePtr integer = predefined(Element::int32);
     std::vector<RecipePtr> arrays{recipe(Contig{3, doubles()}), integer, integer, integer};
@@ -58,19 +55,13 @@ Layout lammps(std::string name, bool full, std::span<const HandMove> hand) {
         all.types.push_back(at(lists.displs.begin(), atoms_sent, unit));
         base += atoms * bounds_of(*unit).extent;
     }
-    return {.name = std::move(name),
-            .type = recipe(std::move(all)),
-            .hand = hand,
-            .lists = std::move(lists)};
+    return {.name = std::move(name), .type = recipe(std::move(all)), .lists = std::move(lists)};
 }
 
 Layout specfem_oc() {
     ListData lists{.displs = sample(points_sent, points, 2), .lengths = {}};
     RecipePtr type = at(lists.displs.begin(), points_sent, predefined(Element::float32));
-    return {.name = "SPECFEM3D oc",
-            .type = std::move(type),
-            .hand = hand::specfem_oc(),
-            .lists = std::move(lists)};
+    return {.name = "SPECFEM3D oc", .type = std::move(type), .lists = std::move(lists)};
 }
 
 // Points of the crust and mantle, and those of the inner core.
@@ -83,42 +74,36 @@ Layout specfem_cm() {
     const auto places = lists.displs.begin();
     RecipePtr type = recipe(Struct{
         {1, 1}, {0, points * 12}, {at(places, half, point), at(places + half, half, point)}});
-    return {.name = "SPECFEM3D cm",
-            .type = std::move(type),
-            .hand = hand::specfem_cm(),
-            .lists = std::move(lists)};
+    return {.name = "SPECFEM3D cm", .type = std::move(type), .lists = std::move(lists)};
 }
 
-Layout fft2d() {
+RecipePtr fft2d() {
     const RecipePtr column = recipe(Vector{fft_block, 1, fft_side, recipe(Contig{2, doubles()})});
-    return {.name = "FFT2D, transposed block",
-            .type = recipe(HVector{fft_block, 1, 16, recipe(Resized{0, 16, column})}),
-            .hand = hand::fft2d()};
+    return recipe(HVector{fft_block, 1, 16, recipe(Resized{0, 16, column})});
 }
 
 } // namespace
 
 std::vector<Layout> app_layouts() {
-    return {
-        nest_layout("MILC su3 y face", milc_y_face, hand::nest_loops<milc_y_face>(),
-                    predefined(Element::float32)),
-        nest_layout("MILC su3 t face", milc_t_face, hand::nest_loops<milc_t_face>(),
-                    predefined(Element::float32)),
-        nest_layout("NAS LU x face", nas_lu_x_face, hand::nest_loops<nas_lu_x_face>(),
-                    predefined(Element::float64)),
-        mg_face("NAS MG x face", {mg_inner, mg_inner, 1}, hand::nest_loops<mg_x_face>()),
-        mg_face("NAS MG y face", {mg_inner, 1, mg_inner}, hand::nest_loops<mg_y_face>()),
-        mg_face("NAS MG z face", {1, mg_inner, mg_inner}, hand::nest_loops<mg_z_face>()),
-        wrf_halos("WRF x halo, 9 fields", wrf_j, wrf_halo, hand::wrf_x()),
-        wrf_halos("WRF y halo, 9 fields", wrf_halo, wrf_i, hand::wrf_y()),
-        lammps("LAMMPS full", true, hand::lammps_full()),
-        lammps("LAMMPS atomic", false, hand::lammps_atomic()),
+    const RecipePtr number = predefined(Element::float32);
+    std::vector<Layout> layouts{
+        nest_layout("MILC su3 y face", milc_y_face, {}, number),
+        nest_layout("MILC su3 t face", milc_t_face, {}, number),
+        nest_layout("NAS LU x face", nas_lu_x_face),
+        {"NAS MG x face", mg_face({mg_inner, mg_inner, 1})},
+        {"NAS MG y face", mg_face({mg_inner, 1, mg_inner})},
+        {"NAS MG z face", mg_face({1, mg_inner, mg_inner})},
+        {"WRF x halo, 9 fields", wrf_halos(wrf_j, wrf_halo)},
+        {"WRF y halo, 9 fields", wrf_halos(wrf_halo, wrf_i)},
+        lammps("LAMMPS full", true),
+        lammps("LAMMPS atomic", false),
         specfem_oc(),
         specfem_cm(),
-        nest_layout("SPECFEM3D mt", specfem_mt, hand::nest_loops<specfem_mt>(),
-                    predefined(Element::float32)),
-        fft2d(),
+        nest_layout("SPECFEM3D mt", specfem_mt, {}, number),
+        {"FFT2D, transposed block", fft2d()},
     };
+    for (Layout &layout : layouts) layout.hand = hand::app_loops_for(layout.name);
+    return layouts;
 }
 
 } // namespace bench::cpu

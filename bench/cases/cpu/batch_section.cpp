@@ -1,6 +1,6 @@
 // Many small moves in one call, beside the same moves one by one.
 #include "cases/batch.hpp"
-#include "cases/cpu/sections.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -28,7 +28,7 @@ void run_batches(const Setting &s) {
         for (const std::size_t number : {4, 57, 1000, 4096}) {
             const BatchCase c = vectors(number, doubles_each);
             s.run.row(c.name, [&] {
-                Batch batch(c, s.host);
+                Batch batch(c, s.device);
                 for (const bool pack : {true, false}) {
                     const std::vector<Contender> contenders{{"batch", batch.in_one(pack)},
                                                             {"calls", batch.one_by_one(pack)}};

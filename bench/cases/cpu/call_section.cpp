@@ -1,6 +1,6 @@
 // What a call costs that moves few bytes, and creating and freeing types.
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -13,13 +13,12 @@ namespace {
 constexpr unsigned name_width = 37;
 constexpr std::uintptr_t small = 64; // bytes
 
-Moves small_calls(const Layout &layout, Workbench &bench, const UcdType &type,
-                  const UcdInfo &no_gpu, const MpiType *mpi, bool pack) {
-    Moves moves(bench, pack);
-    moves.add_ucd(type, "UCD, ucd.gpu=none", no_gpu.get());
-    moves.add_ucd(type);
-    moves.add_hand(layout.hand.first(1), layout.lists.view());
-    moves.add_mpi(mpi);
+Moves small_calls(LayoutOnDevice &subject, const UcdInfo &no_gpu, bool pack) {
+    Moves moves(subject, pack);
+    moves.add_ucd("UCD, ucd.gpu=none", no_gpu.get());
+    moves.add_ucd();
+    moves.add_hand(1);
+    moves.add_mpi();
     return moves;
 }
 
@@ -32,35 +31,25 @@ Work at_once(Work one, Work other) {
     };
 }
 
-void print(Table &table, const std::string &name, bool pack, const Comparison &c) {
-    table.row({name, operation_name(pack), c.time("UCD, ucd.gpu=none"), c.time("UCD"),
-               c.time("hand"), c.time("MPI")});
-}
-
 void measure_small_calls(const Setting &s) {
-    Table table(s.run.progress, {{"64-byte call", name_width},
-                                 {"", 6},
-                                 {"gpu=none", 9},
-                                 {"no info", 9},
-                                 {"hand", 9},
-                                 {"MPI", 9}});
+    Table table(s.run.progress, {column::subject("64-byte call", name_width), column::operation(),
+                                 column::time("UCD, ucd.gpu=none", 9, "gpu=none"),
+                                 column::time("UCD", 9, "no info"), column::time("hand", 9),
+                                 column::time("MPI", 9)});
     const UcdInfo no_gpu("ucd.gpu", "none");
     for (const Layout &layout : small_layouts())
         s.run.row(layout.name, [&] {
-            Workbench bench(*layout.type, s.host), second_bench(*layout.type, s.host);
-            const UcdType type(*layout.type);
-            const std::unique_ptr<MpiType> mpi = s.mpi ? s.mpi->build(*layout.type) : nullptr;
+            LayoutOnDevice first(layout, s.device, MemoryKind::own, MemoryKind::own, s.mpi);
+            // MPI was not initialised for several threads.
+            LayoutOnDevice second(layout, s.device);
             for (const bool pack : {true, false}) {
-                const Moves one = small_calls(layout, bench, type, no_gpu, mpi.get(), pack);
                 const auto measure = [&](const std::string &name,
                                          std::span<const Contender> contenders) {
-                    print(table, name, pack,
-                          s.run.measure("calls", name, operation_name(pack), 0, contenders));
+                    table.row(s.run.measure("calls", name, operation_name(pack), 0, contenders));
                 };
+                const Moves one = small_calls(first, no_gpu, pack);
                 measure(layout.name, one.contenders());
-                // MPI was not initialised for several threads.
-                const Moves other = small_calls(layout, second_bench, type, no_gpu, nullptr, pack);
-                std::vector<Contender> both = other.contenders();
+                std::vector<Contender> both = small_calls(second, no_gpu, pack).contenders();
                 for (std::size_t i = 0; i < both.size(); ++i)
                     both[i].work = at_once(one.contenders()[i].work, both[i].work);
                 // Long enough that starting a thread does not count.
@@ -90,20 +79,19 @@ template <class Create, class CreateMpi>
 void measure_creation(const Setting &s, Table &table, const std::string &name, const Recipe &recipe,
                       Create create, CreateMpi create_mpi) {
     s.run.row(name, [&] {
-        const Workbench bench(recipe, s.host);
+        const Workbench bench(recipe, s.device);
         std::vector<Contender> contenders{{"UCD", creation(create, nullptr)},
                                           {"UCD, with a first pack", creation(create, &bench)}};
         if (s.mpi != nullptr) contenders.push_back({"MPI", repeated(create_mpi)});
-        const Comparison c = s.run.measure("creation", name, "create and free", 0, contenders);
-        table.row({name, c.time("UCD"), c.time("UCD, with a first pack"), c.time("MPI")});
+        table.row(s.run.measure("creation", name, "create and free", 0, contenders));
     });
 }
 
 void measure_creations(const Setting &s) {
-    Table table(s.run.progress, {{"create and free", name_width},
-                                 {"UCD", 9},
-                                 {"with a 64-byte pack", 19},
-                                 {"MPI, with commit", 16}});
+    Table table(s.run.progress,
+                {column::subject("create and free", name_width), column::time("UCD", 9),
+                 column::time("UCD, with a first pack", 19, "with a 64-byte pack"),
+                 column::time("MPI", 16, "MPI, with commit")});
     constexpr int count = 1000, stride = 3;
     measure_creation(
         s, table, "vector of 1000 doubles", *recipe(Vector{count, 1, stride, doubles()}),

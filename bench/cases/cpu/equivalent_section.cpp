@@ -1,6 +1,6 @@
 // Layouts that can be described in several ways: no way may be slower than another.
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -78,11 +78,11 @@ std::vector<Family> families() {
 // The fastest's time to the slowest's, and which that is.
 std::pair<double, std::string> slowest(const Setting &s, const Family &family, bool pack) {
     std::vector<UcdType> types;
-    Workbench bench(*family.descriptions.front().type, s.host);
-    Moves moves(bench, pack);
+    LayoutOnDevice subject({family.name, family.descriptions.front().type}, s.device);
+    Moves moves(subject, pack);
     for (const Description &d : family.descriptions)
-        moves.add_ucd(types.emplace_back(*d.type), d.name);
-    const Comparison c = moves.measure(s.run, "equivalents", family.name);
+        moves.add(d.name, subject.bench.ucd(types.emplace_back(*d.type), pack));
+    const Comparison c = moves.measure(s.run, "equivalents");
     const auto faster = [](const Result &a, const Result &b) { return a.seconds() < b.seconds(); };
     const auto [best, worst] = std::minmax_element(c.results().begin(), c.results().end(), faster);
     return {best->seconds() / worst->seconds(), worst->contender};

@@ -1,7 +1,7 @@
 // Lists that are new every time: a type is created, packed from once and freed.
 #include "baselines/cpu/lists.hpp"
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 #include "shapes/fresh_lists.hpp"
 
 #include <fmt/core.h>
@@ -29,17 +29,12 @@ RecipePtr recipe_of(const FreshList &list, const FreshEntries &entries) {
 
 void run_list(const Setting &s, Table &table, const FreshList &list) {
     const FreshEntries entries = make_entries(list);
-    Workbench bench(*recipe_of(list, entries), s.host);
-    Moves moves(bench, true);
-    const auto pack = [&bench](ucd_type_t type) {
-        UcdMove{type, bench.typed(), bench.packed(), 0, bench.size()}.pack();
-    };
-    moves.add("UCD", repeated([&] {
-                  const UcdType type(create(list, entries));
-                  pack(type.get());
-              }));
+    LayoutOnDevice subject({list.name(), recipe_of(list, entries)}, s.device);
+    Moves moves(subject, true);
+    const Workbench &bench = subject.bench;
+    moves.add("UCD", repeated([&] { bench.move(UcdType(create(list, entries))).pack(); }));
     const UcdType known(create(list, entries));
-    moves.add("again", repeated([&] { pack(known.get()); }));
+    moves.add("again", repeated([&] { bench.move(known).pack(); }));
     moves.add_unchecked("create", repeated([&] { const UcdType type(create(list, entries)); }));
     const std::span<const ListWay> ways =
         list.kind == FreshKind::runs ? hand::lists_of_runs() : hand::lists_of_pieces(list.piece);
@@ -48,10 +43,7 @@ void run_list(const Setting &s, Table &table, const FreshList &list) {
                       loop(entries.displs.data(), entries.lengths.data(), list.entries,
                            bench.typed(), bench.packed());
                   }));
-    const Comparison c = moves.measure(s.run, "fresh", list.name());
-    const double slower = 1 / c.speed("UCD", "hand").value();
-    table.row({list.name(), c.time("UCD"), c.time("create"), c.time("again"), c.time("hand"),
-               ratio(slower)});
+    table.row(moves.measure(s.run, "fresh"));
 }
 
 } // namespace
@@ -59,12 +51,10 @@ void run_list(const Setting &s, Table &table, const FreshList &list) {
 void run_fresh(const Setting &s) {
     // The lists themselves, and what checks them, take several times as much.
     constexpr std::int64_t max_footprint = std::int64_t{320} << 20;
-    Table table(s.run.progress, {{"a list that is new, created, packed, freed", 43},
-                                 {"UCD", 8},
-                                 {"create", 8},
-                                 {"again", 8},
-                                 {"hand", 8},
-                                 {"UCD/hand", 8}});
+    Table table(s.run.progress,
+                {column::subject("a list that is new, created, packed, freed", 43),
+                 column::time("UCD", 8), column::time("create", 8), column::time("again", 8),
+                 column::time("hand", 8), column::speedup("hand", "UCD", 8, "UCD/hand")});
     for (const FreshList &list : fresh_lists(max_footprint))
         s.run.row(list.name(), [&] { run_list(s, table, list); });
     fmt::print("\n");

@@ -1,6 +1,6 @@
 // Each generated move kernel by itself, in every instruction set that this machine has: the list
 // that the tests run through, too.
-#include "cases/cpu/sections.hpp"
+#include "cases/sections.hpp"
 
 #include "kernel_set.h"
 
@@ -97,15 +97,15 @@ void run_kernels(const Setting &s) {
                 return std::strcmp(set->instructions, name) == 0;
             }))
             fmt::print("{}: skipped, this machine does not have it\n", name);
-    std::vector<Table::Column> columns{{"kernel, GB/s of packed bytes", 31}, {"bytes", 7}};
-    for (const KernelSet *set : sets) columns.push_back({set->instructions, 8});
+    std::vector<Column> columns{column::subject("kernel, GB/s of packed bytes", 31), {"bytes", 7}};
+    for (const KernelSet *set : sets) columns.push_back(column::rate(set->instructions, 8));
     Table table(s.run.progress, columns);
     for (std::size_t i = 0; i < sets.back()->moves.size(); ++i) {
         const MoveKernelInfo &reference = sets.back()->moves[i];
         s.run.row(reference.name, [&] {
             const SmallNest small(reference);
-            const Buffer typed(s.host, static_cast<std::size_t>(small.span)),
-                packed(s.host, small.bytes, MemoryKind::own, 21 * 64);
+            const Buffer typed(s.device, static_cast<std::size_t>(small.span)),
+                packed(s.device, small.bytes, MemoryKind::own, 21 * 64);
             std::vector<Contender> contenders;
             for (const KernelSet *set : sets) {
                 const MoveKernelInfo &kernel = set->moves[i];
@@ -116,11 +116,8 @@ void run_kernels(const Setting &s) {
                                          small.last);
                      })});
             }
-            const Comparison c =
-                s.run.measure("kernels", reference.name, "move", small.bytes, contenders);
-            std::vector<std::string> cells{reference.name, fmt::format("{}", small.bytes)};
-            for (const KernelSet *set : sets) cells.push_back(c.rate(set->instructions));
-            table.row(cells);
+            table.row(s.run.measure("kernels", reference.name, "move", small.bytes, contenders),
+                      {fmt::format("{}", small.bytes)});
         });
     }
     fmt::print("\n");

@@ -1,6 +1,6 @@
 // Whole packs and unpacks, beside loops by hand, MPI, memcpy and what memory allows.
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -30,45 +30,36 @@ struct Speeds {
     }
 };
 
-Comparison measure(const Setting &s, const std::string &section, const Layout &layout,
-                   Workbench &bench, const UcdType &type, const MpiType *mpi, bool pack) {
-    Moves moves(bench, pack);
-    moves.add_ucd(type);
-    moves.add_hand(layout.hand, layout.lists.view());
-    moves.add_mpi(mpi);
+void add_moves(Moves &moves) {
+    moves.add_ucd();
+    moves.add_hand();
+    moves.add_mpi();
     moves.add_plain_copy("memcpy");
-    const Roofline roofline(bench);
-    moves.add_unchecked("roofline", roofline.work());
-    return moves.measure(s.run, section, layout.name);
+    moves.add_roofline();
 }
 
 void run_whole(const Setting &s, const std::string &section, const std::vector<Layout> &layouts) {
-    Table table(s.run.progress, {{"GB/s of packed bytes", 31},
-                                 {"KiB", 5},
-                                 {"", 6},
-                                 {"UCD", 5},
-                                 {"hand", 5},
-                                 {"memcpy", 6},
-                                 {"MPI", 5},
-                                 {"UCD/hand", 8},
-                                 {"UCD/MPI", 7},
-                                 {"UCD/roof", 8},
-                                 {"best by hand", 12}});
+    Table table(s.run.progress,
+                {column::subject("GB/s of packed bytes", 31),
+                 column::kib(5),
+                 column::operation(),
+                 column::rate("UCD", 5),
+                 column::rate("hand", 5),
+                 column::rate("memcpy", 6),
+                 column::rate("MPI", 5),
+                 column::speedup("UCD", "hand", 8),
+                 column::speedup("UCD", "MPI", 7),
+                 column::speedup("UCD", "roofline", 8, "UCD/roof"),
+                 {"best by hand", 12, [](const Comparison &c) { return c.variant("hand"); }}});
     Speeds packs, unpacks;
     for (const Layout &layout : layouts)
         s.run.row(layout.name, [&] {
-            Workbench bench(*layout.type, s.host);
-            const UcdType type(*layout.type);
-            const std::unique_ptr<MpiType> mpi = s.mpi ? s.mpi->build(*layout.type) : nullptr;
-            for (const bool pack : {true, false}) {
-                const Comparison c = measure(s, section, layout, bench, type, mpi.get(), pack);
-                (pack ? packs : unpacks).add(c);
-                table.row({layout.name,
-                           fmt::format("{:.0f}", static_cast<double>(bench.bytes()) / 1024),
-                           operation_name(pack), c.rate("UCD"), c.rate("hand"), c.rate("memcpy"),
-                           c.rate("MPI"), c.speedup("UCD", "hand"), c.speedup("UCD", "MPI"),
-                           c.speedup("UCD", "roofline"), c.variant("hand")});
-            }
+            LayoutOnDevice subject(layout, s.device, MemoryKind::own, MemoryKind::own, s.mpi);
+            const std::vector<Comparison> both =
+                measure_both_ways(s.run, section, subject, add_moves);
+            packs.add(both[0]);
+            unpacks.add(both[1]);
+            for (const Comparison &c : both) table.row(c);
         });
     if (packs.to_hand.empty()) return;
     s.run.progress.clear();

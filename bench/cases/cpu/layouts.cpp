@@ -59,153 +59,98 @@ Ints wide(const std::vector<std::int32_t> &values) {
     return {values.begin(), values.end()};
 }
 
-template <Nest<1> nest>
-Layout vector(std::string name, Element element = Element::float64,
-              std::span<const HandMove> hand = hand::nest_loops<nest>()) {
+Layout vector(std::string name, const Nest<1> &nest, Element element = Element::float64) {
     const std::int64_t bytes = element_bytes(element);
     const Level level = nest.levels[0];
-    return {.name = std::move(name),
-            .type = recipe(
-                Vector{level.count, nest.block / bytes, level.stride / bytes, predefined(element)}),
-            .hand = hand};
+    return {std::move(name), recipe(Vector{level.count, nest.block / bytes, level.stride / bytes,
+                                           predefined(element)})};
 }
 
-Layout cube_face(std::string name, Ints subsizes, std::span<const HandMove> hand) {
-    return {.name = std::move(name),
-            .type =
-                recipe(Subarray{Ints(3, cube_side), std::move(subsizes), Ints(3, 0), doubles()}),
-            .hand = hand};
+Layout cube_face(std::string name, Ints subsizes) {
+    return {std::move(name),
+            recipe(Subarray{Ints(3, cube_side), std::move(subsizes), Ints(3, 0), doubles()})};
 }
 
-Layout hypercube(std::string name, std::int64_t part, std::span<const HandMove> hand) {
-    return {.name = std::move(name),
-            .type = recipe(Subarray{Ints(4, hypercube_side), Ints(4, part), Ints(4, 0), doubles()}),
-            .hand = hand};
+Layout hypercube(std::string name, std::int64_t part) {
+    return {std::move(name),
+            recipe(Subarray{Ints(4, hypercube_side), Ints(4, part), Ints(4, 0), doubles()})};
 }
 
-Layout indexed(std::string name, ListData lists, RecipePtr unit, std::span<const HandMove> hand) {
+Layout indexed(std::string name, ListData lists, RecipePtr unit) {
     RecipePtr type = recipe(Indexed{wide(lists.lengths), wide(lists.displs), std::move(unit)});
-    return {
-        .name = std::move(name), .type = std::move(type), .hand = hand, .lists = std::move(lists)};
+    return {.name = std::move(name), .type = std::move(type), .lists = std::move(lists)};
 }
 
-Layout indexed_block() {
+Layout indexed_block(std::string name) {
     ListData lists = single_units(singles);
     RecipePtr type = recipe(IndexedBlock{1, wide(lists.displs), doubles()});
-    return {.name = "indexed_block, single doubles",
-            .type = std::move(type),
-            .hand = hand::single_doubles(),
-            .lists = std::move(lists)};
-}
-
-Layout record_array() {
-    return {.name = "struct {double; int; int; char}",
-            .type = records_of(records, record_extent),
-            .hand = hand::records()};
-}
-
-Layout triangle() {
-    return {.name = "lower triangle, N=2000",
-            .type = lower_triangle(triangle_side),
-            .hand = hand::triangle()};
-}
-
-Layout transpose() {
-    return {
-        .name = "transpose, N=1024", .type = transposed(transpose_side), .hand = hand::transpose()};
+    return {.name = std::move(name), .type = std::move(type), .lists = std::move(lists)};
 }
 
 // As MILC's authors build it: a vector of su3 vectors for one parity, and two of those.
-Layout milc() {
+RecipePtr milc() {
     const RecipePtr su3 = recipe(Contig{6, predefined(Element::float32)});
     const RecipePtr parity = recipe(Vector{lattice, milc_sites_xy, milc_sites_xy * lattice, su3});
-    return {.name = "MILC su3 face",
-            .type = recipe(HVector{2, 1, milc_face.levels[0].stride, parity}),
-            .hand = hand::nest_loops<milc_face>()};
+    return recipe(HVector{2, 1, milc_face.levels[0].stride, parity});
 }
 
-Layout nas_lu() {
+RecipePtr nas_lu() {
     const Level cells = nas_lu_face.levels[0];
     const RecipePtr cell = recipe(Contig{5, doubles()});
-    return {.name = "NAS LU y face, 40 B blocks",
-            .type = recipe(Vector{cells.count, 1, cells.stride / nas_lu_face.block, cell}),
-            .hand = hand::nest_loops<nas_lu_face>()};
+    return recipe(Vector{cells.count, 1, cells.stride / nas_lu_face.block, cell});
 }
 
-Layout in_pieces(Layout layout, const HandPieces &pieces) {
-    layout.pieces = pieces;
-    return layout;
-}
-
-Layout large_vector_8() {
-    return in_pieces(vector<vector_8_of_512_large>("vector 8 B of 512, 16 MiB"),
-                     hand::vector_8_of_512_large_pieces());
-}
-
-Layout large_vector_128() {
-    return in_pieces(vector<vector_128_of_512_large>("vector 128 B of 512, 16 MiB"),
-                     hand::vector_128_of_512_large_pieces());
-}
-
-Layout hypercube_of_32() {
-    return in_pieces(hypercube("4-D subarray 32^4 of 64^4", 32, hand::nest_loops<hypercube_32>()),
-                     hand::hypercube_32_pieces());
+std::vector<Layout> with_loops(std::vector<Layout> layouts) {
+    for (Layout &layout : layouts) layout.hand = hand::loops_for(layout.name);
+    return layouts;
 }
 
 } // namespace
 
 std::vector<Layout> whole_layouts() {
     const RecipePtr unit_128 = recipe(Contig{16, doubles()});
-    return {
-        {.name = "contiguous doubles",
-         .type = recipe(Contig{contiguous_bytes / 8, doubles()}),
-         .hand = hand::contiguous()},
-        vector<vector_8_of_512>("vector 8 B of 512", Element::float64, hand::vector_8_of_512()),
-        large_vector_8(),
-        vector<vector_128_of_512>("vector 128 B of 512"),
-        large_vector_128(),
-        vector<vector_4_of_8>("vector 4 B of 8", Element::float32),
-        vector<matrix_column>("matrix column, N=2048"),
-        cube_face("256^3 doubles, face X-Z", {cube_side, 1, cube_side},
-                  hand::nest_loops<face_xz>()),
-        cube_face("256^3 doubles, face Y-Z", {cube_side, cube_side, 1},
-                  hand::nest_loops<face_yz>()),
-        hypercube("4-D subarray 16^4 of 64^4", 16, hand::nest_loops<hypercube_16>()),
-        hypercube_of_32(),
-        indexed("indexed, runs of 1-4 x 8 B", runs_with(runs_bytes / 8), doubles(),
-                hand::runs_of_8()),
-        indexed("indexed, runs of 1-4 x 128 B", runs_with(runs_bytes / 128), unit_128,
-                hand::runs_of_128()),
-        indexed_block(),
-        record_array(),
-        triangle(),
-        transpose(),
-        nest_layout("hvector nest, depth 4", nest_4, hand::nest_loops<nest_4>()),
-        nest_layout("hvector nest, depth 5", nest_5, hand::nest_loops<nest_5>()),
-        milc(),
-        nas_lu(),
-    };
+    return with_loops({
+        {"contiguous doubles", recipe(Contig{contiguous_bytes / 8, doubles()})},
+        vector("vector 8 B of 512", vector_8_of_512),
+        vector("vector 8 B of 512, 16 MiB", vector_8_of_512_large),
+        vector("vector 128 B of 512", vector_128_of_512),
+        vector("vector 128 B of 512, 16 MiB", vector_128_of_512_large),
+        vector("vector 4 B of 8", vector_4_of_8, Element::float32),
+        vector("matrix column, N=2048", matrix_column),
+        cube_face("256^3 doubles, face X-Z", {cube_side, 1, cube_side}),
+        cube_face("256^3 doubles, face Y-Z", {cube_side, cube_side, 1}),
+        hypercube("4-D subarray 16^4 of 64^4", 16),
+        hypercube("4-D subarray 32^4 of 64^4", 32),
+        indexed("indexed, runs of 1-4 x 8 B", runs_with(runs_bytes / 8), doubles()),
+        indexed("indexed, runs of 1-4 x 128 B", runs_with(runs_bytes / 128), unit_128),
+        indexed_block("indexed_block, single doubles"),
+        {"struct {double; int; int; char}", records_of(records, record_extent)},
+        {"lower triangle, N=2000", lower_triangle(triangle_side)},
+        {"transpose, N=1024", transposed(transpose_side)},
+        nest_layout("hvector nest, depth 4", nest_4),
+        nest_layout("hvector nest, depth 5", nest_5),
+        {"MILC su3 face", milc()},
+        {"NAS LU y face, 40 B blocks", nas_lu()},
+    });
 }
 
 std::vector<Layout> large_layouts() {
-    return {
-        in_pieces(indexed("indexed, a million runs of 1-4 x 8 B", runs_of(1'000'000), doubles(),
-                          hand::runs_of_8()),
-                  hand::runs_of_8_pieces()),
-        large_vector_8(),
-        large_vector_128(),
-        hypercube_of_32(),
-        in_pieces(triangle(), hand::triangle_pieces()),
+    std::vector<Layout> layouts{
+        indexed("indexed, a million runs of 1-4 x 8 B", runs_of(1'000'000), doubles()),
+        vector("vector 8 B of 512, 16 MiB", vector_8_of_512_large),
+        vector("vector 128 B of 512, 16 MiB", vector_128_of_512_large),
+        hypercube("4-D subarray 32^4 of 64^4", 32),
+        {"lower triangle, N=2000", lower_triangle(triangle_side)},
     };
+    for (Layout &layout : layouts) layout.pieces = hand::pieces_of(layout.name);
+    return layouts;
 }
 
 std::vector<Layout> small_layouts() {
-    return {
-        {.name = "contiguous, 8 doubles",
-         .type = recipe(Contig{8, doubles()}),
-         .hand = hand::nest_loops<small_contiguous>()},
-        vector<small_vector>("vector of 8 doubles, stride 64 B"),
-    };
+    return with_loops({
+        {"contiguous, 8 doubles", recipe(Contig{8, doubles()})},
+        vector("vector of 8 doubles, stride 64 B", small_vector),
+    });
 }
 
 ListData random_runs(std::size_t runs) {

@@ -1,10 +1,10 @@
-#include "cases/cpu/sections.hpp"
+#include "cases/sections.hpp"
 
 #include <stdexcept>
 
 namespace bench::cpu {
 
-void run_type(const Setting &, const std::string &, std::int64_t) {
+void run_type(const Setting &) {
     throw std::runtime_error("built without the tool, whose language types are given in");
 }
 

@@ -1,6 +1,6 @@
 // Parts of large layouts, wherever they start; lists of segments in chunks.
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -43,15 +43,11 @@ std::vector<Part> shuffled(std::vector<Part> parts) {
 }
 
 // One large layout, with what all measurements of it need.
-class Subject {
+class Subject : public LayoutOnDevice {
 public:
-    Subject(const Setting &s, const Layout &l)
-        : layout(l), bench(*l.type, s.host), type(*l.type), parts(cut(bench)) {}
+    Subject(const Layout &l, Device &device) : LayoutOnDevice(l, device), parts(cut(bench)) {}
 
-    const Layout &layout;
-    Workbench bench;
-    UcdType type;
-    std::vector<Part> parts;
+    const std::vector<Part> parts;
 
     Work by_ucd(std::vector<Part> those, bool pack) const {
         return repeated([whole = bench.move(type), those = std::move(those), pack] {
@@ -60,7 +56,7 @@ public:
                 move.packed += part.offset;
                 move.offset = static_cast<std::uintptr_t>(part.offset);
                 move.bytes = static_cast<std::uintptr_t>(part.piece.bytes);
-                pack ? move.pack() : move.unpack();
+                move.run(pack);
             }
         });
     }
@@ -84,31 +80,19 @@ void measure_places(Run &run, Table &table, const Subject &subject, bool pack) {
         contenders.push_back({fmt::format("UCD, {}", place), subject.by_ucd(one, pack)});
         contenders.push_back({fmt::format("hand, {}", place), subject.by_hand(one, pack)});
     }
-    const Comparison c = run.measure("one piece", subject.layout.name, operation_name(pack),
-                                     static_cast<std::uint64_t>(piece_bytes), contenders);
-    std::vector<std::string> cells{subject.layout.name, operation_name(pack)};
-    for (const auto &[place, index] : places) {
-        const std::string ucd = fmt::format("UCD, {}", place);
-        cells.insert(cells.end(), {c.time(ucd), c.speedup(ucd, fmt::format("hand, {}", place))});
-    }
-    cells.push_back(c.speedup("UCD, start", "UCD, end"));
-    table.row(cells);
+    table.row(run.measure("one piece", subject.layout.name, operation_name(pack),
+                          static_cast<std::uint64_t>(piece_bytes), contenders));
 }
 
 void measure_all_pieces(Run &run, Table &table, Subject &subject, bool pack) {
     const std::vector<Part> mixed = shuffled(subject.parts);
-    Moves moves(subject.bench, pack);
-    moves.add_ucd(subject.type, "UCD, whole");
+    Moves moves(subject, pack);
+    moves.add_ucd("UCD, whole");
     moves.add("UCD, pieces", subject.by_ucd(subject.parts, pack));
     moves.add("UCD, pieces shuffled", subject.by_ucd(mixed, pack));
     moves.add("hand, pieces", subject.by_hand(subject.parts, pack));
     moves.add("hand, pieces shuffled", subject.by_hand(mixed, pack));
-    const Comparison c = moves.measure(run, "pieces", subject.layout.name);
-    table.row({subject.layout.name, operation_name(pack), c.rate("UCD, whole"),
-               c.rate("UCD, pieces"), c.rate("hand, pieces"),
-               c.speedup("UCD, pieces", "UCD, whole"), c.speedup("UCD, pieces", "hand, pieces"),
-               c.rate("UCD, pieces shuffled"), c.rate("hand, pieces shuffled"),
-               c.speedup("UCD, pieces shuffled", "hand, pieces shuffled")});
+    table.row(moves.measure(run, "pieces"));
 }
 
 void list_by_ucd(const Subject &subject, std::vector<iovec> &list, std::uintptr_t at_once) {
@@ -147,51 +131,51 @@ void measure_lists(Run &run, Table &table, const Subject &subject) {
          })},
     };
     for (const Contender &c : contenders) check_list(subject, list, c);
-    const Comparison c = run.measure("iov", subject.layout.name, "list", 0, contenders);
-    const auto rate = [&](const char *name) {
-        return three_digits(static_cast<double>(segments) / c.seconds(name) * 1e-6);
-    };
-    table.row({subject.layout.name, fmt::format("{}", segments), rate("UCD, one call"),
-               rate("UCD, chunks of 1024"), rate("hand, all"),
-               c.speedup("UCD, chunks of 1024", "UCD, one call"),
-               c.speedup("UCD, one call", "hand, all")});
+    table.row(run.measure("iov", subject.layout.name, "list", 0, contenders),
+              {fmt::format("{}", segments)});
 }
 
 } // namespace
 
 void run_pieces(const Setting &s) {
     constexpr unsigned name_width = 37;
-    Table places(s.run.progress, {{"one piece of 64 KiB", name_width},
-                                  {"", 6},
-                                  {"start", 7},
-                                  {"to hand", 7},
-                                  {"middle", 7},
-                                  {"to hand", 7},
-                                  {"end", 7},
-                                  {"to hand", 7},
-                                  {"end/start", 9}});
-    Table pieces(s.run.progress, {{"all in pieces of 64 KiB, GB/s", name_width},
-                                  {"", 6},
-                                  {"whole", 5},
-                                  {"pieces", 6},
-                                  {"hand", 5},
-                                  {"to whole", 8},
-                                  {"to hand", 7},
-                                  {"shuffled", 8},
-                                  {"hand", 5},
-                                  {"to hand", 7}});
-    Table lists(s.run.progress, {{"lists of segments, millions/s", name_width},
-                                 {"segments", 8},
-                                 {"one call", 8},
-                                 {"by 1024", 7},
-                                 {"hand", 5},
-                                 {"by 1024 to one", 14},
-                                 {"one to hand", 11}});
+    std::vector<Column> of_places{column::subject("one piece of 64 KiB", name_width),
+                                  column::operation()};
+    for (const std::string place : {"start", "middle", "end"}) {
+        of_places.push_back(column::time("UCD, " + place, 7, place));
+        of_places.push_back(column::speedup("UCD, " + place, "hand, " + place, 7, "to hand"));
+    }
+    of_places.push_back(column::speedup("UCD, start", "UCD, end", 9, "end/start"));
+    Table places(s.run.progress, of_places);
+    Table pieces(s.run.progress,
+                 {column::subject("all in pieces of 64 KiB, GB/s", name_width), column::operation(),
+                  column::rate("UCD, whole", 5, "whole"), column::rate("UCD, pieces", 6, "pieces"),
+                  column::rate("hand, pieces", 5, "hand"),
+                  column::speedup("UCD, pieces", "UCD, whole", 8, "to whole"),
+                  column::speedup("UCD, pieces", "hand, pieces", 7, "to hand"),
+                  column::rate("UCD, pieces shuffled", 8, "shuffled"),
+                  column::rate("hand, pieces shuffled", 5, "hand"),
+                  column::speedup("UCD, pieces shuffled", "hand, pieces shuffled", 7, "to hand")});
+    std::size_t segments = 0; // of the row
+    const auto millions = [&segments](const char *contender, unsigned width, const char *title) {
+        return Column{title, width, [&segments, contender](const Comparison &c) {
+                          return three_digits(static_cast<double>(segments) / c.seconds(contender) *
+                                              1e-6);
+                      }};
+    };
+    Table lists(s.run.progress,
+                {column::subject("lists of segments, millions/s", name_width),
+                 {"segments", 8},
+                 millions("UCD, one call", 8, "one call"),
+                 millions("UCD, chunks of 1024", 7, "by 1024"),
+                 millions("hand, all", 5, "hand"),
+                 column::speedup("UCD, chunks of 1024", "UCD, one call", 14, "by 1024 to one"),
+                 column::speedup("UCD, one call", "hand, all", 11, "one to hand")});
     const std::vector<Layout> layouts = large_layouts();
     const auto each = [&](const auto &measure) {
         for (const Layout &layout : layouts)
             s.run.row(layout.name, [&] {
-                Subject subject(s, layout);
+                Subject subject(layout, s.device);
                 measure(subject);
             });
         fmt::print("\n");
@@ -202,7 +186,10 @@ void run_pieces(const Setting &s) {
     each([&](Subject &subject) {
         for (const bool pack : {true, false}) measure_all_pieces(s.run, pieces, subject, pack);
     });
-    each([&](Subject &subject) { measure_lists(s.run, lists, subject); });
+    each([&](Subject &subject) {
+        segments = subject.bench.segments().size();
+        measure_lists(s.run, lists, subject);
+    });
 }
 
 } // namespace bench::cpu

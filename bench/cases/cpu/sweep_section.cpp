@@ -1,7 +1,7 @@
 // Vectors of many block sizes, strides and lengths.
 #include "baselines/cpu/vectors.hpp"
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -40,6 +40,13 @@ struct Speeds {
     }
 };
 
+Work by_hand(const Moves &moves, const VectorLoops &loops, std::int64_t count,
+             std::int64_t stride) {
+    return repeated([=, loop = moves.pack() ? loops.pack : loops.unpack,
+                     typed = moves.bench().typed(),
+                     packed = moves.bench().packed()] { loop(typed, packed, count, stride); });
+}
+
 void run_size(const Setting &s, Table &table, std::int64_t size) {
     Speeds packs, unpacks;
     for (const VectorLoops &loops : hand::vectors())
@@ -51,19 +58,16 @@ void run_size(const Setting &s, Table &table, std::int64_t size) {
             const std::string name = fmt::format("{} B of {}", loops.block, stride);
             const std::string subject = fmt::format("{}, {} KiB", name, size);
             s.run.row(subject, [&] {
-                const RecipePtr vector =
-                    recipe(HVector{count, loops.block, stride, predefined(Element::byte)});
-                Workbench bench(*vector, s.host);
-                const UcdType type(*vector);
+                LayoutOnDevice vector({subject, recipe(HVector{count, loops.block, stride,
+                                                               predefined(Element::byte)})},
+                                      s.device);
                 std::vector<std::string> cells{name, fmt::format("{}", size)};
-                for (const bool pack : {true, false}) {
-                    Moves moves(bench, pack);
-                    moves.add_ucd(type);
-                    moves.add("hand", repeated([=, loop = pack ? loops.pack : loops.unpack,
-                                                typed = bench.typed(), packed = bench.packed()] {
-                                  loop(typed, packed, count, stride);
-                              }));
-                    const Comparison c = moves.measure(s.run, "sweep", subject);
+                for (const Comparison &c :
+                     measure_both_ways(s.run, "sweep", vector, [&](Moves &moves) {
+                         moves.add_ucd();
+                         moves.add("hand", by_hand(moves, loops, count, stride));
+                     })) {
+                    const bool pack = cells.size() == 2;
                     (pack ? packs : unpacks).add(c.speed("UCD", "hand").value(), name);
                     cells.insert(cells.end(),
                                  {c.rate("UCD"), c.rate("hand"), c.speedup("UCD", "hand")});
@@ -79,7 +83,7 @@ void run_size(const Setting &s, Table &table, std::int64_t size) {
 
 } // namespace
 
-void run_sweep(const Setting &s, const std::vector<std::int64_t> &sizes) {
+void run_sweep(const Setting &s) {
     Table table(s.run.progress, {{"vector, GB/s of packed bytes", 31},
                                  {"KiB", 6},
                                  {"pack", 5},
@@ -88,7 +92,7 @@ void run_sweep(const Setting &s, const std::vector<std::int64_t> &sizes) {
                                  {"unpack", 6},
                                  {"hand", 5},
                                  {"UCD/hand", 8}});
-    for (const std::int64_t size : sizes) run_size(s, table, size);
+    for (const std::int64_t size : s.sizes) run_size(s, table, size);
     fmt::print("\n");
 }
 

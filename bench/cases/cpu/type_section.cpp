@@ -1,6 +1,6 @@
 // A type of the user's, given in the language of the tool.
-#include "cases/cpu/sections.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include "language/build.hpp"
 #include "language/parse.hpp"
@@ -46,7 +46,7 @@ Work in_parts(const UcdMove &move, bool pack) {
             one.offset = offset;
             one.packed += offset;
             one.bytes = std::min(part, move.bytes - offset);
-            pack ? one.pack() : one.unpack();
+            one.run(pack);
         }
     });
 }
@@ -65,33 +65,30 @@ Work by_segments(const Workbench &bench, bool pack) {
 
 } // namespace
 
-void run_type(const Setting &s, const std::string &expression, std::int64_t count) {
-    const UcdType type = build_type(expression, count);
-    const RecipePtr segments = as_segments(type.get());
-    Workbench bench(*segments, s.host);
-    const Roofline roofline(bench);
-    const std::unique_ptr<MpiType> mpi = s.mpi ? s.mpi->build(*segments) : nullptr;
-    Table table(s.run.progress, {{fmt::format("GB/s, {} KiB packed", bench.bytes() / 1024), 31},
-                                 {"UCD", 6},
-                                 {"in parts", 8},
-                                 {"by segments", 11},
-                                 {"MPI", 6},
-                                 {"memcpy", 6},
-                                 {"UCD/roof", 8}});
-    for (const bool pack : {true, false}) {
-        s.run.progress.say(operation_name(pack));
-        Moves moves(bench, pack);
-        moves.add_ucd(type);
-        moves.add("UCD, parts of 64 KiB", in_parts(bench.move(type), pack));
-        moves.add("segment by segment", by_segments(bench, pack));
-        moves.add_mpi(mpi.get());
-        moves.add_plain_copy("memcpy");
-        moves.add_unchecked("roofline", roofline.work());
-        const Comparison c = moves.measure(s.run, "type", expression);
-        table.row({operation_name(pack), c.rate("UCD"), c.rate("UCD, parts of 64 KiB"),
-                   c.rate("segment by segment"), c.rate("MPI"), c.rate("memcpy"),
-                   c.speedup("UCD", "roofline")});
-    }
+void run_type(const Setting &s) {
+    const UcdType type = build_type(s.type, s.count);
+    LayoutOnDevice segments({s.type, as_segments(type.get())}, s.device, MemoryKind::own,
+                            MemoryKind::own, s.mpi);
+    const Workbench &bench = segments.bench;
+    Table table(s.run.progress,
+                {{fmt::format("GB/s, {} KiB packed", bench.bytes() / 1024), 31,
+                  [](const Comparison &c) { return c.results().front().operation; }},
+                 column::rate("UCD", 6),
+                 column::rate("UCD, parts of 64 KiB", 8, "in parts"),
+                 column::rate("segment by segment", 11, "by segments"),
+                 column::rate("MPI", 6),
+                 column::rate("memcpy", 6),
+                 column::speedup("UCD", "roofline", 8, "UCD/roof")});
+    for (const Comparison &c : measure_both_ways(s.run, "type", segments, [&](Moves &moves) {
+             s.run.progress.say(operation_name(moves.pack()));
+             moves.add("UCD", bench.ucd(type, moves.pack()));
+             moves.add("UCD, parts of 64 KiB", in_parts(bench.move(type), moves.pack()));
+             moves.add("segment by segment", by_segments(bench, moves.pack()));
+             moves.add_mpi();
+             moves.add_plain_copy("memcpy");
+             moves.add_roofline();
+         }))
+        table.row(c);
     fmt::print("\n");
 }
 

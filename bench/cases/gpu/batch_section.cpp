@@ -1,6 +1,6 @@
 // Many small packs in one call, beside one kernel written for them and beside a call for each.
 #include "cases/gpu/batch_cases.hpp"
-#include "cases/gpu/sections.hpp"
+#include "cases/sections.hpp"
 #include "harness/gpu/graph.hpp"
 
 #include <fmt/core.h>
@@ -39,10 +39,8 @@ public:
                                           by_hand(true)};
         if (case_.one_by_one)
             contenders.push_back({"UCD, each by itself", batch_.one_by_one(true, hints_.get())});
-        const Comparison c = measured(run, "batches", contenders);
-        table.row({case_.batch.name, where_, fmt::format("{}", batch_.members()),
-                   c.rate("UCD, hints"), c.time("UCD, hints"), c.time("UCD"), c.time("hand"),
-                   c.time("UCD, each by itself"), c.speedup("hand", "UCD, hints"),
+        table.row(measured(run, "batches", contenders),
+                  {case_.batch.name, where_, fmt::format("{}", batch_.members()),
                    duration(batch_.start_cost(hints_.get()))});
     }
 
@@ -55,9 +53,7 @@ public:
                                             case_.batch.op, stream));
         });
         const Contender contenders[] = {{"UCD", by_ucd.work()}, by_hand(false)};
-        const Comparison c = measured(run, "batches, kernels", contenders);
-        table.row({case_.batch.name, where_, c.rate("UCD"), c.rate("hand"), c.time("UCD"),
-                   c.time("hand"), c.speedup("hand", "UCD")});
+        table.row(measured(run, "batches, kernels", contenders), {case_.batch.name, where_});
     }
 
 private:
@@ -86,39 +82,40 @@ private:
 
 } // namespace
 
-void run_batches(Run &run, Device &device) {
+void run_batches(const Setting &s) {
+    Run &run = s.run;
     Table table(run.progress, {{"time of a batch", 36},
                                {"to", 6},
                                {"members", 7},
-                               {"GB/s", 5},
-                               {"hints", 9},
-                               {"no hints", 9},
-                               {"hand", 9},
-                               {"each by itself", 14},
-                               {"hints/hand", 10},
+                               column::rate("UCD, hints", 5, "GB/s"),
+                               column::time("UCD, hints", 9, "hints"),
+                               column::time("UCD", 9, "no hints"),
+                               column::time("hand", 9),
+                               column::time("UCD, each by itself", 14, "each by itself"),
+                               column::speedup("hand", "UCD, hints", 10, "hints/hand"),
                                {"host, a member", 14}});
     const std::function<GpuBatchCase()> cases[] = {vectors, sums, halos, pages};
     for (const auto &make : cases) {
         const GpuBatchCase c = make();
         for (const MemoryKind to : {MemoryKind::own, MemoryKind::pinned})
             if (to == MemoryKind::own || c.one_by_one)
-                run.row(c.batch.name, [&] { Subject(c, device, to).measure_call(run, table); });
+                run.row(c.batch.name, [&] { Subject(c, s.device, to).measure_call(run, table); });
     }
     fmt::print("\n");
     Table kernels(run.progress, {{"kernels alone, replayed from graphs", 36},
                                  {"to", 6},
-                                 {"UCD", 5},
-                                 {"hand", 5},
-                                 {"UCD", 9},
-                                 {"hand", 9},
-                                 {"UCD/hand, time", 14}});
+                                 column::rate("UCD", 5),
+                                 column::rate("hand", 5),
+                                 column::time("UCD", 9),
+                                 column::time("hand", 9),
+                                 column::speedup("hand", "UCD", 14, "UCD/hand, time")});
     std::vector<std::function<GpuBatchCase()>> replayed(std::begin(cases), std::end(cases));
     for (const std::int32_t bytes : {512, 1024, 2048, 4096})
         replayed.push_back([bytes] { return pages_of(bytes); });
     for (const auto &make : replayed) {
         const GpuBatchCase c = make();
         run.row(c.batch.name + ", kernel alone",
-                [&] { Subject(c, device, MemoryKind::own).measure_kernel(run, kernels); });
+                [&] { Subject(c, s.device, MemoryKind::own).measure_kernel(run, kernels); });
     }
     fmt::print("\n");
 }

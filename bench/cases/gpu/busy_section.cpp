@@ -1,7 +1,8 @@
 // Packing beside other work on the device, with few blocks, and by one engine or the other.
 #include "baselines/gpu/kernels.hpp"
-#include "cases/gpu/moves.hpp"
-#include "cases/gpu/sections.hpp"
+#include "cases/gpu/layouts.hpp"
+#include "cases/moves.hpp"
+#include "cases/sections.hpp"
 #include "harness/gpu/load.hpp"
 
 #include <fmt/core.h>
@@ -76,16 +77,15 @@ public:
     void measure(const Layout &layout, MemoryKind memory, ucd_info_t info, const std::string &how) {
         const std::string subject = name_of(layout, memory) + how;
         run_.progress.say(subject + ": alone");
-        Workbench bench(*layout.type, device_, MemoryKind::own, memory);
-        const UcdType type(*layout.type);
-        Moves moves(bench, true);
-        moves.add_ucd(type, "UCD", info);
-        moves.add_hand(layout.hand);
-        const Comparison alone =
-            run_.measure("busy", subject, "alone", bench.size(), moves.contenders());
+        LayoutOnDevice placed(layout, device_, MemoryKind::own, memory);
+        Moves moves(placed, true);
+        moves.add_ucd("UCD", info);
+        moves.add_hand();
+        const std::size_t bytes = placed.bench.size();
+        const Comparison alone = run_.measure("busy", subject, "alone", bytes, moves.contenders());
         for (const LoadKind &kind : loads) {
             const std::string name = fmt::format("{}, {}", subject, kind.name);
-            run_.row(name, [&] { beside(kind, subject, name, bench.size(), moves, alone); });
+            run_.row(name, [&] { beside(kind, subject, name, bytes, moves, alone); });
         }
     }
 
@@ -131,14 +131,14 @@ struct Demand {
     const char *name, *key, *value;
 };
 
-void run_contention(Run &run, Device &device) {
+void run_contention(const Setting &s) {
     const std::vector<Demand> engine{{" by kernel", "ucd.engine", "kernel"}};
     const std::vector<Demand> blocks{{" in 32 blocks", "ucd.max_blocks", "32"},
                                      {" in all blocks", "ucd.max_blocks", "1000000"}};
-    Contention contention(run, device);
+    Contention contention(s.run, s.device);
     for (const Layout &layout : contended_layouts())
         for (const MemoryKind memory : {MemoryKind::own, MemoryKind::pinned})
-            run.row(name_of(layout, memory), [&] {
+            s.run.row(name_of(layout, memory), [&] {
                 contention.measure(layout, memory, UCD_INFO__NULL, "");
                 if (memory == MemoryKind::own) return;
                 for (const Demand &demand : layout.name == "8 B of 512" ? blocks : engine) {
@@ -148,42 +148,44 @@ void run_contention(Run &run, Device &device) {
             });
 }
 
-constexpr const char *block_counts[] = {"1",  "2",  "4",   "8",   "16",
-                                        "32", "64", "132", "264", "1000000"}; // the last one: all
-
-void run_blocks(Run &run, Device &device) {
-    std::vector<Table::Column> columns{{"GB/s by ucd.max_blocks", 44}};
-    for (const char *blocks : block_counts) columns.push_back({blocks, 6});
-    columns.push_back({"unset", 6});
-    columns.push_back({"ceiling", 7});
-    Table table(run.progress, columns);
-    for (const Layout &layout : contended_layouts())
+// Packs of each layout to the device and to pinned memory, by those that `add` adds.
+void run_packs(const Setting &s, const std::string &section, Table &table,
+               std::span<const Layout> layouts, const std::function<void(Moves &)> &add) {
+    for (const Layout &layout : layouts)
         for (const MemoryKind memory : {MemoryKind::own, MemoryKind::pinned}) {
-            const std::string name = name_of(layout, memory);
-            run.row(name + ", blocks", [&] {
-                Workbench bench(*layout.type, device, MemoryKind::own, memory);
-                const UcdType type(*layout.type);
-                Moves moves(bench, true);
-                std::deque<UcdInfo> infos;
-                for (const char *blocks : block_counts) {
-                    infos.emplace_back("ucd.engine", "kernel");
-                    infos.back().set("ucd.max_blocks", blocks);
-                    moves.add_ucd(type, std::string("UCD, max_blocks ") + blocks,
-                                  infos.back().get());
-                }
-                infos.emplace_back("ucd.engine", "kernel");
-                moves.add_ucd(type, "UCD", infos.back().get());
-                moves.add_plain_copy("ceiling");
-                std::vector<std::string> cells{name};
-                const Comparison c = moves.measure(run, "blocks", name);
-                for (const Result &r : c.results())
-                    cells.push_back(three_digits(r.gigabytes_per_second()));
-                table.row(cells);
+            Layout named = layout;
+            named.name = name_of(layout, memory);
+            s.run.row(fmt::format("{}, {}", named.name, section), [&] {
+                LayoutOnDevice subject(named, s.device, MemoryKind::own, memory);
+                Moves moves(subject, true);
+                add(moves);
+                table.row(moves.measure(s.run, section));
             });
         }
 }
 
-void run_engines(Run &run, Device &device) {
+void run_blocks(const Setting &s) {
+    std::vector<Column> columns{column::subject("GB/s by ucd.max_blocks", 44)};
+    std::deque<UcdInfo> limited;
+    for (const char *const blocks :
+         {"1", "2", "4", "8", "16", "32", "64", "132", "264", "1000000"}) { // the last one: all
+        limited.emplace_back("ucd.engine", "kernel");
+        limited.back().set("ucd.max_blocks", blocks);
+        columns.push_back(column::rate(std::string("UCD, max_blocks ") + blocks, 6, blocks));
+    }
+    const UcdInfo by_default("ucd.engine", "kernel");
+    columns.push_back(column::rate("UCD", 6, "unset"));
+    columns.push_back(column::rate("ceiling", 7));
+    Table table(s.run.progress, columns);
+    run_packs(s, "blocks", table, contended_layouts(), [&](Moves &moves) {
+        for (std::size_t i = 0; i < limited.size(); ++i)
+            moves.add_ucd("UCD, max_blocks " + columns[i + 1].title, limited[i].get());
+        moves.add_ucd("UCD", by_default.get());
+        moves.add_plain_copy("ceiling");
+    });
+}
+
+void run_engines(const Setting &s) {
     constexpr Nest<1> rows_of_1k{1024, {{16 * 1024, 4096}}};
     constexpr Nest<1> few_rows{128, {{512, 512}}};
     const Layout boxes[] = {small_layout(),
@@ -193,39 +195,27 @@ void run_engines(Run &run, Device &device) {
                             nest_layout("3-D, 128^3 of 512^3", cube),
                             nest_layout("4-D, 32^4 of 64^4", hypercube),
                             listed_blocks()};
-    Table table(run.progress, {{"time by ucd.engine", 44},
-                               {"auto", 8},
-                               {"kernel", 8},
-                               {"dma", 8},
-                               {"ceiling", 8},
-                               {"copies", 8}});
-    for (const Layout &layout : boxes)
-        for (const MemoryKind memory : {MemoryKind::own, MemoryKind::pinned}) {
-            const std::string name = name_of(layout, memory);
-            run.row(name + ", engines", [&] {
-                Workbench bench(*layout.type, device, MemoryKind::own, memory);
-                const UcdType type(*layout.type);
-                Moves moves(bench, true);
-                std::deque<UcdInfo> infos;
-                for (const char *engine : {"auto", "kernel", "dma"}) {
-                    infos.emplace_back("ucd.engine", engine);
-                    moves.add_ucd(type, std::string("UCD, ") + engine, infos.back().get());
-                }
-                moves.add_plain_copy("ceiling");
-                moves.add_boxes(layout);
-                const Comparison c = moves.measure(run, "engines", name);
-                table.row({name, c.time("UCD, auto"), c.time("UCD, kernel"), c.time("UCD, dma"),
-                           c.time("ceiling"), c.time("copies")});
-            });
-        }
+    Table table(s.run.progress,
+                {column::subject("time by ucd.engine", 44), column::time("UCD, auto", 8, "auto"),
+                 column::time("UCD, kernel", 8, "kernel"), column::time("UCD, dma", 8, "dma"),
+                 column::time("ceiling", 8), column::time("copies", 8)});
+    const UcdInfo automatic("ucd.engine", "auto"), kernel("ucd.engine", "kernel"),
+        dma("ucd.engine", "dma");
+    run_packs(s, "engines", table, boxes, [&](Moves &moves) {
+        moves.add_ucd("UCD, auto", automatic.get());
+        moves.add_ucd("UCD, kernel", kernel.get());
+        moves.add_ucd("UCD, dma", dma.get());
+        moves.add_plain_copy("ceiling");
+        moves.add_boxes();
+    });
 }
 
 } // namespace
 
-void run_busy(Run &run, Device &device) {
-    run_contention(run, device);
-    run_blocks(run, device);
-    run_engines(run, device);
+void run_busy(const Setting &s) {
+    run_contention(s);
+    run_blocks(s);
+    run_engines(s);
 }
 
 } // namespace bench::gpu

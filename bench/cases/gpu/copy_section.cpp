@@ -1,7 +1,7 @@
 // Copies from one layout to another on a device, beside kernels written for the pair, and beside
 // what packing and unpacking would take.
 #include "baselines/gpu/copies.hpp"
-#include "cases/gpu/sections.hpp"
+#include "cases/sections.hpp"
 #include "harness/content.hpp"
 #include "harness/workbench.hpp"
 
@@ -77,23 +77,18 @@ void measure(Run &run, Device &device, Table &table, const Pair &pair) {
          })}};
     for (const Contender &c : contenders) check_copy(c, from, to);
     contenders.push_back({"ceiling", copy_work(device, to.packed(), from.packed(), to.size())});
-    const Comparison c = run.measure("copies", pair.name, "copy", to.size(), contenders);
-    table.row({pair.name, three_digits(static_cast<double>(to.bytes()) / (1 << 20)), c.rate("UCD"),
-               c.rate("hand"), c.speedup("UCD", "hand"), c.rate("pack, unpack"),
-               c.rate("ceiling")});
+    table.row(run.measure("copies", pair.name, "copy", to.size(), contenders));
 }
 
 } // namespace
 
-void run_copies(Run &run, Device &device) {
-    Table table(run.progress, {{"GB/s, layout to layout on the device", 44},
-                               {"MiB", 5},
-                               {"UCD", 5},
-                               {"hand", 5},
-                               {"UCD/hand", 8},
-                               {"pack, unpack", 12},
-                               {"ceiling", 7}});
-    for (const Pair &pair : pairs()) run.row(pair.name, [&] { measure(run, device, table, pair); });
+void run_copies(const Setting &s) {
+    Table table(s.run.progress,
+                {column::subject("GB/s, layout to layout on the device", 44), column::mib(5),
+                 column::rate("UCD", 5), column::rate("hand", 5), column::speedup("UCD", "hand", 8),
+                 column::rate("pack, unpack", 12), column::rate("ceiling", 7)});
+    for (const Pair &pair : pairs())
+        s.run.row(pair.name, [&] { measure(s.run, s.device, table, pair); });
     fmt::print("\n");
 }
 

@@ -2,7 +2,7 @@
 // type that is created, packed from and freed; as a batch of single pieces; by a type whose indices
 // are in device memory.
 #include "baselines/gpu/lists.hpp"
-#include "cases/gpu/sections.hpp"
+#include "cases/sections.hpp"
 #include "harness/ucd_peer.hpp"
 #include "harness/workbench.hpp"
 #include "shapes/fresh_lists.hpp"
@@ -58,11 +58,7 @@ public:
             contenders.push_back({"batch", repeated([this] { pack_batch(UCD_INFO__NULL); })});
         }
         for (const Contender &c : contenders) bench_.check(c, true);
-        const Comparison c = run.measure("fresh", name, "pack", bench_.size(), contenders);
-        table.row({name, c.time("hand"), c.time("type"), c.time("batch, hints"), c.time("batch"),
-                   c.speedup("hand", "type"), c.time("hand, indices there"),
-                   c.time("type by reference"),
-                   c.speedup("hand, indices there", "type by reference")});
+        table.row(run.measure("fresh", name, "pack", bench_.size(), contenders));
     }
 
 private:
@@ -120,16 +116,14 @@ private:
 
 } // namespace
 
-void run_fresh(Run &run, Device &device) {
-    Table table(run.progress, {{"a list that is new", 34},
-                               {"hand", 8},
-                               {"type", 8},
-                               {"batch, hints", 12},
-                               {"batch", 8},
-                               {"type/hand", 9},
-                               {"hand, indices there", 19},
-                               {"by reference", 12},
-                               {"/hand", 5}});
+void run_fresh(const Setting &s) {
+    Table table(s.run.progress,
+                {column::subject("a list that is new", 34), column::time("hand", 8),
+                 column::time("type", 8), column::time("batch, hints", 12),
+                 column::time("batch", 8), column::speedup("hand", "type", 9, "type/hand"),
+                 column::time("hand, indices there", 19),
+                 column::time("type by reference", 12, "by reference"),
+                 column::speedup("hand, indices there", "type by reference", 5, "/hand")});
     const FreshList lists[] = {
         {FreshKind::random, 16384, 2623},   {FreshKind::random, 512, 1000},
         {FreshKind::random, 512, 32'768},   {FreshKind::random, 4096, 32'768},
@@ -139,7 +133,7 @@ void run_fresh(Run &run, Device &device) {
         for (const MemoryKind to : {MemoryKind::own, MemoryKind::pinned}) {
             const std::string name =
                 fmt::format("{}, to {}", list.name(), to == MemoryKind::own ? "device" : "pinned");
-            run.row(name, [&] { Subject(list, device, to).measure(run, table, name); });
+            s.run.row(name, [&] { Subject(list, s.device, to).measure(s.run, table, name); });
         }
     fmt::print("\n");
 }

@@ -49,30 +49,11 @@ Layout runs(std::string name, std::int64_t count, std::span<const HandMove> hand
     return layout;
 }
 
-Layout record_array() {
-    return {.name = "struct {double; int; int; char}",
-            .type = records_of(records, record_extent),
-            .hand = hand::records()};
-}
-
-Layout triangle() {
-    return {.name = "lower triangle, N=4096",
-            .type = lower_triangle(triangle_side),
-            .hand = hand::triangle()};
-}
-
-Layout transpose() {
-    return {
-        .name = "transpose, N=4096", .type = transposed(transpose_side), .hand = hand::transpose()};
-}
-
 } // namespace
 
 std::vector<Layout> layouts() {
     return {
-        {.name = "contiguous, 1 GiB",
-         .type = recipe(Contig{1024 * mib / 8, doubles()}),
-         .hand = {}},
+        {"contiguous, 1 GiB", recipe(Contig{1024 * mib / 8, doubles()})},
         nest_layout("vector 128 B of 512", vector_128_of_512, hand::vector_128_of_512()),
         nest_layout("vector 128 B of 512, 1 GiB", vector_128_of_512_large,
                     hand::vector_128_of_512_large()),
@@ -88,9 +69,9 @@ std::vector<Layout> layouts() {
                hand::lines_of_128()),
         runs("indexed, runs of 1-4 doubles, 1 MiB", mib / 8, hand::singles_small()),
         runs("indexed, runs of 1-4 doubles", singles, hand::singles()),
-        record_array(),
-        triangle(),
-        transpose(),
+        {"struct {double; int; int; char}", records_of(records, record_extent), hand::records()},
+        {"lower triangle, N=4096", lower_triangle(triangle_side), hand::triangle()},
+        {"transpose, N=4096", transposed(transpose_side), hand::transpose()},
         nest_layout("hvector depth 3", nest_3, hand::nest_3()),
         nest_layout("hvector depth 5", nest_5, hand::nest_5()),
     };

@@ -1,17 +1,17 @@
 // In place of the sections where there is no GPU's runtime. open_gpu() has thrown before.
-#include "cases/gpu/sections.hpp"
+#include "cases/sections.hpp"
 
 namespace bench::gpu {
 
-void run_layouts(Run &, Device &) {}
-void run_reductions(Run &, Device &) {}
-void run_batches(Run &, Device &) {}
-void run_copies(Run &, Device &) {}
-void run_memories(Run &, Device &) {}
-void run_fresh(Run &, Device &) {}
-void run_busy(Run &, Device &) {}
-void run_shapes(Run &, Device &) {}
-void run_threads(Run &, Device &) {}
-void run_papers(Run &, Device &) {}
+void run_layouts(const Setting &) {}
+void run_reductions(const Setting &) {}
+void run_batches(const Setting &) {}
+void run_copies(const Setting &) {}
+void run_memories(const Setting &) {}
+void run_fresh(const Setting &) {}
+void run_busy(const Setting &) {}
+void run_shapes(const Setting &) {}
+void run_threads(const Setting &) {}
+void run_papers(const Setting &) {}
 
 } // namespace bench::gpu

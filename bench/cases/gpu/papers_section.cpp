@@ -1,7 +1,8 @@
 // The experiments of two papers, each with its layouts and its ways to device and host.
 #include "baselines/gpu/kernels.hpp"
-#include "cases/gpu/moves.hpp"
-#include "cases/gpu/sections.hpp"
+#include "cases/gpu/layouts.hpp"
+#include "cases/moves.hpp"
+#include "cases/sections.hpp"
 #include "harness/gpu/graph.hpp"
 
 #include <fmt/core.h>
@@ -19,26 +20,26 @@ void pack_in_stream(const UcdType &type, const char *from, char *to, std::size_t
                               UCD_OP__REPLACE, {vendor_name, 0, stream.get(), nullptr}));
 }
 
-Comparison measure_layout(Run &run, Device &device, const Layout &layout, MemoryKind memory) {
+Comparison measure_layout(const Setting &s, const Layout &layout, MemoryKind memory) {
     const bool pinned = memory == MemoryKind::pinned;
-    Workbench bench(*layout.type, device, MemoryKind::own, memory);
-    const UcdType type(*layout.type);
+    LayoutOnDevice subject(layout, s.device, MemoryKind::own, memory);
+    const Workbench &bench = subject.bench;
     const Stream stream;
-    const DeviceLists lists(device, layout.lists);
-    Moves moves(bench, true);
-    moves.add_ucd(type);
+    Moves moves(subject, true);
+    moves.add_ucd();
     if (pinned)
         moves.add("UCD, then copied", repeated([&] {
-                      pack_in_stream(type, bench.typed(), bench.spare(), bench.size(), stream);
+                      pack_in_stream(subject.type, bench.typed(), bench.spare(), bench.size(),
+                                     stream);
                       check(gpuMemcpyAsync(bench.packed(), bench.spare(), bench.size(),
                                            gpuMemcpyDefault, stream.get()),
                             "copying");
                       stream.wait();
                   }));
-    moves.add_hand(layout.hand, lists.view());
-    moves.add_boxes(layout);
+    moves.add_hand();
+    moves.add_boxes();
     moves.add_plain_copy("ceiling");
-    return moves.measure(run, pinned ? "papers, to pinned" : "papers, to device", layout.name);
+    return moves.measure(s.run, pinned ? "papers, to pinned" : "papers, to device");
 }
 
 std::string ours(Yardstick yardstick, const Comparison &device, const Comparison &pinned) {
@@ -51,25 +52,25 @@ std::string ours(Yardstick yardstick, const Comparison &device, const Comparison
     return "";
 }
 
-void run_layouts_of_papers(Run &run, Device &gpu) {
-    Table table(run.progress, {{"GB/s packed: to device | to pinned", 36},
-                               {"MiB", 6},
-                               {"UCD", 5},
-                               {"hand", 5},
-                               {"copies", 6},
-                               {"ceil", 5},
-                               {"| UCD", 6},
-                               {"staged", 6},
-                               {"hand", 5},
-                               {"copies", 6},
-                               {"ceil", 5},
-                               {"ours", 13},
-                               {"paper", 9}});
+void run_layouts_of_papers(const Setting &s) {
+    Table table(s.run.progress, {{"GB/s packed: to device | to pinned", 36},
+                                 {"MiB", 6},
+                                 {"UCD", 5},
+                                 {"hand", 5},
+                                 {"copies", 6},
+                                 {"ceil", 5},
+                                 {"| UCD", 6},
+                                 {"staged", 6},
+                                 {"hand", 5},
+                                 {"copies", 6},
+                                 {"ceil", 5},
+                                 {"ours", 13},
+                                 {"paper", 9}});
     for (const PaperLayout &paper : paper_layouts())
-        run.row(paper.name, [&] {
+        s.run.row(paper.name, [&] {
             const Layout layout = paper.make();
-            const Comparison device = measure_layout(run, gpu, layout, MemoryKind::own),
-                             pinned = measure_layout(run, gpu, layout, MemoryKind::pinned);
+            const Comparison device = measure_layout(s, layout, MemoryKind::own),
+                             pinned = measure_layout(s, layout, MemoryKind::pinned);
             table.row(
                 {paper.name,
                  three_digits(static_cast<double>(device.results().front().bytes) / (1 << 20)),
@@ -81,34 +82,32 @@ void run_layouts_of_papers(Run &run, Device &gpu) {
 }
 
 // A vector on one side, consecutive bytes on the other, without a pack buffer between.
-void run_vector_to_contiguous(Run &run, Device &device) {
-    Table table(run.progress,
-                {{"GB/s, vector to contiguous, 64 MiB", 36}, {"UCD copy", 8}, {"copies", 8}});
+void run_vector_to_contiguous(const Setting &s) {
+    Table table(s.run.progress, {column::subject("GB/s, vector to contiguous, 64 MiB", 36),
+                                 column::rate("UCD copy", 8), column::rate("copies", 8)});
     for (const auto &[name, nest] :
          {std::pair{"vector to contiguous, 8 B of 512", vector_8_of_512},
           std::pair{"vector to contiguous, 128 B of 512", vector_128_of_512}})
-        run.row(name, [&, nest = nest, name = name] {
-            const Layout layout = nest_layout(name, nest);
-            Workbench bench(*layout.type, device);
-            const UcdType type(*layout.type);
-            Moves moves(bench, true);
+        s.run.row(name, [&, nest = nest, name = name] {
+            LayoutOnDevice subject(nest_layout(name, nest), s.device);
+            const Workbench &bench = subject.bench;
+            Moves moves(subject, true);
             moves.add("UCD copy", repeated([&] {
                           std::uintptr_t moved;
-                          check_ucd(ucd_copy(bench.typed(), 1, type.get(), bench.packed(),
+                          check_ucd(ucd_copy(bench.typed(), 1, subject.type.get(), bench.packed(),
                                              bench.size(), UCD_TYPE__BYTE, &moved, UCD_INFO__NULL,
                                              UCD_OP__REPLACE));
                       }));
-            moves.add_boxes(layout);
-            const Comparison c =
-                run.measure("papers, copy", name, "copy", bench.size(), moves.contenders());
-            table.row({name, c.rate("UCD copy"), c.rate("copies")});
+            moves.add_boxes();
+            table.row(
+                s.run.measure("papers, copy", name, "copy", bench.size(), moves.contenders()));
         });
 }
 
 // What a pack to the host consists of, and what a type costs that was never used before.
-void measure_components(Run &run, Device &device, Table &table, const Layout &layout,
+void measure_components(const Setting &s, Table &table, const Layout &layout,
                         const std::string &name) {
-    Workbench bench(*layout.type, device, MemoryKind::own, MemoryKind::pinned);
+    Workbench bench(*layout.type, s.device, MemoryKind::own, MemoryKind::pinned);
     const UcdType type(*layout.type);
     const Stream stream;
     UcdMove to_device = bench.move(type);
@@ -140,14 +139,10 @@ void measure_components(Run &run, Device &device, Table &table, const Layout &la
          }},
         {"copy to pinned", bench.plain_copy(true)},
         {"pack to pinned", bench.ucd(type, true)}};
-    const Comparison c = run.measure("papers, components", name, "pack", 0, contenders);
-    std::vector<std::string> cells{name};
-    for (const Result &result : c.results()) cells.push_back(duration(result.seconds()));
-    cells.push_back(c.speedup("pack to device", "create, pack to device"));
-    table.row(cells);
+    table.row(s.run.measure("papers, components", name, "pack", 0, contenders));
 }
 
-void run_components(Run &run, Device &device) {
+void run_components(const Setting &s) {
     constexpr std::string_view shown[] = {"vector 8 B of 512, 4096 KiB",
                                           "vector 128 B of 512, 4096 KiB",
                                           "indexed_block as vector 8 B, 4 MiB",
@@ -157,28 +152,27 @@ void run_components(Run &run, Device &device) {
                                           "lower triangle, N=2048",
                                           "lower triangle, N=4096",
                                           "transpose, N=2048"};
-    Table table(run.progress, {{"time", 48},
-                               {"create", 8},
-                               {"+prepare", 8},
-                               {"+pack", 8},
-                               {"pack", 8},
-                               {"kernel", 8},
-                               {"D2H", 8},
-                               {"to pinned", 9},
-                               {"new/used", 8}});
+    Table table(s.run.progress,
+                {column::subject("time", 48), column::time("create", 8),
+                 column::time("create, prepare", 8, "+prepare"),
+                 column::time("create, pack to device", 8, "+pack"),
+                 column::time("pack to device", 8, "pack"), column::time("kernel", 8),
+                 column::time("copy to pinned", 8, "D2H"),
+                 column::time("pack to pinned", 9, "to pinned"),
+                 column::speedup("pack to device", "create, pack to device", 8, "new/used")});
     for (const PaperLayout &paper : paper_layouts()) {
         if (std::find(std::begin(shown), std::end(shown), paper.name) == std::end(shown)) continue;
         const std::string name = "components: " + paper.name;
-        run.row(name, [&] { measure_components(run, device, table, paper.make(), name); });
+        s.run.row(name, [&] { measure_components(s, table, paper.make(), name); });
     }
 }
 
 } // namespace
 
-void run_papers(Run &run, Device &device) {
-    run_layouts_of_papers(run, device);
-    run_vector_to_contiguous(run, device);
-    run_components(run, device);
+void run_papers(const Setting &s) {
+    run_layouts_of_papers(s);
+    run_vector_to_contiguous(s);
+    run_components(s);
 }
 
 } // namespace bench::gpu

@@ -1,8 +1,8 @@
 // Layouts of many words and shapes, for which there are no moves by hand: between device memory,
 // and between device and host memory, there with and without the limit of blocks.
-#include "cases/gpu/sections.hpp"
 #include "cases/layouts.hpp"
 #include "cases/moves.hpp"
+#include "cases/sections.hpp"
 
 #include <fmt/core.h>
 
@@ -88,30 +88,27 @@ constexpr Route routes[] = {{"on device", MemoryKind::own, MemoryKind::own},
 
 } // namespace
 
-void run_shapes(Run &run, Device &device) {
-    Table table(run.progress, {{"GB/s, by kernels, limited as by default or not", 54},
-                               {"", 6},
-                               {"default", 7},
-                               {"all", 6},
-                               {"default/all", 11},
-                               {"ceiling", 7}});
+void run_shapes(const Setting &s) {
+    Table table(
+        s.run.progress,
+        {column::subject("GB/s, by kernels, limited as by default or not", 54), column::operation(),
+         column::rate("UCD", 7, "default"), column::rate("UCD, all blocks", 6, "all"),
+         column::speedup("UCD", "UCD, all blocks", 11, "default/all"), column::rate("ceiling", 7)});
     UcdInfo by_kernel("ucd.engine", "kernel"), in_all_blocks("ucd.engine", "kernel");
     in_all_blocks.set("ucd.max_blocks", "1000000");
     for (const Layout &layout : shapes_of_all_kinds())
         for (const Route &route : routes) {
-            const std::string name = fmt::format("{}, {}", layout.name, route.name);
-            run.row(name, [&] {
-                Workbench bench(*layout.type, device, route.typed, route.packed);
-                const UcdType type(*layout.type);
-                for (const bool pack : {true, false}) {
-                    Moves moves(bench, pack);
-                    moves.add_ucd(type, "UCD", by_kernel.get());
-                    moves.add_ucd(type, "UCD, all blocks", in_all_blocks.get());
-                    moves.add_plain_copy("ceiling");
-                    const Comparison c = moves.measure(run, "shapes", name);
-                    table.row({name, operation_name(pack), c.rate("UCD"), c.rate("UCD, all blocks"),
-                               c.speedup("UCD", "UCD, all blocks"), c.rate("ceiling")});
-                }
+            Layout named = layout;
+            named.name = fmt::format("{}, {}", layout.name, route.name);
+            s.run.row(named.name, [&] {
+                LayoutOnDevice subject(named, s.device, route.typed, route.packed);
+                for (const Comparison &c :
+                     measure_both_ways(s.run, "shapes", subject, [&](Moves &moves) {
+                         moves.add_ucd("UCD", by_kernel.get());
+                         moves.add_ucd("UCD, all blocks", in_all_blocks.get());
+                         moves.add_plain_copy("ceiling");
+                     }))
+                    table.row(c);
             });
         }
     fmt::print("\n");

@@ -1,9 +1,9 @@
 // Calls for 64 KiB of several threads at a time, one after the other and many outstanding: what a
 // call costs each thread, beside a kernel that each launches in a stream of its own.
 #include "baselines/gpu/calls.hpp"
-#include "cases/gpu/sections.hpp"
 #include "cases/moves.hpp"
-#include "harness/gpu/runtime.hpp"
+#include "cases/sections.hpp"
+#include "harness/gpu/graph.hpp"
 
 #include <fmt/core.h>
 
@@ -18,19 +18,6 @@ namespace bench::gpu {
 namespace {
 
 constexpr unsigned outstanding = 1000;
-
-class Stream {
-public:
-    Stream() { check(gpuStreamCreateWithFlags(&stream_, gpuStreamNonBlocking), "making a stream"); }
-    ~Stream() { (void)gpuStreamDestroy(stream_); }
-    Stream(const Stream &) = delete;
-    Stream &operator=(const Stream &) = delete;
-    gpuStream_t get() const { return stream_; }
-    void wait() const { check(gpuStreamSynchronize(stream_), "waiting for a stream"); }
-
-private:
-    gpuStream_t stream_;
-};
 
 // What a thread packs, and where.
 struct Caller {
@@ -120,10 +107,8 @@ public:
         const std::string name =
             fmt::format("{} {}, {}", callers_.size(), callers_.size() == 1 ? "thread" : "threads",
                         many ? "1,000 outstanding" : "one at a time");
-        const Comparison c =
-            run.measure("threads", name, "pack", callers_.front().bench.size(), contenders, calls);
-        table.row({name, c.time("hand"), c.time("UCD"), c.time("UCD in streams"),
-                   c.speedup("hand", "UCD"), c.speedup("hand", "UCD in streams")});
+        table.row(
+            run.measure("threads", name, "pack", callers_.front().bench.size(), contenders, calls));
     }
 
 private:
@@ -152,19 +137,18 @@ private:
 
 } // namespace
 
-void run_threads(Run &run, Device &device) {
-    Table table(run.progress, {{"64 KiB, device to device: a call", 33},
-                               {"hand", 9},
-                               {"ucd_ipack", 9},
-                               {"in stream", 9},
-                               {"/ hand", 6},
-                               {"stream / hand", 13}});
+void run_threads(const Setting &s) {
+    Table table(s.run.progress, {column::subject("64 KiB, device to device: a call", 33),
+                                 column::time("hand", 9), column::time("UCD", 9, "ucd_ipack"),
+                                 column::time("UCD in streams", 9, "in stream"),
+                                 column::speedup("hand", "UCD", 6, "/ hand"),
+                                 column::speedup("hand", "UCD in streams", 13, "stream / hand")});
     const RecipePtr recipe = bench::recipe(HVector{hand::called_blocks, hand::called_block,
                                                    hand::called_stride, predefined(Element::byte)});
     for (const unsigned threads : {1u, 4u, 8u})
-        run.row(fmt::format("{} threads", threads), [&] {
-            Calls calls(*recipe, device, threads);
-            for (const bool many : {false, true}) calls.measure(run, table, many);
+        s.run.row(fmt::format("{} threads", threads), [&] {
+            Calls calls(*recipe, s.device, threads);
+            for (const bool many : {false, true}) calls.measure(s.run, table, many);
         });
     fmt::print("\n");
 }

@@ -21,13 +21,13 @@ void Subject::allocate(Device &device) {
 }
 
 void Subject::pack(bool pack) {
-    std::uintptr_t moved;
-    if (pack)
-        check_ucd(ucd_pack(bench_->typed(), count(), type(), 0, bench_->packed(), bytes(), &moved,
-                           UCD_INFO__NULL, UCD_OP__REPLACE));
-    else
-        check_ucd(ucd_unpack(bench_->packed(), bytes(), bench_->typed(), count(), type(), 0, &moved,
-                             UCD_INFO__NULL, UCD_OP__REPLACE));
+    UcdMove{.type = type(),
+            .typed = bench_->typed(),
+            .packed = bench_->packed(),
+            .offset = 0,
+            .bytes = bytes(),
+            .count = count()}
+        .run(pack);
 }
 
 void Subject::move_by_hand(bool pack) {
