@@ -110,6 +110,24 @@ TEST_CASE("managed memory that does not migrate is pinned, and its range is not 
     knobs.reserves = false;
 }
 
+TEST_CASE("memory is moved whose range HIP will not tell") {
+    DeviceSession session;
+    const Numbers numbers;
+    const EveryOther every_other;
+    const Bytes target(MemoryKind::device, 1, packed_bytes);
+    std::uintptr_t actual = 0;
+    knobs.hides_ranges = true;
+    const ucd::MemoryLocation place = place_of(target.address);
+    CHECK(place.kind == MemoryKind::device);
+    CHECK_FALSE(place.holds(target.address + 1));
+    CHECK(ucd_pack(numbers.address, 1, every_other.type, 0, target.address, packed_bytes, &actual,
+                   UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    knobs.hides_ranges = false;
+    std::vector<int> packed(count);
+    mock::read(packed.data(), target.address, packed_bytes);
+    CHECK(has_every_other(packed.data()));
+}
+
 TEST_CASE("asking about memory leaves no error behind for the program") {
     DeviceSession session;
     int in[4] = {1, 2, 3, 4}, out[4] = {};

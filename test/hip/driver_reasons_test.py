@@ -24,12 +24,26 @@ def wanted_runtime():
         return re.search(rb'libamdhip64\.so\.\d+', file.read()).group().decode()
 
 
+def without_runtime(folder):
+    """A folder with the plugin, which there asks for a runtime that nobody has."""
+    runtime = wanted_runtime().encode()
+    there = os.path.join(folder, 'plugins')
+    os.mkdir(there)
+    with open(PLUGIN, 'rb') as file, open(os.path.join(there, 'libucd_hip.so'), 'wb') as copy:
+        copy.write(file.read().replace(runtime, runtime.replace(b'amdhip64', b'nobodys_')))
+    return there
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         runtime = os.path.join(folder, wanted_runtime())
 
-        def hip(behaviour, task, kfd='there'):
-            return ask(folder, 'hip', behaviour, task, LD_PRELOAD=PRELOAD, UCD_STAND_IN_KFD=kfd)
+        def hip(behaviour, task, kfd='there', **environment):
+            return ask(folder, 'hip', behaviour, task, LD_PRELOAD=PRELOAD, UCD_STAND_IN_KFD=kfd, **environment)
+
+        (available, _, reason), _ = hip('', 'describe', UCD_PLUGIN_PATH=without_runtime(folder))
+        print('no runtime:', reason)
+        assert not available and 'could not be loaded' in reason and 'libnobodys_.so' in reason, reason
 
         # A runtime that lacks what the plugin needs, as an older one would: the plugin is not loaded.
         shutil.copy(PRELOAD, runtime)

@@ -2,9 +2,20 @@
 #pragma once
 
 #define UCD_GPU_KERNEL(name, Params)                                                               \
-    __global__ void __launch_bounds__(threads_per_block) name(const Params params)
+    UCD_GPU_FUNCTION void run_##name(const Params &params);                                        \
+    __global__ void __launch_bounds__(threads_per_block) name(const Params) {                      \
+        run_##name(parameters<Params>());                                                          \
+    }                                                                                              \
+    UCD_GPU_FUNCTION void run_##name(const Params &params)
 
 namespace ucd::UCD_GPU {
+
+// A kernel's only parameter, where the launch has put it. If the compiler is given it by value, it
+// copies it to each thread's private memory as soon as an index into it is not known.
+template <class Params>
+UCD_GPU_FUNCTION const Params &parameters() {
+    return *(const Params *)__builtin_amdgcn_kernarg_segment_ptr();
+}
 
 // By the hardware, in an instruction each: rounded to nearest, ties to even.
 UCD_GPU_FUNCTION float float16_to_float(Float16 half) {

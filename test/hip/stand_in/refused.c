@@ -1,5 +1,7 @@
 /* HIP's functions that no test with the stand-in should come to. They have to be there for the
- * plugin to load. */
+ * plugin to load, which fails if one is not: so these, and those of libamdhip64.c, are all that it
+ * calls. Among them are no functions of the host in streams, since too many in a queue end the
+ * process, and no batches of copies, which HIP 7.2 does one by one. */
 
 #define REFUSED(name)                                                                              \
     int name(void);                                                                                \

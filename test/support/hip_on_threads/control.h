@@ -7,9 +7,9 @@ namespace hip_on_threads {
 
 // All zero: what an MI200 with ROCm does.
 struct Knobs {
-    std::atomic<bool> uninitialised; // nobody has used the driver yet
-    std::atomic<bool> migrates_not; // managed memory stays in host memory (when the backend starts)
-    std::atomic<bool> reserves;     // managed memory is a part of a range that was reserved
+    std::atomic<bool> uninitialised;        // nobody has used the driver yet
+    std::atomic<bool> reserves;             // managed memory is a part of a range that was reserved
+    std::atomic<bool> hides_ranges;         // nobody is told where an allocation begins and ends
     std::atomic<bool> rights_are_of_ranges; // and not of pools: with mock::knobs.pools
 };
 extern Knobs knobs;

@@ -97,13 +97,13 @@ UCD_GPU_FUNCTION Stretch locate(const InterpretedLayout &p, uint64_t position) {
 }
 
 // The bytes of a vector, collected from its low end or given out from there, without an index.
+// Neither is there a choice of where to write, of which compilers make an address, and so memory.
 class Bytes16 {
 public:
     UCD_GPU_FUNCTION void put(uint32_t at, uint64_t word) {
-        if (at < 8)
-            low_ |= word << (8 * at);
-        else
-            high_ |= word << (8 * (at - 8));
+        const uint64_t shifted = word << (8 * (at % 8));
+        low_ |= at < 8 ? shifted : 0;
+        high_ |= at < 8 ? 0 : shifted;
     }
     UCD_GPU_FUNCTION uint64_t get(uint32_t at) const {
         return at < 8 ? low_ >> (8 * at) : high_ >> (8 * (at - 8));

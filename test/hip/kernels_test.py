@@ -1,0 +1,34 @@
+"""What hipcc made of the kernels: all are there for each architecture, and none keeps anything in memory that should be in
+registers.
+
+Usage: kernels_test.py INSPECT PLUGIN ARCHITECTURE...
+
+INSPECT is tools/inspect-hip-kernels. Without llvm-readelf, which it needs, the test is skipped.
+"""
+
+import collections
+import csv
+import subprocess
+import sys
+
+inspect, plugin, *architectures = sys.argv[1:]
+run = subprocess.run([sys.executable, inspect, '--all', plugin], check=False, capture_output=True, text=True)
+if 'no llvm-readelf' in run.stderr:
+    sys.exit(77)
+assert run.returncode == 0, run.stderr
+rows = list(csv.DictReader(run.stdout.splitlines()))
+kernels = collections.defaultdict(set)
+for row in rows:
+    kernels[row['architecture']].add(row['kernel'])
+    in_memory = [name for name in ('spilled_vector', 'spilled_scalar', 'private_bytes') if int(row[name]) > 0]
+    assert not in_memory, (row, in_memory)
+    assert int(row['waves_per_simd'] or 1) > 0, row
+assert set(kernels) == set(architectures), sorted(kernels)
+first = kernels[architectures[0]]
+print(run.stderr.strip())
+# Two directions, five widths, and three kinds of up to three levels.
+moves = {name for name in first if name.startswith(('pack_', 'unpack_')) and name.split('_')[1].strip('sbi') == ''}
+assert len(moves) == 2 * 5 * (3 + 9 + 27), len(moves)
+assert {'pack_small_batch', 'unpack_small_batch', 'copy_rows_w16', 'reduce_any'} <= first, sorted(first - moves)
+for architecture, names in kernels.items():
+    assert names == first, (architecture, names ^ first)
