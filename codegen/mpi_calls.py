@@ -69,6 +69,9 @@ CALLS = [
 ]
 
 
+HEADERS = ["completion", "fortran", "next", "pack", "point_to_point"]  # of src/mpi/preload
+
+
 def arguments(parameters):
     """The names of parameters."""
     return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
@@ -85,7 +88,7 @@ def main():
         undefined=jinja2.StrictUndefined,
     )
     env.filters.update(arguments=arguments)
-    env.globals.update(calls=CALLS)
+    env.globals.update(calls=CALLS, headers=HEADERS)
     for name in ("calls.h", "wrappers.cpp"):
         (output / name).write_text(env.get_template(f"mpi_{name}.j2").render())
 

@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME LAUNCHER EXCHANGE PRELOAD RUN
+    preload_test.py NAME LAUNCHER EXCHANGE PRELOAD RUN [FORTRAN...]
 """
 
 import os
@@ -13,7 +13,8 @@ import unittest
 
 NAME, LAUNCHER, EXCHANGE, PRELOAD, RUN = sys.argv[1:6]
 EXCHANGE, PRELOAD = (str(pathlib.Path(path).resolve()) for path in (EXCHANGE, PRELOAD))
-del sys.argv[1:6]
+FORTRAN = [str(pathlib.Path(path).resolve()) for path in sys.argv[6:]]
+del sys.argv[1:]
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 
 
@@ -60,6 +61,19 @@ class Preload(unittest.TestCase):
         self.assertEqual(taken, {'Pack', 'Unpack'})
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
+
+
+@unittest.skipUnless(FORTRAN, 'there is no gfortran with this MPI library')
+class Fortran(unittest.TestCase):
+    def test_all_messages_arrive(self):
+        for program in FORTRAN:
+            text = run(program)
+            self.assertIn('all messages arrived', text)
+            text = run('env', f'LD_PRELOAD={PRELOAD}', program, UCD_MPI_STATS='1')
+            self.assertIn('all messages arrived', text)
+            taken = taken_over(text)
+            for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Isend', 'Send_init', 'Recv', 'Irecv', 'Recv_init'):
+                self.assertGreater(taken.get(call, 0), 0, call)
 
 
 class Run(unittest.TestCase):
