@@ -16,7 +16,7 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
 class Call(NamedTuple):
-    """A function of MPI. In parameters, COUNT is int, and MPI_Count in the form with _c."""
+    """A function of MPI. In parameters, COUNT is int and ADDRESS is MPI_Aint; both are MPI_Count in the form with _c."""
 
     name: str  # without MPI_
     function: str  # in src/mpi/preload
@@ -28,6 +28,7 @@ class Call(NamedTuple):
 
 _SEND = "const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
 _RECEIVE = "void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm"
+_MATCHED = "void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *matched"
 _REQUEST = "MPI_Request *request"
 _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses"
 
@@ -41,6 +42,10 @@ CALLS = [
                          "COUNT outsize, COUNT *position, MPI_Comm comm"),
     Call("Unpack", "unpack", "const void *inbuf, COUNT insize, COUNT *position, void *outbuf, "
                              "COUNT outcount, MPI_Datatype datatype, MPI_Comm comm"),
+    Call("Pack_external", "pack_external", "const char *datarep, const void *inbuf, COUNT incount, "
+                                           "MPI_Datatype datatype, void *outbuf, ADDRESS outsize, ADDRESS *position"),
+    Call("Unpack_external", "unpack_external", "const char *datarep, const void *inbuf, ADDRESS insize, "
+                                               "ADDRESS *position, void *outbuf, COUNT outcount, MPI_Datatype datatype"),
     *[Call(f"{mode}send".capitalize(), "blocking_send", _SEND) for mode in ("", "b", "s", "r")],
     *[Call(f"i{mode}send".capitalize(), "nonblocking_send", f"{_SEND}, {_REQUEST}") for mode in ("", "b", "s", "r")],
     *[Call(f"{mode}send_init".capitalize(), "persistent", f"{_SEND}, {_REQUEST}", first="false")
@@ -48,6 +53,10 @@ CALLS = [
     Call("Recv", "blocking_receive", f"{_RECEIVE}, MPI_Status *status"),
     Call("Irecv", "nonblocking_receive", f"{_RECEIVE}, {_REQUEST}"),
     Call("Recv_init", "persistent", f"{_RECEIVE}, {_REQUEST}", first="true"),
+    Call("Mrecv", "matched_receive", f"{_MATCHED}, MPI_Status *status"),
+    Call("Imrecv", "nonblocking_matched_receive", f"{_MATCHED}, {_REQUEST}"),
+    Call("Sendrecv_replace", "replace", "void *buf, COUNT count, MPI_Datatype datatype, int dest, int sendtag, "
+                                        "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),
     Call("Sendrecv", "send_receive", "const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, "
                                      "int sendtag, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype, "
                                      "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),

@@ -40,8 +40,10 @@ class Preload(unittest.TestCase):
         self.assertIn('all messages arrived', text)
         taken = taken_over(text)
         for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Bsend', 'Rsend', 'Isend', 'Issend', 'Ibsend', 'Irsend',
-                     'Send_init', 'Ssend_init', 'Bsend_init', 'Rsend_init', 'Recv', 'Irecv', 'Recv_init', 'Sendrecv'):
+                     'Send_init', 'Ssend_init', 'Bsend_init', 'Rsend_init', 'Recv', 'Irecv', 'Recv_init', 'Sendrecv', 'Mrecv',
+                     'Imrecv', 'Pack_external', 'Unpack_external'):
             self.assertGreater(taken.get(call, 0), 10 if call != 'Ibsend' else 0, call)
+        self.assertGreater(taken['Sendrecv_replace'], 0)
 
     def test_one_end_only(self):
         # The other process has the MPI library alone.
@@ -58,7 +60,7 @@ class Preload(unittest.TestCase):
         self.assertEqual(sum(taken_over(text).values()), 0)
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '5', UCD_MPI_STATS='1', UCD_MPI='pack')
         taken = {call for call, count in taken_over(text).items() if count > 0}
-        self.assertEqual(taken, {'Pack', 'Unpack'})
+        self.assertEqual(taken, {'Pack', 'Unpack', 'Pack_external', 'Unpack_external'})
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
 

@@ -1,50 +1,15 @@
 #include "preload/known_type.h"
 
+#include "preload/repetition.h"
 #include "preload/tuning.h"
 #include "types/contents.h"
 
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
 
 namespace ucd_mpi {
 namespace {
-
-constexpr uintptr_t max_runs = 256;
-using Runs = std::vector<ucd_element_run_t>;
-
-// All runs of a type, if they repeat after at most max_runs: those of one repetition, and how often
-// it occurs.
-bool find_repetition(ucd_type_t type, Runs &runs, std::uintptr_t &times) {
-    Runs window(4 * max_runs);
-    std::uintptr_t got = 0, total = 0;
-    const auto read = [&](std::uintptr_t first) {
-        return ucd_get_element_runs(1, type, first, window.data(), window.size(), &got, &total) ==
-               UCD_SUCCESS;
-    };
-    if (!read(0)) return false;
-    const auto same = [](const ucd_element_run_t &a, const ucd_element_run_t &b) {
-        return a.element == b.element && a.elements == b.elements;
-    };
-    const Runs first(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(got));
-    std::uintptr_t period = 1;
-    const auto repeats = [&] {
-        for (std::uintptr_t i = period; i < first.size(); ++i)
-            if (!same(first[i], first[i - period])) return false;
-        return total % period == 0;
-    };
-    while (period <= max_runs && period < total && !repeats()) ++period;
-    if (period > max_runs || period > first.size()) return false;
-    for (std::uintptr_t at = first.size(); at < total; at += got) {
-        if (!read(at) || got == 0) return false;
-        for (std::uintptr_t i = 0; i < got; ++i)
-            if (!same(window[i], first[(at + i) % period])) return false;
-    }
-    runs.assign(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(period));
-    times = total / period;
-    return true;
-}
 
 // The MPI type of an element; null if several stand for the same.
 MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
@@ -58,7 +23,8 @@ MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
 }
 
 // The runs one behind the other, as an MPI type.
-MPI_Datatype build_packed(const Runs &runs, const std::vector<Leaf> &leaves) {
+MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
+                          const std::vector<Leaf> &leaves) {
     std::vector<int> blocklengths;
     std::vector<MPI_Aint> displs;
     std::vector<MPI_Datatype> types;
@@ -180,6 +146,17 @@ std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI
     return bytes;
 }
 
+const ExternalForm *KnownType::external() {
+    std::call_once(external_looked_for_, [&] {
+        ExternalForm form;
+        try {
+            if (form.find(converted_)) external_ = std::move(form);
+        } catch (const std::exception &) { // no memory: MPI may still do it
+        }
+    });
+    return external_ ? &*external_ : nullptr;
+}
+
 void KnownType::learn(MPI_Datatype datatype) {
     State state = State::left;
     try {
@@ -216,11 +193,11 @@ void KnownType::find_signature() {
             signature_ = {leaves.front().datatype, static_cast<MPI_Count>(size_) / bytes, false};
         return;
     }
-    Runs runs;
-    std::uintptr_t times = 0;
-    if (!find_repetition(converted_.type, runs, times)) return;
-    const MPI_Datatype packed = build_packed(runs, leaves);
-    if (packed != MPI_DATATYPE_NULL) signature_ = {packed, static_cast<MPI_Count>(times), true};
+    Repetition repetition;
+    if (!find_repetition(converted_.type, repetition)) return;
+    const MPI_Datatype packed = build_packed(repetition.runs, leaves);
+    if (packed != MPI_DATATYPE_NULL)
+        signature_ = {packed, static_cast<MPI_Count>(repetition.times), true};
 }
 
 void remember_committed(MPI_Datatype datatype) {

@@ -1,6 +1,7 @@
 // What this library knows of a committed datatype, and how it finds that by the handle.
 #pragma once
 
+#include "preload/external.h"
 #include "types/convert.h"
 
 #include <atomic>
@@ -40,6 +41,8 @@ public:
     const PackedSignature *signature() const {
         return signature_.datatype != MPI_DATATYPE_NULL ? &signature_ : nullptr;
     }
+    // Null if MPI has to bring data of this type into the external32 form.
+    const ExternalForm *external();
 
 private:
     ~KnownType();
@@ -57,6 +60,8 @@ private:
     std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false; // but several are not
     PackedSignature signature_;
+    std::once_flag external_looked_for_;
+    std::optional<ExternalForm> external_;
 };
 
 // A reference that ends itself; empty for types that are left to MPI.

@@ -44,6 +44,8 @@ public:
         return static_cast<Count>(count_ * type_->signature()->per_item);
     }
 
+    const ExternalForm *external() const { return type_->external(); }
+
     // Statuses of ucd.h.
     int pack(void *packed) const {
         std::uintptr_t moved = 0;
