@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME LAUNCHER EXCHANGE PRELOAD RUN [FORTRAN...]
+    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES PRELOAD RUN [FORTRAN...]
 """
 
 import os
@@ -11,9 +11,8 @@ import sys
 import tempfile
 import unittest
 
-NAME, LAUNCHER, EXCHANGE, PRELOAD, RUN = sys.argv[1:6]
-EXCHANGE, PRELOAD = (str(pathlib.Path(path).resolve()) for path in (EXCHANGE, PRELOAD))
-FORTRAN = [str(pathlib.Path(path).resolve()) for path in sys.argv[6:]]
+NAME, LAUNCHER = sys.argv[1:3]
+EXCHANGE, COLLECTIVES, PRELOAD, RUN, *FORTRAN = (str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
 del sys.argv[1:]
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 
@@ -63,6 +62,29 @@ class Preload(unittest.TestCase):
         self.assertEqual(taken, {'Pack', 'Unpack', 'Pack_external', 'Unpack_external'})
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
+
+
+class Collectives(unittest.TestCase):
+    CALLS = ('Bcast', 'Gather', 'Gatherv', 'Scatter', 'Scatterv', 'Allgather', 'Allgatherv', 'Alltoall', 'Alltoallv',
+             'Alltoallw', 'Neighbor_allgather', 'Neighbor_allgatherv', 'Neighbor_alltoall', 'Neighbor_alltoallv',
+             'Neighbor_alltoallw')
+
+    def test_results_are_those_of_the_plain_library(self):
+        text = ''
+        for processes in (2, 3, 4):
+            text += run('env', f'LD_PRELOAD={PRELOAD}', COLLECTIVES, processes=processes, UCD_MPI_STATS='1')
+        self.assertEqual(text.count('all results agree'), 3)
+        taken = taken_over(text)
+        for call in self.CALLS:
+            self.assertGreater(taken.get(call, 0), 10, call)
+            self.assertGreater(taken.get(f'I{call.lower()}', 0), 10, call)
+
+    def test_some_processes_only(self):
+        script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
+                  f'1) export LD_PRELOAD={PRELOAD};; esac; exec {COLLECTIVES} 100')
+        text = run('sh', '-c', script, processes=3, UCD_MPI_STATS='1')
+        self.assertIn('all results agree', text)
+        self.assertGreater(sum(taken_over(text).values()), 100)
 
 
 @unittest.skipUnless(FORTRAN, 'there is no gfortran with this MPI library')

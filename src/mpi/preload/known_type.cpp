@@ -5,6 +5,7 @@
 #include "types/contents.h"
 
 #include <array>
+#include <climits>
 #include <exception>
 #include <new>
 
@@ -118,6 +119,7 @@ KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
 } // namespace
 
 KnownType::~KnownType() {
+    if (item_ != MPI_DATATYPE_NULL) PMPI_Type_free(&item_);
     if (signature_.owned) PMPI_Type_free(&signature_.datatype);
     if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
 }
@@ -126,24 +128,40 @@ void KnownType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
+bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count) {
+    const State state = state_.load(std::memory_order_acquire);
+    if (state != State::fresh) return state == State::taken;
+    MPI_Count size = 0;
+    if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
+    const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+        return false;
+    std::call_once(learned_, [&] { learn(datatype); });
+    return state_.load(std::memory_order_acquire) == State::taken;
+}
+
 std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
-    State state = state_.load(std::memory_order_acquire);
-    if (state == State::left || count <= 0) return std::nullopt;
-    if (state == State::fresh) {
-        MPI_Count size = 0;
-        if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return std::nullopt;
-        const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-        if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
-            return std::nullopt;
-        std::call_once(learned_, [&] { learn(datatype); });
-        state = state_.load(std::memory_order_acquire);
-        if (state != State::taken) return std::nullopt;
-    }
     std::uintptr_t bytes = 0;
-    if (__builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
+    if (count <= 0 || !is_taken(datatype, count) ||
+        __builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
         bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
         return std::nullopt;
     return bytes;
+}
+
+MPI_Datatype KnownType::item_datatype() {
+    std::call_once(item_made_, [&] {
+        if (signature_.datatype == MPI_DATATYPE_NULL || signature_.per_item > INT_MAX) return;
+        MPI_Datatype item = MPI_DATATYPE_NULL;
+        if (PMPI_Type_contiguous(static_cast<int>(signature_.per_item), signature_.datatype,
+                                 &item) != MPI_SUCCESS)
+            return;
+        if (PMPI_Type_commit(&item) == MPI_SUCCESS)
+            item_ = item;
+        else
+            PMPI_Type_free(&item);
+    });
+    return item_;
 }
 
 const ExternalForm *KnownType::external() {
@@ -212,6 +230,10 @@ void remember_committed(MPI_Datatype datatype) {
     auto *const known = new (std::nothrow) KnownType;
     if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
         known->release();
+}
+
+bool has_known_types() {
+    return keyval.load(std::memory_order_acquire) != MPI_KEYVAL_INVALID;
 }
 
 KnownType *find_known(MPI_Datatype datatype) {

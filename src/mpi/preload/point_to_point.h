@@ -8,7 +8,7 @@ namespace ucd_mpi {
 // Empty if the message is left to MPI.
 template <class Count>
 TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
-    if (!settings().point_to_point || peer == MPI_PROC_NULL) return {};
+    if (!settings().messages || peer == MPI_PROC_NULL) return {};
     return TypedBuffer(Purpose::message, buffer, count, datatype);
 }
 
