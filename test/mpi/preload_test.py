@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES PRELOAD RUN [FORTRAN...]
+    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES COUNTER PRELOAD RUN [FORTRAN...]
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 NAME, LAUNCHER = sys.argv[1:3]
-EXCHANGE, COLLECTIVES, PRELOAD, RUN, *FORTRAN = (str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
+EXCHANGE, COLLECTIVES, COUNTER, PRELOAD, RUN, *FORTRAN = (str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
 del sys.argv[1:]
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 
@@ -76,8 +76,8 @@ class Collectives(unittest.TestCase):
         self.assertEqual(text.count('all results agree'), 3)
         taken = taken_over(text)
         for call in self.CALLS:
-            self.assertGreater(taken.get(call, 0), 10, call)
-            self.assertGreater(taken.get(f'I{call.lower()}', 0), 10, call)
+            self.assertGreater(taken.get(call, 0), 0, call)
+            self.assertGreater(taken.get(f'I{call.lower()}', 0), 0, call)
 
     def test_some_processes_only(self):
         script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
@@ -85,6 +85,31 @@ class Collectives(unittest.TestCase):
         text = run('sh', '-c', script, processes=3, UCD_MPI_STATS='1')
         self.assertIn('all results agree', text)
         self.assertGreater(sum(taken_over(text).values()), 100)
+
+
+class WithAnotherTool(unittest.TestCase):
+    COUNT = re.compile(r'counter: rank 0: (\w+): (\d+) calls, (\d+) derived')
+
+    def counted(self, program, *preload):
+        text = run('env', f'LD_PRELOAD={":".join(preload)}', program, '40', UCD_MPI_STATS='1')
+        self.assertRegex(text, 'all messages arrived|all results agree')
+        statistics = {call: (int(taken), int(left)) for rank, call, taken, _, left in LINE.findall(text) if rank == '0'}
+        return statistics, {call: (int(calls), int(derived)) for call, calls, derived in self.COUNT.findall(text)}
+
+    def test_each_sees_what_the_one_before_calls(self):
+        statistics, before = self.counted(EXCHANGE, COUNTER, PRELOAD)
+        _, after = self.counted(EXCHANGE, PRELOAD, COUNTER)
+        self.assertEqual(before['Isend'], (sum(statistics['Isend']), before['Isend'][1]))
+        self.assertEqual(after['Isend'][0], before['Isend'][0])
+        self.assertLess(after['Isend'][1], before['Isend'][1])
+        self.assertEqual(before['Pack'][0], sum(statistics['Pack']))
+        self.assertEqual(after['Pack'][0], statistics['Pack'][1])
+
+    def test_collective_calls(self):
+        for preload in ((COUNTER, PRELOAD), (PRELOAD, COUNTER)):
+            statistics, counted = self.counted(COLLECTIVES, *preload)
+            self.assertEqual(counted['Bcast'][0], sum(statistics['Bcast']))
+            self.assertGreater(sum(taken for taken, _ in statistics.values()), 50)
 
 
 @unittest.skipUnless(FORTRAN, 'there is no gfortran with this MPI library')
