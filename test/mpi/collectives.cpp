@@ -19,9 +19,9 @@ int processes = 0;
 
 // MPICH 4.0.2 over UCX fails itself for some types of more than one fragment of 8 KiB.
 #ifdef MPICH_VERSION
-constexpr std::uint64_t max_elements = 150;
+constexpr int max_elements = 150;
 #else
-constexpr std::uint64_t max_elements = 1000;
+constexpr int max_elements = 1000;
 #endif
 
 // What a type consists of: drawn alike by all processes.
@@ -327,7 +327,9 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     Elements elements;
     const MPI_Datatype particle = types.particle();
     elements.leaf = std::array{MPI_INT, MPI_DOUBLE, MPI_SHORT, particle}[shared.below(4)];
-    elements.number = 1 + static_cast<int>(shared.below(shared.chance(20) ? max_elements : 100));
+    elements.number = shared.chance(20)
+                          ? 1 + static_cast<int>(shared.below(50)) // left to MPI
+                          : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
     const int blocks = neighbors ? topologies.neighbours(topology) : processes;
     const int count = 1 + static_cast<int>(shared.below(4));
     current += "call " + std::to_string(call.kind) + (call.nonblocking ? ", nonblocking" : "") +

@@ -12,6 +12,11 @@
 
 namespace ucd_mpi {
 
+inline bool may_be_collective(MPI_Datatype datatype) {
+    const KnownType *const known = find_known(datatype);
+    return known != nullptr && known->may_be_collective();
+}
+
 // Arguments for one side of a call. `arguments` returns them as MPI gets them.
 
 // `count` items for each process, one behind the other.
@@ -21,7 +26,12 @@ struct EqualBlocks {
     Count count;
     MPI_Datatype datatype;
 
-    bool may_be_taken() const { return find_known(datatype) != nullptr; }
+    bool may_be_taken() const { return may_be_collective(datatype); }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        in_view.add({buffer, count, datatype, blocks});
+        return in_view.worth_packing();
+    }
     PackedSide packed(int blocks) const {
         PackedSide side;
         side.blocks = PackedBlocks({{buffer, count, datatype, blocks}});
@@ -42,17 +52,23 @@ struct CountedBlocks {
     MPI_Datatype datatype;
 
     bool may_be_taken() const {
-        return counts != nullptr && displs != nullptr && find_known(datatype) != nullptr;
+        return counts != nullptr && displs != nullptr && may_be_collective(datatype);
+    }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
+        return in_view.worth_packing();
     }
     PackedSide packed(int blocks) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
-        std::vector<Block> all(static_cast<std::size_t>(blocks));
+        std::vector<Block> all;
         std::vector<Displ> &packed_displs = side.displs_of<Displ>();
         MPI_Count items = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            all[i] = {static_cast<std::byte *>(buffer) + displs[i] * extent, counts[i], datatype};
+        for (int i = 0; i < blocks; ++i) {
+            all.push_back(
+                {static_cast<std::byte *>(buffer) + displs[i] * extent, counts[i], datatype});
             packed_displs.push_back(static_cast<Displ>(items));
             items += counts[i];
         }
@@ -77,16 +93,22 @@ struct TypedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && datatypes != nullptr;
     }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
+        return in_view.worth_packing();
+    }
     PackedSide packed(int blocks) const {
         PackedSide side;
-        std::vector<Block> all(static_cast<std::size_t>(blocks));
-        for (std::size_t i = 0; i < all.size(); ++i)
-            all[i] = {static_cast<std::byte *>(buffer) + displs[i], counts[i], datatypes[i]};
+        std::vector<Block> all;
+        for (int i = 0; i < blocks; ++i)
+            all.push_back({static_cast<std::byte *>(buffer) + displs[i], counts[i], datatypes[i]});
         PackedBlocks packed(all);
-        if (!packed || packed.bytes() > std::numeric_limits<Displ>::max()) return side;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            side.displs_of<Displ>().push_back(static_cast<Displ>(packed.offset(i)));
-            side.datatypes.push_back(counts[i] > 0 ? packed.item_datatype(i) : datatypes[i]);
+        if (packed.bytes() > std::numeric_limits<Displ>::max()) return side;
+        for (int i = 0; i < blocks; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            side.displs_of<Displ>().push_back(static_cast<Displ>(packed.offset(at)));
+            side.datatypes.push_back(counts[i] > 0 ? packed.item_datatype(at) : datatypes[i]);
         }
         side.blocks = std::move(packed);
         return side;
@@ -134,37 +156,37 @@ inline int keep(const PackedBlocks &received, const Participation &p) {
     }
 }
 
-// What is packed for one call; a side is empty if MPI does it.
+// What is packed for one call; null if MPI does all, and a side is empty if MPI does that.
 template <class Send, class Receive>
-CollectiveData pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                               MPI_Comm comm) {
-    CollectiveData data;
-    if (!settings().messages || !has_known_types()) return data;
+CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
+                              MPI_Comm comm) {
+    if (!settings().messages || !has_known_types()) return nullptr;
     Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
     reads.send = reads.send && send.may_be_taken();
     reads.receive = reads.receive && receive.may_be_taken();
-    if (!reads.send && !reads.receive) return data;
+    if (!reads.send && !reads.receive) return nullptr;
     const std::optional<Participation> p = participation(pattern, send.buffer, comm);
-    if (!p) return data;
-    if (reads.send && p->sends_to > 0) {
-        data.sent = send.packed(p->sends_to);
-        if (data.sent && data.sent.blocks.pack() != UCD_SUCCESS) data.sent = {};
-    }
-    if (reads.receive && p->receives_from > 0) {
-        data.received = receive.packed(p->receives_from);
-        if (data.received && keep(data.received.blocks, *p) != UCD_SUCCESS) data.received = {};
-    }
-    return data;
+    if (!p) return nullptr;
+    reads.send = reads.send && send.worth_packing(p->sends_to);
+    reads.receive = reads.receive && receive.worth_packing(p->receives_from);
+    if (!reads.send && !reads.receive) return nullptr;
+    auto data = std::make_unique<CollectiveData>();
+    if (reads.send) data->sent = send.packed(p->sends_to);
+    if (data->sent && data->sent.blocks.pack() != UCD_SUCCESS) data->sent = {};
+    if (reads.receive) data->received = receive.packed(p->receives_from);
+    if (data->received && keep(data->received.blocks, *p) != UCD_SUCCESS) data->received = {};
+    return data->sent || data->received ? std::move(data) : nullptr;
 }
 
 // Calls MPI with the arguments of both sides, and the rest.
 template <class Next, class Send, class Receive, class... Rest>
-int pass_on(Next next, const CollectiveData &data, const Send &send, const Receive &receive,
+int pass_on(Next next, const CollectiveData *data, const Send &send, const Receive &receive,
             std::tuple<Rest...> rest) {
+    const bool sent = data != nullptr && data->sent, received = data != nullptr && data->received;
     return std::apply(
-        next, std::tuple_cat(data.sent ? send.arguments(data.sent) : send.arguments(),
-                             data.received ? receive.arguments(data.received) : receive.arguments(),
-                             rest));
+        next,
+        std::tuple_cat(sent ? send.arguments(data->sent) : send.arguments(),
+                       received ? receive.arguments(data->received) : receive.arguments(), rest));
 }
 
 inline std::uintptr_t total_bytes(const CollectiveData &data) {
@@ -172,17 +194,17 @@ inline std::uintptr_t total_bytes(const CollectiveData &data) {
            (data.received ? data.received.blocks.bytes() : 0);
 }
 
-// `next(data)` calls MPI.
+// `next(data)` calls MPI; data may be null.
 template <class Next>
-int blocking_collective(Call call, Next next, CollectiveData data, MPI_Comm comm) {
-    if (!data.sent && !data.received) {
+int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm) {
+    if (data == nullptr) {
         count_passed(call);
-        return next(data);
+        return next(nullptr);
     }
-    count_taken(call, total_bytes(data));
-    const int rc = next(data);
+    count_taken(call, total_bytes(*data));
+    const int rc = next(data.get());
     progress_freed();
-    if (rc != MPI_SUCCESS || !data.received || data.received.blocks.unpack() == UCD_SUCCESS)
+    if (rc != MPI_SUCCESS || !data->received || data->received.blocks.unpack() == UCD_SUCCESS)
         return rc;
     PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
@@ -190,18 +212,18 @@ int blocking_collective(Call call, Next next, CollectiveData data, MPI_Comm comm
 
 // The call may be complete at once, and then its request may be one that MPI shares.
 template <class Next>
-int nonblocking_collective(Call call, Next next, CollectiveData data, MPI_Comm comm,
+int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
                            MPI_Request *request) {
     progress_freed();
-    if (!data.sent && !data.received) {
+    if (data == nullptr) {
         count_passed(call);
-        return next(data);
+        return next(nullptr);
     }
-    OperationPtr operation(new Operation);
+    auto operation = std::make_unique<Operation>();
     operation->comm = comm;
-    operation->receives = static_cast<bool>(data.received);
-    operation->collective = std::make_unique<CollectiveData>(std::move(data));
-    const int rc = next(*operation->collective);
+    operation->receives = static_cast<bool>(data->received);
+    operation->collective = std::move(data);
+    const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
     count_taken(call, total_bytes(*operation->collective));
     int complete = 0;
@@ -217,7 +239,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
                const Where &where) {
     return blocking_collective(
         call,
-        [&](const CollectiveData &data) {
+        [&](const CollectiveData *data) {
             return pass_on(next, data, send, receive, where.arguments());
         },
         pack_collective(pattern, send, receive, where.root, where.comm), where.comm);
@@ -228,7 +250,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
                const Where &where, MPI_Request *request) {
     return nonblocking_collective(
         call,
-        [&](const CollectiveData &data) {
+        [&](const CollectiveData *data) {
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(request)));
         },
@@ -237,11 +259,11 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
 
 // One buffer, which the root sends and the others receive.
 template <class Next, class Count, class... Rest>
-int pass_on_broadcast(Next next, const CollectiveData &data, const EqualBlocks<Count> &buffer,
+int pass_on_broadcast(Next next, const CollectiveData *data, const EqualBlocks<Count> &buffer,
                       Rest... rest) {
-    const PackedSide &side = data.sent ? data.sent : data.received;
-    return std::apply(next, std::tuple_cat(side ? buffer.arguments(side) : buffer.arguments(),
-                                           std::tuple(rest...)));
+    if (data == nullptr) return next(buffer.buffer, buffer.count, buffer.datatype, rest...);
+    const auto arguments = buffer.arguments(data->sent ? data->sent : data->received);
+    return std::apply(next, std::tuple_cat(arguments, std::tuple(rest...)));
 }
 
 template <class Next, class Count>
@@ -250,7 +272,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
     const EqualBlocks<Count> all = {buffer, count, datatype};
     return blocking_collective(
         call,
-        [&](const CollectiveData &data) { return pass_on_broadcast(next, data, all, root, comm); },
+        [&](const CollectiveData *data) { return pass_on_broadcast(next, data, all, root, comm); },
         pack_collective(Pattern::broadcast, all, all, root, comm), comm);
 }
 
@@ -260,7 +282,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
     const EqualBlocks<Count> all = {buffer, count, datatype};
     return nonblocking_collective(
         call,
-        [&](const CollectiveData &data) {
+        [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, request);
         },
         pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);

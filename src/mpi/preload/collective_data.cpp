@@ -9,37 +9,41 @@ std::byte *at(const PackedMemory &memory, std::uintptr_t offset) {
 
 } // namespace
 
-PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) {
-    if (find_parts(blocks)) memory_ = PackedMemory(bytes_);
+void BlocksInView::add(const Block &block) {
+    if (block.count != 0 && block.repeated != 0) taken_ = take(block) && taken_;
 }
 
-// Whether to pack here. Each type is asked, so that each learns how much is moved with it.
-bool PackedBlocks::find_parts(const std::vector<Block> &blocks) {
-    bool taken = true, gains = false;
-    parts_.resize(blocks.size());
+bool BlocksInView::take(const Block &block) {
+    MPI_Count count = 0;
+    if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
+        return false;
+    KnownType *const known = find_known(block.datatype);
+    if (known == nullptr || !known->is_taken(block.datatype, count) ||
+        !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
+        return false;
+    std::uintptr_t bytes = 0;
+    if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||
+        __builtin_add_overflow(bytes_, bytes, &bytes_))
+        return false;
+    gain_ |= block.count > 1 || !known->one_is_contiguous();
+    return bytes / static_cast<std::uintptr_t>(block.repeated) <= max_collective_bytes;
+}
+
+bool BlocksInView::worth_packing() const {
+    return taken_ && gain_ && bytes_ >= min_collective_bytes;
+}
+
+PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block &block = blocks[i];
         parts_[i].offset = bytes_;
-        MPI_Count count = 0;
-        if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
-            return false;
-        if (count == 0) continue;
-        KnownType *const known = find_known(block.datatype);
-        if (known == nullptr || !known->is_taken(block.datatype, count) ||
-            known->item_datatype() == MPI_DATATYPE_NULL) {
-            taken = false;
-            continue;
-        }
-        std::uintptr_t bytes = 0;
-        if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||
-            __builtin_add_overflow(bytes_, bytes, &bytes_))
-            return false;
-        gains |= block.count > 1 || !known->one_is_contiguous();
-        if (bytes / static_cast<std::uintptr_t>(block.repeated) > max_sent_bytes) taken = false;
-        parts_[i].typed = TypedBuffer(known, block.buffer, count);
+        if (block.count == 0) continue;
+        parts_[i].typed =
+            TypedBuffer(find_known(block.datatype), block.buffer, block.count * block.repeated);
+        bytes_ += parts_[i].typed.bytes();
         repeated_ = block.repeated;
     }
-    return taken && gains && bytes_ >= min_taken_bytes;
+    memory_ = PackedMemory(bytes_);
 }
 
 MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {

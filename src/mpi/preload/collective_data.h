@@ -3,6 +3,7 @@
 
 #include "preload/message.h"
 
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -16,10 +17,25 @@ struct Block {
     int repeated = 1;
 };
 
-// Blocks, packed one behind the other. Empty if they are left to MPI.
+// Whether to pack some blocks here. Each type learns how much is moved with it.
+class BlocksInView {
+public:
+    void add(const Block &block);
+    bool worth_packing() const;
+
+private:
+    bool take(const Block &block);
+
+    bool taken_ = true;
+    bool gain_ = false;
+    std::uintptr_t bytes_ = 0;
+};
+
+// Blocks, packed one behind the other. Empty if there is no memory.
 class PackedBlocks {
 public:
     PackedBlocks() = default;
+    // They are worth packing.
     explicit PackedBlocks(const std::vector<Block> &blocks);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
@@ -41,7 +57,6 @@ private:
         TypedBuffer typed; // empty if it has no data
         std::uintptr_t offset = 0;
     };
-    bool find_parts(const std::vector<Block> &blocks);
 
     std::vector<Part> parts_;
     int repeated_ = 1;
@@ -73,5 +88,6 @@ struct PackedSide {
 struct CollectiveData {
     PackedSide sent, received;
 };
+using CollectivePtr = std::unique_ptr<CollectiveData>;
 
 } // namespace ucd_mpi

@@ -149,6 +149,12 @@ std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI
     return bytes;
 }
 
+bool KnownType::may_be_collective() const {
+    const State state = state_.load(std::memory_order_acquire);
+    return state == State::fresh || (state == State::taken && signature() != nullptr &&
+                                     mean_segment_ <= max_collective_segment);
+}
+
 MPI_Datatype KnownType::item_datatype() {
     std::call_once(item_made_, [&] {
         if (signature_.datatype == MPI_DATATYPE_NULL || signature_.per_item > INT_MAX) return;

@@ -37,6 +37,9 @@ public:
     // MPI library should.
     std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count);
 
+    // False if all collective calls with this type are left to MPI.
+    bool may_be_collective() const;
+
     // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }

@@ -12,7 +12,7 @@ namespace ucd_mpi {
 struct Operation {
     TypedBuffer typed;
     PackedMemory packed;
-    std::unique_ptr<CollectiveData> collective; // instead of typed and packed
+    CollectivePtr collective; // instead of typed and packed
     MPI_Comm comm = MPI_COMM_NULL;
     bool receives = false;
     bool persistent = false;

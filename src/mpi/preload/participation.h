@@ -32,6 +32,7 @@ struct Participation {
     // What of the receive buffer MPI reads, or leaves as it is.
     enum class Kept { none, own, all } kept = Kept::none;
 };
+// Nothing if the call is left to MPI.
 std::optional<Participation> participation(Pattern pattern, const void *sendbuf, MPI_Comm comm);
 
 } // namespace ucd_mpi
