@@ -121,7 +121,8 @@ class Fortran(unittest.TestCase):
             text = run('env', f'LD_PRELOAD={PRELOAD}', program, UCD_MPI_STATS='1')
             self.assertIn('all messages arrived', text)
             taken = taken_over(text)
-            for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Isend', 'Send_init', 'Recv', 'Irecv', 'Recv_init'):
+            for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Isend', 'Send_init', 'Recv', 'Irecv', 'Recv_init', 'Allgather',
+                         'Iallgather', 'Bcast', 'Sendrecv_replace'):
                 self.assertGreater(taken.get(call, 0), 0, call)
 
 

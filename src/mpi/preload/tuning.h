@@ -21,7 +21,7 @@ inline constexpr std::uintptr_t max_sent_segment = 32;
 inline constexpr std::uintptr_t max_sent_bytes = 512 << 10;
 inline constexpr std::uintptr_t max_collective_segment = 16;
 inline constexpr std::uintptr_t max_collective_bytes = 256 << 10;
-inline constexpr std::uintptr_t min_collective_bytes = 8 << 10;
+inline constexpr std::uintptr_t min_collective_bytes = 16 << 10;
 #else
 inline constexpr std::uintptr_t max_sent_segment = 128;
 inline constexpr std::uintptr_t max_sent_bytes = UINTPTR_MAX;

@@ -23,7 +23,7 @@ program exchange
     use iso_c_binding
     implicit none
 
-    integer, parameter :: elements = 2000, stride = 3, at_once = 4
+    integer, parameter :: elements = 2100, stride = 3, at_once = 4
     integer :: rank, provided, ierror
 
     ! Every third element is sent.
@@ -53,6 +53,7 @@ program exchange
     call persistent()
     call from_bottom()
     call started_elsewhere()
+    call collective()
     call sections()
     call MPI_Type_free(strided, ierror)
     call MPI_Barrier(MPI_COMM_WORLD, ierror)
@@ -249,6 +250,44 @@ contains
         end if
         call check_arrived(77, 1, 'MPI_BOTTOM')
         call MPI_Type_free(absolute, ierror)
+    end subroutine
+
+    ! Each process has a column, and gets the other's.
+    subroutine collective()
+        DATATYPE :: column
+        REQUEST :: request
+        integer :: way, j
+        integer(MPI_ADDRESS_KIND) :: lb, extent
+        character(20) :: what
+        lb = 0
+        extent = 8*elements*stride
+        call MPI_Type_create_resized(strided, lb, extent, column, ierror)
+        call MPI_Type_commit(column, ierror)
+        do way = 1, 4
+            write (what, '(a, i0)') 'collective call ', way
+            values = -1
+            values(1::stride, rank + 1) = 100*way + rank
+            select case (way)
+            case (1)
+                call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values, 1, column, MPI_COMM_WORLD, ierror)
+            case (2)
+                call MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values, 1, column, MPI_COMM_WORLD, request, ierror)
+                call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+            case (3)
+                do j = 0, 1
+                    call MPI_Bcast(values(1, j + 1), 1, column, j, MPI_COMM_WORLD, ierror)
+                end do
+            case (4)
+                values(1::stride, 2 - rank) = values(1::stride, rank + 1)
+                call MPI_Sendrecv_replace(values(1, 2 - rank), 1, column, 1 - rank, 1, 1 - rank, 1, MPI_COMM_WORLD, &
+                                          MPI_STATUS_IGNORE, ierror)
+            end select
+            do j = 1, 2
+                call check(all(values(1::stride, j) == 100*way + j - 1), what // ': a number differs')
+                call check(all(values(2::stride, j) == -1) .and. all(values(3::stride, j) == -1), what // ': a gap differs')
+            end do
+        end do
+        call MPI_Type_free(column, ierror)
     end subroutine
 
     subroutine started_elsewhere()
