@@ -189,7 +189,7 @@ enum Kind {
 
 struct Call {
     Kind kind = bcast;
-    bool nonblocking = false, in_place = false, plain = false;
+    bool nonblocking = false, in_place = false, from_bottom = false, plain = false;
     int root = 0;
     MPI_Comm comm = MPI_COMM_NULL;
 };
@@ -222,6 +222,12 @@ void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Si
     const int *const sbd = s.byte_displs.data(), *const rbd = r.byte_displs.data();
     const MPI_Datatype st = from_root && !is_root ? MPI_DATATYPE_NULL : s.type;
     const MPI_Datatype rt = to_root && !is_root ? MPI_DATATYPE_NULL : r.type;
+    std::vector<MPI_Aint> sa = s.addresses, ra = r.addresses;
+    if (call.from_bottom) { // displacements are addresses
+        for (MPI_Aint &address : sa) address += reinterpret_cast<MPI_Aint>(sb);
+        for (MPI_Aint &address : ra) address += reinterpret_cast<MPI_Aint>(rb);
+        sb = rb = MPI_BOTTOM;
+    }
     MPI_Request request = MPI_REQUEST_NULL;
     int error = MPI_SUCCESS;
     switch (call.kind) {
@@ -263,8 +269,8 @@ void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Si
                     call.comm);
         break;
     default:
-        error = RUN(Neighbor_alltoallw, Ineighbor_alltoallw, sb, scs, s.addresses.data(),
-                    s.types.data(), rb, rcs, r.addresses.data(), r.types.data(), call.comm);
+        error = RUN(Neighbor_alltoallw, Ineighbor_alltoallw, sb, scs, sa.data(), s.types.data(), rb,
+                    rcs, ra.data(), r.types.data(), call.comm);
     }
     CHECK(error == MPI_SUCCESS);
     if (call.nonblocking) {
@@ -322,6 +328,7 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
 #ifdef OPEN_MPI // whose own calls of these fail in Open MPI 4.1
     if (call.kind >= alltoall && call.nonblocking) call.in_place = false;
 #endif
+    call.from_bottom = call.kind == neighbor_alltoallw && own.chance(50);
     const std::size_t topology = shared.below(4);
     const bool neighbors = call.kind >= neighbor_allgather;
     call.comm = neighbors ? topologies.comms[topology] : MPI_COMM_WORLD;

@@ -152,6 +152,8 @@ class Run(unittest.TestCase):
         text = run(self.run_script, '--', EXCHANGE, '5', UCD_MPI_STATS='1')
         self.assertIn('all messages arrived', text)
         self.assertGreater(taken_over(text).get('Isend', 0), 10)
+        for program in FORTRAN:
+            self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
 
     def test_refuses_with_a_reason(self):
         self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))

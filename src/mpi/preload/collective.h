@@ -17,6 +17,12 @@ inline bool may_be_collective(MPI_Datatype datatype) {
     return known != nullptr && known->may_be_collective();
 }
 
+// The buffer may be MPI_BOTTOM.
+inline const void *address(const void *buffer, MPI_Count displ) {
+    return reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                          static_cast<std::uintptr_t>(displ));
+}
+
 // Arguments for one side of a call. `arguments` returns them as MPI gets them.
 
 // `count` items for each process, one behind the other.
@@ -67,8 +73,7 @@ struct CountedBlocks {
         std::vector<Displ> &packed_displs = side.displs_of<Displ>();
         MPI_Count items = 0;
         for (int i = 0; i < blocks; ++i) {
-            all.push_back(
-                {static_cast<std::byte *>(buffer) + displs[i] * extent, counts[i], datatype});
+            all.push_back({address(buffer, displs[i] * extent), counts[i], datatype});
             packed_displs.push_back(static_cast<Displ>(items));
             items += counts[i];
         }
@@ -102,7 +107,7 @@ struct TypedBlocks {
         PackedSide side;
         std::vector<Block> all;
         for (int i = 0; i < blocks; ++i)
-            all.push_back({static_cast<std::byte *>(buffer) + displs[i], counts[i], datatypes[i]});
+            all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
         PackedBlocks packed(all);
         if (packed.bytes() > std::numeric_limits<Displ>::max()) return side;
         for (int i = 0; i < blocks; ++i) {

@@ -15,7 +15,7 @@ struct Caller {
     std::uintptr_t begin = 0, end = 0;
     bool fortran = false;
 };
-constexpr std::size_t remembered = 4;
+constexpr std::size_t remembered = 8;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Caller, remembered> last_callers;
 [[gnu::tls_model("initial-exec")]] thread_local std::size_t oldest = 0;
 
