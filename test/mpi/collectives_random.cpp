@@ -16,7 +16,7 @@ namespace {
 #ifdef MPICH_VERSION
 constexpr int max_elements = 150;
 #else
-constexpr int max_elements = 1000;
+constexpr int max_elements = 3000;
 #endif
 
 // What a type consists of: drawn alike by all processes.
@@ -302,9 +302,9 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     call.comm = neighbors ? topologies.comms[topology] : MPI_COMM_WORLD;
     Elements elements;
     const MPI_Datatype particle = types.particle();
-    elements.leaf = std::array{MPI_INT, MPI_DOUBLE, MPI_SHORT, particle}[shared.below(4)];
-    elements.number = shared.chance(20)
-                          ? 1 + static_cast<int>(shared.below(50)) // left to MPI
+    elements.leaf = std::array{MPI_INT, MPI_DOUBLE, particle}[shared.below(3)];
+    const bool few = number / kinds % 10 >= 8; // which is left to MPI
+    elements.number = few ? 1 + static_cast<int>(shared.below(50))
                           : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
     const int blocks = neighbors ? topologies.neighbours(topology) : processes;
     const int count = 1 + static_cast<int>(shared.below(4));
