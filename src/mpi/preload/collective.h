@@ -166,6 +166,8 @@ template <class Send, class Receive>
 CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
                               MPI_Comm comm) {
     if (!settings().messages || !has_known_types()) return nullptr;
+    // Every process reads the type of a broadcast.
+    if (pattern == Pattern::broadcast && !send.may_be_taken()) return nullptr;
     Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
     reads.send = reads.send && send.may_be_taken();
     reads.receive = reads.receive && receive.may_be_taken();
