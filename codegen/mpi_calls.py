@@ -4,6 +4,7 @@
     mpi_calls.py OUTPUT_DIRECTORY      writes calls.h and wrappers.cpp
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -15,8 +16,21 @@ sys.dont_write_bytecode = True  # nothing is written beside the sources
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
+def arguments(parameters):
+    """The names of parameters."""
+    return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
+
+
+def with_types(parameters, count, address, displ):
+    """Parameters of one of the two forms of a function."""
+    for name, c_type in (("COUNT", count), ("ADDRESS", address), ("DISPL", displ)):
+        parameters = re.sub(rf"\b{name}\b", c_type, parameters)
+    return parameters
+
+
 class Call(NamedTuple):
-    """A function of MPI. In parameters, COUNT is int, and MPI_Count in the form with _c."""
+    """A function of MPI. In parameters, COUNT is int, and MPI_Count in the form with _c; ADDRESS is MPI_Aint, and
+    MPI_Count in that form; DISPL is int, and MPI_Aint in that form."""
 
     name: str  # without MPI_
     function: str  # in src/mpi/preload
@@ -24,11 +38,14 @@ class Call(NamedTuple):
     counts: bool = True  # it has a form with _c
     counted: bool = True  # the statistics have a line for it
     first: str = ""  # an argument that the function takes before MPI's
+    instead: str = ""  # what it takes instead of MPI's arguments
 
 
 _SEND = "const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
 _RECEIVE = "void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm"
+_MATCHED = "void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *matched"
 _REQUEST = "MPI_Request *request"
+_BROADCAST = "void *buffer, COUNT count, MPI_Datatype datatype, int root, MPI_Comm comm"
 _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses"
 
 
@@ -36,11 +53,39 @@ def _completion(name, function, parameters):
     return Call(name, function, parameters, counts=False, counted=False)
 
 
+def _one_side(form, way, displ):
+    """One side's parameters, in the three forms that MPI has, with its names for sending or receiving."""
+    const = "const " if way == "send" else ""
+    displs = "sdispls" if way == "send" else "rdispls"
+    if form == "equal":
+        return f"{const}void *{way}buf, COUNT {way}count, MPI_Datatype {way}type"
+    if form == "counted":
+        return f"{const}void *{way}buf, const COUNT *{way}counts, const {displ} *{displs}, MPI_Datatype {way}type"
+    return f"{const}void *{way}buf, const COUNT *{way}counts, const {displ} *{displs}, const MPI_Datatype *{way}types"
+
+
+def _collective(name, pattern, send, receive, displ="DISPL"):
+    """The blocking and the nonblocking function."""
+    rooted = pattern in ("gather", "scatter")
+    sides = [_one_side(send, "send", displ), _one_side(receive, "recv", displ)]
+    where = "int root, MPI_Comm comm" if rooted else "MPI_Comm comm"
+    instead = ", ".join([f"ucd_mpi::Pattern::{pattern}",
+                         *[f"ucd_mpi::blocks({', '.join(arguments(side))})" for side in sides],
+                         "ucd_mpi::Rooted{root, comm}" if rooted else "ucd_mpi::Unrooted{comm}"])
+    parameters = ", ".join([*sides, where])
+    return [Call(name, "collective", parameters, instead=instead),
+            Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request")]
+
+
 CALLS = [
     Call("Pack", "pack", "const void *inbuf, COUNT incount, MPI_Datatype datatype, void *outbuf, "
                          "COUNT outsize, COUNT *position, MPI_Comm comm"),
     Call("Unpack", "unpack", "const void *inbuf, COUNT insize, COUNT *position, void *outbuf, "
                              "COUNT outcount, MPI_Datatype datatype, MPI_Comm comm"),
+    Call("Pack_external", "pack_external", "const char *datarep, const void *inbuf, COUNT incount, "
+                                           "MPI_Datatype datatype, void *outbuf, ADDRESS outsize, ADDRESS *position"),
+    Call("Unpack_external", "unpack_external", "const char *datarep, const void *inbuf, ADDRESS insize, "
+                                               "ADDRESS *position, void *outbuf, COUNT outcount, MPI_Datatype datatype"),
     *[Call(f"{mode}send".capitalize(), "blocking_send", _SEND) for mode in ("", "b", "s", "r")],
     *[Call(f"i{mode}send".capitalize(), "nonblocking_send", f"{_SEND}, {_REQUEST}") for mode in ("", "b", "s", "r")],
     *[Call(f"{mode}send_init".capitalize(), "persistent", f"{_SEND}, {_REQUEST}", first="false")
@@ -48,9 +93,29 @@ CALLS = [
     Call("Recv", "blocking_receive", f"{_RECEIVE}, MPI_Status *status"),
     Call("Irecv", "nonblocking_receive", f"{_RECEIVE}, {_REQUEST}"),
     Call("Recv_init", "persistent", f"{_RECEIVE}, {_REQUEST}", first="true"),
+    Call("Mrecv", "matched_receive", f"{_MATCHED}, MPI_Status *status"),
+    Call("Imrecv", "nonblocking_matched_receive", f"{_MATCHED}, {_REQUEST}"),
+    Call("Sendrecv_replace", "replace", "void *buf, COUNT count, MPI_Datatype datatype, int dest, int sendtag, "
+                                        "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),
     Call("Sendrecv", "send_receive", "const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, "
                                      "int sendtag, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype, "
                                      "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),
+    Call("Bcast", "broadcast", _BROADCAST),
+    Call("Ibcast", "broadcast", f"{_BROADCAST}, {_REQUEST}"),
+    *_collective("Gather", "gather", "equal", "equal"),
+    *_collective("Gatherv", "gather", "equal", "counted"),
+    *_collective("Scatter", "scatter", "equal", "equal"),
+    *_collective("Scatterv", "scatter", "counted", "equal"),
+    *_collective("Allgather", "allgather", "equal", "equal"),
+    *_collective("Allgatherv", "allgather", "equal", "counted"),
+    *_collective("Alltoall", "alltoall", "equal", "equal"),
+    *_collective("Alltoallv", "alltoall", "counted", "counted"),
+    *_collective("Alltoallw", "alltoall", "typed", "typed"),
+    *_collective("Neighbor_allgather", "neighbor_allgather", "equal", "equal"),
+    *_collective("Neighbor_allgatherv", "neighbor_allgather", "equal", "counted"),
+    *_collective("Neighbor_alltoall", "neighbor_alltoall", "equal", "equal"),
+    *_collective("Neighbor_alltoallv", "neighbor_alltoall", "counted", "counted"),
+    *_collective("Neighbor_alltoallw", "neighbor_alltoall", "typed", "typed", displ="MPI_Aint"),
     _completion("Type_commit", "commit", "MPI_Datatype *datatype"),
     _completion("Start", "start", _REQUEST),
     _completion("Startall", "start_all", "int count, MPI_Request *requests"),
@@ -69,9 +134,7 @@ CALLS = [
 ]
 
 
-def arguments(parameters):
-    """The names of parameters."""
-    return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
+HEADERS = ["collective", "completion", "fortran", "next", "pack", "point_to_point"]  # of src/mpi/preload
 
 
 def main():
@@ -84,8 +147,8 @@ def main():
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    env.filters.update(arguments=arguments)
-    env.globals.update(calls=CALLS)
+    env.filters.update(arguments=arguments, with_types=with_types)
+    env.globals.update(calls=CALLS, headers=HEADERS)
     for name in ("calls.h", "wrappers.cpp"):
         (output / name).write_text(env.get_template(f"mpi_{name}.j2").render())
 

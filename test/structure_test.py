@@ -14,7 +14,7 @@ REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
 GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
-    'dlfcn.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/uio.h', 'emmintrin.h', 'immintrin.h',
+    'dlfcn.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/uio.h', 'emmintrin.h', 'immintrin.h',
 }
 
 # Rooms within a part of the library, lowest first. A file includes its own room and lower ones only.

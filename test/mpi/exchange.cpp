@@ -8,19 +8,6 @@
 #include <cstdlib>
 #include <vector>
 
-namespace ucdtest {
-
-int rank = -1;
-std::string current;
-
-void fail(const char *what, int line) {
-    std::fprintf(stderr, "line %d: rank %d: %s: %s\n", line, rank, what, current.c_str());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
-}
-
-} // namespace ucdtest
-
 using namespace ucdtest;
 
 int main(int argc, char **argv) {

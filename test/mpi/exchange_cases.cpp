@@ -161,6 +161,49 @@ void large_message() {
     }
 }
 
+// Each third element; those of external32 are big endian.
+void external_form() {
+    current = "the external32 form";
+    struct Kind {
+        MPI_Datatype datatype;
+        std::size_t bytes, width;
+    };
+    const std::vector<Kind> kinds = {
+        {MPI_CHAR, 1, 1},  {MPI_SHORT, 2, 2},
+        {MPI_FLOAT, 4, 4}, {MPI_DOUBLE, 8, 8},
+#ifndef MPICH_VERSION // which MPICH 4.0.2 is aborted by
+        {MPI_2INT, 8, 4},  {MPI_C_DOUBLE_COMPLEX, 16, 8},
+#endif
+    };
+    for (const Kind &kind : kinds) {
+        constexpr int n = 9000;
+        MPI_Datatype datatype = MPI_DATATYPE_NULL;
+        MPI_OK(MPI_Type_vector(n, 1, 3, kind.datatype, &datatype));
+        MPI_OK(MPI_Type_commit(&datatype));
+        std::vector<unsigned char> memory(3 * n * kind.bytes), packed(n * kind.bytes), expected;
+        for (std::size_t i = 0; i < memory.size(); ++i)
+            memory[i] = static_cast<unsigned char>(i * 7 >> 3);
+        for (std::size_t i = 0; i < packed.size(); i += kind.width)
+            for (std::size_t j = kind.width; j-- > 0;) {
+                const std::size_t element = i / kind.bytes, at = i % kind.bytes + j;
+                expected.push_back(memory[element * 3 * kind.bytes + at]);
+            }
+        const auto size = static_cast<MPI_Aint>(packed.size());
+        MPI_Aint position = 0;
+        MPI_OK(MPI_Pack_external("external32", memory.data(), 1, datatype, packed.data(), size,
+                                 &position));
+        CHECK(position == size && packed == expected);
+        std::vector<unsigned char> unpacked = memory;
+        for (std::size_t i = 0; i < memory.size(); ++i)
+            if (i / kind.bytes % 3 == 0) unpacked[i] = 0;
+        position = 0;
+        MPI_OK(MPI_Unpack_external("external32", packed.data(), size, &position, unpacked.data(), 1,
+                                   datatype));
+        CHECK(position == size && unpacked == memory);
+        MPI_OK(MPI_Type_free(&datatype));
+    }
+}
+
 // A persistent send packs what is in memory when it is started.
 void persistent_again() {
     current = "a persistent request that is started again";
@@ -180,6 +223,37 @@ void persistent_again() {
         CHECK(strided.has(first, 1000));
     }
     MPI_OK(MPI_Request_free(&request));
+}
+
+void replaced() {
+    current = "MPI_Sendrecv_replace";
+    Strided strided;
+    strided.warm();
+    MPI_Status status;
+    int elements = 0;
+    strided.fill(100 * rank);
+    MPI_OK(MPI_Sendrecv_replace(strided.ints.data(), 1, strided.datatype, 1 - rank, rank, 1 - rank,
+                                1 - rank, MPI_COMM_WORLD, &status));
+    CHECK(strided.has(100 * (1 - rank), 1000));
+    MPI_OK(MPI_Get_elements(&status, strided.datatype, &elements));
+    CHECK(status.MPI_SOURCE == 1 - rank && status.MPI_TAG == 1 - rank && elements == 1000);
+    // One way only.
+    const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;
+    strided.fill(7 + rank);
+    MPI_OK(MPI_Sendrecv_replace(strided.ints.data(), 1, strided.datatype, to, 0, from, 0,
+                                MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(strided.has(7, 1000));
+}
+
+void no_message() {
+    current = "a probe of no process";
+    Strided strided;
+    strided.warm();
+    MPI_Message matched = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_OK(MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &matched, &status));
+    MPI_OK(MPI_Mrecv(strided.ints.data(), 1, strided.datatype, &matched, &status));
+    CHECK(status.MPI_SOURCE == MPI_PROC_NULL && strided.has(0, 0));
 }
 
 void threads_at_once() {
@@ -217,7 +291,10 @@ void named_cases() {
     errors_are_those_of_mpi();
     cancelled_receive();
     freed_while_under_way();
+    external_form();
     persistent_again();
+    replaced();
+    no_message();
     threads_at_once();
 }
 

@@ -77,6 +77,36 @@ void check_packing(Message &m) {
     }
 }
 
+// MPICH 4.0.2 is aborted by structs.
+bool has_external_form(const Recipe &recipe) {
+#ifdef MPICH_VERSION
+    return to_text(recipe).find("structure") == std::string::npos;
+#else
+    return static_cast<void>(recipe), true;
+#endif
+}
+
+// In the external32 form the library does what MPI itself does.
+void check_external(Message &m) {
+    MPI_Aint position = 0, by_mpi = 0;
+    std::vector<std::byte> packed(m.map.size() + 16), expected = packed;
+    const auto whole = static_cast<MPI_Aint>(packed.size());
+    const int rc = PMPI_Pack_external("external32", m.buf(), m.count, m.datatype.get(),
+                                      expected.data(), whole, &by_mpi);
+    CHECK(MPI_Pack_external("external32", m.buf(), m.count, m.datatype.get(), packed.data(), whole,
+                            &position) == rc);
+    if (rc != MPI_SUCCESS) return;
+    CHECK(position == by_mpi && packed == expected);
+    std::vector<std::byte> unpacked(m.memory.size()), other = unpacked;
+    by_mpi = 0;
+    MPI_OK(PMPI_Unpack_external("external32", packed.data(), position, &by_mpi, m.buffer(other),
+                                m.count, m.datatype.get()));
+    position = 0;
+    MPI_OK(MPI_Unpack_external("external32", packed.data(), by_mpi, &position, m.buffer(unpacked),
+                               m.count, m.datatype.get()));
+    CHECK(position == by_mpi && unpacked == other);
+}
+
 // A type that MPI itself moves as its standard says, and whose bytes occur once.
 Message draw_message(Rng &rng) {
     for (;;) {
@@ -84,7 +114,9 @@ Message draw_message(Rng &rng) {
         options.max_bytes = 1 << 15;
         options.max_span = 1 << 18;
         options.elements = elements_of_mpi();
-        if (rng.chance(50)) options.elements = {UCD_TYPE__DOUBLE, UCD_TYPE__INT};
+        // The external32 form of some others is wrong in both MPI libraries.
+        const bool portable = rng.chance(50);
+        if (portable) options.elements = {UCD_TYPE__DOUBLE, UCD_TYPE__INT};
         options.unpack_safe = true;
         const RandomType random = random_type(rng, options);
         if (has_empty_part(*random.recipe)) continue;
@@ -102,6 +134,7 @@ Message draw_message(Rng &rng) {
         if (m.map.size() < 256 && rng.chance(80)) continue; // left to MPI
         if (m.map.size() > max_message || overlaps(m.map) || !mpi_agrees(m)) continue;
         check_packing(m);
+        if (portable && has_external_form(*random.recipe)) check_external(m);
         current += to_text(*random.recipe) + " x " + std::to_string(m.count) + " (" +
                    std::to_string(m.map.size()) + " bytes); ";
         return m;
@@ -221,7 +254,8 @@ void receive_all(const Plan &plan, std::vector<Message> &messages, Rng rng) {
         Message &m = messages[i];
         const int tag = static_cast<int>(i);
         MPI_Message matched = MPI_MESSAGE_NULL;
-        switch (plan.native_receive ? 3 : rng.below(3)) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        switch (plan.native_receive ? 4 : rng.below(4)) {
         case 0:
             MPI_OK(MPI_Probe(0, tag, MPI_COMM_WORLD, &statuses[i]));
             check_status(statuses[i], m, tag);
@@ -233,6 +267,11 @@ void receive_all(const Plan &plan, std::vector<Message> &messages, Rng rng) {
         case 2:
             MPI_OK(MPI_Mprobe(0, tag, MPI_COMM_WORLD, &matched, &statuses[i]));
             MPI_OK(MPI_Mrecv(m.buf(), m.count, m.datatype.get(), &matched, &statuses[i]));
+            break;
+        case 3:
+            MPI_OK(MPI_Mprobe(0, tag, MPI_COMM_WORLD, &matched, &statuses[i]));
+            MPI_OK(MPI_Imrecv(m.buf(), m.count, m.datatype.get(), &matched, &request));
+            MPI_OK(MPI_Wait(&request, &statuses[i]));
             break;
         default:
             MPI_OK(PMPI_Recv(m.buf(), m.count, m.datatype.get(), 0, tag, MPI_COMM_WORLD,

@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME LAUNCHER EXCHANGE PRELOAD RUN
+    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES COUNTER PRELOAD RUN [FORTRAN...]
 """
 
 import os
@@ -11,9 +11,9 @@ import sys
 import tempfile
 import unittest
 
-NAME, LAUNCHER, EXCHANGE, PRELOAD, RUN = sys.argv[1:6]
-EXCHANGE, PRELOAD = (str(pathlib.Path(path).resolve()) for path in (EXCHANGE, PRELOAD))
-del sys.argv[1:6]
+NAME, LAUNCHER = sys.argv[1:3]
+EXCHANGE, COLLECTIVES, COUNTER, PRELOAD, RUN, *FORTRAN = (str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
+del sys.argv[1:]
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 
 
@@ -39,8 +39,10 @@ class Preload(unittest.TestCase):
         self.assertIn('all messages arrived', text)
         taken = taken_over(text)
         for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Bsend', 'Rsend', 'Isend', 'Issend', 'Ibsend', 'Irsend',
-                     'Send_init', 'Ssend_init', 'Bsend_init', 'Rsend_init', 'Recv', 'Irecv', 'Recv_init', 'Sendrecv'):
+                     'Send_init', 'Ssend_init', 'Bsend_init', 'Rsend_init', 'Recv', 'Irecv', 'Recv_init', 'Sendrecv', 'Mrecv',
+                     'Imrecv', 'Pack_external', 'Unpack_external'):
             self.assertGreater(taken.get(call, 0), 10 if call != 'Ibsend' else 0, call)
+        self.assertGreater(taken['Sendrecv_replace'], 0)
 
     def test_one_end_only(self):
         # The other process has the MPI library alone.
@@ -57,9 +59,71 @@ class Preload(unittest.TestCase):
         self.assertEqual(sum(taken_over(text).values()), 0)
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '5', UCD_MPI_STATS='1', UCD_MPI='pack')
         taken = {call for call, count in taken_over(text).items() if count > 0}
-        self.assertEqual(taken, {'Pack', 'Unpack'})
+        self.assertEqual(taken, {'Pack', 'Unpack', 'Pack_external', 'Unpack_external'})
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
+
+
+class Collectives(unittest.TestCase):
+    CALLS = ('Bcast', 'Gather', 'Gatherv', 'Scatter', 'Scatterv', 'Allgather', 'Allgatherv', 'Alltoall', 'Alltoallv',
+             'Alltoallw', 'Neighbor_allgather', 'Neighbor_allgatherv', 'Neighbor_alltoall', 'Neighbor_alltoallv',
+             'Neighbor_alltoallw')
+
+    def test_results_are_those_of_the_plain_library(self):
+        text = ''
+        for processes in (2, 3, 4):
+            text += run('env', f'LD_PRELOAD={PRELOAD}', COLLECTIVES, processes=processes, UCD_MPI_STATS='1')
+        self.assertEqual(text.count('all results agree'), 3)
+        taken = taken_over(text)
+        for call in self.CALLS:
+            self.assertGreater(taken.get(call, 0), 0, call)
+            self.assertGreater(taken.get(f'I{call.lower()}', 0), 0, call)
+
+    def test_some_processes_only(self):
+        script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
+                  f'1) export LD_PRELOAD={PRELOAD};; esac; exec {COLLECTIVES} 100')
+        text = run('sh', '-c', script, processes=3, UCD_MPI_STATS='1')
+        self.assertIn('all results agree', text)
+        self.assertGreater(sum(taken_over(text).values()), 100)
+
+
+class WithAnotherTool(unittest.TestCase):
+    COUNT = re.compile(r'counter: rank 0: (\w+): (\d+) calls, (\d+) derived')
+
+    def counted(self, program, *preload):
+        text = run('env', f'LD_PRELOAD={":".join(preload)}', program, '40', UCD_MPI_STATS='1')
+        self.assertRegex(text, 'all messages arrived|all results agree')
+        statistics = {call: (int(taken), int(left)) for rank, call, taken, _, left in LINE.findall(text) if rank == '0'}
+        return statistics, {call: (int(calls), int(derived)) for call, calls, derived in self.COUNT.findall(text)}
+
+    def test_each_sees_what_the_one_before_calls(self):
+        statistics, before = self.counted(EXCHANGE, COUNTER, PRELOAD)
+        _, after = self.counted(EXCHANGE, PRELOAD, COUNTER)
+        self.assertEqual(before['Isend'], (sum(statistics['Isend']), before['Isend'][1]))
+        self.assertEqual(after['Isend'][0], before['Isend'][0])
+        self.assertLess(after['Isend'][1], before['Isend'][1])
+        self.assertEqual(before['Pack'][0], sum(statistics['Pack']))
+        self.assertEqual(after['Pack'][0], statistics['Pack'][1])
+
+    def test_collective_calls(self):
+        for preload in ((COUNTER, PRELOAD), (PRELOAD, COUNTER)):
+            statistics, counted = self.counted(COLLECTIVES, *preload)
+            self.assertEqual(counted['Bcast'][0], sum(statistics['Bcast']))
+            self.assertGreater(sum(taken for taken, _ in statistics.values()), 50)
+
+
+@unittest.skipUnless(FORTRAN, 'there is no gfortran with this MPI library')
+class Fortran(unittest.TestCase):
+    def test_all_messages_arrive(self):
+        for program in FORTRAN:
+            text = run(program)
+            self.assertIn('all messages arrived', text)
+            text = run('env', f'LD_PRELOAD={PRELOAD}', program, UCD_MPI_STATS='1')
+            self.assertIn('all messages arrived', text)
+            taken = taken_over(text)
+            for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Isend', 'Send_init', 'Recv', 'Irecv', 'Recv_init', 'Allgather',
+                         'Iallgather', 'Bcast', 'Sendrecv_replace'):
+                self.assertGreater(taken.get(call, 0), 0, call)
 
 
 class Run(unittest.TestCase):
@@ -88,6 +152,8 @@ class Run(unittest.TestCase):
         text = run(self.run_script, '--', EXCHANGE, '5', UCD_MPI_STATS='1')
         self.assertIn('all messages arrived', text)
         self.assertGreater(taken_over(text).get('Isend', 0), 10)
+        for program in FORTRAN:
+            self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
 
     def test_refuses_with_a_reason(self):
         self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))

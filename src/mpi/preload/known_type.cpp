@@ -1,50 +1,16 @@
 #include "preload/known_type.h"
 
+#include "preload/repetition.h"
 #include "preload/tuning.h"
 #include "types/contents.h"
 
-#include <algorithm>
 #include <array>
+#include <climits>
 #include <exception>
 #include <new>
 
 namespace ucd_mpi {
 namespace {
-
-constexpr uintptr_t max_runs = 256;
-using Runs = std::vector<ucd_element_run_t>;
-
-// All runs of a type, if they repeat after at most max_runs: those of one repetition, and how often
-// it occurs.
-bool find_repetition(ucd_type_t type, Runs &runs, std::uintptr_t &times) {
-    Runs window(4 * max_runs);
-    std::uintptr_t got = 0, total = 0;
-    const auto read = [&](std::uintptr_t first) {
-        return ucd_get_element_runs(1, type, first, window.data(), window.size(), &got, &total) ==
-               UCD_SUCCESS;
-    };
-    if (!read(0)) return false;
-    const auto same = [](const ucd_element_run_t &a, const ucd_element_run_t &b) {
-        return a.element == b.element && a.elements == b.elements;
-    };
-    const Runs first(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(got));
-    std::uintptr_t period = 1;
-    const auto repeats = [&] {
-        for (std::uintptr_t i = period; i < first.size(); ++i)
-            if (!same(first[i], first[i - period])) return false;
-        return total % period == 0;
-    };
-    while (period <= max_runs && period < total && !repeats()) ++period;
-    if (period > max_runs || period > first.size()) return false;
-    for (std::uintptr_t at = first.size(); at < total; at += got) {
-        if (!read(at) || got == 0) return false;
-        for (std::uintptr_t i = 0; i < got; ++i)
-            if (!same(window[i], first[(at + i) % period])) return false;
-    }
-    runs.assign(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(period));
-    times = total / period;
-    return true;
-}
 
 // The MPI type of an element; null if several stand for the same.
 MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
@@ -58,7 +24,8 @@ MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
 }
 
 // The runs one behind the other, as an MPI type.
-MPI_Datatype build_packed(const Runs &runs, const std::vector<Leaf> &leaves) {
+MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
+                          const std::vector<Leaf> &leaves) {
     std::vector<int> blocklengths;
     std::vector<MPI_Aint> displs;
     std::vector<MPI_Datatype> types;
@@ -152,6 +119,7 @@ KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
 } // namespace
 
 KnownType::~KnownType() {
+    if (item_ != MPI_DATATYPE_NULL) PMPI_Type_free(&item_);
     if (signature_.owned) PMPI_Type_free(&signature_.datatype);
     if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
 }
@@ -160,24 +128,57 @@ void KnownType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
+bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count) {
+    const State state = state_.load(std::memory_order_acquire);
+    if (state != State::fresh) return state == State::taken;
+    MPI_Count size = 0;
+    if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
+    const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+        return false;
+    std::call_once(learned_, [&] { learn(datatype); });
+    return state_.load(std::memory_order_acquire) == State::taken;
+}
+
 std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
-    State state = state_.load(std::memory_order_acquire);
-    if (state == State::left || count <= 0) return std::nullopt;
-    if (state == State::fresh) {
-        MPI_Count size = 0;
-        if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return std::nullopt;
-        const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-        if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
-            return std::nullopt;
-        std::call_once(learned_, [&] { learn(datatype); });
-        state = state_.load(std::memory_order_acquire);
-        if (state != State::taken) return std::nullopt;
-    }
     std::uintptr_t bytes = 0;
-    if (__builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
+    if (count <= 0 || !is_taken(datatype, count) ||
+        __builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
         bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
         return std::nullopt;
     return bytes;
+}
+
+bool KnownType::may_be_collective() const {
+    const State state = state_.load(std::memory_order_acquire);
+    return state == State::fresh || (state == State::taken && signature() != nullptr &&
+                                     mean_segment_ <= max_collective_segment);
+}
+
+MPI_Datatype KnownType::item_datatype() {
+    std::call_once(item_made_, [&] {
+        if (signature_.datatype == MPI_DATATYPE_NULL || signature_.per_item > INT_MAX) return;
+        MPI_Datatype item = MPI_DATATYPE_NULL;
+        if (PMPI_Type_contiguous(static_cast<int>(signature_.per_item), signature_.datatype,
+                                 &item) != MPI_SUCCESS)
+            return;
+        if (PMPI_Type_commit(&item) == MPI_SUCCESS)
+            item_ = item;
+        else
+            PMPI_Type_free(&item);
+    });
+    return item_;
+}
+
+const ExternalForm *KnownType::external() {
+    std::call_once(external_looked_for_, [&] {
+        ExternalForm form;
+        try {
+            if (form.find(converted_)) external_ = std::move(form);
+        } catch (const std::exception &) { // no memory: MPI may still do it
+        }
+    });
+    return external_ ? &*external_ : nullptr;
 }
 
 void KnownType::learn(MPI_Datatype datatype) {
@@ -216,11 +217,11 @@ void KnownType::find_signature() {
             signature_ = {leaves.front().datatype, static_cast<MPI_Count>(size_) / bytes, false};
         return;
     }
-    Runs runs;
-    std::uintptr_t times = 0;
-    if (!find_repetition(converted_.type, runs, times)) return;
-    const MPI_Datatype packed = build_packed(runs, leaves);
-    if (packed != MPI_DATATYPE_NULL) signature_ = {packed, static_cast<MPI_Count>(times), true};
+    Repetition repetition;
+    if (!find_repetition(converted_.type, repetition)) return;
+    const MPI_Datatype packed = build_packed(repetition.runs, leaves);
+    if (packed != MPI_DATATYPE_NULL)
+        signature_ = {packed, static_cast<MPI_Count>(repetition.times), true};
 }
 
 void remember_committed(MPI_Datatype datatype) {
@@ -235,6 +236,10 @@ void remember_committed(MPI_Datatype datatype) {
     auto *const known = new (std::nothrow) KnownType;
     if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
         known->release();
+}
+
+bool has_known_types() {
+    return keyval.load(std::memory_order_acquire) != MPI_KEYVAL_INVALID;
 }
 
 KnownType *find_known(MPI_Datatype datatype) {

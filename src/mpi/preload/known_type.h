@@ -1,6 +1,7 @@
 // What this library knows of a committed datatype, and how it finds that by the handle.
 #pragma once
 
+#include "preload/external.h"
 #include "types/convert.h"
 
 #include <atomic>
@@ -30,16 +31,27 @@ public:
     void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
 
+    // Whether this library moves data of this type. `count` items more are moved now, by whomever.
+    bool is_taken(MPI_Datatype datatype, MPI_Count count);
     // Whether this library should move `count` items, and how many bytes they are; nothing if the
     // MPI library should.
     std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count);
 
-    // Valid once a call was worth taking.
+    // False if all collective calls with this type are left to MPI.
+    bool may_be_collective() const;
+
+    // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
+    std::uintptr_t size() const { return size_; }
+    bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
     // Null if messages of this type are left to MPI.
     const PackedSignature *signature() const {
         return signature_.datatype != MPI_DATATYPE_NULL ? &signature_ : nullptr;
     }
+    // One packed item as one MPI item; MPI_DATATYPE_NULL if there is no signature.
+    MPI_Datatype item_datatype();
+    // Null if MPI has to bring data of this type into the external32 form.
+    const ExternalForm *external();
 
 private:
     ~KnownType();
@@ -55,8 +67,12 @@ private:
     Converted converted_;
     std::uintptr_t size_ = 0;
     std::uintptr_t mean_segment_ = 0;
-    bool one_is_contiguous_ = false; // but several are not
+    bool one_is_contiguous_ = false;
     PackedSignature signature_;
+    std::once_flag item_made_;
+    MPI_Datatype item_ = MPI_DATATYPE_NULL;
+    std::once_flag external_looked_for_;
+    std::optional<ExternalForm> external_;
 };
 
 // A reference that ends itself; empty for types that are left to MPI.
@@ -83,6 +99,9 @@ private:
 
 // After MPI has committed the datatype.
 void remember_committed(MPI_Datatype datatype);
+
+// Whether there are any; false in programs that have no derived types.
+bool has_known_types();
 
 // Null for predefined types and for types that were not committed, which MPI refuses.
 KnownType *find_known(MPI_Datatype datatype);

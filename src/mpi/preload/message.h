@@ -34,6 +34,11 @@ public:
         bytes_ = *bytes;
     }
 
+    // Of a type that is taken; the bytes must fit.
+    TypedBuffer(KnownType *known, const void *buffer, MPI_Count count)
+        : type_(known), buffer_(const_cast<void *>(buffer)), count_(count),
+          bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
+
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
 
@@ -44,11 +49,18 @@ public:
         return static_cast<Count>(count_ * type_->signature()->per_item);
     }
 
+    const ExternalForm *external() const { return type_->external(); }
+
+    // As a message of as many items, each of the same size and without gaps.
+    MPI_Datatype item_datatype() const { return type_->item_datatype(); }
+
     // Statuses of ucd.h.
-    int pack(void *packed) const {
+    int pack(void *packed) const { return pack(packed, 0, bytes_); }
+    // A part of the packed bytes.
+    int pack(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
         std::uintptr_t moved = 0;
-        return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), 0, packed,
-                        bytes_, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset, packed,
+                        bytes, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
     }
     int unpack(const void *packed, std::uintptr_t bytes) const {
         std::uintptr_t moved = 0;

@@ -54,7 +54,9 @@ int deliver(Operation &operation, MPI_Status &status) {
     PMPI_Test_cancelled(&status, &cancelled);
     if (cancelled != 0) return MPI_SUCCESS;
     operation.delivered = true;
-    const int rc = operation.typed.unpack(operation.packed.data(), received_bytes(status));
+    const int rc = operation.collective != nullptr
+                       ? operation.collective->received.blocks.unpack()
+                       : operation.typed.unpack(operation.packed.data(), received_bytes(status));
     return rc == UCD_SUCCESS ? MPI_SUCCESS : report(operation.comm);
 }
 

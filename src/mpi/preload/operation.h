@@ -1,6 +1,7 @@
 // Nonblocking and persistent operations whose data is packed here, by their requests.
 #pragma once
 
+#include "preload/collective_data.h"
 #include "preload/message.h"
 
 #include <memory>
@@ -11,6 +12,7 @@ namespace ucd_mpi {
 struct Operation {
     TypedBuffer typed;
     PackedMemory packed;
+    CollectivePtr collective; // instead of typed and packed
     MPI_Comm comm = MPI_COMM_NULL;
     bool receives = false;
     bool persistent = false;

@@ -1,7 +1,9 @@
-// MPI_Pack and MPI_Unpack.
+// MPI_Pack and MPI_Unpack, also in the external32 form.
 #pragma once
 
 #include "preload/message.h"
+
+#include <cstring>
 
 namespace ucd_mpi {
 
@@ -43,6 +45,53 @@ int unpack(Call call, Next next, const void *inbuf, Count insize, Count *positio
     }
     count_passed(call);
     return next(inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+inline bool is_external32(const char *datarep) {
+    return datarep != nullptr && std::strcmp(datarep, "external32") == 0;
+}
+
+template <class Next, class Count, class Address>
+int pack_external(Call call, Next next, const char *datarep, const void *inbuf, Count incount,
+                  MPI_Datatype datatype, void *outbuf, Address outsize, Address *position) {
+    if (settings().pack && outbuf != nullptr && is_external32(datarep)) {
+        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
+        const ExternalForm *const form = typed ? typed.external() : nullptr;
+        if (form != nullptr && has_room(outsize, position, typed.bytes())) {
+            char *const packed = static_cast<char *>(outbuf) + *position;
+            if (typed.pack(packed) == UCD_SUCCESS) {
+                form->convert(packed, packed, typed.bytes());
+                *position += static_cast<Address>(typed.bytes());
+                count_taken(call, typed.bytes());
+                return MPI_SUCCESS;
+            }
+        }
+    }
+    count_passed(call);
+    return next(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+template <class Next, class Count, class Address>
+int unpack_external(Call call, Next next, const char *datarep, const void *inbuf, Address insize,
+                    Address *position, void *outbuf, Count outcount, MPI_Datatype datatype) {
+    if (settings().pack && inbuf != nullptr && is_external32(datarep)) {
+        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
+        const ExternalForm *const form = typed ? typed.external() : nullptr;
+        if (form != nullptr && has_room(insize, position, typed.bytes())) {
+            const PackedMemory packed(typed.bytes());
+            if (packed.data() != nullptr) {
+                form->convert(packed.data(), static_cast<const char *>(inbuf) + *position,
+                              typed.bytes());
+                if (typed.unpack(packed.data(), typed.bytes()) == UCD_SUCCESS) {
+                    *position += static_cast<Address>(typed.bytes());
+                    count_taken(call, typed.bytes());
+                    return MPI_SUCCESS;
+                }
+            }
+        }
+    }
+    count_passed(call);
+    return next(datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 
 } // namespace ucd_mpi

@@ -8,7 +8,7 @@ namespace ucd_mpi {
 // Empty if the message is left to MPI.
 template <class Count>
 TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
-    if (!settings().point_to_point || peer == MPI_PROC_NULL) return {};
+    if (!settings().messages || peer == MPI_PROC_NULL) return {};
     return TypedBuffer(Purpose::message, buffer, count, datatype);
 }
 
@@ -98,49 +98,100 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
     return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
 }
 
+// What the user said is received, and where.
+template <class Count>
+struct Received {
+    void *buf;
+    Count count;
+    MPI_Datatype datatype;
+};
+
+// `next(buf, count, datatype, status)` receives.
 template <class Next, class Count>
-int blocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
-                     int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (TypedBuffer typed = message(buf, count, datatype, source)) {
-        PackedMemory packed(typed.bytes());
-        if (packed.data() != nullptr) {
-            count_taken(call, typed.bytes());
-            Operation operation = {std::move(typed), std::move(packed), comm, true};
-            MPI_Status own;
-            MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
-            const TypedBuffer &t = operation.typed;
-            const int rc = next(operation.packed.data(), t.packed_count<Count>(),
-                                t.packed_datatype(), source, tag, comm, used);
-            progress_freed();
-            return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
+                MPI_Status *status) {
+    PackedMemory packed(typed ? typed.bytes() : 0);
+    if (typed && packed.data() != nullptr) {
+        count_taken(call, typed.bytes());
+        Operation operation;
+        operation.typed = std::move(typed);
+        operation.packed = std::move(packed);
+        operation.comm = comm;
+        operation.receives = true;
+        MPI_Status own;
+        MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
+        const TypedBuffer &t = operation.typed;
+        const int rc =
+            next(operation.packed.data(), t.packed_count<Count>(), t.packed_datatype(), used);
+        progress_freed();
+        return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+    }
+    count_passed(call);
+    const int rc = next(user.buf, user.count, user.datatype, status);
+    progress_freed();
+    return rc;
+}
+
+// `next(buf, count, datatype)` starts to receive, and sets *request.
+template <class Next, class Count>
+int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuffer typed,
+                     MPI_Comm comm, MPI_Request *request) {
+    PackedMemory packed(typed ? typed.bytes() : 0);
+    if (typed && packed.data() != nullptr) {
+        if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
+            const TypedBuffer &t = operation->typed;
+            const int rc =
+                next(operation->packed.data(), t.packed_count<Count>(), t.packed_datatype());
+            if (rc != MPI_SUCCESS) return rc;
+            count_taken(call, t.bytes());
+            operation->receives = true;
+            add_operation(*request, std::move(operation));
+            return rc;
         }
     }
     count_passed(call);
-    const int rc = next(buf, count, datatype, source, tag, comm, status);
-    progress_freed();
-    return rc;
+    return next(user.buf, user.count, user.datatype);
+}
+
+template <class Next, class Count>
+int blocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                     int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    return receive_now(
+        call,
+        [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) {
+            return next(b, n, d, source, tag, comm, s);
+        },
+        Received<Count>{buf, count, datatype}, message(buf, count, datatype, source), comm, status);
 }
 
 template <class Next, class Count>
 int nonblocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Request *request) {
-    if (TypedBuffer typed = message(buf, count, datatype, source)) {
-        PackedMemory packed(typed.bytes());
-        if (packed.data() != nullptr) {
-            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
-                const TypedBuffer &t = operation->typed;
-                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
-                                    t.packed_datatype(), source, tag, comm, request);
-                if (rc != MPI_SUCCESS) return rc;
-                count_taken(call, t.bytes());
-                operation->receives = true;
-                add_operation(*request, std::move(operation));
-                return rc;
-            }
-        }
-    }
-    count_passed(call);
-    return next(buf, count, datatype, source, tag, comm, request);
+    return start_to_receive(
+        call,
+        [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, source, tag, comm, request); },
+        Received<Count>{buf, count, datatype}, message(buf, count, datatype, source), comm,
+        request);
+}
+
+// What was probed. Its communicator is not known, so errors of this library are MPI_COMM_SELF's.
+template <class Next, class Count>
+int matched_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                    MPI_Message *matched, MPI_Status *status) {
+    return receive_now(
+        call,
+        [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) { return next(b, n, d, matched, s); },
+        Received<Count>{buf, count, datatype}, message(buf, count, datatype, MPI_ANY_SOURCE),
+        MPI_COMM_SELF, status);
+}
+
+template <class Next, class Count>
+int nonblocking_matched_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                                MPI_Message *matched, MPI_Request *request) {
+    return start_to_receive(
+        call, [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, matched, request); },
+        Received<Count>{buf, count, datatype}, message(buf, count, datatype, MPI_ANY_SOURCE),
+        MPI_COMM_SELF, request);
 }
 
 template <class Next, class Count>
@@ -175,6 +226,33 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
                         source, recvtag, comm, status);
     progress_freed();
     return rc != MPI_SUCCESS || !received.receives ? rc : deliver(received, *status);
+}
+
+template <class Next, class Count>
+int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype, int dest,
+            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+    const int peer = source != MPI_PROC_NULL ? source : dest;
+    if (TypedBuffer typed = message(buf, count, datatype, peer)) {
+        if (PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
+            count_taken(call, typed.bytes());
+            Operation operation;
+            operation.typed = std::move(typed);
+            operation.packed = std::move(packed);
+            operation.comm = comm;
+            operation.receives = true;
+            MPI_Status own;
+            MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
+            const TypedBuffer &t = operation.typed;
+            const int rc = next(operation.packed.data(), t.packed_count<Count>(),
+                                t.packed_datatype(), dest, sendtag, source, recvtag, comm, used);
+            progress_freed();
+            return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+        }
+    }
+    count_passed(call);
+    const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    progress_freed();
+    return rc;
 }
 
 } // namespace ucd_mpi

@@ -11,9 +11,9 @@ Settings read_settings() {
     Settings s;
     const char *mode = secure_getenv("UCD_MPI");
     if (mode != nullptr && std::strcmp(mode, "off") == 0)
-        s.pack = s.point_to_point = false;
+        s.pack = s.messages = false;
     else if (mode != nullptr && std::strcmp(mode, "pack") == 0)
-        s.point_to_point = false;
+        s.messages = false;
     else if (mode != nullptr && std::strcmp(mode, "all") != 0)
         std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI is %s; it must be off, pack or all\n",
                      mode);

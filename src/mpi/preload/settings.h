@@ -4,8 +4,8 @@
 namespace ucd_mpi {
 
 struct Settings {
-    bool pack = true;           // MPI_Pack and MPI_Unpack are taken over
-    bool point_to_point = true; // messages, too
+    bool pack = true;     // MPI_Pack, MPI_Unpack and their external forms are taken over
+    bool messages = true; // so are messages and collective calls
     bool statistics = false;
 };
 

@@ -15,12 +15,19 @@ inline constexpr std::uintptr_t max_packed_segment = 4 << 10;
 
 // A message that is packed here is copied once more than one that MPI packs into its fragments. For
 // how long segments and messages that pays depends on how fast MPI packs.
+// In collective calls: of what goes to or comes from one process, and at least in a whole buffer.
 #ifdef OPEN_MPI
 inline constexpr std::uintptr_t max_sent_segment = 32;
 inline constexpr std::uintptr_t max_sent_bytes = 512 << 10;
+inline constexpr std::uintptr_t max_collective_segment = 16;
+inline constexpr std::uintptr_t max_collective_bytes = 256 << 10;
+inline constexpr std::uintptr_t min_collective_bytes = 16 << 10;
 #else
 inline constexpr std::uintptr_t max_sent_segment = 128;
 inline constexpr std::uintptr_t max_sent_bytes = UINTPTR_MAX;
+inline constexpr std::uintptr_t max_collective_segment = max_sent_segment;
+inline constexpr std::uintptr_t max_collective_bytes = max_sent_bytes;
+inline constexpr std::uintptr_t min_collective_bytes = 512;
 #endif
 
 // Whether MPI knows that a struct without gaps between members is contiguous although its extent

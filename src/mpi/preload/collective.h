@@ -1,0 +1,298 @@
+// Collective calls whose data is packed here. MPI gets as many items as the user said, each of the
+// same size and basic elements, without gaps: what MPI libraries derive from counts and sizes stays
+// the same on all processes, whoever of them packs.
+#pragma once
+
+#include "preload/operation.h"
+#include "preload/participation.h"
+
+#include <limits>
+#include <memory>
+#include <tuple>
+
+namespace ucd_mpi {
+
+inline bool may_be_collective(MPI_Datatype datatype) {
+    const KnownType *const known = find_known(datatype);
+    return known != nullptr && known->may_be_collective();
+}
+
+// The buffer may be MPI_BOTTOM.
+inline const void *address(const void *buffer, MPI_Count displ) {
+    return reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                          static_cast<std::uintptr_t>(displ));
+}
+
+// Arguments for one side of a call. `arguments` returns them as MPI gets them.
+
+// `count` items for each process, one behind the other.
+template <class Count>
+struct EqualBlocks {
+    void *buffer;
+    Count count;
+    MPI_Datatype datatype;
+
+    bool may_be_taken() const { return may_be_collective(datatype); }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        in_view.add({buffer, count, datatype, blocks});
+        return in_view.worth_packing();
+    }
+    PackedSide packed(int blocks) const {
+        PackedSide side;
+        side.blocks = PackedBlocks({{buffer, count, datatype, blocks}});
+        return side;
+    }
+    auto arguments() const { return std::tuple(buffer, count, datatype); }
+    auto arguments(const PackedSide &side) const {
+        return std::tuple(side.blocks.memory(), count, side.blocks.item_datatype());
+    }
+};
+
+// A count and a displacement, in items, for each process.
+template <class Count, class Displ>
+struct CountedBlocks {
+    void *buffer;
+    const Count *counts;
+    const Displ *displs;
+    MPI_Datatype datatype;
+
+    bool may_be_taken() const {
+        return counts != nullptr && displs != nullptr && may_be_collective(datatype);
+    }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
+        return in_view.worth_packing();
+    }
+    PackedSide packed(int blocks) const {
+        MPI_Count lb = 0, extent = 0;
+        PackedSide side;
+        if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
+        std::vector<Block> all;
+        std::vector<Displ> &packed_displs = side.displs_of<Displ>();
+        MPI_Count items = 0;
+        for (int i = 0; i < blocks; ++i) {
+            all.push_back({address(buffer, displs[i] * extent), counts[i], datatype});
+            packed_displs.push_back(static_cast<Displ>(items));
+            items += counts[i];
+        }
+        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(all);
+        return side;
+    }
+    auto arguments() const { return std::tuple(buffer, counts, displs, datatype); }
+    auto arguments(const PackedSide &side) const {
+        return std::tuple(side.blocks.memory(), counts, side.displs_of<Displ>().data(),
+                          side.blocks.item_datatype());
+    }
+};
+
+// A count, a displacement in bytes, and a type for each process.
+template <class Count, class Displ>
+struct TypedBlocks {
+    void *buffer;
+    const Count *counts;
+    const Displ *displs;
+    const MPI_Datatype *datatypes;
+
+    bool may_be_taken() const {
+        return counts != nullptr && displs != nullptr && datatypes != nullptr;
+    }
+    bool worth_packing(int blocks) const {
+        BlocksInView in_view;
+        for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
+        return in_view.worth_packing();
+    }
+    PackedSide packed(int blocks) const {
+        PackedSide side;
+        std::vector<Block> all;
+        for (int i = 0; i < blocks; ++i)
+            all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
+        PackedBlocks packed(all);
+        if (packed.bytes() > std::numeric_limits<Displ>::max()) return side;
+        for (int i = 0; i < blocks; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            side.displs_of<Displ>().push_back(static_cast<Displ>(packed.offset(at)));
+            side.datatypes.push_back(counts[i] > 0 ? packed.item_datatype(at) : datatypes[i]);
+        }
+        side.blocks = std::move(packed);
+        return side;
+    }
+    auto arguments() const { return std::tuple(buffer, counts, displs, datatypes); }
+    auto arguments(const PackedSide &side) const {
+        return std::tuple(side.blocks.memory(), counts, side.displs_of<Displ>().data(),
+                          side.datatypes.data());
+    }
+};
+
+template <class Count>
+EqualBlocks<Count> blocks(const void *buffer, Count count, MPI_Datatype datatype) {
+    return {const_cast<void *>(buffer), count, datatype};
+}
+template <class Count, class Displ>
+CountedBlocks<Count, Displ> blocks(const void *buffer, const Count *counts, const Displ *displs,
+                                   MPI_Datatype datatype) {
+    return {const_cast<void *>(buffer), counts, displs, datatype};
+}
+template <class Count, class Displ>
+TypedBlocks<Count, Displ> blocks(const void *buffer, const Count *counts, const Displ *displs,
+                                 const MPI_Datatype *datatypes) {
+    return {const_cast<void *>(buffer), counts, displs, datatypes};
+}
+
+// The rest of the arguments.
+struct Rooted {
+    int root;
+    MPI_Comm comm;
+    auto arguments() const { return std::tuple(root, comm); }
+};
+struct Unrooted {
+    MPI_Comm comm;
+    static constexpr int root = MPI_UNDEFINED;
+    auto arguments() const { return std::tuple(comm); }
+};
+
+// What of the receive buffer MPI may read, or leave as it is, is in the packed one, too.
+inline int keep(const PackedBlocks &received, const Participation &p) {
+    switch (p.kept) {
+    case Participation::Kept::all: return received.pack();
+    case Participation::Kept::own: return received.pack_one(static_cast<std::size_t>(p.rank));
+    default: return UCD_SUCCESS;
+    }
+}
+
+// What is packed for one call; null if MPI does all, and a side is empty if MPI does that.
+template <class Send, class Receive>
+CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
+                              MPI_Comm comm) {
+    if (!settings().messages || !has_known_types()) return nullptr;
+    // Every process reads the type of a broadcast.
+    if (pattern == Pattern::broadcast && !send.may_be_taken()) return nullptr;
+    Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
+    reads.send = reads.send && send.may_be_taken();
+    reads.receive = reads.receive && receive.may_be_taken();
+    if (!reads.send && !reads.receive) return nullptr;
+    const std::optional<Participation> p = participation(pattern, send.buffer, comm);
+    if (!p) return nullptr;
+    reads.send = reads.send && send.worth_packing(p->sends_to);
+    reads.receive = reads.receive && receive.worth_packing(p->receives_from);
+    if (!reads.send && !reads.receive) return nullptr;
+    auto data = std::make_unique<CollectiveData>();
+    if (reads.send) data->sent = send.packed(p->sends_to);
+    if (data->sent && data->sent.blocks.pack() != UCD_SUCCESS) data->sent = {};
+    if (reads.receive) data->received = receive.packed(p->receives_from);
+    if (data->received && keep(data->received.blocks, *p) != UCD_SUCCESS) data->received = {};
+    return data->sent || data->received ? std::move(data) : nullptr;
+}
+
+// Calls MPI with the arguments of both sides, and the rest.
+template <class Next, class Send, class Receive, class... Rest>
+int pass_on(Next next, const CollectiveData *data, const Send &send, const Receive &receive,
+            std::tuple<Rest...> rest) {
+    const bool sent = data != nullptr && data->sent, received = data != nullptr && data->received;
+    return std::apply(
+        next,
+        std::tuple_cat(sent ? send.arguments(data->sent) : send.arguments(),
+                       received ? receive.arguments(data->received) : receive.arguments(), rest));
+}
+
+inline std::uintptr_t total_bytes(const CollectiveData &data) {
+    return (data.sent ? data.sent.blocks.bytes() : 0) +
+           (data.received ? data.received.blocks.bytes() : 0);
+}
+
+// `next(data)` calls MPI; data may be null.
+template <class Next>
+int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm) {
+    if (data == nullptr) {
+        count_passed(call);
+        return next(nullptr);
+    }
+    count_taken(call, total_bytes(*data));
+    const int rc = next(data.get());
+    progress_freed();
+    if (rc != MPI_SUCCESS || !data->received || data->received.blocks.unpack() == UCD_SUCCESS)
+        return rc;
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+// The call may be complete at once, and then its request may be one that MPI shares.
+template <class Next>
+int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
+                           MPI_Request *request) {
+    progress_freed();
+    if (data == nullptr) {
+        count_passed(call);
+        return next(nullptr);
+    }
+    auto operation = std::make_unique<Operation>();
+    operation->comm = comm;
+    operation->receives = static_cast<bool>(data->received);
+    operation->collective = std::move(data);
+    const int rc = next(operation->collective.get());
+    if (rc != MPI_SUCCESS) return rc;
+    count_taken(call, total_bytes(*operation->collective));
+    int complete = 0;
+    MPI_Status status;
+    if (PMPI_Request_get_status(*request, &complete, &status) == MPI_SUCCESS && complete != 0)
+        return deliver(*operation, status);
+    add_operation(*request, std::move(operation));
+    return rc;
+}
+
+template <class Next, class Send, class Receive, class Where>
+int collective(Call call, Next next, Pattern pattern, const Send &send, const Receive &receive,
+               const Where &where) {
+    return blocking_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on(next, data, send, receive, where.arguments());
+        },
+        pack_collective(pattern, send, receive, where.root, where.comm), where.comm);
+}
+
+template <class Next, class Send, class Receive, class Where>
+int collective(Call call, Next next, Pattern pattern, const Send &send, const Receive &receive,
+               const Where &where, MPI_Request *request) {
+    return nonblocking_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on(next, data, send, receive,
+                           std::tuple_cat(where.arguments(), std::tuple(request)));
+        },
+        pack_collective(pattern, send, receive, where.root, where.comm), where.comm, request);
+}
+
+// One buffer, which the root sends and the others receive.
+template <class Next, class Count, class... Rest>
+int pass_on_broadcast(Next next, const CollectiveData *data, const EqualBlocks<Count> &buffer,
+                      Rest... rest) {
+    if (data == nullptr) return next(buffer.buffer, buffer.count, buffer.datatype, rest...);
+    const auto arguments = buffer.arguments(data->sent ? data->sent : data->received);
+    return std::apply(next, std::tuple_cat(arguments, std::tuple(rest...)));
+}
+
+template <class Next, class Count>
+int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
+              MPI_Comm comm) {
+    const EqualBlocks<Count> all = {buffer, count, datatype};
+    return blocking_collective(
+        call,
+        [&](const CollectiveData *data) { return pass_on_broadcast(next, data, all, root, comm); },
+        pack_collective(Pattern::broadcast, all, all, root, comm), comm);
+}
+
+template <class Next, class Count>
+int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
+              MPI_Comm comm, MPI_Request *request) {
+    const EqualBlocks<Count> all = {buffer, count, datatype};
+    return nonblocking_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on_broadcast(next, data, all, root, comm, request);
+        },
+        pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);
+}
+
+} // namespace ucd_mpi

@@ -1,0 +1,87 @@
+#include "preload/collective_data.h"
+
+namespace ucd_mpi {
+namespace {
+
+std::byte *at(const PackedMemory &memory, std::uintptr_t offset) {
+    return static_cast<std::byte *>(memory.data()) + offset;
+}
+
+} // namespace
+
+void BlocksInView::add(const Block &block) {
+    if (block.count != 0 && block.repeated != 0) taken_ = take(block) && taken_;
+}
+
+bool BlocksInView::take(const Block &block) {
+    MPI_Count count = 0;
+    if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
+        return false;
+    KnownType *const known = find_known(block.datatype);
+    if (known == nullptr || !known->is_taken(block.datatype, count) ||
+        !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
+        return false;
+    std::uintptr_t bytes = 0;
+    if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||
+        __builtin_add_overflow(bytes_, bytes, &bytes_))
+        return false;
+    gain_ |= block.count > 1 || !known->one_is_contiguous();
+    return bytes / static_cast<std::uintptr_t>(block.repeated) <= max_collective_bytes;
+}
+
+bool BlocksInView::worth_packing() const {
+    return taken_ && gain_ && bytes_ >= min_collective_bytes;
+}
+
+PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) : parts_(blocks.size()) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const Block &block = blocks[i];
+        parts_[i].offset = bytes_;
+        if (block.count == 0) continue;
+        parts_[i].typed =
+            TypedBuffer(find_known(block.datatype), block.buffer, block.count * block.repeated);
+        bytes_ += parts_[i].typed.bytes();
+        repeated_ = block.repeated;
+    }
+    memory_ = PackedMemory(bytes_);
+}
+
+MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {
+    const TypedBuffer &typed = parts_[block].typed;
+    return typed ? typed.item_datatype() : MPI_DATATYPE_NULL;
+}
+
+MPI_Datatype PackedBlocks::item_datatype() const {
+    std::size_t block = 0;
+    while (!parts_[block].typed) ++block; // there is one: it was worth packing
+    return item_datatype(block);
+}
+
+int PackedBlocks::pack() const {
+    for (const Part &part : parts_) {
+        const int rc = part.typed ? part.typed.pack(at(memory_, part.offset)) : UCD_SUCCESS;
+        if (rc != UCD_SUCCESS) return rc;
+    }
+    return UCD_SUCCESS;
+}
+
+int PackedBlocks::pack_one(std::size_t process) const {
+    if (parts_.size() != 1) {
+        const Part &part = parts_[process];
+        return part.typed ? part.typed.pack(at(memory_, part.offset)) : UCD_SUCCESS;
+    }
+    const std::uintptr_t bytes = bytes_ / static_cast<std::uintptr_t>(repeated_);
+    const std::uintptr_t offset = bytes * process;
+    return parts_.front().typed.pack(at(memory_, offset), offset, bytes);
+}
+
+int PackedBlocks::unpack() const {
+    for (const Part &part : parts_) {
+        if (!part.typed) continue;
+        const int rc = part.typed.unpack(at(memory_, part.offset), part.typed.bytes());
+        if (rc != UCD_SUCCESS) return rc;
+    }
+    return UCD_SUCCESS;
+}
+
+} // namespace ucd_mpi

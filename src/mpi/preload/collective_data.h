@@ -1,0 +1,93 @@
+// What a collective call sends and receives, packed.
+#pragma once
+
+#include "preload/message.h"
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace ucd_mpi {
+
+// Data for or from one process: `count` items, `repeated` times one behind the other.
+struct Block {
+    const void *buffer = nullptr;
+    MPI_Count count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    int repeated = 1;
+};
+
+// Whether to pack some blocks here. Each type learns how much is moved with it.
+class BlocksInView {
+public:
+    void add(const Block &block);
+    bool worth_packing() const;
+
+private:
+    bool take(const Block &block);
+
+    bool taken_ = true;
+    bool gain_ = false;
+    std::uintptr_t bytes_ = 0;
+};
+
+// Blocks, packed one behind the other. Empty if there is no memory.
+class PackedBlocks {
+public:
+    PackedBlocks() = default;
+    // They are worth packing.
+    explicit PackedBlocks(const std::vector<Block> &blocks);
+
+    explicit operator bool() const { return memory_.data() != nullptr; }
+    std::uintptr_t bytes() const { return bytes_; }
+    void *memory() const { return memory_.data(); }
+    // Of a block, or of the first one that has data.
+    MPI_Datatype item_datatype(std::size_t block) const;
+    MPI_Datatype item_datatype() const;
+    std::uintptr_t offset(std::size_t block) const { return parts_[block].offset; }
+
+    // Statuses of ucd.h.
+    int pack() const;
+    // What one process sends, if blocks are repeated or not.
+    int pack_one(std::size_t process) const;
+    int unpack() const;
+
+private:
+    struct Part {
+        TypedBuffer typed; // empty if it has no data
+        std::uintptr_t offset = 0;
+    };
+
+    std::vector<Part> parts_;
+    int repeated_ = 1;
+    std::uintptr_t bytes_ = 0;
+    PackedMemory memory_;
+};
+
+// With the arguments that MPI reads until the call is complete.
+struct PackedSide {
+    PackedBlocks blocks;
+    std::vector<int> displs;
+    std::vector<MPI_Aint> address_displs;
+    std::vector<MPI_Datatype> datatypes;
+
+    explicit operator bool() const { return static_cast<bool>(blocks); }
+    template <class Displ>
+    std::vector<Displ> &displs_of() {
+        if constexpr (std::is_same_v<Displ, int>)
+            return displs;
+        else
+            return address_displs;
+    }
+    template <class Displ>
+    const std::vector<Displ> &displs_of() const {
+        return const_cast<PackedSide *>(this)->displs_of<Displ>();
+    }
+};
+
+struct CollectiveData {
+    PackedSide sent, received;
+};
+using CollectivePtr = std::unique_ptr<CollectiveData>;
+
+} // namespace ucd_mpi
