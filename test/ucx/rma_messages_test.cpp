@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
-#include "ucx/rma_pair.hpp"
+#include "ucx/rma_by_hand.hpp"
 
 #include <numeric>
 #include <sodium.h>
@@ -13,8 +13,6 @@
 using namespace ucdtest;
 
 namespace {
-
-const Keys no_keys;
 
 ucd_type_t every_other(std::intptr_t ints) {
     ucd_type_t type;
@@ -40,24 +38,6 @@ std::string name_of(const std::string &flat) {
     crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());
     return {reinterpret_cast<const char *>(digest), 16};
 }
-
-ucd_ucx_window_key_t made_up_key() {
-    ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
-    for (unsigned i = 0; i < 16; ++i) key.bytes[8 + i] = static_cast<unsigned char>(200 - i);
-    return key;
-}
-
-// A target that is played by hand, and an origin of the library's.
-struct HandTarget {
-    RmaSide a{no_keys.get(), UCS_THREAD_MODE_SINGLE};
-    Attacker hand{a.side.address(), [this] { a.progress(); }};
-    HandTarget() { a.side.connect(hand.side.address()); }
-    ~HandTarget() { a.close_endpoint(); }
-    void answer(std::uint64_t number, unsigned verdict = 0, const std::string &data = {},
-                unsigned ucd = 0) {
-        hand.say(wire::preamble(wire::answer, number, verdict, ucd), data);
-    }
-};
 
 // A put of whatever is at hand.
 struct PutByLibrary {
@@ -201,99 +181,6 @@ TEST_CASE("the answers of a target are not trusted") {
     CHECK(std::count(to.begin(), to.end(), 'a') == 100);
 }
 
-TEST_CASE("answers that come as one message end an operation each") {
-    const DeviceSession session;
-    HandTarget target;
-    Attacker &hand = target.hand;
-    const ucd_ucx_window_key_t key = made_up_key();
-    constexpr std::size_t gets = 5;
-    std::vector<std::vector<char>> to(gets, std::vector<char>(100, 'x'));
-    std::vector<Outcome> outcomes(gets);
-    std::vector<std::string> answers;
-    for (std::size_t i = 0; i < gets; ++i) {
-        const ucd_ucx_param_t p = outcomes[i].param();
-        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to[i].data() + 10, 50, UCD_TYPE__CHAR, &key,
-                           0, 50, UCD_TYPE__CHAR, &p, &outcomes[i].request),
-           "get");
-        answers.push_back(wire::preamble(wire::answer, hand.next_said().number) +
-                          std::string(50, static_cast<char>('a' + i)));
-    }
-    const auto done = [&](std::size_t i, char c) {
-        return outcomes[i].done() && outcomes[i].result.status == UCS_OK &&
-               std::count(to[i].begin() + 10, to[i].begin() + 60, c) == 50 &&
-               std::count(to[i].begin(), to[i].end(), 'x') == 50;
-    };
-    // An empty one is the end of them.
-    hand.say(wire::join_answers({"", answers[3], answers[0]}));
-    hand.progress(20);
-    for (const Outcome &o : outcomes) CHECK(!o.done());
-    // In any order, and among what is no answer to anything: too short, of no operation, a request,
-    // several answers within.
-    hand.say(wire::join_answers({answers[3], "abc", wire::preamble(wire::answer, 12345),
-                                 wire::preamble(wire::put, 1), wire::join_answers({answers[1]}),
-                                 answers[0]}));
-    REQUIRE(hand.within(5, [&] { return outcomes[0].done() && outcomes[3].done(); }));
-    CHECK(done(3, 'd'));
-    CHECK(done(0, 'a'));
-    CHECK(!outcomes[1].done());
-    // One that is cut short is none, nor is what follows it.
-    std::string cut = wire::join_answers({answers[4], answers[1]});
-    cut.pop_back();
-    hand.say(cut);
-    REQUIRE(hand.within(5, [&] { return outcomes[4].done(); }));
-    hand.progress(20);
-    CHECK(done(4, 'e'));
-    CHECK(!outcomes[1].done());
-    // Another peer's are none.
-    Attacker other(target.a.side.address(), [&] { target.a.progress(); });
-    other.say(wire::join_answers({answers[1], answers[2]}));
-    other.progress(20);
-    CHECK(!outcomes[2].done());
-    hand.say(wire::join_answers({answers[2], answers[1]}));
-    REQUIRE(hand.within(5, [&] { return outcomes[1].done() && outcomes[2].done(); }));
-    CHECK(done(1, 'b'));
-    CHECK(done(2, 'c'));
-}
-
-namespace {
-
-// A window of a target of the library's, and requests by hand.
-struct HandOrigin {
-    RmaSide b{no_keys.get(), UCS_THREAD_MODE_SINGLE};
-    bool paused = false;
-    Attacker hand{b.side.address(), [this] {
-                      if (!paused) b.progress();
-                  }};
-    std::vector<char> memory = std::vector<char>(1000, 'm');
-    Window window{b, memory.data() + 100, 800};
-    wire::Request request;
-    std::string data;
-
-    HandOrigin() {
-        b.side.connect(hand.side.address());
-        request.window = wire::window_name(*window.key());
-        request.type = flattened(UCD_TYPE__CHAR);
-        request.count = 50;
-        data.assign(50, 'd');
-    }
-    ~HandOrigin() { b.close_endpoint(); }
-    // Sends it, and returns what the target's answer says.
-    unsigned verdict() {
-        ++request.number;
-        return verdict_of(request.text() + data);
-    }
-    unsigned verdict_of(const std::string &text) {
-        hand.say(text);
-        const wire::Said m = hand.next_said();
-        CHECK(m.is_answer());
-        CHECK(m.number == request.number);
-        return m.first;
-    }
-    bool is_untouched() const { return std::count(memory.begin(), memory.end(), 'm') == 1000; }
-};
-
-} // namespace
-
 TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     const DeviceSession session;
     HandOrigin origin;
@@ -361,49 +248,6 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     origin.request.displacement = 750;
     CHECK(origin.verdict() == wire::done);
     CHECK(std::string(origin.memory.data() + 849, 52) == "m" + std::string(50, 'd') + "m");
-}
-
-TEST_CASE("operations that come together are answered together") {
-    const DeviceSession session;
-    HandOrigin origin;
-    Attacker &hand = origin.hand;
-    CHECK(origin.verdict() == wire::done);
-    const std::uint64_t before = origin.request.number;
-    // Puts and gets in turns, one of them wrong, and more than one message takes.
-    constexpr std::uint64_t operations = 60;
-    origin.paused = true;
-    hand.received.clear();
-    for (std::uint64_t i = 0; i < operations; ++i) {
-        wire::Request request = origin.request;
-        request.number = before + 1 + i;
-        request.displacement = static_cast<std::int64_t>(i % 10 * 50);
-        if (i == 7) request.displacement = 800;
-        if (i % 2 == 1) request.verb = wire::get;
-        hand.say(request.text(),
-                 i % 2 == 0 ? std::string(50, static_cast<char>('A' + i % 10)) : std::string());
-    }
-    origin.paused = false;
-    std::vector<bool> answered(operations);
-    for (std::uint64_t i = 0; i < operations; ++i) {
-        const wire::Said m = hand.next_said();
-        REQUIRE(m.is_answer());
-        REQUIRE(m.number > before);
-        const std::uint64_t which = m.number - before - 1;
-        REQUIRE(which < operations);
-        CHECK(!answered[which]);
-        answered[which] = true;
-        CHECK(m.first == (which == 7 ? wire::out_of_range : wire::done));
-        const bool reads = which % 2 == 1 && which != 7;
-        // The window is 'm' where nothing was put.
-        CHECK(m.data() == std::string(reads ? 50 : 0, 'm'));
-    }
-    CHECK(hand.received.size() < operations / 2);
-    hand.progress(20);
-    CHECK(!hand.has_said());
-    for (std::size_t i = 0; i < 10; i += 2)
-        CHECK(std::count(origin.memory.begin() + 100 + 50 * static_cast<std::ptrdiff_t>(i),
-                         origin.memory.begin() + 150 + 50 * static_cast<std::ptrdiff_t>(i),
-                         static_cast<char>('A' + i)) == 50);
 }
 
 TEST_CASE("types whose bounds overflow or overlap are refused") {
