@@ -29,9 +29,9 @@ int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uin
 namespace {
 
 // (count, type) as a layout whose segments are its runs of elements.
-class Runs {
+class ElementRuns {
 public:
-    Runs(uintptr_t count, const Type &type, uint64_t bytes)
+    ElementRuns(uintptr_t count, const Type &type, uint64_t bytes)
         : layout_(runs_of(type)), bytes_(bytes),
           top_(repeat(layout_.top(), layout_.root, count, static_cast<int64_t>(type.size))) {}
 
@@ -78,7 +78,7 @@ int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
                 listed = 1;
             }
         } else if (bytes > 0) {
-            const Runs all(count, *t, bytes);
+            const ElementRuns all(count, *t, bytes);
             total = all.total();
             if (first_run < total) listed = all.list(first_run, runs, max_runs);
         }

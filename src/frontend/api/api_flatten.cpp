@@ -10,20 +10,10 @@
 
 using namespace ucd;
 
-namespace {
-
-Status find(ucd_type_t handle, const Type *&type) {
-    Context *context;
-    UCD_TRY(current(context));
-    return resolve(handle, "type", type);
-}
-
-} // namespace
-
 int ucd_flatten_size(ucd_type_t type, uintptr_t *size) {
     return guard("ucd_flatten_size", [&]() -> Status {
         const Type *t;
-        UCD_TRY(find(type, t));
+        UCD_TRY(find_type(type, t));
         UCD_TRY(check_places_known(*t));
         UCD_TRY(require(size, "size"));
         *size = flatten(*t).size();
@@ -47,7 +37,7 @@ int ucd_flattened_size(const void *flattened, uintptr_t available, uintptr_t *si
 int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size) {
     return guard("ucd_flatten", [&]() -> Status {
         const Type *t;
-        UCD_TRY(find(type, t));
+        UCD_TRY(find_type(type, t));
         UCD_TRY(check_places_known(*t));
         if (flattened_size > 0) UCD_TRY(require(flattened, "flattened"));
         const std::vector<uint8_t> bytes = flatten(*t);

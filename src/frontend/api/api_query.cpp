@@ -15,17 +15,11 @@ using namespace ucd;
 
 namespace {
 
-Status find(ucd_type_t handle, const Type *&type) {
-    Context *context;
-    UCD_TRY(current(context));
-    return resolve(handle, "type", type);
-}
-
 int get_bounds(const char *function, ucd_type_t handle, intptr_t *lb, intptr_t *extent,
                int64_t Type::*from, int64_t Type::*to) {
     return guard(function, [&]() -> Status {
         const Type *type;
-        UCD_TRY(find(handle, type));
+        UCD_TRY(find_type(handle, type));
         UCD_TRY(require(lb, "lb"));
         UCD_TRY(require(extent, "extent"));
         *lb = type->*from;
@@ -63,7 +57,7 @@ void find_box(const Layout &layout, const Node &top, ucd_layout_t &l) {
 int ucd_get_size(ucd_type_t type, uintptr_t *size) {
     return guard("ucd_get_size", [&]() -> Status {
         const Type *t;
-        UCD_TRY(find(type, t));
+        UCD_TRY(find_type(type, t));
         UCD_TRY(require(size, "size"));
         *size = t->size;
         return success;
@@ -81,7 +75,7 @@ int ucd_get_true_extent(ucd_type_t type, intptr_t *lb, intptr_t *extent) {
 int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
     return guard("ucd_get_layout", [&]() -> Status {
         const Type *t;
-        UCD_TRY(find(type, t));
+        UCD_TRY(find_type(type, t));
         UCD_TRY(require(layout, "layout"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
@@ -146,7 +140,7 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
 int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed) {
     return guard("ucd_describe", [&]() -> Status {
         const Type *t;
-        UCD_TRY(find(type, t));
+        UCD_TRY(find_type(type, t));
         UCD_TRY(require(needed, "needed"));
         if (text_size > 0) UCD_TRY(require(text, "text"));
         Context *context;

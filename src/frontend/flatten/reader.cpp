@@ -55,15 +55,6 @@ Status corrupt(const char *what) {
     return fail(UCD_ERR__CORRUPT, "flattened is no flattened type: %s", what);
 }
 
-TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
-    TypeOwner t(new Type);
-    t->combiner = combiner;
-    t->form = form;
-    if (child != nullptr) retain(*child);
-    t->child = child;
-    return t;
-}
-
 // Bounds that hold whatever is in them. The type gets its true bounds.
 Status settle(Bounds &bounds, Type &t) {
     bounds.set(0, 0);

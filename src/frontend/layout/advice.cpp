@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t max_iov = 1024;        // entries that one writev takes
 constexpr uint64_t worth_an_entry = 1024; // bytes that make up for handling them one by one
 constexpr uint64_t worth_a_row = 64;      // bytes of a cache line, which a copy engine moves whole
-constexpr unsigned max_box_dims = 3;      // that copy engines take
+constexpr unsigned copy_engine_dims = 3;  // that copy engines take
 
 // The levels of a regular box, or 0 if the layout is none.
 unsigned box_dims(const Layout &layout, uint64_t &row) {
@@ -36,13 +36,13 @@ std::string advice_for(const Layout &layout) {
         return "iov: " + what + ": few and long enough to be sent from where they lie";
     uint64_t row;
     const unsigned dims = box_dims(layout, row);
-    if (dims > 0 && dims <= max_box_dims && row >= worth_a_row)
+    if (dims > 0 && dims <= copy_engine_dims && row >= worth_a_row)
         return "dma: " + what + " in a regular box of " + number(dims) +
                " dimensions, which a copy engine takes as one job; pack where there is none";
     std::string reason = mean < worth_an_entry
                              ? "too short to be handled one by one"
                              : "more than the " + number(max_iov) + " entries that one call takes";
-    if (dims > max_box_dims)
+    if (dims > copy_engine_dims)
         reason += ", and a box of more dimensions than copy engines take";
     else if (dims > 0)
         reason += ", and rows too short for a copy engine";

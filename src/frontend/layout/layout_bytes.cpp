@@ -1,15 +1,8 @@
 #include "layout/layout_bytes.h"
 
+#include "support/list_memory.h"
+
 namespace ucd {
-namespace {
-
-template <class T>
-uint64_t bytes_of(const std::vector<T> &list) {
-    return list.capacity() * sizeof(T);
-}
-
-} // namespace
-
 uint64_t bytes_of(const Layout &layout) {
     uint64_t bytes =
         bytes_of(layout.nodes) + bytes_of(layout.tables) + bytes_of(layout.index_lists);

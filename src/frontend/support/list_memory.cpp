@@ -10,11 +10,6 @@ namespace ucd {
 namespace {
 
 template <class T>
-std::size_t bytes_of(const std::vector<T> &list) {
-    return list.capacity() * sizeof(T);
-}
-
-template <class T>
 class KeptLists {
 public:
     // Never destroyed: types may be freed at exit.

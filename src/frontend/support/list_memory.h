@@ -22,6 +22,12 @@ std::vector<T> take_list(std::size_t entries);
 template <class T>
 void keep_list(std::vector<T> &list) noexcept;
 
+// What a list takes.
+template <class T>
+std::size_t bytes_of(const std::vector<T> &list) {
+    return list.capacity() * sizeof(T);
+}
+
 // Gives all that is kept back to the allocator.
 void release_kept_lists() noexcept;
 

@@ -4,6 +4,7 @@
 #include "backend.h"
 #include "prepared/type_cache.h"
 #include "support/info.h"
+#include "types/type.h"
 
 #include <array>
 #include <atomic>
@@ -64,6 +65,13 @@ inline Status current(Context *&context) {
     if (context == nullptr) [[unlikely]]
         return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
     return success;
+}
+
+// The type of a call for which the library must have been started.
+inline Status find_type(ucd_type_t handle, const Type *&type) {
+    Context *context;
+    UCD_TRY(current(context));
+    return resolve(handle, "type", type);
 }
 
 // What a call with this info goes by.

@@ -9,17 +9,6 @@
 namespace ucd {
 namespace {
 
-TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
-    TypeOwner t(new Type);
-    t->combiner = combiner;
-    t->form = form;
-    if (child != nullptr) {
-        retain(*child);
-        t->child = child;
-    }
-    return t;
-}
-
 Status not_negative(int64_t value, const char *argument) {
     if (value < 0) [[unlikely]]
         return fail(UCD_ERR__INVALID_ARG, "%s is %jd; it must be >= 0", argument,

@@ -9,6 +9,15 @@ void retain(const Type &type, uint64_t times) {
     if (!type.permanent) type.references.fetch_add(times, std::memory_order_relaxed);
 }
 
+TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
+    TypeOwner t(new Type);
+    t->combiner = combiner;
+    t->form = form;
+    if (child != nullptr) retain(*child);
+    t->child = child;
+    return t;
+}
+
 namespace {
 
 // Gives up so many references; adds `type` to the list of the dead if the last is among them.

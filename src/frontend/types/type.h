@@ -119,6 +119,9 @@ struct Release {
 using TypeOwner = std::unique_ptr<Type, Release>;
 using ConstTypeOwner = std::unique_ptr<const Type, Release>;
 
+// Empty but for what it is; takes a reference to the child, unless that is null.
+TypeOwner new_type(Combiner combiner, Form form, const Type *child);
+
 // The type behind a handle; INVALID_ARG for null and for values that no predefined type has.
 // `argument` names the parameter in the message.
 Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type);
