@@ -106,26 +106,32 @@ struct Received {
     MPI_Datatype datatype;
 };
 
+// `next(buf, count, datatype, status)` receives, into memory for the packed bytes.
+template <class Count, class Next>
+int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed, MPI_Comm comm,
+                   MPI_Status *status) {
+    count_taken(call, typed.bytes());
+    Operation operation;
+    operation.typed = std::move(typed);
+    operation.packed = std::move(packed);
+    operation.comm = comm;
+    operation.receives = true;
+    MPI_Status own;
+    MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
+    const TypedBuffer &t = operation.typed;
+    const int rc =
+        next(operation.packed.data(), t.packed_count<Count>(), t.packed_datatype(), used);
+    progress_freed();
+    return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+}
+
 // `next(buf, count, datatype, status)` receives.
 template <class Next, class Count>
 int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
                 MPI_Status *status) {
     PackedMemory packed(typed ? typed.bytes() : 0);
-    if (typed && packed.data() != nullptr) {
-        count_taken(call, typed.bytes());
-        Operation operation;
-        operation.typed = std::move(typed);
-        operation.packed = std::move(packed);
-        operation.comm = comm;
-        operation.receives = true;
-        MPI_Status own;
-        MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
-        const TypedBuffer &t = operation.typed;
-        const int rc =
-            next(operation.packed.data(), t.packed_count<Count>(), t.packed_datatype(), used);
-        progress_freed();
-        return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
-    }
+    if (typed && packed.data() != nullptr)
+        return receive_packed<Count>(call, next, std::move(typed), std::move(packed), comm, status);
     count_passed(call);
     const int rc = next(user.buf, user.count, user.datatype, status);
     progress_freed();
@@ -234,19 +240,13 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
     const int peer = source != MPI_PROC_NULL ? source : dest;
     if (TypedBuffer typed = message(buf, count, datatype, peer)) {
         if (PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
-            count_taken(call, typed.bytes());
-            Operation operation;
-            operation.typed = std::move(typed);
-            operation.packed = std::move(packed);
-            operation.comm = comm;
-            operation.receives = true;
-            MPI_Status own;
-            MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
-            const TypedBuffer &t = operation.typed;
-            const int rc = next(operation.packed.data(), t.packed_count<Count>(),
-                                t.packed_datatype(), dest, sendtag, source, recvtag, comm, used);
-            progress_freed();
-            return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
+            const auto exchange = [&](void *bytes, Count packed_count, MPI_Datatype packed_type,
+                                      MPI_Status *used) {
+                return next(bytes, packed_count, packed_type, dest, sendtag, source, recvtag, comm,
+                            used);
+            };
+            return receive_packed<Count>(call, exchange, std::move(typed), std::move(packed), comm,
+                                         status);
         }
     }
     count_passed(call);
