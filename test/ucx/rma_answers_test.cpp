@@ -101,3 +101,34 @@ TEST_CASE("operations that come together are answered together") {
                          origin.memory.begin() + 150 + 50 * static_cast<std::ptrdiff_t>(i),
                          static_cast<char>('A' + i)) == 50);
 }
+
+TEST_CASE("answers that come as one message reach a device's memory") {
+    const DeviceSession session;
+    HandTarget target;
+    Attacker &hand = target.hand;
+    const ucd_ucx_window_key_t key = made_up_key();
+    const Keys hints({{"ucd.outbuf", "mock:0"}});
+    constexpr std::size_t gets = 4, bytes = 60;
+    auto *to = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, gets * bytes));
+    std::vector<Outcome> outcomes(gets);
+    std::vector<std::string> answers;
+    std::string expected;
+    for (std::size_t i = 0; i < gets; ++i) {
+        const ucd_ucx_param_t p = outcomes[i].param(hints.get());
+        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to + i * bytes, bytes, UCD_TYPE__CHAR, &key,
+                           0, bytes, UCD_TYPE__CHAR, &p, &outcomes[i].request),
+           "get");
+        const std::string data(bytes, static_cast<char>('a' + i));
+        answers.push_back(wire::preamble(wire::answer, hand.next_said().number) + data);
+        expected += data;
+    }
+    hand.say(wire::join_answers(answers));
+    for (const Outcome &o : outcomes) {
+        REQUIRE(hand.within(5, [&] { return o.done(); }));
+        CHECK(o.result.status == UCS_OK);
+    }
+    std::string found(gets * bytes, '\0');
+    mock::read(found.data(), to, found.size());
+    mock::release(to);
+    CHECK(found == expected);
+}
