@@ -138,8 +138,15 @@ void Grammar::change(Message &m) {
     case 10: m.to = static_cast<int>(rng_.below(honest_peers)); break;
     case 11:
     case 12:
-        // Where a message ends and data begins must not move, or it becomes data.
-        if (m.has_header || weights_.opaque) damage(m.has_header ? m.user : m.data);
+        // Where a message ends and data begins must not move, or it becomes data. Nor may an op
+        // become one that makes other bytes of those that are there.
+        if (m.has_header || weights_.opaque) {
+            const std::string before = m.user;
+            damage(m.has_header ? m.user : m.data);
+            for (const std::size_t verb_or_op : {1u, 2u})
+                if (!weights_.opaque && verb_or_op < std::min(before.size(), m.user.size()))
+                    m.user[verb_or_op] = before[verb_or_op];
+        }
         break;
     case 13:
         switch (rng_.below(4)) {
