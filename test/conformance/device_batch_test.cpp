@@ -129,7 +129,7 @@ TEST_CASE("pages of a cache: thousands of small members of one type") {
     check_both_ways(one, moves, device0, device0);
 }
 
-TEST_CASE("a batch of some megabytes: threads have several vectors") {
+TEST_CASE("a batch of some megabytes: threads have several vectors", "[bulk]") {
     DeviceSession session;
     Case one("megabytes", 0);
     const Subject blocks = make_subject(one, vector(1100, 16, 20, leaf(UCD_TYPE__DOUBLE)), 1);

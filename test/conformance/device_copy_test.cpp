@@ -118,7 +118,7 @@ TEST_CASE("copies from every form to every form") {
     });
 }
 
-TEST_CASE("copies of some megabytes: threads have several words") {
+TEST_CASE("copies of some megabytes: threads have several words", "[bulk]") {
     DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
     Case one("megabytes", 0);

@@ -15,7 +15,7 @@ using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
-TEST_CASE("a batch is one launch for each device, whatever its members") {
+TEST_CASE("a batch is one launch for each device, whatever its members", "[bulk]") {
     DeviceSession session;
     Case one("one launch", 0);
     std::list<Subject> subjects;
@@ -255,7 +255,7 @@ TEST_CASE("blocks have equal shares, however different members are") {
     CHECK(stored.size() <= moves.bytes_moved() / (256 * 16) + 1000 / 256 + 2);
 }
 
-TEST_CASE("large batches of members of any length, several vectors a thread") {
+TEST_CASE("large batches of members of any length, several vectors a thread", "[bulk]") {
     DeviceSession session;
     Case one("several", 0);
     Rng &rng = one.rng();

@@ -39,7 +39,7 @@ std::vector<RecipePtr> layouts() {
 
 } // namespace
 
-TEST_CASE("a reduction is one launch on the device that has the result") {
+TEST_CASE("a reduction is one launch on the device that has the result", "[bulk]") {
     DeviceSession session;
     for (const RecipePtr &recipe : layouts()) {
         INFO(to_text(*recipe));

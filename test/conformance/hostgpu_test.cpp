@@ -319,7 +319,7 @@ TEST_CASE("kernels with a cap on their blocks move all of it") {
     ucd_info_free(&info);
 }
 
-TEST_CASE("long moves in words of every width, of one or several vectors a thread") {
+TEST_CASE("long moves in words of every width, of one or several vectors a thread", "[bulk]") {
     DeviceSession session;
     std::vector<std::intptr_t> lengths, starts;
     for (std::intptr_t at = 0, i = 0; i < 12; ++i, at += lengths.back() + 3) {

@@ -62,7 +62,7 @@ TEST_CASE("ucd_get_memory says where a buffer is, as a hint would") {
     }
 }
 
-TEST_CASE("much data, through chunks of their usual size") {
+TEST_CASE("much data, through chunks of their usual size", "[bulk]") {
     DeviceSession session;
     const ucd::StagingSizes usual;
     use_staging(usual.chunk_bytes, usual.chunks);

@@ -68,6 +68,8 @@ std::vector<Layout> shapes_of_all_kinds() {
         nest_layout("nest of 4 B", shapes::Nest<3>{4, {{256, 411648}, {256, 1600}, {128, 12}}}));
     all.push_back(
         nest_layout("nest of 2 B", shapes::Nest<3>{2, {{256, 411648}, {256, 800}, {128, 6}}}));
+    all.push_back(
+        nest_layout("nest of 1 B", shapes::Nest<3>{1, {{256, 411648}, {256, 400}, {128, 3}}}));
     add("list of 4 B", scattered(16 * mib, Element::float32));
     add("list of 1 B", scattered(16 * mib, Element::byte));
     add("three lists of 4 B", three_lists(Element::float32));

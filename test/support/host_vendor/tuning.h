@@ -21,6 +21,7 @@ inline constexpr gpu::Tuning tuning = {
     .long_run_bytes = 512,
     .host_blocks = 2,
     .min_reductions_batched = 3,
+    .narrow_words_by_four = false, // HIP on threads has AMD's
     .copy_engine = {.earlier = 220'000,
                     .per_row = 145,
                     .kernel_per_byte = 2,

@@ -180,6 +180,60 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
     }
 }
 
+// Words of which a thread finds the places at once: of a vector, or fewer.
+template <unsigned width, unsigned levels>
+inline constexpr unsigned places_at_once =
+    levels > 1 && width < 4 && tuning.narrow_words_by_four ? 4 : vector_bytes / width;
+
+// The words of narrow ones that are found at once, as the registers of a vector hold them.
+template <unsigned width>
+union FourWords {
+    uint32_t whole[width];
+    Word<width> word[4];
+};
+
+// The first four words of a vector, behind which the others move up, and `last` come in.
+template <unsigned width>
+UCD_GPU_FUNCTION FourWords<width> shift(Quad &vector, const FourWords<width> &last) {
+    static_assert(width == 1 || width == 2);
+    FourWords<width> first;
+    first.whole[0] = vector.x;
+    if constexpr (width == 1) {
+        vector.x = vector.y, vector.y = vector.z, vector.z = vector.w;
+    } else {
+        first.whole[1] = vector.y;
+        vector.x = vector.z, vector.y = vector.w, vector.z = last.whole[0];
+    }
+    vector.w = last.whole[width - 1];
+    return first;
+}
+
+// A vector of narrow words, four at a time.
+template <Direction direction, unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void move_narrow_vector(const NestParams &p, uint32_t vector) {
+    const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
+    const uint32_t first = p.first_word + vector * (vector_bytes / width);
+    Quad whole{};
+    if constexpr (direction == Direction::unpack) whole = load<Quad>(packed);
+#pragma unroll 1
+    for (uint32_t word = first; word != first + vector_bytes / width; word += 4) {
+        uintptr_t places[4];
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k) places[k] = place_of<width, kinds...>(p, word + k);
+        FourWords<width> four{};
+        if constexpr (direction == Direction::pack) {
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) four.word[k] = load<Word<width>>(places[k]);
+            shift(whole, four);
+        } else {
+            four = shift(whole, four);
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) store<Word<width>>(places[k], four.word[k]);
+        }
+    }
+    if constexpr (direction == Direction::pack) store<Quad>(packed, whole);
+}
+
 // The same, with the words found in the way that the level allows.
 template <Direction direction, unsigned width, unsigned per_thread, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
@@ -194,7 +248,12 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
                 return move_vectors<direction, width, per_thread, Finding::runs>(p, first);
         }
     }
-    move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
+    if constexpr (places_at_once<width, sizeof...(kinds)> < vector_bytes / width) {
+        static_assert(per_thread == 1);
+        move_narrow_vector<direction, width, kinds...>(p, first);
+    } else {
+        move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
+    }
 }
 
 // Unpacks a tile in words narrower than a vector. Neighbouring threads have neighbouring words, not
@@ -202,27 +261,33 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
 template <unsigned width, unsigned per_thread, Finding finding, LevelKind... kinds>
 UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uint32_t thread) {
     constexpr unsigned words = per_thread * Vector<width>::words;
+    constexpr unsigned at_once =
+        finding == Finding::steps ? words : per_thread * places_at_once<width, sizeof...(kinds)>;
     const uint32_t vector = start + thread / warp_lanes * warp_lanes * per_thread;
-    const uint32_t first = vector * Vector<width>::words + thread % warp_lanes;
-    uintptr_t places[words];
-    if constexpr (finding == Finding::steps) {
-        const NestLevel &level = p.level[0];
-        places[0] = p.typed + static_cast<uintptr_t>(steps(p.first_word + first, level)) * width;
-        const auto apart = static_cast<uintptr_t>(steps(warp_lanes, level)) * width;
+    uint32_t first = vector * Vector<width>::words + thread % warp_lanes;
+#pragma unroll 1
+    for (unsigned done = 0; done < words; done += at_once, first += at_once * warp_lanes) {
+        uintptr_t places[at_once];
+        if constexpr (finding == Finding::steps) {
+            const NestLevel &level = p.level[0];
+            places[0] =
+                p.typed + static_cast<uintptr_t>(steps(p.first_word + first, level)) * width;
+            const auto apart = static_cast<uintptr_t>(steps(warp_lanes, level)) * width;
 #pragma unroll
-        for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + apart;
-    } else {
+            for (unsigned k = 1; k < at_once; ++k) places[k] = places[k - 1] + apart;
+        } else {
 #pragma unroll
-        for (unsigned k = 0; k < words; ++k)
-            places[k] = place_of<width, kinds...>(p, p.first_word + first + k * warp_lanes);
+            for (unsigned k = 0; k < at_once; ++k)
+                places[k] = place_of<width, kinds...>(p, p.first_word + first + k * warp_lanes);
+        }
+        const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * width;
+        Word<width> word[at_once];
+#pragma unroll
+        for (unsigned k = 0; k < at_once; ++k)
+            word[k] = load<Word<width>>(packed + k * warp_lanes * width);
+#pragma unroll
+        for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(places[k], word[k]);
     }
-    const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * width;
-    Word<width> word[words];
-#pragma unroll
-    for (unsigned k = 0; k < words; ++k)
-        word[k] = load<Word<width>>(packed + k * warp_lanes * width);
-#pragma unroll
-    for (unsigned k = 0; k < words; ++k) store<Word<width>>(places[k], word[k]);
 }
 
 // A tile that is in the range as a whole.
