@@ -40,12 +40,14 @@ const Vendor vendor = {
         },
     .free_device = [](void *memory) { check(gpuFree(memory)); },
     .free_pinned = [](void *memory) { check(gpuHostFree(memory)); },
-    .copy =
-        [](void *to, const void *from, std::size_t bytes) {
-            check(gpuMemcpy(to, from, bytes, gpuMemcpyDefault));
+    .write =
+        [](void *memory, const void *from, std::size_t bytes) {
+            check(gpuMemcpy(memory, from, bytes, gpuMemcpyDefault));
             // From pageable memory, that returns before the data has arrived.
             check(gpuStreamSynchronize(nullptr));
         },
+    .read = [](void *to, const void *memory,
+               std::size_t bytes) { check(gpuMemcpy(to, memory, bytes, gpuMemcpyDefault)); },
     .create_stream = []() -> void * {
         gpuStream_t stream = nullptr;
         int lowest = 0, highest = 0;

@@ -12,7 +12,9 @@ struct Vendor {
     void *(*allocate_pinned)(std::size_t bytes);
     void (*free_device)(void *memory);
     void (*free_pinned)(void *memory);
-    void (*copy)(void *to, const void *from, std::size_t bytes); // complete on return
+    // Between memory of any kind and the host's; complete on return.
+    void (*write)(void *memory, const void *from, std::size_t bytes);
+    void (*read)(void *to, const void *memory, std::size_t bytes);
     void *(*create_stream)();
     void (*synchronise)(void *stream);
     void (*destroy_stream)(void *stream);

@@ -79,12 +79,13 @@ public:
 
 // With all of them, in either order, and with the default.
 std::vector<std::string> all_orders() {
-    std::string forwards, backwards;
-    for (const Vendor *vendor : vendors) {
-        forwards += (forwards.empty() ? "" : ",") + std::string(vendor->name);
-        backwards = vendor->name + (backwards.empty() ? "" : "," + backwards);
-    }
-    return {forwards, backwards, ""};
+    const auto named = [](auto first, auto last) {
+        std::string names;
+        for (; first != last; ++first)
+            names.append(names.empty() ? "" : ",").append((*first)->name);
+        return names;
+    };
+    return {named(vendors.begin(), vendors.end()), named(vendors.rbegin(), vendors.rend()), ""};
 }
 
 std::string device_of(const Vendor &vendor) {
@@ -129,10 +130,10 @@ public:
     Buffer(const Buffer &) = delete;
     Buffer &operator=(const Buffer &) = delete;
 
-    void write(const std::vector<int> &values) { vendor_.copy(address_, values.data(), bytes_); }
+    void write(const std::vector<int> &values) { vendor_.write(address_, values.data(), bytes_); }
     std::vector<int> read() const {
         std::vector<int> values(bytes_ / sizeof(int));
-        vendor_.copy(values.data(), address_, bytes_);
+        vendor_.read(values.data(), address_, bytes_);
         return values;
     }
     int *address() const { return static_cast<int *>(address_); }
