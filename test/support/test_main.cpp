@@ -14,29 +14,34 @@ namespace {
 // How a program tells Meson that it was skipped.
 constexpr int skipped = 77;
 
-// Whether UCD_REQUIRE_BACKEND, a list with commas, names the backend: then its tests fail where it
-// cannot work.
-bool is_required(const std::string &name) {
-    const char *required = std::getenv("UCD_REQUIRE_BACKEND");
-    return required != nullptr &&
-           ("," + std::string(required) + ",").find("," + name + ",") != std::string::npos;
+// Whether the environment's variable, a list with commas, names the backend.
+bool is_named(const char *variable, const std::string &name) {
+    const char *names = std::getenv(variable);
+    return names != nullptr &&
+           ("," + std::string(names) + ",").find("," + name + ",") != std::string::npos;
 }
 
-// Why the tests cannot run; "" if they can. UCD_TEST_NEEDS_BACKEND names a backend that has to have
-// a device.
-std::string reason_to_skip() {
+// Why the tests cannot run; "" if they can. UCD_TEST_NEEDS_BACKEND names the backends that have to
+// have a device. `required`: UCD_REQUIRE_BACKEND names one that has none, so that the tests fail.
+std::string reason_to_skip([[maybe_unused]] bool &required) {
+    std::string reason;
 #ifndef UCD_TEST_NO_LIBRARY
-    const char *needed = std::getenv("UCD_TEST_NEEDS_BACKEND");
     int count = 0;
-    if (needed == nullptr || ucd_backend_count(&count) != UCD_SUCCESS) return "";
+    if (std::getenv("UCD_TEST_NEEDS_BACKEND") == nullptr ||
+        ucd_backend_count(&count) != UCD_SUCCESS)
+        return ""; // asking a backend initialises its driver
     for (int i = 0; i < count; ++i) {
         ucd_backend_desc_t desc{};
         desc.struct_size = sizeof desc;
-        if (ucd_backend_get(i, &desc) != UCD_SUCCESS || std::string(desc.name) != needed) continue;
-        return desc.available != 0 && desc.devices > 0 ? "" : desc.reason;
+        if (ucd_backend_get(i, &desc) != UCD_SUCCESS ||
+            !is_named("UCD_TEST_NEEDS_BACKEND", desc.name) ||
+            (desc.available != 0 && desc.devices > 0))
+            continue;
+        required = required || is_named("UCD_REQUIRE_BACKEND", desc.name);
+        reason += (reason.empty() ? "" : "; ") + std::string(desc.name) + ": " + desc.reason;
     }
 #endif
-    return "";
+    return reason;
 }
 
 bool start_library() {
@@ -62,8 +67,8 @@ int main(int argc, char **argv) {
     Catch::Session session;
     if (const int rc = session.applyCommandLine(argc, argv); rc != 0) return rc;
     if (!start_library()) return 2;
-    if (const std::string reason = reason_to_skip(); !reason.empty()) {
-        const bool required = is_required(std::getenv("UCD_TEST_NEEDS_BACKEND"));
+    bool required = false;
+    if (const std::string reason = reason_to_skip(required); !reason.empty()) {
         std::fprintf(stderr, "%s: %s\n", required ? "failed" : "skipped", reason.c_str());
         return stop_library() && !required ? skipped : 2;
     }

@@ -3,7 +3,6 @@
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
-#include "launch/create_backend.h"
 #include "runtime/driver.h"
 #include "runtime/plain_copy.h"
 
@@ -13,15 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace mock {
-const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
-}
-
 namespace ucd::hostgpu {
-
-std::unique_ptr<Backend> make_backend() {
-    return create_backend();
-}
 
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
     return copy_each(stream, copies);
