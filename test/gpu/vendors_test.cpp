@@ -386,13 +386,13 @@ TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
     REQUIRE(::dladdr(::dlsym(RTLD_DEFAULT, "ucd_init"), &libucd) != 0);
     const fs::path beside = fs::absolute(libucd.dli_fname).parent_path();
     const fs::path plugins = before.empty() ? beside : fs::absolute(before);
-    char folder[] = "/tmp/ucd-vendors-XXXXXX";
-    REQUIRE(::mkdtemp(folder) != nullptr);
     for (const Vendor *broken : vendors) {
         for (const bool missing : {false, true}) {
+            // Another folder each time: a file that was loaded once is known by its path.
+            char folder[] = "/tmp/ucd-vendors-XXXXXX";
+            REQUIRE(::mkdtemp(folder) != nullptr);
             for (const Vendor *vendor : vendors) {
                 const std::string file = std::string("libucd_") + vendor->name + ".so";
-                fs::remove(fs::path(folder) / file);
                 if (vendor != broken)
                     fs::create_symlink(plugins / file, fs::path(folder) / file);
                 else if (!missing)
@@ -414,7 +414,7 @@ TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
                 ::unsetenv("UCD_PLUGIN_PATH");
             else
                 ::setenv("UCD_PLUGIN_PATH", before.c_str(), 1);
+            fs::remove_all(folder);
         }
     }
-    fs::remove_all(folder);
 }
