@@ -70,6 +70,7 @@ Result make_module(Context *context, const ze_module_desc_t &description, Module
         return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     module = new Module{program, context};
+    ++objects;
     return ZE_RESULT_SUCCESS;
 }
 
