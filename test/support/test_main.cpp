@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include "support/random/random_cases.hpp"
+#include "support/test_start.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -44,14 +45,6 @@ std::string reason_to_skip([[maybe_unused]] bool &required) {
     return reason;
 }
 
-bool start_library() {
-    if (const int rc = ucd_init(UCD_INFO__NULL); rc != UCD_SUCCESS) {
-        std::fprintf(stderr, "ucd_init: %s: %s\n", ucd_strerror(rc), ucd_last_error());
-        return false;
-    }
-    return true;
-}
-
 bool stop_library() {
     if (const int rc = ucd_finalize(); rc != UCD_SUCCESS) {
         std::fprintf(stderr, "ucd_finalize: %s: %s\n", ucd_strerror(rc), ucd_last_error());
@@ -62,11 +55,19 @@ bool stop_library() {
 
 } // namespace
 
+[[gnu::weak]] bool ucdtest::start_library() {
+    if (const int rc = ucd_init(UCD_INFO__NULL); rc != UCD_SUCCESS) {
+        std::fprintf(stderr, "ucd_init: %s: %s\n", ucd_strerror(rc), ucd_last_error());
+        return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv) {
     ucdtest::report_case_on_crash();
     Catch::Session session;
     if (const int rc = session.applyCommandLine(argc, argv); rc != 0) return rc;
-    if (!start_library()) return 2;
+    if (!ucdtest::start_library()) return 2;
     bool required = false;
     if (const std::string reason = reason_to_skip(required); !reason.empty()) {
         std::fprintf(stderr, "%s: %s\n", required ? "failed" : "skipped", reason.c_str());

@@ -21,6 +21,7 @@ def main():
 
         refused = {
             'zeInit': 'no driver could be initialised',
+            'zeDriverGet': 'asking for the drivers failed: the device is lost',
             'zeDeviceGet': 'no device',
             'zeDeviceGetProperties': 'device 0 says nothing: the device is lost',
             'zeDeviceGetModuleProperties': 'device 0 does not say which kernels it takes',
@@ -36,6 +37,9 @@ def main():
             assert status == 0, (function, message)
             status, message = says('device', UCD_ZE_DRIVER_FAIL=function)
             assert status != 0 and part in message, (function, status, message)
+        # Only the version is unknown then.
+        available, devices, reason = says(UCD_ZE_DRIVER_FAIL='zeDriverGetApiVersion')
+        assert available and devices == 1 and reason == '', reason
         available, devices, reason = says(UCD_ZE_DRIVER_DEVICES='0')
         assert not available and 'no device' in reason, reason
         available, devices, reason = says(UCD_ZE_DRIVER_DEVICES='3')

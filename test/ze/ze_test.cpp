@@ -1,7 +1,7 @@
 // What is Level Zero's own: contexts, and command lists of the caller's. On the test driver.
-// The tests' own main() would start the library without a context.
-#define CATCH_CONFIG_RUNNER
 #include "support/catch.hpp"
+#include "support/test_start.hpp"
+#include "ze/program.hpp"
 
 #include <level_zero/ze_api.h>
 #include <ucd.h>
@@ -10,96 +10,41 @@
 #include <string>
 #include <vector>
 
+using namespace zetest;
+
 namespace {
 
-void require(ze_result_t result) {
-    REQUIRE(result == ZE_RESULT_SUCCESS);
-}
+// Every third byte of 3 * count.
+struct Thirds {
+    ucd_type_t bytes = nullptr;
 
-// A program's own use of Level Zero.
-struct Program {
-    ze_driver_handle_t driver = nullptr;
-    ze_device_handle_t device = nullptr;
-    ze_context_handle_t context = nullptr, other_context = nullptr;
-
-    Program() {
-        require(zeInit(ZE_INIT_FLAG_GPU_ONLY));
-        uint32_t one = 1;
-        require(zeDriverGet(&one, &driver));
-        one = 1;
-        require(zeDeviceGet(driver, &one, &device));
-        ze_context_desc_t description{};
-        description.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC;
-        require(zeContextCreate(driver, &description, &context));
-        require(zeContextCreate(driver, &description, &other_context));
-    }
-
-    ze_command_list_handle_t list(ze_context_handle_t in) const {
-        ze_command_queue_desc_t description{};
-        description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-        description.ordinal = 1;
-        description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
-        ze_command_list_handle_t made = nullptr;
-        require(zeCommandListCreateImmediate(in, device, &description, &made));
-        return made;
-    }
-
-    unsigned char *memory(std::size_t bytes) const {
-        ze_device_mem_alloc_desc_t description{};
-        description.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
-        void *made = nullptr;
-        require(zeMemAllocDevice(context, &description, bytes, 64, device, &made));
-        return static_cast<unsigned char *>(made);
-    }
-
-    ze_event_handle_t event() const {
-        ze_event_pool_desc_t description{};
-        description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-        description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-        description.count = 1;
-        ze_event_pool_handle_t pool = nullptr;
-        require(zeEventPoolCreate(context, &description, 0, nullptr, &pool));
-        ze_event_desc_t event{};
-        event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-        event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-        ze_event_handle_t made = nullptr;
-        require(zeEventCreate(pool, &event, &made));
-        return made;
-    }
-};
-
-const Program &program() {
-    static const Program p;
-    return p;
-}
-
-// UCD with the program's context.
-struct Library {
-    ucd_type_t bytes = nullptr; // every third of 3 * count
-
-    explicit Library(std::size_t count) {
-        ucd_info_t info = nullptr;
-        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-        const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
-        REQUIRE(ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS);
-        REQUIRE(ucd_init(info) == UCD_SUCCESS);
-        REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
+    explicit Thirds(std::size_t count) {
         REQUIRE(ucd_create_vector(static_cast<intptr_t>(count), 1, 3, UCD_TYPE__BYTE, nullptr,
                                   &bytes) == UCD_SUCCESS);
     }
-    ~Library() {
-        (void)ucd_free(&bytes);
-        (void)ucd_finalize();
-    }
-    Library(const Library &) = delete;
-    Library &operator=(const Library &) = delete;
+    ~Thirds() { (void)ucd_free(&bytes); }
+    Thirds(const Thirds &) = delete;
+    Thirds &operator=(const Thirds &) = delete;
 };
 
 } // namespace
 
+// With the program's context, if there is a driver.
+bool ucdtest::start_library() {
+    if (zeInit(ZE_INIT_FLAG_GPU_ONLY) != ZE_RESULT_SUCCESS)
+        return ucd_init(UCD_INFO__NULL) == UCD_SUCCESS;
+    ucd_info_t info = nullptr;
+    const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
+    const bool started = ucd_info_create(&info) == UCD_SUCCESS &&
+                         ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS &&
+                         ucd_init(info) == UCD_SUCCESS;
+    (void)ucd_info_free(&info);
+    return started;
+}
+
 TEST_CASE("work in a command list of the caller's is ordered with what is around it") {
     constexpr std::size_t count = 5000;
-    const Library library(count);
+    const Thirds thirds(count);
     const Program &p = program();
     unsigned char *typed = p.memory(3 * count), *packed = p.memory(count);
     const ze_command_list_handle_t list = p.list(p.context);
@@ -112,7 +57,7 @@ TEST_CASE("work in a command list of the caller's is ordered with what is around
                                               nullptr));
         uintptr_t moved = 0;
         const ucd_stream_t stream{"ze", 0, list, p.context};
-        REQUIRE(ucd_pack_stream(typed, 1, library.bytes, 0, packed, count, &moved, nullptr,
+        REQUIRE(ucd_pack_stream(typed, 1, thirds.bytes, 0, packed, count, &moved, nullptr,
                                 UCD_OP__REPLACE, stream) == UCD_SUCCESS);
         REQUIRE(moved == count);
         require(zeCommandListAppendMemoryCopy(list, here.data(), packed, count, done, 0, nullptr));
@@ -126,7 +71,7 @@ TEST_CASE("work in a command list of the caller's is ordered with what is around
 }
 
 TEST_CASE("streams that cannot be used are refused with a reason") {
-    const Library library(16);
+    const Thirds thirds(16);
     const Program &p = program();
     unsigned char *typed = p.memory(48), *packed = p.memory(16);
     const ze_command_list_handle_t list = p.list(p.context), other = p.list(p.other_context);
@@ -143,7 +88,7 @@ TEST_CASE("streams that cannot be used are refused with a reason") {
     for (const auto &c : cases) {
         INFO(c.reason);
         uintptr_t moved = 0;
-        CHECK(ucd_pack_stream(typed, 1, library.bytes, 0, packed, 16, &moved, nullptr,
+        CHECK(ucd_pack_stream(typed, 1, thirds.bytes, 0, packed, 16, &moved, nullptr,
                               UCD_OP__REPLACE, c.stream) == c.status);
         CHECK(std::string(ucd_last_error()).find(c.reason) != std::string::npos);
     }
@@ -154,7 +99,7 @@ TEST_CASE("streams that cannot be used are refused with a reason") {
 }
 
 TEST_CASE("memory of another context is not taken for the library's") {
-    const Library library(16);
+    const Thirds thirds(16);
     const Program &p = program();
     std::vector<unsigned char> packed(16);
     ze_host_mem_alloc_desc_t description{};
@@ -164,14 +109,8 @@ TEST_CASE("memory of another context is not taken for the library's") {
     std::memset(typed, 5, 48);
     // The host can read it, and so it is packed there.
     uintptr_t moved = 0;
-    REQUIRE(ucd_pack(typed, 1, library.bytes, 0, packed.data(), 16, &moved, nullptr,
+    REQUIRE(ucd_pack(typed, 1, thirds.bytes, 0, packed.data(), 16, &moved, nullptr,
                      UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(packed == std::vector<unsigned char>(16, 5));
     require(zeMemFree(p.other_context, typed));
-}
-
-int main(int argc, char **argv) {
-    constexpr int skipped = 77;
-    return zeInit(ZE_INIT_FLAG_GPU_ONLY) == ZE_RESULT_SUCCESS ? Catch::Session().run(argc, argv)
-                                                              : skipped;
 }

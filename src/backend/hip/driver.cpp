@@ -88,7 +88,7 @@ DeviceFacts look_at(int device) {
         return facts;
     }
     if (const std::string why = refusal(properties); !why.empty())
-        facts.refusal = "(" + std::string(properties.name) + ") " + why;
+        facts.refusal = std::string("(") + properties.name + ") " + why;
     int migrates = 0;
     facts.migrates =
         forgotten(hipDeviceGetAttribute(&migrates, hipDeviceAttributeConcurrentManagedAccess,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes SPIR-V modules of few kernels from those of a whole file, so that a device compiles only what it runs.
 
-    embed_kernels.py --translate LLVM_SPIRV [--validate SPIRV_VAL] OUTPUT.cpp OUTPUT.bin FILE.bc...
+    embed_kernels.py --simplify OPT --translate LLVM_SPIRV [--validate SPIRV_VAL] OUTPUT.cpp OUTPUT.bin FILE.bc...
 
 OUTPUT.bin gets all modules, one behind the other. OUTPUT.cpp includes it and says where each kernel's module
 is. Reductions of one kind of element share a module, since they share most of their code; every other kernel
@@ -28,7 +28,7 @@ DECORATE, MEMBER_DECORATE = 71, 72
 DEFINES_AT_1 = {EXTENDED_IMPORT, *range(19, 40)}
 DEFINES_AT_2 = {1, *range(41, 53), 59}
 # What stands in functions without a result: stores, copies, barriers, merges, branches.
-LABEL = 248
+LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
 DEFINES_NOTHING = {62, 63, 64, 224, 225, 228, 246, 247, *range(249, 258)}
 CAPABILITY_FLOAT64, CAPABILITY_LINKAGE = 10, 5
 DECORATION_LINKAGE = 41
@@ -38,10 +38,52 @@ def text_at(words):
     return b"".join(struct.pack("<I", word) for word in words).split(b"\0")[0].decode()
 
 
+# Variables to values, and no block or load twice: half of the bytes. Not inlined: that would be more again.
+# Passes that change arithmetic make integers of odd widths and `freeze`, which SPIR-V does not have.
+PASSES = "function(sroa,early-cse,simplifycfg),globaldce"
+
+
+def successors(block):
+    """The labels that the last instruction of a block names."""
+    last = block[-1]
+    opcode = last[0] & 0xFFFF
+    if opcode == BRANCH:
+        return last[1:2]
+    if opcode == BRANCH_CONDITIONAL:
+        return last[2:4]
+    # A default, and then pairs of a number and a label: no switch here is over 64 bits.
+    return last[2:3] + last[4::2] if opcode == SWITCH else ()
+
+
+def in_order(body):
+    """A function's instructions with each block behind all that dominate it, as SPIR-V wants it."""
+    starts = [i for i, instruction in enumerate(body) if instruction[0] & 0xFFFF == LABEL]
+    ends = [*starts[1:], len(body) - 1]
+    blocks = {body[start][1]: body[start:end] for start, end in zip(starts, ends)}
+    entry = body[starts[0]][1]
+    left, seen = [], {entry}  # blocks in the order in which a search in depth leaves them
+    path = [(entry, iter(successors(blocks[entry])))]
+    while path:
+        label, waiting = path[-1]
+        following = next((label for label in waiting if label not in seen), None)
+        if following is None:
+            left.append(label)
+            path.pop()
+        else:
+            seen.add(following)
+            path.append((following, iter(successors(blocks[following]))))
+    ordered = [instruction for label in reversed(left) for instruction in blocks[label]]
+    return [*body[:starts[0]], *ordered, body[-1]]
+
+
 class Module:
-    def __init__(self, translator, path):
+    def __init__(self, simplifier, translator, path):
+        simplified = subprocess.run(
+            [simplifier, "-passes=" + PASSES, path, "-o", "-"], stdout=subprocess.PIPE, check=True
+        ).stdout
         data = subprocess.run(
-            [translator, "--spirv-max-version=1.2", path, "-o", "-"], stdout=subprocess.PIPE, check=True
+            [translator, "--spirv-max-version=1.2", "-", "-o", "-"],
+            input=simplified, stdout=subprocess.PIPE, check=True,
         ).stdout
         words = struct.unpack(f"<{len(data) // 4}I", data)
         if words[0] != MAGIC:
@@ -69,6 +111,7 @@ class Module:
             if opcode == FUNCTION_CALL:
                 calls.add(instruction[3])
             if opcode == FUNCTION_END:
+                body[:] = in_order(body)
                 body = None
 
     def defined(self, opcode, instruction):
@@ -154,6 +197,7 @@ class Module:
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--simplify", required=True)
     parser.add_argument("--translate", required=True)
     parser.add_argument("--validate")
     parser.add_argument("source", type=Path)
@@ -163,7 +207,7 @@ def main():
     rows, at = [], 0
     with arguments.binary.open("wb") as binary:
         for path in arguments.files:
-            module = Module(arguments.translate, path)
+            module = Module(arguments.simplify, arguments.translate, path)
             for kernels in module.groups():
                 words, doubles = module.module_of(kernels)
                 data = struct.pack(f"<{len(words)}I", *words)

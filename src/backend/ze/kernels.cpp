@@ -20,7 +20,7 @@ namespace ucd::ze {
 // A kernel on a device.
 struct LoadedKernel {
     int device;
-    ze_kernel_handle_t handle;
+    ze_kernel_handle_t handle = nullptr;
     std::mutex mutex; // arguments are set one by one, and then taken by a launch
     LoadedKernel *next;
 };
@@ -78,7 +78,10 @@ ze_result_t load(const Kernel &kernel, int index, LoadedKernel *&loaded) {
             ze.zeKernelSetIndirectAccess(made->handle, ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
                                                            ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
                                                            ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
-    if (result != ZE_RESULT_SUCCESS) return result;
+    if (result != ZE_RESULT_SUCCESS) {
+        if (made->handle != nullptr) (void)ze.zeKernelDestroy(made->handle);
+        return result;
+    }
     made->device = index;
     made->next = kernel.loaded.load(std::memory_order_relaxed);
     loaded = made.release();

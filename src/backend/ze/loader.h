@@ -18,12 +18,14 @@ namespace ucd::ze {
                             call(zeEventCreate) call(zeEventHostReset)                             \
                                 call(zeEventHostSynchronize) call(zeEventPoolCreate)               \
                                     call(zeEventQueryStatus) call(zeInit) call(zeKernelCreate)     \
-                                        call(zeKernelSetArgumentValue) call(zeKernelSetGroupSize)  \
-                                            call(zeKernelSetIndirectAccess) call(zeMemAllocDevice) \
-                                                call(zeMemAllocHost) call(zeMemAllocShared)        \
-                                                    call(zeMemFree) call(zeMemGetAddressRange)     \
-                                                        call(zeMemGetAllocProperties)              \
-                                                            call(zeModuleCreate)
+                                        call(zeKernelDestroy) call(zeKernelSetArgumentValue)       \
+                                            call(zeKernelSetGroupSize)                             \
+                                                call(zeKernelSetIndirectAccess)                    \
+                                                    call(zeMemAllocDevice) call(zeMemAllocHost)    \
+                                                        call(zeMemAllocShared) call(zeMemFree)     \
+                                                            call(zeMemGetAddressRange)             \
+                                                                call(zeMemGetAllocProperties)      \
+                                                                    call(zeModuleCreate)
 
 struct Calls {
 #define UCD_ZE_POINTER(name) decltype(&::name) name = nullptr;

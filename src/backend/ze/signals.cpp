@@ -4,6 +4,7 @@
 #include "loader.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace ucd::ze {
 
@@ -38,7 +39,7 @@ ze_result_t Signals::take(Signal *&signal) {
         free_.push_back(oldest);
     }
     if (free_.empty())
-        if (const ze_result_t result = make_pool(); result != ZE_RESULT_SUCCESS) return result;
+        if (const ze_result_t result = make(); result != ZE_RESULT_SUCCESS) return result;
     signal = free_.back();
     free_.pop_back();
     return ZE_RESULT_SUCCESS;
@@ -50,29 +51,32 @@ void Signals::retire(Signal *signal) noexcept {
 }
 
 // Pools live as long as the process, as do their events.
-ze_result_t Signals::make_pool() {
-    constexpr uint32_t events = 64;
-    ze_event_pool_desc_t description{};
-    description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    description.count = events;
-    ze_event_pool_handle_t pool = nullptr;
-    if (const ze_result_t result =
-            calls().zeEventPoolCreate(found().context, &description, 0, nullptr, &pool);
-        result != ZE_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < events; ++i) {
-        ze_event_desc_t event{};
-        event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-        event.index = i;
-        // The host, and other devices, see what was written before.
-        event.signal = event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-        auto signal = std::make_unique<Signal>();
-        if (const ze_result_t result = calls().zeEventCreate(pool, &event, &signal->event);
+ze_result_t Signals::make() {
+    constexpr uint32_t events = 64; // of a pool
+    if (pool_ == nullptr || made_ == events) {
+        ze_event_pool_desc_t description{};
+        description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        description.count = events;
+        ze_event_pool_handle_t pool = nullptr;
+        if (const ze_result_t result =
+                calls().zeEventPoolCreate(found().context, &description, 0, nullptr, &pool);
             result != ZE_RESULT_SUCCESS)
             return result;
-        free_.push_back(signal.release());
+        pool_ = pool;
+        made_ = 0;
     }
+    ze_event_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    description.index = made_;
+    // The host, and other devices, see what was written before.
+    description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    auto signal = std::make_unique<Signal>();
+    if (const ze_result_t result = calls().zeEventCreate(pool_, &description, &signal->event);
+        result != ZE_RESULT_SUCCESS)
+        return result;
+    ++made_;
+    free_.push_back(signal.release());
     return ZE_RESULT_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -26,10 +27,12 @@ public:
     void retire(Signal *signal) noexcept;
 
 private:
-    ze_result_t make_pool();
+    ze_result_t make();
     bool is_over(const Signal &signal) const;
 
     std::mutex mutex_;
+    ze_event_pool_handle_t pool_ = nullptr; // the newest one
+    uint32_t made_ = 0;                     // of its events
     std::vector<Signal *> free_;
     std::deque<Signal *> retired_;
 };

@@ -26,7 +26,9 @@ bool Event::wait(uint64_t nanoseconds) {
 }
 
 CommandList::CommandList(Context *context)
-    : context_(context), random_(knobs().seed), thread_([this] { work(); }) {}
+    : context_(context), random_(knobs().seed), thread_([this] { work(); }) {
+    ++objects;
+}
 
 CommandList::~CommandList() {
     {
@@ -35,6 +37,7 @@ CommandList::~CommandList() {
     }
     changed_.notify_all();
     thread_.join();
+    --objects;
 }
 
 void CommandList::add(Command command) {

@@ -74,6 +74,7 @@ Result allocate(Context *context, std::size_t bytes, std::size_t alignment, ze_m
     memory().allocations[reinterpret_cast<uintptr_t>(made)] = allocation;
     if (knobs().strict && type == ZE_MEMORY_TYPE_DEVICE && memory().running == 0)
         protect(allocation, false);
+    ++objects;
     *address = made;
     return ZE_RESULT_SUCCESS;
 }
@@ -85,6 +86,7 @@ Result release(Context *context, void *address) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     ::munmap(it->second.address, it->second.mapped);
     memory().allocations.erase(it);
+    --objects;
     return ZE_RESULT_SUCCESS;
 }
 

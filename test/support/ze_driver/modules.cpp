@@ -70,32 +70,44 @@ Result make_module(Context *context, const ze_module_desc_t &description, Module
         return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     module = new Module{program, context};
+    ++objects;
     return ZE_RESULT_SUCCESS;
 }
 
+namespace {
+
+void require(cl_int error) {
+    if (error == CL_SUCCESS) return;
+    std::fprintf(stderr, "ze_driver: a kernel failed in PoCL: %d\n", error);
+    std::abort();
+}
+
+} // namespace
+
+// PoCL compiles kernels when they are enqueued: at once, as drivers do, and not while others poll
+// for what the kernel does.
 std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups) {
-    const std::size_t group[] = {kernel.group[0], kernel.group[1], kernel.group[2]};
-    return [kernel = kernel.kernel, argument = kernel.argument, x = group[0], y = group[1],
-            z = group[2], groups] {
-        const std::size_t local[] = {x, y, z};
-        const std::size_t global[] = {groups.groupCountX * x, groups.groupCountY * y,
-                                      groups.groupCountZ * z};
-        OpenCl &cl = *open_cl();
-        cl_command_queue queue =
-            clCreateCommandQueueWithProperties(cl.context, cl.device, nullptr, nullptr);
-        cl_int error;
-        {
-            const std::lock_guard lock(cl.mutex);
-            error = clSetKernelArg(kernel, 0, argument.size(), argument.data());
-            if (error == CL_SUCCESS)
-                error = clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, global, local, 0, nullptr,
-                                               nullptr);
-        }
-        if (error == CL_SUCCESS) error = clFinish(queue);
+    const std::size_t local[] = {kernel.group[0], kernel.group[1], kernel.group[2]};
+    const std::size_t global[] = {groups.groupCountX * local[0], groups.groupCountY * local[1],
+                                  groups.groupCountZ * local[2]};
+    OpenCl &cl = *open_cl();
+    cl_int error = CL_SUCCESS;
+    cl_event begin = clCreateUserEvent(cl.context, &error);
+    require(error);
+    cl_command_queue queue =
+        clCreateCommandQueueWithProperties(cl.context, cl.device, nullptr, &error);
+    require(error);
+    {
+        const std::lock_guard lock(cl.mutex);
+        require(clSetKernelArg(kernel.kernel, 0, kernel.argument.size(), kernel.argument.data()));
+        require(clEnqueueNDRangeKernel(queue, kernel.kernel, 3, nullptr, global, local, 1, &begin,
+                                       nullptr));
+    }
+    return [queue, begin] {
+        require(clSetUserEventStatus(begin, CL_COMPLETE));
+        require(clFinish(queue));
         clReleaseCommandQueue(queue);
-        if (error == CL_SUCCESS) return;
-        std::fprintf(stderr, "ze_driver: a kernel failed in PoCL: %d\n", error);
-        std::abort();
+        clReleaseEvent(begin);
     };
 }
 

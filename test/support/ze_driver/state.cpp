@@ -1,6 +1,7 @@
 #include "support/ze_driver/state.h"
 
-#include <atomic>
+#include "support/ze_driver/controls.h"
+
 #include <cstdlib>
 #include <cstring>
 
@@ -21,14 +22,36 @@ Knobs read_knobs() {
     k.strict = number("UCD_ZE_DRIVER_STRICT", 0) != 0;
     k.doubles = number("UCD_ZE_DRIVER_NO_DOUBLES", 0) == 0;
     k.peers = number("UCD_ZE_DRIVER_NO_PEERS", 0) == 0;
-    const char *failing = std::getenv("UCD_ZE_DRIVER_FAIL");
-    k.failing = failing != nullptr ? failing : "";
-    const std::size_t colon = k.failing.find(':');
-    k.fails_at = colon == std::string::npos
-                     ? 0
-                     : static_cast<unsigned>(std::atoi(k.failing.c_str() + colon + 1));
-    k.failing.resize(std::min(colon, k.failing.size()));
     return k;
+}
+
+// Which calls fail.
+struct FailingCalls {
+    std::mutex mutex;
+    std::string function;
+    unsigned left = 0; // calls until it fails; 0: each one
+    unsigned failed = 0;
+
+    // NAME or NAME:N
+    void set(const std::string &text) {
+        const std::lock_guard lock(mutex);
+        const std::size_t colon = text.find(':');
+        function = text.substr(0, colon);
+        left = colon == std::string::npos
+                   ? 0
+                   : static_cast<unsigned>(std::atoi(text.c_str() + colon + 1));
+        failed = 0;
+    }
+};
+
+FailingCalls &failing_calls() {
+    static auto *f = [] {
+        auto *made = new FailingCalls;
+        const char *text = std::getenv("UCD_ZE_DRIVER_FAIL");
+        made->set(text != nullptr ? text : "");
+        return made;
+    }();
+    return *f;
 }
 
 OpenCl *find_pocl() {
@@ -58,10 +81,20 @@ const Knobs &knobs() {
     return *k;
 }
 
+std::atomic<int> objects{0};
+
 bool is_failing(const char *function) {
-    static std::atomic<unsigned> calls{0};
-    if (knobs().failing != function) return false;
-    return knobs().fails_at == 0 || ++calls == knobs().fails_at;
+    FailingCalls &f = failing_calls();
+    const std::lock_guard lock(f.mutex);
+    if (f.function != function) return false;
+    if (f.left == 0) {
+        ++f.failed;
+        return true;
+    }
+    if (--f.left > 0) return false;
+    f.function.clear();
+    ++f.failed;
+    return true;
 }
 
 OpenCl *open_cl() {
@@ -80,3 +113,17 @@ std::vector<std::unique_ptr<Device>> &devices() {
 }
 
 } // namespace zedriver
+
+void ucd_ze_driver_fail(const char *call) {
+    zedriver::failing_calls().set(call);
+}
+
+unsigned ucd_ze_driver_failed() {
+    zedriver::FailingCalls &f = zedriver::failing_calls();
+    const std::lock_guard lock(f.mutex);
+    return f.failed;
+}
+
+int ucd_ze_driver_objects() {
+    return zedriver::objects;
+}

@@ -8,12 +8,14 @@
 //     UCD_ZE_DRIVER_NO_DOUBLES=1 devices compute with 32-bit floats only
 //     UCD_ZE_DRIVER_NO_PEERS=1   no device reaches another one's memory
 //     UCD_ZE_DRIVER_FAIL=NAME:N  the N-th call of that function fails; of all, without N
+// A program that has loaded it can change that, and ask what there is: controls.h.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <level_zero/ze_api.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -39,13 +41,15 @@ struct Context {};
 struct Knobs {
     unsigned devices, delay_us, seed;
     bool strict, shuffle, doubles, peers;
-    std::string failing;
-    unsigned fails_at; // 0: always
 };
 const Knobs &knobs();
 
 // Whether this call of a function is to fail.
 bool is_failing(const char *function);
+
+// Memory, command lists, event pools, modules and kernels: what there is of them, for tests that
+// look for leaks.
+extern std::atomic<int> objects;
 
 // PoCL; null if it is missing.
 struct OpenCl {

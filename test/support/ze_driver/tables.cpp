@@ -279,6 +279,7 @@ Result pool_create(ze_context_handle_t, const ze_event_pool_desc_t *description,
                    ze_device_handle_t *, ze_event_pool_handle_t *pool) {
     UCD_MAY_FAIL(zeEventPoolCreate);
     *pool = handle_of<ze_event_pool_handle_t>(new EventPool{description->count});
+    ++objects;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -334,6 +335,15 @@ Result kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *descript
     created->kernel = made;
     created->context = of<Module>(module)->context;
     *kernel = handle_of<ze_kernel_handle_t>(created.release());
+    ++objects;
+    return ZE_RESULT_SUCCESS;
+}
+
+Result kernel_destroy(ze_kernel_handle_t kernel) {
+    UCD_MAY_FAIL(zeKernelDestroy);
+    clReleaseKernel(of<Kernel>(kernel)->kernel);
+    delete of<Kernel>(kernel);
+    --objects;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -399,8 +409,8 @@ UCD_TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, t->pfnCreate = event_cre
           t->pfnHostSynchronize = event_wait; t->pfnHostReset = event_reset)
 UCD_TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t, t->pfnCreate = module_create)
 UCD_TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, t->pfnCreate = kernel_create;
-          t->pfnSetArgumentValue = kernel_argument; t->pfnSetGroupSize = kernel_group;
-          t->pfnSetIndirectAccess = kernel_access)
+          t->pfnDestroy = kernel_destroy; t->pfnSetArgumentValue = kernel_argument;
+          t->pfnSetGroupSize = kernel_group; t->pfnSetIndirectAccess = kernel_access)
 
 // The loader wants these, too.
 #define UCD_EMPTY_TABLE(name, Table) UCD_TABLE(name, Table, (void)t)

@@ -90,10 +90,6 @@ Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
     return launch_copy_kernel(copy, copy_rows_kernel(word), params.tiles, params);
 }
 
-uint64_t tiles_along(uint64_t elements) {
-    return (elements + tuning.tile_side - 1) / tuning.tile_side;
-}
-
 // `placed` is sorted by source; `row` is what is closest in the target.
 Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
                     const CopyNest::Level &row) {

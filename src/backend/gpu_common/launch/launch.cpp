@@ -64,10 +64,6 @@ Status launch_nest(const LaunchContext &launch) {
 
 // Transposes --------------------------------------------------------------
 
-uint64_t tiles_along(uint64_t elements) {
-    return (elements + tuning.tile_side - 1) / tuning.tile_side;
-}
-
 // False if the range is too small for tiles: they would read much more than it has.
 bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
     const Shape &shape = launch.plan.shape;

@@ -69,6 +69,11 @@ Status launch_kernel(gpuStream_t stream, const void *kernel, uint64_t tiles, uin
                  "launching a kernel");
 }
 
+// Tiles in a row of elements.
+inline uint64_t tiles_along(uint64_t elements) {
+    return (elements + tuning.tile_side - 1) / tuning.tile_side;
+}
+
 // Loads a kernel ahead of its first launch.
 inline Status load_kernel(const void *kernel) {
     gpuFuncAttributes attributes;

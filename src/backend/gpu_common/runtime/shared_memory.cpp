@@ -18,8 +18,8 @@ Status check_range(int code, std::size_t size, uint64_t offset, std::size_t byte
 } // namespace
 
 Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
-    void *start;
-    std::size_t size;
+    void *start = nullptr;
+    std::size_t size = 0;
     UCD_TRY(driver::find_allocation(address, start, size));
     const auto offset = static_cast<uint64_t>(static_cast<const char *>(address) -
                                               static_cast<const char *>(start));
