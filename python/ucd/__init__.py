@@ -105,6 +105,7 @@ from ucd._lists import ElementRun, boxes, element_runs, iov
 from ucd._machine import Backend, backends
 from ucd._redistribution import Cyclic, Distribution, Plan, Replicate, Route, Shard, plan, redistribute
 from ucd._requests import waitall
+from ucd._safetensors import Safetensors
 from ucd._slices import slice_type
 
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
@@ -168,6 +169,7 @@ __all__ = [
     'SHORT_INT',
     'SIGNED_CHAR',
     'SIZE_T',
+    'Safetensors',
     'Shard',
     'TWODOUBLE',
     'TWOFLOAT',
