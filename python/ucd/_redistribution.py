@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ucd import _arrays, _core, _dtypes
+from ucd import _arrays, _core, _dtypes, _mpi
 from ucd._partition import Common, CommonBlocks, Pair, Run, Split, common, size
 
 
@@ -289,6 +289,28 @@ class Plan:
                 hints=hints,
             )
 
+    def exchange(
+        self,
+        comm: Any,
+        source: Any = None,
+        target: Any = None,
+        *,
+        tag: int = 0,
+        hints: _core.Hints | None = None,
+    ) -> Any:
+        """Moves this rank's data over an mpi4py communicator, and returns target.
+
+        Rank r of the communicator has, for rank r of the plan's source, the local array source; and gets
+        what rank r of the plan's target has in target, or in a new array like source. Both may have any
+        strides, and be None where the rank has none. Each message is packed by ucd and sent as bytes;
+        what stays on the rank is copied from view to view. Device memory needs an MPI that takes it.
+
+        Collective over the ranks that have routes. Messages have the tag. Done on return. Raises
+        ValueError if the communicator is too small or a shape is not the local one, before anything is
+        sent, and what mpi4py raises.
+        """
+        return _mpi.exchange(self, comm, source, target, tag, hints)
+
     def _strides(
         self, arrays: Sequence[Any], distribution: Distribution, used: Iterable[int], what: str
     ) -> dict[int, tuple[int, ...]]:
@@ -296,13 +318,14 @@ class Plan:
             raise ValueError(f'{what} has {len(arrays)} arrays for {distribution.ranks} ranks')
         found = {}
         for rank in used:
-            shape, strides = _core.shape_and_strides(arrays[rank])
-            if shape != distribution.local_shape(rank):
-                raise ValueError(
-                    f'{what}[{rank}] has shape {shape}; the distribution says {distribution.local_shape(rank)}'
-                )
-            found[rank] = strides
+            found[rank] = self._strides_of(arrays[rank], distribution, rank, f'{what}[{rank}]')
         return found
+
+    def _strides_of(self, array: Any, distribution: Distribution, rank: int, what: str) -> tuple[int, ...]:
+        shape, strides = _core.shape_and_strides(array)
+        if shape != distribution.local_shape(rank):
+            raise ValueError(f'{what} has shape {shape}; the distribution says {distribution.local_shape(rank)}')
+        return strides
 
     def _type(
         self,

@@ -1,4 +1,5 @@
 // Types from text, as text, and as pictures: what the tool ucd has, compiled in.
+#include "core/predefined.h"
 #include "core/type.h"
 
 #include "failure.hpp"
@@ -10,6 +11,8 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace ucdpy {
 
@@ -47,6 +50,36 @@ std::string to_text(const Type &type) {
     return translated([&] { return ucdtool::to_text(ucd::TypeRef(type.get())); });
 }
 
+nb::object as_object(const ucdtool::Argument &argument) {
+    if (const auto *number = std::get_if<intptr_t>(&argument)) return nb::cast(*number);
+    if (const auto *node = std::get_if<ucdtool::NodeId>(&argument)) return nb::cast(*node);
+    nb::list list;
+    if (const auto *ints = std::get_if<ucdtool::Ints>(&argument))
+        for (const intptr_t value : ints->values) list.append(value);
+    else if (const auto *nodes = std::get_if<std::vector<ucdtool::NodeId>>(&argument))
+        for (const ucdtool::NodeId node : *nodes) list.append(node);
+    return list;
+}
+
+// The constructors of a type of the same flattened bytes, from the elements on: for each its name,
+// its arguments, and size, lb and extent of what it makes. Types among arguments are numbers of
+// earlier ones. A predefined type has its name and no arguments.
+nb::list nodes(const Type &type) {
+    const auto expression = translated([&] { return ucdtool::recover(ucd::TypeRef(type.get())); });
+    ucdtool::TypeBuilder builder;
+    nb::list list;
+    for (const ucdtool::Node &node : expression.nodes) {
+        const ucd::TypeRef built(translated([&] { return builder.add(node); }));
+        nb::list arguments;
+        for (const auto &argument : node.arguments) arguments.append(as_object(argument));
+        const auto bounds = translated([&] { return built.extent(); });
+        list.append(nb::make_tuple(node.constructor != nullptr ? node.constructor->name
+                                                               : predefined_name(node.predefined),
+                                   arguments, built.size(), bounds.lb, bounds.extent));
+    }
+    return list;
+}
+
 nb::object svg(const Type &type, uintptr_t count, std::size_t columns, std::size_t rows) {
     constexpr std::size_t most = 1000;
     if (columns < 1 || columns > most || rows < 1 || rows > most)
@@ -71,7 +104,8 @@ nb::object picture_in_notebook(const Type &type) {
 
 } // namespace
 
-void bind_type_text(nb::class_<Type> &type) {
+void bind_type_text(nb::module_ &m, nb::class_<Type> &type) {
+    m.def("nodes", &nodes, nb::arg("type"));
     type.def_static("from_text", &from_text, nb::arg("text"), nb::kw_only(),
                     nb::arg("files") = false,
                     R"(The type that a text in the type language describes: 'vector(3,1,4,double)'.
