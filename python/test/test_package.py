@@ -1,12 +1,15 @@
 """The package as a whole: imports, stubs, examples, and what the guide shows."""
 
 import ast
+import json
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 
+import notebooks
 import pytest
 
 import ucd
@@ -47,9 +50,23 @@ def test_names():
     assert all(thing.__doc__ for thing in public if callable(thing))
 
 
-@pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob('*.py')), ids=lambda p: p.stem)
-def test_examples(path):
-    assert run(path)
+def examples(ending):
+    return pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob(f'*.{ending}')), ids=lambda p: p.stem)
+
+
+@examples('py')
+def test_examples(path, capsys):
+    if 'mpi4py' in path.read_text():
+        pytest.importorskip('mpi4py.MPI', exc_type=ImportError)
+    runpy.run_path(str(path), run_name='__main__')
+    assert capsys.readouterr().out
+
+
+@examples('ipynb')
+def test_notebooks_show_what_they_say(path):
+    """If this fails with reason, python/test/notebooks.py writes them anew."""
+    notebook = json.loads(path.read_text())
+    assert notebooks.executed(notebook) == notebook
 
 
 def test_the_guide():
