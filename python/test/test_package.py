@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import types
 
 import notebooks
 import pytest
@@ -42,6 +43,22 @@ assert bytes(ucd.gather(memoryview(b'abcd'), memoryview(bytearray(b'\\x02\\0\\0\
 assert bytes(ucd.pack(bytes(range(6)), type=ucd.slice_type((2, 3), ':, 1', 'uint8'))) == b'\\x01\\x04'
 """
     run('-c', program)
+
+
+@pytest.mark.parametrize('version, free_threaded, stable', [((3, 11), 0, False), ((3, 12), 0, True), ((3, 13), 1, False)])
+def test_which_wheels_use_the_stable_abi(monkeypatch, version, free_threaded, stable):
+    """Up to the settings that meson-python gets: no Python but the one of the tests is at hand."""
+    hooks = ('build_sdist', 'build_wheel', 'build_editable', 'get_requires_for_build_editable',
+             'get_requires_for_build_sdist', 'get_requires_for_build_wheel')  # fmt: skip
+    given = []
+    mesonpy = types.SimpleNamespace(**dict.fromkeys(hooks, lambda folder, settings, metadata: given.append(settings)))
+    monkeypatch.setitem(sys.modules, 'mesonpy', mesonpy)
+    backend = runpy.run_path(str(SOURCE / 'python/build_backend.py'))
+    monkeypatch.setattr(sys, 'version_info', version)
+    monkeypatch.setattr(backend['sysconfig'], 'get_config_var', {'Py_GIL_DISABLED': free_threaded}.get)
+    backend['build_wheel']('folder', {'setup-args': '-Da=b'})
+    wanted = '-Da=b' if stable else ['-Da=b', '-Dpython.allow_limited_api=false']
+    assert given == [{'setup-args': wanted}]
 
 
 def test_names():
