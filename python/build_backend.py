@@ -1,10 +1,11 @@
 """meson-python, told which wheels are for all later versions of Python.
 
-The stable ABI is used from Python 3.12 on. An older Python gets a wheel of its own, which
-pyproject.toml cannot express.
+The stable ABI is used from Python 3.12 on. An older Python and a free-threaded one get wheels of their
+own, which pyproject.toml cannot express.
 """
 
 import sys
+import sysconfig
 
 import mesonpy
 from mesonpy import (  # noqa: F401 -- the other hooks, as they are
@@ -17,7 +18,7 @@ from mesonpy import (  # noqa: F401 -- the other hooks, as they are
 
 def _settings(given):
     settings = dict(given or {})
-    if sys.version_info < (3, 12):
+    if sys.version_info < (3, 12) or sysconfig.get_config_var('Py_GIL_DISABLED'):
         arguments = settings.get('setup-args', [])
         arguments = [arguments] if isinstance(arguments, str) else list(arguments)
         settings['setup-args'] = [*arguments, '-Dpython.allow_limited_api=false']

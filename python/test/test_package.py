@@ -1,12 +1,16 @@
 """The package as a whole: imports, stubs, examples, and what the guide shows."""
 
 import ast
+import json
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
+import types
 
+import notebooks
 import pytest
 
 import ucd
@@ -41,15 +45,45 @@ assert bytes(ucd.pack(bytes(range(6)), type=ucd.slice_type((2, 3), ':, 1', 'uint
     run('-c', program)
 
 
+@pytest.mark.parametrize('version, free_threaded, stable', [((3, 11), 0, False), ((3, 12), 0, True), ((3, 13), 1, False)])
+def test_which_wheels_use_the_stable_abi(monkeypatch, version, free_threaded, stable):
+    """Up to the settings that meson-python gets: no Python but the one of the tests is at hand."""
+    hooks = ('build_sdist', 'build_wheel', 'build_editable', 'get_requires_for_build_editable',
+             'get_requires_for_build_sdist', 'get_requires_for_build_wheel')  # fmt: skip
+    given = []
+    mesonpy = types.SimpleNamespace(**dict.fromkeys(hooks, lambda folder, settings, metadata: given.append(settings)))
+    monkeypatch.setitem(sys.modules, 'mesonpy', mesonpy)
+    backend = runpy.run_path(str(SOURCE / 'python/build_backend.py'))
+    monkeypatch.setattr(sys, 'version_info', version)
+    monkeypatch.setattr(backend['sysconfig'], 'get_config_var', {'Py_GIL_DISABLED': free_threaded}.get)
+    backend['build_wheel']('folder', {'setup-args': '-Da=b'})
+    wanted = '-Da=b' if stable else ['-Da=b', '-Dpython.allow_limited_api=false']
+    assert given == [{'setup-args': wanted}]
+
+
 def test_names():
     assert all(hasattr(ucd, name) for name in ucd.__all__)
     public = [getattr(ucd, name) for name in ucd.__all__]
     assert all(thing.__doc__ for thing in public if callable(thing))
 
 
-@pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob('*.py')), ids=lambda p: p.stem)
-def test_examples(path):
-    assert run(path)
+def examples(ending):
+    return pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob(f'*.{ending}')), ids=lambda p: p.stem)
+
+
+@examples('py')
+def test_examples(path, capsys):
+    if 'mpi4py' in path.read_text():
+        pytest.importorskip('mpi4py.MPI', exc_type=ImportError)
+    runpy.run_path(str(path), run_name='__main__')
+    assert capsys.readouterr().out
+
+
+@examples('ipynb')
+def test_notebooks_show_what_they_say(path):
+    """If this fails with reason, python/test/notebooks.py writes them anew."""
+    notebook = json.loads(path.read_text())
+    assert notebooks.executed(notebook) == notebook
 
 
 def test_the_guide():

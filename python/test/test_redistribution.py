@@ -46,6 +46,10 @@ def check(source, target, dtype='int32'):
     for rank in range(target.ranks):
         assert sum(route.nbytes for route in plan.receives(rank)) == after[rank].nbytes
     assert len({(route.source, route.target) for route in plan.routes}) == len(plan.routes)
+    # What one rank asks for is worked out apart from the list of all.
+    for rank in range(-1, max(source.ranks, target.ranks) + 1):
+        assert plan.sends(rank) == [route for route in plan.routes if route.source == rank]
+        assert plan.receives(rank) == [route for route in plan.routes if route.target == rank]
     return plan
 
 
@@ -140,6 +144,10 @@ def test_plans_cost_what_is_exchanged():
     ]
     assert len(set(map(id, plans))) == 8
     assert all(len(plan.routes) == 128 for plan in plans)
+    # Tensors in the same proportions share the list of who sends to whom; a rank lists its own routes only.
+    assert len({id(pairs) for plan in plans for pairs in [plan.routes[0]._pairs]}) == 1
+    uneven = ucd.plan(ucd.Distribution((2**40 + 1,), 2**16, ucd.Shard(0)), ucd.Distribution((2**40 + 1,), 3, ucd.Shard(0)), 'uint8')
+    assert [len(uneven.sends(rank)) for rank in (0, 21845, 65535)] == [1, 2, 1] and 'routes' not in vars(uneven)
     huge = ucd.plan(ucd.Distribution((2**40,), 1000, ucd.Shard(0)), ucd.Distribution((2**40,), 1000, ucd.Shard(0)), 'uint8')
     assert len(huge.routes) == 1000
     cyclic = ucd.plan(

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -116,6 +117,49 @@ def test_flattened_and_pickled_types_are_the_same(recipe):
         assert bytes_of(twin) == expected and twin.extent == extent
         assert twin.flatten() == type.flatten()
     assert copy.copy(type) is type and copy.deepcopy([type])[0] is type
+
+
+@given(recipes())
+def test_types_as_text_and_pictures(recipe):
+    type, expected, extent = recipe
+    twin = ucd.Type.from_text(type.to_text())
+    assert bytes_of(twin) == expected and twin.extent == extent and twin.flatten() == type.flatten()
+    figure = ElementTree.fromstring(type._repr_svg_())
+    assert figure.tag.endswith('svg') and type.svg(2, columns=9, rows=3).count('<rect') < 9 * 3 * 2 + 60
+
+
+def test_text_is_the_language_of_the_tool(tmp_path):
+    field = np.arange(12.0).reshape(3, 4)
+    column = ucd.Type.from_text('a = vector(3, 1, 4, double); a  # a column')
+    assert ucd.pack(field, type=column).view(float).tolist() == [0.0, 4.0, 8.0]
+    assert column.to_text() == 'vector(3,1,4,double)' and ucd.INT.to_text() == 'int32_t'
+    bad = {
+        'vector(3,1,4,duble)': r'byte 14: .*; did you mean double\?\n.*\n {15}\^',
+        'contig(-1,int)': 'count is -1; it must be >= 0',
+        'a\0b\u00e9': 'byte 2: byte 0 is no part of the language',
+        'indexed([0:134217729],[0],int)': 'the most is 134217728',
+    }
+    for text, sentence in bad.items():
+        with pytest.raises(ValueError, match=sentence):
+            ucd.Type.from_text(text)
+    deep = 100_000
+    assert ucd.Type.from_text('dup(' * deep + 'int' + ')' * deep).size == 4
+    np.save(tmp_path / 'list.npy', np.array([1, 2]))
+    named = f'indexed_block(1,@{tmp_path}/list.npy,int)'
+    assert ucd.Type.from_text(named, files=True).true_lb == 4
+    with pytest.raises(ValueError, match='not opened here'):
+        ucd.Type.from_text(named)
+
+
+def test_types_by_reference_have_no_text_and_no_picture():
+    type = ucd.Type.indexed_block_ref(1, np.array([1, 2], np.int32), 8, 0, 100, 'float64')
+    assert type._repr_svg_() is None
+    for call in (type.to_text, type.svg, type.flatten):
+        with pytest.raises(ucd.NotSupported):
+            call()
+    for limits in ({'columns': 0}, {'rows': 1001}):
+        with pytest.raises(ValueError):
+            ucd.INT.svg(**limits)
 
 
 def test_struct():

@@ -10,7 +10,7 @@ unless its objects are handed in; NumPy is used for results if it is installed.
 The guide is docs/guide/python.md of UCD.
 """
 
-from ucd import _core, _requests
+from ucd import _core, _mpi, _requests
 from ucd._arrays import gather, pack
 from ucd._core import (
     BFLOAT16,
@@ -105,9 +105,12 @@ from ucd._lists import ElementRun, boxes, element_runs, iov
 from ucd._machine import Backend, backends
 from ucd._redistribution import Cyclic, Distribution, Plan, Replicate, Route, Shard, plan, redistribute
 from ucd._requests import waitall
+from ucd._safetensors import Safetensors
 from ucd._slices import slice_type
 
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
+Type.from_mpi = staticmethod(_mpi.from_mpi)  # type: ignore[method-assign]
+Type.to_mpi = _mpi.to_mpi  # type: ignore[method-assign, assignment]
 
 __version__ = '.'.join(map(str, _core.version()))
 
@@ -168,6 +171,7 @@ __all__ = [
     'SHORT_INT',
     'SIGNED_CHAR',
     'SIZE_T',
+    'Safetensors',
     'Shard',
     'TWODOUBLE',
     'TWOFLOAT',

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from ucd import _arrays, _core, _dtypes
-from ucd._partition import Common, Run, Split, common, partition
+from ucd import _arrays, _core, _dtypes, _mpi
+from ucd._partition import Common, CommonBlocks, Pair, Run, Split, common, size
 
 
 @dataclass(frozen=True)
@@ -76,63 +76,94 @@ class Distribution:
         """How many ranks there are."""
         return math.prod(self.mesh)
 
-    @functools.cached_property
-    def _axes(self) -> list[list[int]]:
-        """For each dimension of the array, the dimensions of the mesh that split it."""
-        return [
-            [axis for axis, p in enumerate(self.placements) if not isinstance(p, Replicate) and p.dim == dim]
-            for dim in range(len(self.shape))
-        ]
+    @property
+    def _key(self) -> _Key:
+        return len(self.shape), self.mesh, self.placements
 
-    @functools.cached_property
-    def splits(self) -> list[tuple[Split, ...]]:
+    @property
+    def _roles(self) -> _Roles:
+        return _roles(*self._key)
+
+    @property
+    def splits(self) -> tuple[tuple[Split, ...], ...]:
         """For each dimension of the array, into how many parts and blocks it is split in turn."""
-
-        def split(axis: int) -> Split:
-            placement = self.placements[axis]
-            return self.mesh[axis], placement.block if isinstance(placement, Cyclic) else 0
-
-        return [tuple(split(axis) for axis in axes) for axes in self._axes]
+        return self._roles.splits
 
     def parts(self, rank: int) -> tuple[int, ...]:
         """For each dimension of the array, the number of the part that a rank has."""
         if not 0 <= rank < self.ranks:
             raise ValueError(f'rank {rank} of {self.ranks}')
-        where = []
-        for n in reversed(self.mesh):
-            rank, at = divmod(rank, n)
-            where.append(at)
-        where.reverse()
-        numbers = []
-        for axes in self._axes:
-            number = 0
-            for axis in axes:
-                number = number * self.mesh[axis] + where[axis]
-            numbers.append(number)
-        return tuple(numbers)
+        return self._roles.parts[rank]
 
     def local_shape(self, rank: int) -> tuple[int, ...]:
         """The shape of the array that a rank has."""
         return tuple(
-            partition(n, splits).size(part) for n, splits, part in zip(self.shape, self.splits, self.parts(rank))
+            [size(n, splits, part) for n, splits, part in zip(self.shape, self.splits, self.parts(rank))]
         )
 
     @property
     def owners(self) -> dict[tuple[int, ...], list[int]]:
         """The ranks that have the same parts: more than one where there is Replicate."""
-        return _owners(len(self.shape), self.mesh, self.placements)
+        return self._roles.owners
+
+
+_Key = tuple[int, tuple[int, ...], tuple[Placement, ...]]
+
+
+class _Roles(NamedTuple):
+    """What of a distribution does not depend on the lengths of the dimensions: as in Distribution."""
+
+    splits: tuple[tuple[Split, ...], ...]
+    parts: list[tuple[int, ...]]
+    owners: dict[tuple[int, ...], list[int]]
 
 
 @functools.lru_cache(maxsize=256)
-def _owners(
-    ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]
-) -> dict[tuple[int, ...], list[int]]:
-    """Distribution.owners, which the lengths of the dimensions do not change."""
-    distribution = Distribution((1,) * ndim, mesh, placements)
-    found: dict[tuple[int, ...], list[int]] = {}
-    for rank in range(distribution.ranks):
-        found.setdefault(distribution.parts(rank), []).append(rank)
-    return found
+def _roles(ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]) -> _Roles:
+    # For each dimension of the array, the dimensions of the mesh that split it.
+    axes = [
+        [axis for axis, p in enumerate(placements) if not isinstance(p, Replicate) and p.dim == dim]
+        for dim in range(ndim)
+    ]
+
+    def split(axis: int) -> Split:
+        placement = placements[axis]
+        return mesh[axis], placement.block if isinstance(placement, Cyclic) else 0
+
+    parts = []
+    owners: dict[tuple[int, ...], list[int]] = {}
+    for rank, where in enumerate(itertools.product(*map(range, mesh))):
+        numbers = []
+        for splitting in axes:
+            number = 0
+            for axis in splitting:
+                number = number * mesh[axis] + where[axis]
+            numbers.append(number)
+        parts.append(tuple(numbers))
+        owners.setdefault(parts[-1], []).append(rank)
+    return _Roles(tuple([tuple([split(axis) for axis in splitting]) for splitting in axes]), parts, owners)
+
+
+Pairs = tuple[Pair, ...]
+"""For each dimension of the array, a part of the source and one of the target."""
+_Commons = tuple[Common | CommonBlocks, ...]
+_Exchange = tuple[int, int, Pairs]
+"""A rank of the source, a rank of the target, and what they exchange."""
+
+
+def _exchanges(product: Iterable[Pairs], source: _Roles, target: _Roles) -> Iterator[_Exchange]:
+    ours, theirs = source.owners, target.owners
+    for pairs in product:
+        senders = ours[tuple([pair[0] for pair in pairs])]
+        for receiver in theirs[tuple([pair[1] for pair in pairs])]:
+            yield receiver if receiver in senders else senders[receiver % len(senders)], receiver, pairs
+
+
+@functools.lru_cache(maxsize=256)
+def _all_exchanges(commons: _Commons, source: _Key, target: _Key) -> list[_Exchange]:
+    """Of tensors that are split in the same proportions."""
+    product = itertools.product(*(c.pairs() for c in commons))
+    return list(_exchanges(product, _roles(*source), _roles(*target)))
 
 
 def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
@@ -154,11 +185,19 @@ class Route:
 
     __slots__ = ('source', 'target', '_plan', '_pairs')
 
-    def __init__(self, plan: Plan, source: int, target: int, pairs: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, plan: Plan, source: int, target: int, pairs: Pairs) -> None:
         self.source = source
         self.target = target
         self._plan = plan
         self._pairs = pairs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Route):
+            return NotImplemented
+        return (self._plan, self.source, self.target) == (other._plan, other.source, other.target)
+
+    def __hash__(self) -> int:
+        return hash((self._plan, self.source, self.target))
 
     def __repr__(self) -> str:
         return f'<ucd.Route {self.source} -> {self.target}, {self.nbytes} bytes>'
@@ -166,8 +205,10 @@ class Route:
     @property
     def nbytes(self) -> int:
         """Packed bytes."""
-        dims = zip(self._plan.common, self._pairs)
-        return math.prod((c.size(pair) for c, pair in dims), start=self._plan.element.size)
+        found = self._plan._unit_bytes
+        for c, pair in zip(self._plan.common, self._pairs):
+            found *= c.size(pair)
+        return found
 
     def send_type(self, strides: tuple[int, ...] | None = None) -> _core.Type:
         """What is sent, in the local array of the source, whose strides are given in bytes. None:
@@ -196,33 +237,38 @@ class Plan:
         self.source = source
         self.target = target
         self.element = _dtypes.of(dtype)
-        self.common: list[Common] = [
-            common(n, a, b) for n, a, b in zip(source.shape, source.splits, target.splits)
-        ]
+        dims = [common(n, a, b) for n, a, b in zip(source.shape, source.splits, target.splits)]
+        self.units = tuple([unit for unit, _ in dims])
+        self.common: _Commons = tuple([c for _, c in dims])
+        self._unit_bytes = math.prod(self.units, start=self.element.size)
         self._types: dict[Any, _core.Type] = {}
-        self.routes: list[Route] = []
-        self._by_source: dict[int, list[Route]] = {}
-        self._by_target: dict[int, list[Route]] = {}
-        ours, theirs = source.owners, target.owners
-        for pairs in itertools.product(*(c.runs for c in self.common)):
-            senders = ours[tuple([pair[0] for pair in pairs])]
-            for receiver in theirs[tuple([pair[1] for pair in pairs])]:
-                sender = receiver if receiver in senders else senders[receiver % len(senders)]
-                route = Route(self, sender, receiver, pairs)
-                self.routes.append(route)
-                self._by_source.setdefault(sender, []).append(route)
-                self._by_target.setdefault(receiver, []).append(route)
 
     def __repr__(self) -> str:
         return f'<ucd.Plan of {len(self.routes)} routes, {self.source.ranks} -> {self.target.ranks} ranks>'
 
+    @functools.cached_property
+    def routes(self) -> list[Route]:
+        """The pairs of ranks that exchange data."""
+        found = _all_exchanges(self.common, self.source._key, self.target._key)
+        return [Route(self, *one) for one in found]
+
     def sends(self, rank: int) -> list[Route]:
-        """The routes from a rank of the source."""
-        return self._by_source.get(rank, [])
+        """The routes from a rank of the source, at the cost of the routes from it and its replicas."""
+        if not 0 <= rank < self.source.ranks:
+            return []
+        dims = zip(self.common, self.source.parts(rank))
+        product = itertools.product(*[c.pairs_of_source(part) for c, part in dims])
+        found = _exchanges(product, self.source._roles, self.target._roles)
+        return [Route(self, *one) for one in found if one[0] == rank]
 
     def receives(self, rank: int) -> list[Route]:
-        """The routes to a rank of the target."""
-        return self._by_target.get(rank, [])
+        """The routes to a rank of the target, at the cost of those to it and its replicas."""
+        if not 0 <= rank < self.target.ranks:
+            return []
+        dims = zip(self.common, self.target.parts(rank))
+        product = itertools.product(*[c.pairs_of_target(part) for c, part in dims])
+        found = _exchanges(product, self.source._roles, self.target._roles)
+        return [Route(self, *one) for one in found if one[1] == rank]
 
     def execute(self, sources: Sequence[Any], targets: Sequence[Any], *, hints: _core.Hints | None = None) -> None:
         """Moves all data in this process: from sources[rank] for each rank of the source, into
@@ -232,8 +278,8 @@ class Plan:
         Raises ValueError if a shape is not the local one or elements differ in size, and what ucd.copy
         raises.
         """
-        ours = self._strides(sources, self.source, self._by_source, 'sources')
-        theirs = self._strides(targets, self.target, self._by_target, 'targets')
+        ours = self._strides(sources, self.source, {r.source for r in self.routes}, 'sources')
+        theirs = self._strides(targets, self.target, {r.target for r in self.routes}, 'targets')
         for route in self.routes:
             _core.copy(
                 sources[route.source],
@@ -243,27 +289,50 @@ class Plan:
                 hints=hints,
             )
 
+    def exchange(
+        self,
+        comm: Any,
+        source: Any = None,
+        target: Any = None,
+        *,
+        tag: int = 0,
+        hints: _core.Hints | None = None,
+    ) -> Any:
+        """Moves this rank's data over an mpi4py communicator, and returns target.
+
+        Rank r of the communicator has, for rank r of the plan's source, the local array source; and gets
+        what rank r of the plan's target has in target, or in a new array like source. Both may have any
+        strides, and be None where the rank has none. Each message is packed by ucd and sent as bytes;
+        what stays on the rank is copied from view to view. Device memory needs an MPI that takes it.
+
+        Collective over the ranks that have routes. Messages have the tag. Done on return. Raises
+        ValueError if the communicator is too small or a shape is not the local one, before anything is
+        sent, and what mpi4py raises.
+        """
+        return _mpi.exchange(self, comm, source, target, tag, hints)
+
     def _strides(
-        self, arrays: Sequence[Any], distribution: Distribution, used: dict[int, list[Route]], what: str
+        self, arrays: Sequence[Any], distribution: Distribution, used: Iterable[int], what: str
     ) -> dict[int, tuple[int, ...]]:
         if len(arrays) != distribution.ranks:
             raise ValueError(f'{what} has {len(arrays)} arrays for {distribution.ranks} ranks')
         found = {}
         for rank in used:
-            shape, strides = _core.shape_and_strides(arrays[rank])
-            if shape != distribution.local_shape(rank):
-                raise ValueError(
-                    f'{what}[{rank}] has shape {shape}; the distribution says {distribution.local_shape(rank)}'
-                )
-            found[rank] = strides
+            found[rank] = self._strides_of(arrays[rank], distribution, rank, f'{what}[{rank}]')
         return found
+
+    def _strides_of(self, array: Any, distribution: Distribution, rank: int, what: str) -> tuple[int, ...]:
+        shape, strides = _core.shape_and_strides(array)
+        if shape != distribution.local_shape(rank):
+            raise ValueError(f'{what} has shape {shape}; the distribution says {distribution.local_shape(rank)}')
+        return strides
 
     def _type(
         self,
         side: int,
         distribution: Distribution,
         rank: int,
-        pairs: tuple[tuple[int, int], ...],
+        pairs: Pairs,
         strides: tuple[int, ...] | None,
     ) -> _core.Type:
         if strides is None:
@@ -271,26 +340,29 @@ class Plan:
         key = (side, pairs, strides)
         if key not in self._types:
             made = self.element
-            for c, pair, stride in reversed(list(zip(self.common, pairs, strides, strict=True))):
-                steps = (c.source_steps, c.target_steps)[side]
-                made = _along(made, c, c.runs[pair], side, stride, steps[pair[side]] * stride)
+            dims = zip(self.common, self.units, pairs, strides, strict=True)
+            for c, unit, pair, stride in reversed(list(dims)):
+                if unit > 1:
+                    made = _core.Type.hvector(unit, 1, stride, made)
+                made = _along(made, c, pair, side, unit * stride)
             self._types[key] = made
         return self._types[key]
 
 
-def _along(inner: _core.Type, c: Common, runs: list[Run], side: int, stride: int, step: int) -> _core.Type:
-    """The runs of one dimension: inner types that lie a stride apart, all of it again after a step."""
+def _along(inner: _core.Type, c: Common | CommonBlocks, pair: Pair, side: int, stride: int) -> _core.Type:
+    """The runs of one dimension: inner types that lie a stride of bytes apart, once for each period."""
     unit = _core.Type.resized(inner, 0, stride)
 
     def listed(some: list[Run]) -> _core.Type:
         return _core.Type.indexed([r.length for r in some], [r[1 + side] for r in some], unit)
 
-    period = listed(runs)
-    tail = c.tail_of(runs)
-    if c.repeats == 1 and not tail:
+    period = listed(c.period(pair))
+    rest = c.rest(pair)
+    if c.repeats == 1 and not rest:
         return period
+    step = c.steps(pair)[side] * stride
     whole = _core.Type.hvector(c.repeats, 1, step, period)
-    return _core.Type.struct([1, 1], [0, c.repeats * step], [whole, listed(tail)])
+    return _core.Type.struct([1, 1], [0, c.repeats * step], [whole, listed(rest)])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -300,7 +372,7 @@ def plan(source: Distribution, target: Distribution, dtype: Any) -> Plan:
     Time and memory grow with the number of pairs of ranks that exchange data, and with the runs that
     their parts have in common along each dimension; not with the number of elements, nor with the
     product of the ranks. Types are made when asked for. Plans are remembered: equal tensors, such as
-    those of a model's layers, have one.
+    those of a model's layers, have one. Tensors that are split in the same proportions share the work.
 
     Raises ValueError if the shapes differ, TypeError if dtype names no element.
     """

@@ -63,6 +63,8 @@ TEST_CASE("bad text is refused with its place and what was expected") {
         {"indexed([4:4],[0],int)", "9: the range has no entries"},
         {"indexed([0:9223372036854775807],[0],int)",
          "9: the range has 9223372036854775807 entries; the most is 134217728"},
+        {"indexed([0:1,0:134217728],[0],int)",
+         "13: the ranges up to here have 134217729 entries; the most is 134217728"},
         {"struct([1],[0],double)", "15: expected '[', the types of struct, found 'double'"},
         {"struct([1],[0],[double)", "22: expected ',' or ']' in the types of struct, found ')'"},
         {"struct([1],[0],[double,])", "23: expected a type, the types of struct, found ']'"},
@@ -97,6 +99,21 @@ TEST_CASE("bad text is refused with its place and what was expected") {
         INFO(c.text);
         CHECK(refusal(c.text) == c.refusal);
     }
+}
+
+TEST_CASE("files that a text names are opened unless it is from elsewhere") {
+    const auto refusal_of_files = [](const char *text) -> std::string {
+        try {
+            (void)ucdtool::parse(text, ucdtool::NamedFiles::refused);
+        } catch (const ucdtool::SyntaxError &e) {
+            return std::to_string(e.at()) + ": " + e.what();
+        }
+        return "";
+    };
+    const std::string why = ": files that a text names are not opened here";
+    CHECK(refusal_of_files("indexed(@no.npy,[1],int)") == "8" + why);
+    CHECK(refusal_of_files("dup(flattened(@/dev/zero))") == "14" + why);
+    CHECK(refusal_of_files("contig(2,int)") == "");
 }
 
 TEST_CASE("space, comments, ranges and definitions mean what they say") {

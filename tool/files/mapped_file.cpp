@@ -2,8 +2,7 @@
 
 #include "failure.hpp"
 #include "files/new_file.hpp"
-
-#include <fmt/format.h>
+#include "filled.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,7 +17,7 @@ namespace ucdtool {
 namespace {
 
 [[noreturn]] void fail(const std::string &path, const char *what, int error) {
-    throw Failure(Exit::failed, fmt::format("{}: {}: {}", path, what, std::strerror(error)));
+    throw Failure(Exit::failed, filled("{}: {}: {}", path, what, std::strerror(error)));
 }
 
 class Descriptor {

@@ -1,8 +1,7 @@
 #include "files/npy.hpp"
 
 #include "failure.hpp"
-
-#include <fmt/format.h>
+#include "filled.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -54,7 +53,7 @@ public:
 private:
     [[noreturn]] void bad(const std::string &why) const {
         throw Failure(Exit::failed,
-                      fmt::format("{}: its .npy header is not understood: {}", path_, why));
+                      filled("{}: its .npy header is not understood: {}", path_, why));
     }
     void skip_space() {
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0)
@@ -67,7 +66,7 @@ private:
         return true;
     }
     void expect(char c) {
-        if (!take(c)) bad(fmt::format("expected '{}' at its byte {}", c, at_));
+        if (!take(c)) bad(filled("expected '{}' at its byte {}", c, at_));
     }
     std::string quoted() {
         skip_space();
@@ -201,9 +200,8 @@ std::vector<intptr_t> Npy::strides() const {
 }
 
 std::string Npy::shown() const {
-    return fmt::format("{} of {}{}",
-                       shape.empty() ? "one" : fmt::format("{}", fmt::join(shape, "x")), descr,
-                       fortran_order ? ", Fortran order" : "");
+    return filled("{} of {}{}", shape.empty() ? "one" : joined(shape, "x"), descr,
+                  fortran_order ? ", Fortran order" : "");
 }
 
 bool is_npy(std::span<const std::byte> file) {
@@ -219,7 +217,7 @@ Npy read_npy(std::span<const std::byte> file, const std::string &path) {
         return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0;
     };
     const std::size_t version = byte(6);
-    if (version < 1 || version > 3) bad(fmt::format("it is of version {} of .npy", version));
+    if (version < 1 || version > 3) bad(filled("it is of version {} of .npy", version));
     const std::size_t width = version == 1 ? 2 : 4;
     std::size_t length = 0;
     for (std::size_t i = 0; i < width; ++i) length |= byte(preamble + i) << (8 * i);
@@ -231,7 +229,7 @@ Npy read_npy(std::span<const std::byte> file, const std::string &path) {
     Dictionary({text, length}, path).read(npy);
     npy.item_bytes = item_bytes(npy.descr);
     if (npy.item_bytes == 0)
-        bad(fmt::format("its dtype '{}' is not one of plain numbers, text or bytes", npy.descr));
+        bad(filled("its dtype '{}' is not one of plain numbers, text or bytes", npy.descr));
     uint64_t bytes = npy.item_bytes;
     for (const intptr_t s : npy.shape)
         if (__builtin_mul_overflow(bytes, std::max<uint64_t>(static_cast<uint64_t>(s), 1),
@@ -239,14 +237,14 @@ Npy read_npy(std::span<const std::byte> file, const std::string &path) {
             bytes > INT64_MAX)
             bad("its shape does not fit 64 bits");
     if (npy.data_bytes() > file.size() - npy.data_at)
-        bad(fmt::format("it has {} bytes of data; its header says {}: {} bytes",
-                        file.size() - npy.data_at, npy.shown(), npy.data_bytes()));
+        bad(filled("it has {} bytes of data; its header says {}: {} bytes",
+                   file.size() - npy.data_at, npy.shown(), npy.data_bytes()));
     return npy;
 }
 
 std::vector<std::byte> npy_header(const std::string &descr, std::span<const intptr_t> shape) {
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+    std::string text = filled("{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }", descr,
+                              joined(shape, ", "), shape.size() == 1 ? "," : "");
     const std::size_t unpadded = preamble + 2 + text.size() + 1;
     text.append((alignment - unpadded % alignment) % alignment, ' ');
     text += '\n';
@@ -272,7 +270,7 @@ std::string dtype_of_type(ucd_type_t predefined) {
     const char kind = kind_of(predefined);
     uintptr_t bytes = 0;
     if (kind == 0 || ucd_get_size(predefined, &bytes) != UCD_SUCCESS) return "";
-    return fmt::format("{}{}{}", bytes == 1 ? '|' : native_order, kind, kind == 'U' ? 1 : bytes);
+    return filled("{}{}{}", bytes == 1 ? '|' : native_order, kind, kind == 'U' ? 1 : bytes);
 }
 
 } // namespace ucdtool

@@ -2,9 +2,8 @@
 
 #include "failure.hpp"
 #include "files/mapped_file.hpp"
+#include "filled.hpp"
 #include "language/flat_form.hpp"
-
-#include <fmt/format.h>
 
 #include <bit>
 #include <climits>
@@ -17,9 +16,9 @@ constexpr intptr_t max_alignment = 1 << 15; // of the flattened form
 uint8_t log_of_alignment(const Node &node, std::size_t i) {
     const intptr_t value = node.number(i);
     if (value < 1 || value > max_alignment || (value & (value - 1)) != 0)
-        throw SyntaxError(node.at, fmt::format("alignment is {}; it must be a power of two from 1 "
-                                               "to {}",
-                                               value, max_alignment));
+        throw SyntaxError(node.at, filled("alignment is {}; it must be a power of two from 1 "
+                                          "to {}",
+                                          value, max_alignment));
     return static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(value)));
 }
 
@@ -27,9 +26,9 @@ std::vector<int> ints(const Node &node, std::size_t i) {
     std::vector<int> narrow;
     for (const intptr_t v : node.list(i)) {
         if (v < INT_MIN || v > INT_MAX)
-            throw SyntaxError(node.at, fmt::format("{} of {} holds {}, which is no int",
-                                                   node.constructor->parameters[i].name,
-                                                   node.constructor->name, v));
+            throw SyntaxError(node.at, filled("{} of {} holds {}, which is no int",
+                                              node.constructor->parameters[i].name,
+                                              node.constructor->name, v));
         narrow.push_back(static_cast<int>(v));
     }
     return narrow;
@@ -38,9 +37,9 @@ std::vector<int> ints(const Node &node, std::size_t i) {
 int int_of(const Node &node, std::size_t i) {
     const intptr_t v = node.number(i);
     if (v < INT_MIN || v > INT_MAX)
-        throw SyntaxError(node.at, fmt::format("{} of {} is {}, which is no int",
-                                               node.constructor->parameters[i].name,
-                                               node.constructor->name, v));
+        throw SyntaxError(node.at,
+                          filled("{} of {} is {}, which is no int",
+                                 node.constructor->parameters[i].name, node.constructor->name, v));
     return static_cast<int>(v);
 }
 
@@ -57,11 +56,10 @@ void require_equal_lengths(const Node &node) {
             first = i;
         }
         if (n != length)
-            throw SyntaxError(node.at,
-                              fmt::format("{}: {} has {} entries and {} has {}; expected as many",
-                                          node.constructor->name,
-                                          node.constructor->parameters[first].name, length,
-                                          node.constructor->parameters[i].name, n));
+            throw SyntaxError(
+                node.at, filled("{}: {} has {} entries and {} has {}; expected as many",
+                                node.constructor->name, node.constructor->parameters[first].name,
+                                length, node.constructor->parameters[i].name, n));
     }
 }
 
@@ -75,8 +73,8 @@ ucd::Type element(const Node &node) {
     for (const std::size_t i : {0, 1})
         if (node.number(i) < 0 || node.number(i) > UINT8_MAX)
             throw SyntaxError(node.at,
-                              fmt::format("{} of element is {}; it must be 0 to 255",
-                                          node.constructor->parameters[i].name, node.number(i)));
+                              filled("{} of element is {}; it must be 0 to 255",
+                                     node.constructor->parameters[i].name, node.number(i)));
     const uint8_t alignment = log_of_alignment(node, 2);
     const std::byte bytes[] = {std::byte{1}, static_cast<std::byte>(node.number(0)),
                                static_cast<std::byte>(node.number(1)),

@@ -3,8 +3,7 @@
 #include "failure.hpp"
 #include "files/mapped_file.hpp"
 #include "files/npy.hpp"
-
-#include <fmt/format.h>
+#include "filled.hpp"
 
 #include <cstring>
 
@@ -17,8 +16,8 @@ void widen(const std::byte *data, std::vector<intptr_t> &list, const std::string
         T value;
         std::memcpy(&value, data + i * sizeof value, sizeof value);
         if (static_cast<uint64_t>(value) > INTPTR_MAX && value > 0)
-            throw Failure(Exit::failed, fmt::format("{}: entry {} is {}; the most is {}", path, i,
-                                                    value, INTPTR_MAX));
+            throw Failure(Exit::failed,
+                          filled("{}: entry {} is {}; the most is {}", path, i, value, INTPTR_MAX));
         list[i] = static_cast<intptr_t>(value);
     }
 }
@@ -30,7 +29,7 @@ Ints list_from_file(const std::string &path) {
     const Npy npy = read_npy(file->bytes(), path);
     if (npy.shape.size() != 1)
         throw Failure(Exit::failed,
-                      fmt::format("{}: a list has one dimension; this is {}", path, npy.shown()));
+                      filled("{}: a list has one dimension; this is {}", path, npy.shown()));
     const std::byte *data = file->data() + npy.data_at;
     const auto count = static_cast<std::size_t>(npy.shape[0]);
     const ucd_type_t type = type_of_dtype(npy.descr);
@@ -56,9 +55,9 @@ Ints list_from_file(const std::string &path) {
     else if (type == UCD_TYPE__UINT64_T)
         widen<uint64_t>(data, list, path);
     else
-        throw Failure(Exit::failed, fmt::format("{}: a list is of integers in this machine's byte "
-                                                "order; this is {}",
-                                                path, npy.shown()));
+        throw Failure(Exit::failed, filled("{}: a list is of integers in this machine's byte "
+                                           "order; this is {}",
+                                           path, npy.shown()));
     Ints ints = Ints::of(std::move(list));
     ints.file = path;
     return ints;

@@ -1,12 +1,11 @@
 #include "language/parse.hpp"
 
 #include "failure.hpp"
+#include "filled.hpp"
 #include "language/constructors.hpp"
 #include "language/list_file.hpp"
 #include "language/nearest.hpp"
 #include "language/tokens.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -16,8 +15,8 @@
 namespace ucdtool {
 namespace {
 
-// A range in a list is written out; longer ones belong in a file or a regular constructor.
-constexpr uint64_t longest_range = uint64_t{1} << 27;
+// Ranges in lists are written out; more than that belongs in a file or a regular constructor.
+constexpr uint64_t max_in_ranges = uint64_t{1} << 27; // of one text
 
 // A constructor whose arguments are being read.
 struct Open {
@@ -29,7 +28,7 @@ struct Open {
 
 class Parser {
 public:
-    explicit Parser(std::string_view text) : tokens_(text) {}
+    Parser(std::string_view text, NamedFiles files) : tokens_(text), files_(files) {}
 
     Expression run() {
         for (;;) {
@@ -50,7 +49,7 @@ public:
 private:
     [[noreturn]] void expected(const std::string &what) const {
         throw SyntaxError(tokens_.peek().at,
-                          fmt::format("expected {}, found {}", what, tokens_.shown()));
+                          filled("expected {}, found {}", what, tokens_.shown()));
     }
 
     // The root is the last node: a name alone needs one of its own.
@@ -96,7 +95,7 @@ private:
         }
         const Constructor *c = constructor_named(word.text);
         if (c == nullptr) unknown(word);
-        if (!tokens_.peek().is('(')) expected(fmt::format("'(' after {}", c->name));
+        if (!tokens_.peek().is('(')) expected(filled("'(' after {}", c->name));
         tokens_.take();
         open_.push_back({c, word.at, {}});
         return false;
@@ -106,20 +105,19 @@ private:
         if (!open_.empty() || !name_.empty())
             throw SyntaxError(word.at, "a definition stands before the type, not within it");
         if (predefined_named(word.text) != nullptr || constructor_named(word.text) != nullptr)
-            throw SyntaxError(
-                word.at, fmt::format("{} has a meaning already; expected a new name", word.text));
+            throw SyntaxError(word.at,
+                              filled("{} has a meaning already; expected a new name", word.text));
         if (defined_.contains(word.text))
-            throw SyntaxError(word.at, fmt::format("{} is defined already", word.text));
+            throw SyntaxError(word.at, filled("{} is defined already", word.text));
         name_ = word.text;
         tokens_.take();
     }
 
     [[noreturn]] void unknown(const Token &word) const {
         throw SyntaxError(
-            word.at,
-            fmt::format("unknown type '{}'; expected a constructor or a predefined type{}{}",
-                        word.text.substr(0, 40), what_for(),
-                        did_you_mean(word.text, words_of_the_language())));
+            word.at, filled("unknown type '{}'; expected a constructor or a predefined type{}{}",
+                            word.text.substr(0, 40), what_for(),
+                            did_you_mean(word.text, words_of_the_language())));
     }
 
     // ", the oldtype of vector"
@@ -127,8 +125,7 @@ private:
         if (open_.empty()) return "";
         const Open &o = open_.back();
         const std::size_t i = o.in_list ? o.arguments.size() - 1 : o.arguments.size();
-        return fmt::format(", the {} of {}", o.constructor->parameters[i].name,
-                           o.constructor->name);
+        return filled(", the {} of {}", o.constructor->parameters[i].name, o.constructor->name);
     }
 
     // Reads arguments of the innermost constructor up to a type, or to the end: then true.
@@ -152,8 +149,8 @@ private:
             o.arguments.push_back(plain_argument(p));
         }
         if (!tokens_.peek().is(')'))
-            expected(fmt::format("')' after the {} of {}", o.constructor->parameters.back().name,
-                                 o.constructor->name));
+            expected(filled("')' after the {} of {}", o.constructor->parameters.back().name,
+                            o.constructor->name));
         tokens_.take();
         return true;
     }
@@ -161,9 +158,9 @@ private:
     void separator(const Open &o) {
         const std::size_t i = o.arguments.size();
         if (!tokens_.peek().is(','))
-            expected(fmt::format("',' and the {} of {} ({} of {} arguments)",
-                                 o.constructor->parameters[i].name, o.constructor->name, i + 1,
-                                 o.constructor->parameters.size()));
+            expected(filled("',' and the {} of {} ({} of {} arguments)",
+                            o.constructor->parameters[i].name, o.constructor->name, i + 1,
+                            o.constructor->parameters.size()));
         tokens_.take();
     }
 
@@ -202,6 +199,12 @@ private:
         default: break;
         }
         if (tokens_.peek().kind != Token::Kind::path) expected("@ and a file name" + what_for());
+        return path();
+    }
+
+    std::string path() {
+        if (files_ == NamedFiles::refused)
+            throw SyntaxError(tokens_.peek().at, "files that a text names are not opened here");
         return tokens_.take().path;
     }
 
@@ -237,9 +240,9 @@ private:
     Ints list(Entry entry) {
         const std::size_t at = tokens_.peek().at;
         if (tokens_.peek().kind == Token::Kind::path) {
-            const std::string path = tokens_.take().path;
+            const std::string file = path();
             try {
-                return list_from_file(path);
+                return list_from_file(file);
             } catch (const Failure &f) {
                 throw SyntaxError(at, f.what());
             }
@@ -281,15 +284,21 @@ private:
         const uint64_t by = step > 0 ? distance(0, step) : distance(step, 0);
         const uint64_t span = step > 0 ? distance(first, stop) : distance(stop, first);
         const uint64_t count = (span - 1) / by + 1;
-        if (count > longest_range)
+        if (count > max_in_ranges)
             throw SyntaxError(
-                at, fmt::format("the range has {} entries; the most is {}", count, longest_range));
+                at, filled("the range has {} entries; the most is {}", count, max_in_ranges));
+        if (count > max_in_ranges - in_ranges_)
+            throw SyntaxError(at, filled("the ranges up to here have {} entries; the most is {}",
+                                         in_ranges_ + count, max_in_ranges));
+        in_ranges_ += count;
         auto value = static_cast<uint64_t>(first);
         for (uint64_t i = 0; i < count; ++i, value += static_cast<uint64_t>(step))
             values.push_back(static_cast<intptr_t>(value));
     }
 
     Tokens tokens_;
+    NamedFiles files_;
+    uint64_t in_ranges_ = 0; // entries so far
     Expression expression_;
     std::vector<Open> open_;
     std::string name_; // of the definition under way
@@ -298,8 +307,8 @@ private:
 
 } // namespace
 
-Expression parse(std::string_view text) {
-    return Parser(text).run();
+Expression parse(std::string_view text, NamedFiles files) {
+    return Parser(text, files).run();
 }
 
 std::string point_at(std::string_view text, std::size_t at) {
@@ -314,8 +323,8 @@ std::string point_at(std::string_view text, std::size_t at) {
     std::ranges::replace_if(
         line, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
     const std::string_view dots = "...";
-    return fmt::format("  {}{}{}\n  {:>{}}\n", cut_before ? dots : "", line, cut_after ? dots : "",
-                       "^", at - begin + 1 + (cut_before ? dots.size() : 0));
+    const std::string margin(at - begin + (cut_before ? dots.size() : 0), ' ');
+    return filled("  {}{}{}\n  {}^\n", cut_before ? dots : "", line, cut_after ? dots : "", margin);
 }
 
 } // namespace ucdtool

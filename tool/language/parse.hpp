@@ -8,9 +8,12 @@
 
 namespace ucdtool {
 
+// Whether files that a text names may be opened: a text may come from elsewhere.
+enum class NamedFiles { opened, refused };
+
 // Reads the text or throws SyntaxError with the place and what was expected. Nesting is limited by
-// memory only. Files that the text names are opened.
-Expression parse(std::string_view text);
+// memory only.
+Expression parse(std::string_view text, NamedFiles files = NamedFiles::opened);
 
 // The line of the text that holds byte `at`, cut to a window, with a caret below that byte.
 std::string point_at(std::string_view text, std::size_t at);

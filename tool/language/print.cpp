@@ -1,7 +1,6 @@
 #include "language/print.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "filled.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +12,7 @@ namespace {
 
 std::string quoted(const std::string &path) {
     const bool plain = path.find_first_of(" \t\n\r()[],;\"") == std::string::npos;
-    return plain ? fmt::format("@{}", path) : fmt::format("@\"{}\"", path);
+    return plain ? filled("@{}", path) : filled("@\"{}\"", path);
 }
 
 class Printer {
@@ -100,7 +99,7 @@ private:
         if (!ints.file.empty()) return quoted(ints.file);
         std::vector<std::string> words;
         for (const intptr_t v : ints.values) words.push_back(word(v, part));
-        return fmt::format("[{}]", fmt::join(words, ","));
+        return filled("[{}]", joined(words, ","));
     }
 
     static std::string word(intptr_t value, Part part) {

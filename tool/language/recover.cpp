@@ -1,10 +1,9 @@
 // The expression of a type, from its flattened bytes.
 
+#include "filled.hpp"
 #include "language/build.hpp"
 #include "language/flat_form.hpp"
 #include "language/print.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -217,7 +216,7 @@ private:
         }
         for (NodeId id = 0; id < e_.nodes.size(); ++id)
             if (uses[id] > 1 && e_.nodes[id].constructor != nullptr)
-                e_.defined.emplace_back(fmt::format("t{}", e_.defined.size() + 1), id);
+                e_.defined.emplace_back(filled("t{}", e_.defined.size() + 1), id);
     }
 
     Expression e_;

@@ -1,8 +1,7 @@
 #include "language/tokens.hpp"
 
 #include "failure.hpp"
-
-#include <fmt/format.h>
+#include "filled.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -38,7 +37,7 @@ std::string Tokens::shown() const {
     }
     constexpr std::size_t most = 40;
     const bool cut = token_.text.size() > most;
-    return fmt::format("'{}{}'", token_.text.substr(0, most), cut ? "..." : "");
+    return filled("'{}{}'", token_.text.substr(0, most), cut ? "..." : "");
 }
 
 void Tokens::skip_space() {
@@ -69,8 +68,8 @@ void Tokens::advance() {
     } else {
         const auto byte = static_cast<unsigned char>(c);
         throw SyntaxError(at_, std::isprint(byte) != 0
-                                   ? fmt::format("'{}' is no part of the language", c)
-                                   : fmt::format("byte {} is no part of the language", byte));
+                                   ? filled("'{}' is no part of the language", c)
+                                   : filled("byte {} is no part of the language", byte));
     }
 }
 
@@ -85,7 +84,7 @@ Token Tokens::word_or_number(bool negative) {
     const std::string_view digits = text_.substr(begin, end - begin);
     at_ = end;
     if (!std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; })) {
-        if (negative) throw SyntaxError(t.at, fmt::format("'{}' is no integer", t.text));
+        if (negative) throw SyntaxError(t.at, filled("'{}' is no integer", t.text));
         t.kind = Token::Kind::word;
         return t;
     }
@@ -93,7 +92,7 @@ Token Tokens::word_or_number(bool negative) {
     const auto [rest, error] =
         std::from_chars(t.text.data(), t.text.data() + t.text.size(), t.number);
     if (error != std::errc())
-        throw SyntaxError(t.at, fmt::format("{} does not fit a 64-bit integer", t.text));
+        throw SyntaxError(t.at, filled("{} does not fit a 64-bit integer", t.text));
     return t;
 }
 

@@ -1,8 +1,10 @@
 #include "picture/scale.hpp"
 
-#include <fmt/format.h>
+#include "filled.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 namespace ucdtool {
 namespace {
@@ -34,11 +36,14 @@ double fill_of(const Picture &p, const Cell &cell) {
 
 std::string bytes_text(uint64_t bytes) {
     constexpr const char *units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+    if (bytes < 1024) return filled("{} byte{}", bytes, bytes == 1 ? "" : "s");
     auto value = static_cast<double>(bytes) / 1024;
     std::size_t unit = 0;
     for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-    return fmt::format("{:.4g} {}", value, units[unit]);
+    char digits[16];
+    const auto end =
+        std::to_chars(std::begin(digits), std::end(digits), value, std::chars_format::general, 4);
+    return filled("{} {}", std::string_view(digits, end.ptr), units[unit]);
 }
 
 } // namespace ucdtool

@@ -1,12 +1,12 @@
 #include "picture/svg.hpp"
 
+#include "filled.hpp"
 #include "picture/scale.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 namespace ucdtool {
 namespace {
@@ -27,8 +27,13 @@ Color color_of(double order) {
     std::array<int, 3> c{};
     for (std::size_t k = 0; k < c.size(); ++k)
         c[k] = static_cast<int>(std::lround(stops[i][k] + part * (stops[i + 1][k] - stops[i][k])));
-    return {fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]),
-            299 * c[0] + 587 * c[1] + 114 * c[2] < 128000};
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text = "#";
+    for (const auto value : c) {
+        text += digits[static_cast<std::size_t>(value) / 16];
+        text += digits[static_cast<std::size_t>(value) % 16];
+    }
+    return {text, 299 * c[0] + 587 * c[1] + 114 * c[2] < 128000};
 }
 
 std::string escaped(const std::string &text) {
@@ -50,7 +55,7 @@ public:
         numbered_ = numbers_fit(p);
         side_ = numbered_ ? 26 : 14;
         const std::size_t digits =
-            std::max(fmt::format("{}", p.low).size(), fmt::format("{}", p.high).size());
+            std::max(std::to_string(p.low).size(), std::to_string(p.high).size());
         left_ = 20 + 7 * static_cast<int>(digits);
     }
 
@@ -59,14 +64,14 @@ public:
         constexpr int least_width = 560;
         const int width = std::max(left_ + columns * side_ + 16, least_width);
         const int height = top + rows * side_ + 72;
-        text_ = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-            "height=\"{1}\" font-family=\"sans-serif\" font-size=\"11\">\n"
-            "<title>{2}</title>\n"
-            "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
-            "<text x=\"12\" y=\"20\" font-family=\"monospace\" font-size=\"12\">{3}</text>\n",
-            width, height, escaped(title_),
-            escaped(shortened(static_cast<std::size_t>(width) / 8)));
+        text_ =
+            filled("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" "
+                   "height=\"{}\" font-family=\"sans-serif\" font-size=\"11\">\n"
+                   "<title>{}</title>\n"
+                   "<rect width=\"{}\" height=\"{}\" fill=\"white\"/>\n"
+                   "<text x=\"12\" y=\"20\" font-family=\"monospace\" font-size=\"12\">{}</text>\n",
+                   width, height, width, height, escaped(title_), width, height,
+                   escaped(shortened(static_cast<std::size_t>(width) / 8)));
         for (std::size_t r = 0; r < p_.rows; ++r) row(r);
         legend(top + rows * side_ + 22);
         return std::move(text_) + "</svg>\n";
@@ -81,9 +86,9 @@ private:
 
     void row(std::size_t r) {
         const int y = top + static_cast<int>(r) * side_;
-        text_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#555\" "
-                             "font-family=\"monospace\">{}</text>\n",
-                             left_ - 6, y + side_ / 2 + 4, p_.row_at(r));
+        text_ += filled("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#555\" "
+                        "font-family=\"monospace\">{}</text>\n",
+                        left_ - 6, y + side_ / 2 + 4, p_.row_at(r));
         for (std::size_t c = 0; c < p_.columns; ++c)
             cell(p_.at(r, c), left_ + static_cast<int>(c) * side_, y);
     }
@@ -92,37 +97,35 @@ private:
     // lies outside the bounds has a dotted one.
     void cell(const Cell &c, int x, int y) {
         const int inner = side_ - 2;
-        text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
-                             "stroke=\"#bbb\"{}/>\n",
-                             x, y, inner, inner, c.in_bounds ? "" : " stroke-dasharray=\"1 2\"");
+        text_ += filled("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
+                        "stroke=\"#bbb\"{}/>\n",
+                        x, y, inner, inner, c.in_bounds ? "" : " stroke-dasharray=\"1 2\"");
         if (!c.touched()) return;
         const Color color = color_of(order_of(p_, c));
-        const int filled =
+        const int height =
             std::clamp(static_cast<int>(std::lround(fill_of(p_, c) * inner)), 2, inner);
-        text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
-                             x, y + inner - filled, inner, filled, color.text);
+        text_ += filled("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x,
+                        y + inner - height, inner, height, color.text);
         if (!numbered_) return;
-        text_ += fmt::format(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n", x + inner / 2,
-            y + inner / 2 + 4, color.dark ? "white" : "black", number_of(p_, c));
+        text_ += filled("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n",
+                        x + inner / 2, y + inner / 2 + 4, color.dark ? "white" : "black",
+                        number_of(p_, c));
     }
 
     void legend(int y) {
         constexpr int steps = 40, width = 3;
-        text_ += fmt::format("<text x=\"12\" y=\"{}\">packed order</text>\n", y);
+        text_ += filled("<text x=\"12\" y=\"{}\">packed order</text>\n", y);
         for (int i = 0; i < steps; ++i)
-            text_ += fmt::format(
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n",
-                90 + i * width, y - 9, width, color_of(static_cast<double>(i) / (steps - 1)).text);
-        std::string scale = fmt::format("a cell is {}", bytes_text(p_.cell_bytes));
+            text_ += filled("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n",
+                            90 + i * width, y - 9, width,
+                            color_of(static_cast<double>(i) / (steps - 1)).text);
+        std::string scale = filled("a cell is {}", bytes_text(p_.cell_bytes));
         if (p_.rows_each > 1)
-            scale +=
-                fmt::format(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
+            scale += filled(" in each of {} rows of {}", p_.rows_each, bytes_text(p_.row_bytes));
         else if (p_.rows > 1)
-            scale += fmt::format(", a row {}", bytes_text(p_.row_bytes));
+            scale += filled(", a row {}", bytes_text(p_.row_bytes));
         if (p_.sampled) scale += ", from samples";
-        text_ +=
-            fmt::format("<text x=\"12\" y=\"{}\">{}</text>\n"
+        text_ += filled("<text x=\"12\" y=\"{}\">{}</text>\n"
                         "<text x=\"12\" y=\"{}\">empty cells are gaps, dotted ones lie outside "
                         "the bounds</text>\n",
                         y + 18, scale, y + 34);

@@ -103,6 +103,7 @@ standard's names (MPI-4.1, chapter 5). Counts, block lengths, displacements and 
 elements of the old type, in methods with an h in the name bytes. Instead of an old type, anything
 that names a type of elements will do: 'float32', numpy.int64, a structured numpy.dtype.)");
     bind_type_constructors(type);
+    bind_type_text(m, type);
     type.def_static("unflatten", &unflatten, nb::arg("data"),
                     R"(The type that flatten() wrote; the bytes need not be trusted.
 

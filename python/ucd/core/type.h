@@ -47,5 +47,6 @@ Type to_type(nb::handle object);
 
 void bind_type(nb::module_ &m);
 void bind_type_constructors(nb::class_<Type> &type);
+void bind_type_text(nb::module_ &m, nb::class_<Type> &type);
 
 } // namespace ucdpy

@@ -1,0 +1,281 @@
+"""mpi4py: types from and to MPI datatypes, and redistribution over a communicator.
+
+mpi4py is imported when a function of this file is called.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from ucd import _arrays, _core, _dtypes
+from ucd._errors import NotSupported
+
+if TYPE_CHECKING:
+    from ucd._redistribution import Plan
+
+# Predefined datatypes by mpi4py's names: the type, or the kind of one of the datatype's size.
+_PREDEFINED = {
+    'CHAR': 'CHAR',
+    'SIGNED_CHAR': 'SIGNED_CHAR',
+    'UNSIGNED_CHAR': 'UNSIGNED_CHAR',
+    'WCHAR': 'WCHAR_T',
+    'BYTE': 'BYTE',
+    'PACKED': 'BYTE',
+    'SHORT': 'SHORT',
+    'UNSIGNED_SHORT': 'UNSIGNED_SHORT',
+    'INT': 'INT',
+    'UNSIGNED': 'UNSIGNED',
+    'LONG': 'LONG',
+    'UNSIGNED_LONG': 'UNSIGNED_LONG',
+    'LONG_LONG': 'LONG_LONG',
+    'UNSIGNED_LONG_LONG': 'UNSIGNED_LONG_LONG',
+    'FLOAT': 'FLOAT',
+    'DOUBLE': 'DOUBLE',
+    'LONG_DOUBLE': 'LONG_DOUBLE',
+    'C_BOOL': 'C_BOOL',
+    'C_FLOAT_COMPLEX': 'C_COMPLEX',
+    'C_DOUBLE_COMPLEX': 'C_DOUBLE_COMPLEX',
+    'C_LONG_DOUBLE_COMPLEX': 'C_LONG_DOUBLE_COMPLEX',
+    'FLOAT_INT': 'FLOAT_INT',
+    'DOUBLE_INT': 'DOUBLE_INT',
+    'LONG_INT': 'LONG_INT',
+    'TWOINT': 'TWOINT',
+    'SHORT_INT': 'SHORT_INT',
+    'LONG_DOUBLE_INT': 'LONG_DOUBLE_INT',
+    **{f'{sign}INT{bits}_T': f'{sign}INT{bits}_T' for sign in ('', 'U') for bits in (8, 16, 32, 64)},
+    'AINT': 'INTPTR_T',
+    'OFFSET': 'INT64_T',
+    'COUNT': 'INT64_T',
+    'CXX_BOOL': 'C_BOOL',
+    'CXX_FLOAT_COMPLEX': 'C_COMPLEX',
+    'CXX_DOUBLE_COMPLEX': 'C_DOUBLE_COMPLEX',
+    'CXX_LONG_DOUBLE_COMPLEX': 'C_LONG_DOUBLE_COMPLEX',
+    'CHARACTER': 'CHAR',
+    **dict.fromkeys(('INTEGER', 'INTEGER1', 'INTEGER2', 'INTEGER4', 'INTEGER8', 'LOGICAL'), 'i'),
+    **dict.fromkeys(('REAL', 'DOUBLE_PRECISION', 'REAL4', 'REAL8', 'F90_REAL'), 'f'),
+    **dict.fromkeys(('COMPLEX', 'DOUBLE_COMPLEX', 'COMPLEX8', 'COMPLEX16', 'F90_COMPLEX'), 'c'),
+    'F90_INTEGER': 'i',
+}
+# A communicator counts in int.
+_MAX_MESSAGE = 1 << 30
+
+
+def _known(name: str, size: int) -> _core.Type:
+    """The type of a predefined datatype: bytes if there is none of the name and size."""
+    wanted = _PREDEFINED.get(name, '')
+    found = _core.predefined.get(_dtypes._KINDS.get(wanted, {}).get(size, wanted))
+    return found if found is not None and found.size == size else _dtypes.of_bytes(size)
+
+
+@functools.lru_cache(maxsize=1)
+def _constants() -> list[tuple[Any, str]]:
+    from mpi4py import MPI
+
+    found = [(getattr(MPI, name, MPI.DATATYPE_NULL), name) for name in _PREDEFINED]
+    return [(datatype, name) for datatype, name in found if datatype != MPI.DATATYPE_NULL]
+
+
+class _Node:
+    """A datatype as it was built; parts are the numbers of nodes."""
+
+    def __init__(self, datatype: Any) -> None:
+        self.base, self.combiner, self.arguments = datatype.decode()
+        self.name = ''
+        if self.combiner == 'NAMED':
+            self.name = next((name for known, name in _constants() if known == datatype), '')
+        self.size = datatype.Get_size()
+        self.lb, self.extent = datatype.Get_extent()
+        self.parts: list[int] = []
+
+
+def from_mpi(datatype: Any) -> _core.Type:
+    """The type of an mpi4py.MPI.Datatype: the same bytes, in the same order, with the bounds that the
+    MPI library gives. The two are independent; the datatype need not be committed.
+
+    A predefined datatype becomes the type of the same representation, or as many bytes if there is none.
+    Raises NotSupported for a datatype that was built in a way that is not known here.
+    """
+    from mpi4py import MPI
+
+    if datatype == MPI.DATATYPE_NULL:
+        raise ValueError('the datatype is MPI_DATATYPE_NULL')
+    nodes: list[_Node] = []
+    pending = [(datatype, -1)]
+    while pending:
+        whole, parent = pending.pop()
+        node = _Node(whole)
+        if parent >= 0:
+            nodes[parent].parts.append(len(nodes))
+        parts = node.arguments.get('datatypes', [] if node.base is whole else [node.base])
+        pending += [(part, len(nodes)) for part in reversed(parts)]
+        nodes.append(node)
+        # What decode() returned is the caller's to free, unless predefined.
+        if parent >= 0 and not whole.is_predefined:
+            whole.Free()
+    made: dict[int, _core.Type] = {}
+    for number in reversed(range(len(nodes))):
+        node = nodes[number]
+        type = _built(node, [made.pop(part) for part in node.parts])
+        if (type.lb, type.extent) != (node.lb, node.extent):
+            type = _core.Type.resized(type, node.lb, node.extent)
+        if type.size != node.size:
+            raise NotSupported(f'MPI says that the datatype has {node.size} bytes, how it was built {type.size}')
+        made[number] = type
+    return made[0]
+
+
+def _built(node: _Node, parts: list[_core.Type]) -> _core.Type:
+    from mpi4py import MPI
+
+    a, make = node.arguments, _core.Type
+    lengths, displacements = a.get('blocklengths'), a.get('displacements')
+    order = 'F' if a.get('order') == MPI.ORDER_FORTRAN else 'C'
+    match node.combiner:
+        case 'NAMED':
+            return _known(node.name, node.size)
+        case 'F90_INTEGER' | 'F90_REAL' | 'F90_COMPLEX':
+            return _known(node.combiner, node.size)
+        case 'DUP' | 'RESIZED':  # the bounds come afterwards
+            return parts[0]
+        case 'CONTIGUOUS':
+            return make.contiguous(a['count'], parts[0])
+        case 'VECTOR':
+            return make.vector(a['count'], a['blocklength'], a['stride'], parts[0])
+        case 'HVECTOR':
+            return make.hvector(a['count'], a['blocklength'], a['stride'], parts[0])
+        case 'INDEXED':
+            return make.indexed(lengths, displacements, parts[0])
+        case 'HINDEXED':
+            return make.hindexed(lengths, displacements, parts[0])
+        case 'INDEXED_BLOCK':
+            return make.indexed_block(a['blocklength'], displacements, parts[0])
+        case 'HINDEXED_BLOCK':
+            return make.hindexed_block(a['blocklength'], displacements, parts[0])
+        case 'STRUCT':
+            return make.struct(lengths, displacements, parts)
+        case 'SUBARRAY':
+            return make.subarray(a['sizes'], a['subsizes'], a['starts'], parts[0], order)
+        case 'DARRAY':
+            names = {MPI.DISTRIBUTE_BLOCK: 'block', MPI.DISTRIBUTE_CYCLIC: 'cyclic', MPI.DISTRIBUTE_NONE: 'none'}
+            distribs = [names[d] for d in a['distribs']]
+            dargs = [None if d == MPI.DISTRIBUTE_DFLT_DARG else d for d in a['dargs']]
+            return make.darray(a['size'], a['rank'], a['gsizes'], distribs, dargs, a['psizes'], parts[0], order)
+    raise NotSupported(f'a datatype made by {node.combiner} has no type here')
+
+
+def to_mpi(type: _core.Type) -> Any:
+    """A committed mpi4py.MPI.Datatype of the same bytes in the same order, with the same bounds. The caller
+    frees it.
+
+    It is not always built as the type was. Elements that MPI does not have (float16, bfloat16) are
+    bytes. Raises NotSupported for types of indexed_block_ref, and what mpi4py raises: OverflowError where
+    the MPI library counts in int.
+    """
+    from mpi4py import MPI
+
+    made: list[Any] = []
+    try:
+        for name, arguments, size, lb, extent in _core.nodes(type):
+            made.append(_datatype(name, arguments, size, made))
+            if made[-1].Get_extent() != (lb, extent):
+                whole = made[-1].Create_resized(lb, extent)
+                _free(made[-1])
+                made[-1] = whole
+        found = made.pop()
+        return (found.Dup() if found.is_predefined else found).Commit()
+    finally:
+        for datatype in made:
+            _free(datatype)
+
+
+def _free(datatype: Any) -> None:
+    if not datatype.is_predefined:
+        datatype.Free()
+
+
+def _datatype(name: str, arguments: list[Any], size: int, made: list[Any]) -> Any:
+    """A datatype of its own, or a predefined one."""
+    from mpi4py import MPI
+
+    match name, arguments:
+        case 'contig', [count, old]:
+            return made[old].Create_contiguous(count)
+        case 'vector', [count, length, stride, old]:
+            return made[old].Create_vector(count, length, stride)
+        case 'hvector', [count, length, stride, old]:
+            return made[old].Create_hvector(count, length, stride)
+        case 'indexed_block', [length, displacements, old]:
+            return made[old].Create_indexed_block(length, displacements)
+        case 'hindexed_block', [length, displacements, old]:
+            return made[old].Create_hindexed_block(length, displacements)
+        case 'indexed', [lengths, displacements, old]:
+            return made[old].Create_indexed(lengths, displacements)
+        case 'hindexed', [lengths, displacements, old]:
+            return made[old].Create_hindexed(lengths, displacements)
+        case 'struct', [lengths, displacements, types]:
+            return MPI.Datatype.Create_struct(lengths, displacements, [made[old] for old in types])
+        case 'ndarray', [shape, strides, old]:
+            whole = made[old].Dup()
+            for count, stride in zip(reversed(shape), reversed(strides)):
+                inner, whole = whole, whole.Create_hvector(count, 1, stride)
+                inner.Free()
+            return whole
+        case ('resized' | 'bounds' | 'aligned'), [old, *_]:  # the bounds come afterwards
+            return made[old].Dup()
+    for constant, known in _constants():
+        if _PREDEFINED[known] == name and constant.Get_size() == size:
+            return constant
+    return MPI.BYTE.Create_contiguous(size)  # float16 and others
+
+
+def exchange(
+    plan: Plan, comm: Any, source: Any, target: Any, tag: int, hints: _core.Hints | None
+) -> Any:
+    """Plan.exchange."""
+    from mpi4py import MPI
+
+    me = comm.Get_rank()
+    if comm.Get_size() < max(plan.source.ranks, plan.target.ranks):
+        raise ValueError(f'{plan!r} over {comm.Get_size()} ranks')
+    sends, receives = plan.sends(me), plan.receives(me)
+    if target is None and me < plan.target.ranks:
+        if source is None:
+            raise ValueError(f'rank {me} has no source, so the target must be given')
+        target = _arrays.new_like(source, plan.target.local_shape(me))
+    ours = plan._strides_of(source, plan.source, me, 'source') if sends else ()
+    theirs = plan._strides_of(target, plan.target, me, 'target') if receives else ()
+
+    requests: list[Any] = []
+    of_request: list[int] = []
+    arriving: dict[int, list[Any]] = {}  # by rank: route, bytes, messages that are missing
+    for route in receives:
+        if route.source != me:
+            packed = _arrays.new_bytes(target, route.nbytes)
+            pieces = _pieces(packed, route.nbytes)
+            arriving[route.source] = [route, packed, len(pieces)]
+            requests += [comm.Irecv([piece, MPI.BYTE], route.source, tag) for piece in pieces]
+            of_request += [route.source] * len(pieces)
+    leaving = []
+    for route in sends:
+        send_type = route.send_type(ours)
+        if route.target == me:
+            _core.copy(source, target, src_type=send_type, dst_type=route.receive_type(theirs), hints=hints)
+            continue
+        packed = _arrays.new_bytes(source, route.nbytes)
+        _core.ipack_into(source, packed, type=send_type, hints=hints).wait()
+        leaving += [comm.Isend([piece, MPI.BYTE], route.target, tag) for piece in _pieces(packed, route.nbytes)]
+    for _ in requests:
+        rank = of_request[MPI.Request.Waitany(requests)]
+        arrived = arriving[rank]
+        arrived[2] -= 1
+        if arrived[2] == 0:
+            route, packed, _ = arriving.pop(rank)
+            _core.iunpack(packed, target, type=route.receive_type(theirs), hints=hints).wait()
+    MPI.Request.Waitall(leaving)
+    return target
+
+
+def _pieces(packed: Any, nbytes: int) -> list[Any]:
+    whole = memoryview(packed) if isinstance(packed, bytearray) else packed
+    return [whole[at : at + _MAX_MESSAGE] for at in range(0, nbytes, _MAX_MESSAGE)]
