@@ -29,7 +29,8 @@ inline constexpr gpu::Tuning tuning = {
     .long_run_bytes = 512,
     .host_blocks = 2,
     .min_reductions_batched = 3,
-    // Not measured: half the code in SPIR-V.
+    // Not measured. With sixteen at once, ocloc has some kernels of three levels spill registers on
+    // a PVC.
     .narrow_words_by_four = true,
     // Without measurements, an engine is chosen for one row, and for rows that it does not feel:
     // aligned ones of 4 KiB or more.
