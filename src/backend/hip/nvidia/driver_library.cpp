@@ -6,7 +6,7 @@ namespace ucd::hip {
 namespace {
 
 // Stays loaded: others in the process may use it, and it cannot be unloaded once initialised.
-void *driver() {
+void *cuda_driver() {
     static void *const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     return library;
 }
@@ -14,14 +14,14 @@ void *driver() {
 } // namespace
 
 std::string missing_driver() {
-    return driver() != nullptr ? "" : "there is no NVIDIA driver: libcuda.so.1 was not found";
+    return cuda_driver() != nullptr ? "" : "there is no NVIDIA driver: libcuda.so.1 was not found";
 }
 
 // Before cuInit by anybody, devices are not counted.
 bool is_initialised() {
-    if (driver() == nullptr) return false;
+    if (cuda_driver() == nullptr) return false;
     static const auto count =
-        reinterpret_cast<decltype(&cuDeviceGetCount)>(::dlsym(driver(), "cuDeviceGetCount"));
+        reinterpret_cast<decltype(&cuDeviceGetCount)>(::dlsym(cuda_driver(), "cuDeviceGetCount"));
     int devices = 0;
     return count != nullptr && count(&devices) == CUDA_SUCCESS;
 }
