@@ -7,14 +7,16 @@
 
 #include <pthread.h>
 
+// The address sanitizer's, if it is there.
+extern "C" [[gnu::weak]] void __asan_init();
+
 namespace ucdtest {
 namespace {
 
-#ifdef UCD_TEST_ADDRESS_SANITIZER
-constexpr std::size_t stack_bytes = 1 << 20; // frames are larger
-#else
-constexpr std::size_t stack_bytes = 1 << 18;
-#endif
+// With the sanitizer, frames are larger.
+std::size_t stack_bytes() {
+    return __asan_init != nullptr ? 1 << 20 : 1 << 18;
+}
 
 struct Started {
     const std::function<void()> &body;
@@ -42,7 +44,7 @@ void on_small_stack(const std::function<void(std::intptr_t levels)> &body) {
     pthread_attr_t attributes;
     pthread_t thread;
     REQUIRE(pthread_attr_init(&attributes) == 0);
-    REQUIRE(pthread_attr_setstacksize(&attributes, stack_bytes) == 0);
+    REQUIRE(pthread_attr_setstacksize(&attributes, stack_bytes()) == 0);
     REQUIRE(pthread_create(&thread, &attributes, start, &started) == 0);
     pthread_join(thread, nullptr);
     pthread_attr_destroy(&attributes);
