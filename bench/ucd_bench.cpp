@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
     Settings settings;
-    std::string backend = "seq", clock = "thread", plot, type, suite;
+    std::string backend = "seq", clock = "thread", plot, type, suite, tuning_file;
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
@@ -57,6 +57,8 @@ std::vector<Section> all_sections() {
          "Words and shapes of many kinds, to and from host memory too, with and without a limit of "
          "blocks",
          nullptr, gpu::run_shapes},
+        {"--tune", "Copy engines against kernels, and the figures to choose by", nullptr,
+         gpu::run_tuning},
         {"--kernels", "Each kernel of the CPU, in every instruction set that it has",
          cpu::run_kernels},
     };
@@ -88,6 +90,7 @@ std::vector<Option> declared(Options &o, std::vector<Section> &sections) {
          "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured",
          gpu_only,
          {"papers"}},
+        {"--tuning-file", &o.tuning_file, "Write the figures of --tune to this file", gpu_only},
     };
     all.insert(all.end(), own.begin(), own.end());
     for (Section &s : sections)
@@ -157,7 +160,7 @@ int run(const Options &o, const std::vector<Section> &sections) {
         run.effort.clock = Clock::wall;
         fmt::print("device: {}\n", device->name());
     }
-    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count});
+    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count, o.tuning_file});
     run.progress.clear();
     run.write(facts);
     if (!o.plot.empty()) plot(o, run.results());

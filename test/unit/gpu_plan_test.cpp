@@ -27,7 +27,7 @@ constexpr Tuning tuning{.warp_lanes = 32,
                         .long_run_bytes = 512,
                         .host_blocks = 2,
                         .min_reductions_batched = 3,
-                        .copy_engine = {}};
+                        .copy_engines = {}};
 
 // As a device would do it.
 uint32_t divided(uint32_t n, const Divisor &d) {

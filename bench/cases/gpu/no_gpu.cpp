@@ -13,5 +13,6 @@ void run_busy(const Setting &) {}
 void run_shapes(const Setting &) {}
 void run_threads(const Setting &) {}
 void run_papers(const Setting &) {}
+void run_tuning(const Setting &) {}
 
 } // namespace bench::gpu

@@ -147,6 +147,15 @@ const BackendState &initialise() {
     return *state;
 }
 
+std::string name_of(int device) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    CUdevice handle;
+    char name[256] = "";
+    if (library.device_get(&handle, device) == CUDA_SUCCESS)
+        (void)library.device_get_name(name, sizeof name, handle);
+    return name;
+}
+
 bool find(const void *address, MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     unsigned type = 0, managed = 0, for_ipc = 0;

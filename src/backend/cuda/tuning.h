@@ -37,15 +37,19 @@ inline constexpr gpu::Tuning tuning = {
     .min_reductions_batched = 3,
     // H200, nests and lists of 1 and 2 bytes: 3 to 12 % slower by four.
     .narrow_words_by_four = false,
-    // H200, rows of 8 bytes to 1 KiB to pinned memory: a copy starts 2.2 us earlier than a kernel,
-    // and takes 1.45 ns for each row where a kernel takes 0.02 ns for each byte; a row that is not
-    // aligned costs 1 ns more than its bytes (docs/internals/decisions/0027-copy-engines.md).
-    .copy_engine = {.earlier = 220'000,
-                    .per_row = 145,
-                    .kernel_per_byte = 2,
-                    .odd_row = 100,
-                    .row_alignment = 16,
-                    .long_row = 1000},
+    // H200: what `ucd-bench --tune` found (docs/internals/decisions/0027-copy-engines.md).
+    .copy_engines = {.to_host = {.earlier = 2600,
+                                 .per_row = 1.3,
+                                 .per_odd_row = 0.8,
+                                 .kernel_per_byte = 0.0197,
+                                 .row_per_byte = 0.0205,
+                                 .list_block = 256 * 1024},
+                     .from_host = {.earlier = 2600,
+                                   .per_row = 1.5,
+                                   .per_odd_row = 0.8,
+                                   .kernel_per_byte = 0.0203,
+                                   .row_per_byte = 0.021,
+                                   .list_block = 256 * 1024}},
 };
 
 // What the runtime can do.

@@ -65,6 +65,7 @@ std::string refusal(const hipDeviceProp_t &properties) {
 }
 
 struct DeviceFacts {
+    std::string name;
     std::string refusal;   // why it cannot be used; "" if it can
     bool migrates = false; // managed memory moves to where it is used
 };
@@ -87,6 +88,7 @@ DeviceFacts look_at(int device) {
         facts.refusal = std::string("says nothing: ") + hipGetErrorString(error);
         return facts;
     }
+    facts.name = properties.name;
     if (const std::string why = refusal(properties); !why.empty())
         facts.refusal = std::string("(") + properties.name + ") " + why;
     int migrates = 0;
@@ -200,6 +202,10 @@ BackendState look() {
 
 const BackendState &initialise() {
     return found().state;
+}
+
+std::string name_of(int device) {
+    return found().has(device) ? found().of(device).name : "";
 }
 
 bool find(const void *address, MemoryLocation &place) {

@@ -36,6 +36,10 @@ const BackendState &initialise() {
     return found().state;
 }
 
+std::string name_of(int device) {
+    return found().of(device).name;
+}
+
 Status use_context(uint64_t context) {
     return adopt(reinterpret_cast<ze_context_handle_t>(context));
 }

@@ -32,14 +32,10 @@ inline constexpr gpu::Tuning tuning = {
     // Not measured. With sixteen at once, ocloc has some kernels of three levels spill registers on
     // a PVC.
     .narrow_words_by_four = true,
-    // Without measurements, an engine is chosen for one row, and for rows that it does not feel:
-    // aligned ones of 4 KiB or more.
-    .copy_engine = {.earlier = 8192,
-                    .per_row = 8192,
-                    .kernel_per_byte = 2,
-                    .odd_row = 8192,
-                    .row_alignment = 64,
-                    .long_row = UINT64_MAX},
+    .copy_engines = {.to_host = gpu::unmeasured_engine,
+                     .from_host = gpu::unmeasured_engine,
+                     .row_alignment = 64,
+                     .long_row = UINT64_MAX},
 };
 
 // What the runtime can do.

@@ -34,6 +34,10 @@ const BackendState &initialise() {
     return everything;
 }
 
+std::string name_of(int) {
+    return "threads of the host";
+}
+
 bool find(const void *address, MemoryLocation &place) {
     ++mock::counts.queries;
     return mock::find(address, place);

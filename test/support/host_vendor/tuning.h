@@ -22,12 +22,18 @@ inline constexpr gpu::Tuning tuning = {
     .host_blocks = 2,
     .min_reductions_batched = 3,
     .narrow_words_by_four = false, // HIP on threads has AMD's
-    .copy_engine = {.earlier = 220'000,
-                    .per_row = 145,
-                    .kernel_per_byte = 2,
-                    .odd_row = 100,
-                    .row_alignment = 16,
-                    .long_row = 1000},
+    .copy_engines = {.to_host = {.earlier = 2600,
+                                 .per_row = 1.3,
+                                 .per_odd_row = 0.8,
+                                 .kernel_per_byte = 0.0197,
+                                 .row_per_byte = 0.0205,
+                                 .list_block = 256 * 1024},
+                     .from_host = {.earlier = 2600,
+                                   .per_row = 1.5,
+                                   .per_odd_row = 0.8,
+                                   .kernel_per_byte = 0.0203,
+                                   .row_per_byte = 0.021,
+                                   .list_block = 256 * 1024}},
 };
 
 inline constexpr bool captures_streams = true; // into graphs

@@ -1,9 +1,9 @@
 #include "launch/box_copy.h"
 
 #include "launch/gpu_plan.h"
+#include "pitched_copies.h"
 #include "runtime/check.h"
 #include "runtime/plain_copy.h"
-#include "tuning.h"
 
 #include <algorithm>
 
@@ -43,25 +43,11 @@ gpuError_t copy_rows(gpuStream_t stream, const PitchedCopy &rows, char *typed, c
                             stream);
 }
 
-} // namespace
-
-bool is_faster_to_pinned(const PitchedCopy &copy, uintptr_t origin) {
-    constexpr CopyEngineTuning engine = tuning.copy_engine;
-    const uint64_t bits = copy.row | static_cast<uint64_t>(copy.row_stride) |
-                          static_cast<uint64_t>(copy.plane_stride) |
-                          (origin + static_cast<uint64_t>(copy.start));
-    const uint64_t by_kernel = copy.row * engine.kernel_per_byte;
-    const uint64_t short_costs = by_kernel < engine.per_row ? engine.per_row - by_kernel : 0;
-    const uint64_t odd_costs =
-        bits % engine.row_alignment != 0 && copy.row < engine.long_row ? engine.odd_row : 0;
-    const uint64_t costs = std::max(short_costs, odd_costs);
-    return costs == 0 || copy.rows * copy.planes <= engine.earlier / costs;
-}
-
-namespace {
-
 uint64_t longest_segment(const Segments &s) {
     return std::max({s.first_bytes, s.inner_max, s.last_bytes});
+}
+uint64_t shortest_segment(const Segments &s) {
+    return std::min({s.first_bytes, s.inner_min, s.last_bytes});
 }
 
 Boxes boxes_of(const Job &job) {
@@ -69,18 +55,37 @@ Boxes boxes_of(const Job &job) {
     return {plan.host.layout, plan.boxes(), job.count, plan.host.extent};
 }
 
-} // namespace
-
+// The one copy that the job's range is; false if it is several.
 bool is_one_copy(const Job &job, PitchedCopy &copy) {
-    // Where its blocks are, the host may not be able to read.
     const LayoutPlan &plan = static_cast<const GpuPlan &>(*job.plan).host;
-    if (plan.layout.has_reference()) return false;
     // Many segments of a list are hardly ever a box: no index is made to find that out.
     constexpr uint64_t many = 64;
     const bool is_list = plan.shape.levels > 0 && plan.shape.level[0].kind != LevelKind::strided;
     if (is_list && job.length / many > longest_segment(plan.layout.top().segments)) return false;
     Boxes boxes = boxes_of(job);
     return is_one_copy(boxes, job.offset, job.length, copy);
+}
+
+} // namespace
+
+bool is_engine_faster(const CopyEngines &engines, const Job &job) {
+    const Layout &layout = static_cast<const GpuPlan &>(*job.plan).host.layout;
+    if (layout.has_reference())
+        return false; // where its blocks are, the host may not be able to read
+    const bool to_host =
+        (job.packed_kind == MemoryKind::pinned) == (job.direction == Direction::pack);
+    const uint64_t shortest = shortest_segment(layout.top().segments);
+    const CopyEngine &engine = to_host ? engines.to_host : engines.from_host;
+    if (static_cast<double>(shortest) >= engine.list_block &&
+        job.length / shortest < max_copies - 1)
+        return true;
+    PitchedCopy copy;
+    if (!is_one_copy(job, copy)) return false;
+    const uint64_t bits =
+        copy.row | static_cast<uint64_t>(copy.row_stride) |
+        static_cast<uint64_t>(copy.plane_stride) |
+        (reinterpret_cast<uintptr_t>(job.typed) + static_cast<uint64_t>(copy.start));
+    return is_engine_faster(engines, to_host, copy.row, copy.rows * copy.planes, bits);
 }
 
 Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured) {

@@ -176,13 +176,12 @@ Status launch_interpreter(const LaunchContext &launch) {
 // Copy engines --------------------------------------------------------------
 
 // A captured copy would do, too, but need not be the faster one when it is replayed.
-bool is_faster_by_copy_engine(const Job &job) {
+bool is_faster_by_copy_engine(const Device &device, const Job &job) {
     const bool to_host =
         (job.typed_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
         touches_host_memory(job);
-    PitchedCopy copy;
-    return job.limits.engine == Engine::automatic && to_host && is_one_copy(job, copy) &&
-           is_faster_to_pinned(copy, reinterpret_cast<uintptr_t>(job.typed));
+    return job.limits.engine == Engine::automatic && to_host &&
+           is_engine_faster(device.copy_engines(), job);
 }
 
 Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
@@ -210,7 +209,7 @@ Status launch_job(const Submission &to, const Job &job) {
         return not_prepared();
     if (job.op != Op::replace) return launch_reduction(launch);
     if (plan.contiguous) return copy_range(launch, launch.typed + job.offset);
-    if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(job))
+    if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(to.device, job))
         return copy_boxes(to.stream, {&job, 1}, to.mode == LaunchMode::capture);
     TransposeParams params;
     if (plan.matrix.found && transpose_params(launch, params))

@@ -3,20 +3,11 @@
 // kernels and launches as constants.
 #pragma once
 
+#include "plan/copy_engines.h"
+
 #include <cstdint>
 
 namespace ucd::gpu {
-
-// Moves of rows by copy engines between device and pinned memory, against kernels; in units of
-// 10 ps.
-struct CopyEngineTuning {
-    uint64_t earlier;         // by so much a copy starts before a kernel would
-    uint64_t per_row;         // what the engine takes for a row
-    uint64_t kernel_per_byte; // what a kernel takes for a byte
-    uint64_t odd_row;         // what a row that is not aligned costs the engine besides
-    uint64_t row_alignment;   // bytes
-    uint64_t long_row;        // bytes of a row from which on alignment does not matter
-};
 
 struct Tuning {
     // The hardware.
@@ -36,7 +27,7 @@ struct Tuning {
     // Of words of 1 and 2 bytes in nests, a thread finds the places of four at once, rather than of
     // a vector: kernels of half the size, for a tenth of the bandwidth.
     bool narrow_words_by_four;
-    CopyEngineTuning copy_engine;
+    CopyEngines copy_engines; // unless UCD_TUNING names a file that knows the device
 };
 
 } // namespace ucd::gpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "per_thread.h"
+#include "plan/copy_engines.h"
 #include "runtime/driver.h"
 #include "runtime/events.h"
 #include "runtime/lanes.h"
@@ -24,6 +25,8 @@ public:
 
     uint32_t processors() const { return processors_; }
 
+    const gpu::CopyEngines &copy_engines() const { return copy_engines_; }
+
     // For one launch of this thread's; `bytes`: about how many it moves. The device is current.
     Status begin_launch(uint64_t bytes, LaunchTurn &turn) {
         return turn.begin(lanes_->own(), priority_, bytes);
@@ -39,6 +42,7 @@ private:
     const int index_;
     uint32_t processors_ = 0;
     int priority_ = 0;
+    gpu::CopyEngines copy_engines_;
     gpuStream_t upload_ = nullptr;
     // Destroyed while the device is current.
     std::unique_ptr<PerThread<LaneGroup>> lanes_;

@@ -6,6 +6,7 @@
 #include "vendor.h"
 
 #include <memory>
+#include <string>
 
 namespace ucd::UCD_GPU::driver {
 
@@ -14,6 +15,9 @@ BackendState look();
 
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
+
+// What its vendor calls a device, which initialise() has counted; "" if the driver does not say.
+std::string name_of(int device);
 
 // The context that the user's memory belongs to, if the vendor's driver has several.
 Status use_context(uint64_t context);
