@@ -23,8 +23,10 @@ public:
           bench_(*recipe(IndexedBlock{list.piece / word, entries_.displs, doubles()}), device,
                  MemoryKind::own, to),
           pinned_(device, entries_.displs.size() * sizeof(std::int32_t), MemoryKind::pinned),
-          uploaded_(device, pinned_.bytes()), hints_("ucd.inbuf", device.hint(MemoryKind::own)) {
-        hints_.set("ucd.outbuf", device.hint(to));
+          uploaded_(device, pinned_.bytes()), hints_("ucd.inbuf", device.hint(MemoryKind::own)),
+          in_threads_("ucd.inbuf", device.hint(MemoryKind::own)) {
+        for (UcdInfo *hints : {&hints_, &in_threads_}) hints->set("ucd.outbuf", device.hint(to));
+        in_threads_.set("ucd.threads", "4");
         write_indices();
         device.copy(uploaded_.data(), pinned_.data(), pinned_.bytes());
         piece_ = UcdType(contiguous());
@@ -55,6 +57,8 @@ public:
         };
         if (list_.entries <= max_batch) {
             contenders.push_back({"batch, hints", repeated([this] { pack_batch(hints_.get()); })});
+            contenders.push_back(
+                {"batch, 4 threads", repeated([this] { pack_batch(in_threads_.get()); })});
             contenders.push_back({"batch", repeated([this] { pack_batch(UCD_INFO__NULL); })});
         }
         for (const Contender &c : contenders) bench_.check(c, true);
@@ -108,7 +112,7 @@ private:
     const FreshEntries entries_;
     Workbench bench_;
     Buffer pinned_, uploaded_;
-    UcdInfo hints_;
+    UcdInfo hints_, in_threads_;
     UcdType piece_{UCD_TYPE__NULL};
     std::vector<ucd_pack_desc_t> descs_;
     std::size_t first_ = 0;
@@ -120,7 +124,8 @@ void run_fresh(const Setting &s) {
     Table table(s.run.progress,
                 {column::subject("a list that is new", 34), column::time("hand", 8),
                  column::time("type", 8), column::time("batch, hints", 12),
-                 column::time("batch", 8), column::speedup("hand", "type", 9, "type/hand"),
+                 column::time("batch, 4 threads", 16), column::time("batch", 8),
+                 column::speedup("hand", "type", 9, "type/hand"),
                  column::time("hand, indices there", 19),
                  column::time("type by reference", 12, "by reference"),
                  column::speedup("hand, indices there", "type by reference", 5, "/hand")});

@@ -77,6 +77,13 @@ public:
     virtual Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
                         std::size_t &made) = 0;
 
+    // Divides the members into consecutive parts, for as many threads as may and should make them;
+    // how many. Each part counts its members from 0.
+    virtual unsigned divide() = 0;
+    virtual JobMaker &part(unsigned i) = 0;
+    // After the last call of a part.
+    virtual void unite() = 0;
+
 protected:
     ~JobMaker() = default;
 };

@@ -4,6 +4,7 @@
 #include "in_threads.h"
 #include "move_range.h"
 #include "reduce_range.h"
+#include "useful_threads.h"
 
 #include <algorithm>
 

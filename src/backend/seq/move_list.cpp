@@ -3,6 +3,7 @@
 #include "kernel_tables.h"
 #include "list_looks.h"
 #include "nest.h"
+#include "useful_threads.h"
 
 #include <algorithm>
 #include <bit>
@@ -106,7 +107,7 @@ void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *pa
 void move_list(const ListMove &list) {
     const unsigned threads = seq::useful_threads(list.total, list.threads);
     if (threads == 1) return seq::move_share(list, 1, 0);
-    seq::in_threads(threads, [&](unsigned i) { seq::move_share(list, threads, i); });
+    in_threads(threads, [&](unsigned i) { seq::move_share(list, threads, i); });
 }
 
 ListReach reach_of_list(std::span<const int64_t> list) {

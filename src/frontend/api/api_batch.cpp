@@ -3,6 +3,7 @@
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
+#include "in_threads.h"
 #include "transfer/arguments.h"
 #include "transfer/batch_jobs.h"
 #include "transfer/batch_survey.h"
@@ -112,9 +113,13 @@ submit(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count, 
     if (!started) UCD_TRY(start_each(submission, members, direction, op, operation));
     if (request != nullptr) *request = hand_out(context, std::move(operation));
     // A device is at work before the descriptors are written to.
-    if (known == nullptr)
-        write_lengths(std::span<Desc>(descs, count), actual, direction, op);
-    else
+    if (known == nullptr) {
+        const unsigned threads = batch_threads(count, hints.limits.threads);
+        in_threads(threads, [&](unsigned i) {
+            const Share share = share_of(count, i, threads);
+            write_lengths(std::span<Desc>(descs + share.begin, share.count), actual, direction, op);
+        });
+    } else
         for (uintptr_t i = 0; i < count; ++i) descs[i].*actual = known->length(i);
     return success;
 }

@@ -78,6 +78,9 @@ public:
         retain(type);
         types_.back().reset(&type);
     }
+    void add(const KeptTypes &others) {
+        for (const ConstTypeOwner &type : others.types_) add(*type);
+    }
     void reserve(std::size_t count) { types_.reserve(count); }
     void clear() { types_.clear(); }
 

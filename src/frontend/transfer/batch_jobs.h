@@ -6,6 +6,8 @@
 #include "transfer/async_operation.h"
 #include "transfer/dispatch.h"
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <span>
 
@@ -19,13 +21,29 @@ inline bool is_alike(const MoveArguments &a, const MoveArguments &checked) {
             (a.packed_bytes ^ checked.packed_bytes)) == 0;
 }
 
+// How many threads pay for looking at so many members, `most` at most.
+inline unsigned batch_threads(std::size_t members, uint32_t most) {
+    // In a process that uses a GPU, starting and ending a thread takes 100 us and more.
+    constexpr std::size_t worth_a_thread = 32768;
+    return static_cast<unsigned>(std::clamp<std::size_t>(members / worth_a_thread, 1, most));
+}
+
+// The members of thread `i`.
+struct Share {
+    std::size_t begin, count;
+};
+inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
+    const std::size_t begin = members / threads * i + std::min<std::size_t>(i, members % threads);
+    return {begin, members / threads + (i < members % threads ? 1 : 0)};
+}
+
 // Members that are checked as they come up.
 template <class Desc>
 class BatchJobs final : public JobMaker {
 public:
     // Both live longer. The dispatch has no op.
-    BatchJobs(const Dispatch &dispatch, std::span<const Desc> descs)
-        : dispatch_(dispatch), descs_(descs) {}
+    BatchJobs(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
+        : dispatch_(dispatch), descs_(descs), before_(before) {}
 
     std::size_t members() const override { return descs_.size(); }
 
@@ -35,10 +53,10 @@ public:
         Transfer t;
         for (; t.length == 0; ++first) {
             if (first == descs_.size()) return success;
-            UCD_TRY(at_member(first, check(descs_[first], t)));
+            UCD_TRY(at_member(before_ + first, check(descs_[first], t)));
         }
         static_cast<JobSettings &>(job) = dispatch_.settings;
-        UCD_TRY(at_member(first - 1, complete_job(dispatch_.executor, t, job)));
+        UCD_TRY(at_member(before_ + first - 1, complete_job(dispatch_.executor, t, job)));
         at[made++] = {t.typed, t.packed};
         const MoveArguments checked = arguments_of(descs_[first - 1], UCD_OP__REPLACE);
         for (; first < descs_.size() && made < at.size(); ++first) {
@@ -51,6 +69,22 @@ public:
                           static_cast<char *>(const_cast<void *>(a.packed))};
         }
         return success;
+    }
+
+    unsigned divide() override {
+        const unsigned threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
+        for (unsigned i = 0; i < threads; ++i) {
+            const Share share = share_of(descs_.size(), i, threads);
+            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
+        }
+        return threads;
+    }
+    JobMaker &part(unsigned i) override { return parts_[i]; }
+    void unite() override {
+        for (const BatchJobs &part : parts_) {
+            types_->add(*part.types_);
+            found_references_ = found_references_ || part.found_references_;
+        }
     }
 
     // Of the members that were asked for.
@@ -72,6 +106,8 @@ private:
 
     const Dispatch &dispatch_;
     const std::span<const Desc> descs_;
+    const std::size_t before_; // members of the batch
+    std::deque<BatchJobs> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     bool found_references_ = false;
 };

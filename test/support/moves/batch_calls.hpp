@@ -14,9 +14,11 @@ namespace ucdtest {
 // sees them.
 class Hints {
 public:
-    explicit Hints(bool given) {
-        if (!given) return;
+    explicit Hints(bool given, const char *threads = nullptr) {
+        if (!given && threads == nullptr) return;
         REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
+        if (threads != nullptr) REQUIRE(ucd_info_set(info_, "ucd.threads", threads) == UCD_SUCCESS);
+        if (!given) return;
         for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
             REQUIRE(ucd_info_set(info_, key, hint_for(Memory::device0).c_str()) == UCD_SUCCESS);
     }

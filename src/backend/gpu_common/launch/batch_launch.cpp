@@ -1,5 +1,6 @@
 #include "launch/batch_launch.h"
 
+#include "in_threads.h"
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
 #include "launch/box_copy.h"
@@ -131,7 +132,7 @@ public:
         builder_->begin(members, {use_.pinned(), use_.capacity()});
         return success;
     }
-    BatchTableBuilder &builder() { return *builder_; }
+    BatchTableBuilder &builder() const { return *builder_; }
 
     // `job` is one of the batch.
     Status launch(const Submission &to, const Job &job) {
@@ -266,16 +267,10 @@ bool is_one_reduction(std::span<const Job> jobs) {
     });
 }
 
-// Builds the table as the jobs are made. `launched` stays false, and nothing has started, if they
-// must be a list.
-Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
-    const std::size_t members = maker.members();
-    if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
-        return success;
-    LargeBatch batch;
-    UCD_TRY(batch.begin(to, members, 0));
-    BatchTableBuilder &builder = batch.builder();
-    Job job;
+// Writes the table as the jobs are made. `fits` stays false if they must be a list; `job` is the
+// last one.
+Status write_as_made(const Submission &to, JobMaker &maker, BatchTableBuilder &builder, Job &job,
+                     bool &fits) {
     std::array<JobAddresses, 64> at; // few enough to stay in the cache
     for (std::size_t first = 0, made = 1; made > 0;) {
         UCD_TRY(maker.make(first, job, at, made));
@@ -283,10 +278,56 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
         UCD_TRY(builder.add(to, job, std::span(at).first(made)));
         if (builder.vectors() > max_batch_vectors) return success;
     }
-    if (builder.members() < 2) return success;
+    fits = true;
+    return success;
+}
+
+// The members that one thread makes, which become a launch of their own.
+struct Part {
+    LargeBatch batch;
+    Job job;
+    bool fits = false;
+    Status status;
+    LastError error; // if that failed
+
+    void write(const Submission &to, JobMaker &maker) {
+        status = write_as_made(to, maker, batch.builder(), job, fits);
+        if (!status.ok()) error = last_error();
+    }
+};
+
+// Builds the tables as the jobs are made. `launched` stays false, and nothing has started, if they
+// must be a list.
+Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
+    const std::size_t members = maker.members();
+    if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
+        return success;
+    std::vector<Part> parts(maker.divide());
+    const auto threads = static_cast<unsigned>(parts.size());
+    if (threads == 1) {
+        UCD_TRY(parts[0].batch.begin(to, members, 0));
+        UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].job, parts[0].fits));
+    } else {
+        for (unsigned i = 0; i < threads; ++i)
+            UCD_TRY(parts[i].batch.begin(to, maker.part(i).members(), 0));
+        std::mutex mutex;
+        const Submission shared{to.device, to.stream, to.mode, to.needs, &mutex};
+        in_threads(threads, [&](unsigned i) { parts[i].write(shared, maker.part(i)); });
+        maker.unite();
+    }
+    std::size_t made = 0;
+    for (const Part &part : parts) {
+        if (!part.status.ok()) last_error() = part.error;
+        UCD_TRY(part.status);
+        if (!part.fits) return success;
+        made += part.batch.builder().members();
+    }
+    if (made < 2) return success;
     launched = true;
     to.needs.nothing_started = false;
-    return batch.launch(to, job);
+    for (Part &part : parts)
+        if (part.batch.builder().members() > 0) UCD_TRY(part.batch.launch(to, part.job));
+    return success;
 }
 
 } // namespace

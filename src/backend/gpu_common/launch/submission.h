@@ -3,7 +3,9 @@
 
 #include "launch/batch_tables.h"
 #include "runtime/device_lists.h"
+#include "runtime/driver.h"
 
+#include <mutex>
 #include <vector>
 
 namespace ucd::UCD_GPU {
@@ -22,10 +24,22 @@ struct Submission {
     gpuStream_t stream;
     LaunchMode mode;
     LaunchNeeds &needs;
+    // Set while threads of this call take lists into use, for whom the device is not current: a
+    // vendor's streams, and the needs, are for one thread at a time.
+    std::mutex *shared = nullptr;
 
     // Every launch takes lists into use by this function: the work that comes next in the stream
     // finds them at `address`, until the needs go. `noted` gets an entry, if it is not null.
     Status use(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted = nullptr) const {
+        if (shared == nullptr) return use_alone(lists, address, noted);
+        const std::lock_guard lock(*shared);
+        // Only here: a thread's first call of a driver takes longer than most of its work.
+        const driver::Current current(device.index());
+        UCD_TRY(current.status);
+        return use_alone(lists, address, noted);
+    }
+
+    Status use_alone(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted) const {
         ListUse use;
         UCD_TRY(ListStore::instance().use(lists, device, stream, mode, address, use));
         needs.lists.push_back(std::move(use));

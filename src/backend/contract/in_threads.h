@@ -1,4 +1,5 @@
-#include "in_threads.h"
+// One piece of work in several threads.
+#pragma once
 
 #include <atomic>
 #include <new>
@@ -6,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-namespace ucd::seq {
+namespace ucd {
 
 // Small code will do: starting a thread takes longer.
-[[gnu::cold]] void run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i),
-                                  const void *work) {
+[[gnu::cold]] inline void
+run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), const void *work) {
     std::atomic<bool> out_of_memory{false};
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
@@ -35,4 +36,13 @@ namespace ucd::seq {
     if (out_of_memory) throw std::bad_alloc();
 }
 
-} // namespace ucd::seq
+// Calls share(0) to share(threads - 1) side by side, the last one here. Where no thread is to be
+// had, its share is done here, too. Throws std::bad_alloc if a share does, after all have ended.
+template <class Share>
+void in_threads(unsigned threads, const Share &share) {
+    run_in_threads(
+        threads, [](const void *work, unsigned i) { (*static_cast<const Share *>(work))(i); },
+        &share);
+}
+
+} // namespace ucd

@@ -1,0 +1,210 @@
+// New batches of so many members that several threads make their tables: a launch for each thread.
+#include "support/catch.hpp"
+
+#include "support/moves/batch_calls.hpp"
+#include "support/moves/calls.hpp"
+
+#include <list>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+constexpr std::size_t a_thread = 32768; // members that are worth one
+
+// Runs of members that are alike, of many lengths, across the borders of the threads' parts.
+struct Mixed {
+    Case one;
+    std::list<Subject> subjects;
+    BatchMoves moves{one};
+
+    // Batches that are equal would be recognised when they come again.
+    Mixed(std::size_t members, std::size_t which) : one("many members", which) {
+        const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+        for (const RecipePtr &recipe :
+             {contig(3, number), vector(4, 1, 3, number), indexed({3, 1, 2}, {0, 7, 12}, number),
+              vector(3, 5, 12, leaf(UCD_TYPE__SHORT)),
+              structure({1, 2}, {0, 16}, {leaf(UCD_TYPE__INT), number}),
+              hvector(2, 1, 200, indexed_block(2, {5, 0, 17, 9}, number))})
+            subjects.push_back(make_subject(one, recipe, 1));
+        Rng &rng = one.rng();
+        while (moves.size() < members) {
+            const Subject &s = *std::next(subjects.begin(), static_cast<int>(rng.below(6)));
+            const std::size_t offset = rng.chance(70) ? 0 : rng.below(s.size());
+            const std::size_t length =
+                rng.chance(70) ? s.size() - offset : rng.below(s.size() - offset);
+            for (std::size_t run = rng.below(150); run > 0 && moves.size() < members; --run)
+                moves.add(s, offset, length);
+        }
+        moves.allocate(device0, device0);
+        moves.set_up_pack();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a new batch in several threads") {
+    DeviceSession session;
+    const bool given = GENERATE(false, true);
+    struct {
+        std::size_t members;
+        const char *threads;
+        int launches;
+    } const batches[] = {{3 * a_thread + 7, "3", 3},
+                         {2 * a_thread, "16", 2},
+                         {2 * a_thread - 1, "2", 1}};
+    for (const auto &[members, threads, launches] : batches) {
+        INFO(members << " members, " << threads << " threads");
+        const Hints hints(given, threads);
+        Mixed many(members, members + (given ? 1 : 0));
+        std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+        forget_counts();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
+                UCD_SUCCESS);
+        CHECK(mock::counts.launches == launches);
+        for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == d.max_pack_bytes);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        many.moves.check("by threads");
+    }
+}
+
+TEST_CASE("a new batch in several threads, in a stream and back") {
+    DeviceSession session;
+    const Hints hints(true, "2");
+    Mixed many(2 * a_thread, 20);
+    mock::Stream stream(0);
+    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    forget_counts();
+    REQUIRE(ucd_pack_batch_stream(descs.data(), descs.size(), hints, UCD_OP__REPLACE,
+                                  native(stream)) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 2);
+    stream.synchronise();
+    many.moves.check("in a stream");
+    many.moves.set_up_unpack();
+    std::vector<ucd_unpack_desc_t> back = many.moves.unpacks();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    forget_counts();
+    REQUIRE(ucd_iunpack_batch(back.data(), back.size(), hints, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    CHECK(mock::counts.launches == 2);
+    for (const ucd_unpack_desc_t &d : back) REQUIRE(d.actual_unpack_bytes == d.insize);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    many.moves.check("back");
+}
+
+TEST_CASE("types that are freed while a batch by threads is under way") {
+    DeviceSession session;
+    const Hints hints(true, "2");
+    constexpr std::size_t members = 2 * a_thread, blocks = 3;
+    const std::intptr_t places[] = {5, 0, 3};
+    auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
+    auto *const packed = static_cast<char *>(
+        mock::allocate(ucd::MemoryKind::device, 0, members * blocks * sizeof(double)));
+    const double values[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    mock::write(typed, values, sizeof values);
+    // One for each thread.
+    ucd_type_t types[2];
+    for (ucd_type_t &type : types)
+        REQUIRE(ucd_create_indexed_block(blocks, 1, places, UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                                         &type) == UCD_SUCCESS);
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::size_t i = 0; i < members; ++i)
+        descs.push_back({typed,
+                         1,
+                         types[i / a_thread],
+                         0,
+                         packed + i * blocks * sizeof(double),
+                         blocks * sizeof(double),
+                         0,
+                         {0, 0}});
+    mock::hold();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    for (ucd_type_t &type : types) REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    mock::let_go();
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    std::vector<double> got(members * blocks);
+    mock::read(got.data(), packed, got.size() * sizeof(double));
+    for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == values[places[i % blocks]]);
+    mock::release(typed);
+    mock::release(packed);
+}
+
+TEST_CASE("wrong members of a batch that threads look at: the first one is named") {
+    DeviceSession session;
+    const Hints hints(true, "3");
+    Mixed many(3 * a_thread, 21);
+    const std::vector<ucd_pack_desc_t> right = many.moves.packs();
+    for (const auto &[first, second] :
+         {std::pair<std::size_t, std::size_t>{a_thread + 5, 2 * a_thread + 1},
+          {7, 3 * a_thread - 1},
+          {3 * a_thread - 1, 3 * a_thread - 1},
+          {a_thread, a_thread}}) {
+        std::vector<ucd_pack_desc_t> descs = right;
+        descs[first].type = UCD_TYPE__NULL;
+        descs[second].reserved[0] = 1;
+        forget_counts();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
+              UCD_ERR__INVALID_ARG);
+        const std::string number = std::to_string(first);
+        INFO(ucd_last_error());
+        CHECK(std::string(ucd_last_error()).find(number) != std::string::npos);
+        CHECK(mock::counts.launches == 0);
+        for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == untouched);
+    }
+    REQUIRE(pack(right, hints) == UCD_SUCCESS);
+    many.moves.check("after wrong ones");
+}
+
+TEST_CASE("a batch for threads of which one member's indices are by reference") {
+    DeviceSession session;
+    const Hints hints(true, "2");
+    Mixed many(2 * a_thread, 22);
+    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    auto *const indices =
+        static_cast<std::int32_t *>(mock::allocate(ucd::MemoryKind::device, 0, 16));
+    const std::int32_t places[] = {3, 1, 0, 2};
+    mock::write(indices, places, sizeof places);
+    ucd_type_t type = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 64,
+                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
+    auto *const packed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 32));
+    const double values[] = {1, 2, 3, 4};
+    mock::write(typed, values, sizeof values);
+    descs.insert(descs.begin() + 2 * a_thread - 50, {typed, 1, type, 0, packed, 32, 0, {0, 0}});
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    double got[4];
+    mock::read(got, packed, sizeof got);
+    for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
+    many.moves.check("beside it");
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    for (void *memory :
+         {static_cast<void *>(indices), static_cast<void *>(typed), static_cast<void *>(packed)})
+        mock::release(memory);
+}
+
+TEST_CASE("a batch for threads of which whole parts move nothing") {
+    DeviceSession session;
+    const Hints hints(true, "3");
+    Mixed many(a_thread, 23);
+    const std::vector<ucd_pack_desc_t> some = many.moves.packs();
+    std::vector<ucd_pack_desc_t> descs(3 * a_thread, some.front());
+    for (ucd_pack_desc_t &d : descs) d.max_pack_bytes = 0;
+    std::copy(some.begin(), some.end(), descs.begin() + a_thread);
+    forget_counts();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    many.moves.check("the middle");
+    for (ucd_pack_desc_t &d : descs) d.max_pack_bytes = 0;
+    forget_counts();
+    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 0);
+}
