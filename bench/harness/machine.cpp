@@ -50,6 +50,13 @@ std::string caches() {
     return all.empty() ? "unknown" : all;
 }
 
+#ifdef UCD_BENCH_QUICK
+constexpr const char *optimisation =
+    "; -Dquick_programs: what is written by hand is slower than it could be";
+#else
+constexpr const char *optimisation = "";
+#endif
+
 } // namespace
 
 Facts machine_facts() {
@@ -59,7 +66,7 @@ Facts machine_facts() {
     const bool has_load = getloadavg(load, 1) == 1;
     return {
         {"UCD", fmt::format("{}.{}.{}", major, minor, patch)},
-        {"compiler", __VERSION__},
+        {"compiler", std::string(__VERSION__) + optimisation},
         {"processor", processor()},
         {"processors", fmt::format("{}", std::thread::hardware_concurrency())},
         {"caches", caches()},
