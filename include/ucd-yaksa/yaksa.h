@@ -178,14 +178,14 @@ UCD_YAKSA_API int yaksa_info_free(yaksa_info_t info);
  *
  *   yaksa_gpu_driver            text, with or without its NUL: nogpu (all buffers are host memory,
  *                               so none is looked up; in the info of the first yaksa_init: of all
- *                               calls), cuda, hip or ze (whose streams the stream functions get)
+ *                               calls), or cuda, hip, ze (whose streams the stream functions get)
  *   yaksa_cuda_inbuf_ptr_attr   a struct cudaPointerAttributes: what the CUDA runtime says of the
  *   yaksa_cuda_outbuf_ptr_attr  input and of the output buffer, so they are not looked up
  *   ucd.*                       text: a key of ucd_info_set
  *
  * All other keys are accepted and ignored, as are attributes of another length. Valid at any time.
- * Returns: OUT_OF_MEM; INTERNAL (info or key is NULL; val is NULL though vallen is not 0; a value
- * of yaksa_gpu_driver or ucd.* that is none). */
+ * Returns: OUT_OF_MEM; INTERNAL (info or key is NULL; val is NULL though vallen is not 0; a bad
+ * value of ucd.*). */
 UCD_YAKSA_API int yaksa_info_keyval_append(yaksa_info_t info, const char *key, const void *val,
                                            unsigned int vallen);
 

@@ -33,9 +33,8 @@ const char *last_failure() {
 }
 
 void prefix_failure(const char *function) {
-    char rest[sizeof message];
-    std::snprintf(rest, sizeof rest, "%s", message);
-    std::snprintf(message, sizeof message, "%s: %s", function, rest);
+    const std::string rest = message;
+    std::snprintf(message, sizeof message, "%s: %s", function, rest.c_str());
 }
 
 } // namespace ucd_yaksa

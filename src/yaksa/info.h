@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <ucd-yaksa/yaksa.h>
 #include <ucd.h>
 
@@ -9,7 +10,7 @@ namespace ucd_yaksa {
 struct Info {
     ucd_info_t hints = UCD_INFO__NULL;
     bool no_gpu = false;
-    const char *stream_backend = nullptr; // whose streams the stream functions get, if it says so
+    std::string stream_backend; // whose streams the stream functions get; "" if it does not say so
 };
 
 // What libucd is told for a call with the buffers that info speaks of.

@@ -10,9 +10,9 @@ namespace ucd_yaksa {
 
 // A range of whole elements of a stream.
 struct Range {
-    std::uintptr_t count;
-    const Type *type;
-    std::uintptr_t offset, length;
+    std::uintptr_t count = 0;
+    const Type *type = nullptr;
+    std::uintptr_t offset = 0, length = 0;
 };
 
 // outbuf = outbuf op the range of inbuf's stream. The work is complete on return.

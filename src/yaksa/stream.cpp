@@ -26,8 +26,8 @@ int is_available(std::string_view backend, bool &available) {
 
 int find_stream(const void *stream, yaksa_info_t info, ucd_stream_t &found) {
     const char *backend =
-        info == nullptr ? nullptr : static_cast<const Info *>(info)->stream_backend;
-    if (backend == nullptr) {
+        info == nullptr ? "" : static_cast<const Info *>(info)->stream_backend.c_str();
+    if (*backend == '\0') {
         bool cuda = false, hip = false;
         UCD_YAKSA_TRY(is_available("cuda", cuda));
         if (!cuda) UCD_YAKSA_TRY(is_available("hip", hip));
