@@ -110,7 +110,7 @@ TEST_CASE("nogpu says that no buffer is looked up") {
     REQUIRE(yaksa_info_create(&info) == YAKSA_SUCCESS);
     REQUIRE(yaksa_info_keyval_append(info, "yaksa_gpu_driver", "nogpu", 6) == YAKSA_SUCCESS);
     const auto queries_of = [](yaksa_info_t hints) {
-        EveryOther move(pageable, pageable);
+        EveryOther move(pinned, pinned);
         const int before = mock::counts.queries;
         REQUIRE(move.start(hints) == YAKSA_SUCCESS);
         move.check();
@@ -132,12 +132,12 @@ TEST_CASE("attributes of pointers spare the look-up") {
     struct {
         int type, device;
         void *device_pointer, *host_pointer;
-    } const host = {0, -2, nullptr, nullptr};
+    } const host = {1, 0, nullptr, nullptr};
     yaksa_info_t info = nullptr;
     REQUIRE(yaksa_info_create(&info) == YAKSA_SUCCESS);
     for (const char *const key : {"yaksa_cuda_inbuf_ptr_attr", "yaksa_cuda_outbuf_ptr_attr"})
         REQUIRE(yaksa_info_keyval_append(info, key, &host, sizeof host) == YAKSA_SUCCESS);
-    EveryOther move(pageable, pageable);
+    EveryOther move(pinned, pinned);
     const int before = mock::counts.queries;
     REQUIRE(move.start(info) == YAKSA_SUCCESS);
     move.check();

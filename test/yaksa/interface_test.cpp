@@ -192,9 +192,9 @@ TEST_CASE("wrong arguments are refused with a reason") {
     refused(yaksa_type_create_subarray(1, one, one, one, static_cast<yaksa_subarray_order_e>(2),
                                        YAKSA_TYPE__INT, nullptr, &type),
             "order is 2");
-    refused(yaksa_type_create_contig(INTPTR_MAX, YAKSA_TYPE__INT, nullptr, &type), "fit");
+    refused(yaksa_type_create_contig(INTPTR_MAX, YAKSA_TYPE__INT, nullptr, &type), "exceeds");
     refused(yaksa_type_create_hvector(INTPTR_MAX, 1, INTPTR_MAX, YAKSA_TYPE__INT, nullptr, &type),
-            "fit");
+            "exceeds");
     REQUIRE(yaksa_type_create_hvector(INTPTR_MAX, 0, INTPTR_MAX, YAKSA_TYPE__INT, nullptr, &type) ==
             YAKSA_SUCCESS);
     CHECK(type == YAKSA_TYPE__NULL);
