@@ -183,7 +183,7 @@ UCD_API int yaksa_info_free(yaksa_info_t info);
  *   yaksa_cuda_outbuf_ptr_attr  input and of the output buffer, so they are not looked up
  *   ucd.*                       text: a key of ucd_info_set
  *
- * All other keys are accepted and ignored, as are attributes of another length. Valid at any time.
+ * All other keys are accepted and ignored, as are attributes that are too short. Valid at any time.
  * Returns: OUT_OF_MEM; INTERNAL (info or key is NULL; val is NULL though vallen is not 0; a bad
  * value of ucd.*). */
 UCD_API int yaksa_info_keyval_append(yaksa_info_t info, const char *key, const void *val,

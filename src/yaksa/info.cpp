@@ -13,13 +13,11 @@
 namespace ucd_yaksa {
 namespace {
 
-// struct cudaPointerAttributes of CUDA 11 and newer, as the runtime's ABI has it.
+// How struct cudaPointerAttributes begins since CUDA 11. Later versions have made it longer.
 struct CudaPointerAttributes {
     enum : std::int32_t { unregistered, host, device, managed };
     std::int32_t type;
     std::int32_t device_number;
-    void *device_pointer;
-    void *host_pointer;
 };
 
 struct FreeInfo {
@@ -55,7 +53,7 @@ int set_driver(Info &info, const std::string &driver) {
 
 int set_memory(Info &info, const char *key, const void *value, unsigned int length) {
     CudaPointerAttributes attributes;
-    if (length != sizeof attributes) return YAKSA_SUCCESS;
+    if (length < sizeof attributes) return YAKSA_SUCCESS;
     std::memcpy(&attributes, value, sizeof attributes);
     char device[32];
     const char *memory = nullptr;

@@ -7,7 +7,6 @@
 #include "type.h"
 
 #include <array>
-#include <type_traits>
 
 namespace ucd_yaksa {
 namespace {
@@ -77,131 +76,124 @@ int check(std::uintptr_t count, yaksa_type_t handle, std::uintptr_t offset, std:
                 static_cast<std::uintmax_t>(offset));
 }
 
-// Where the work is done: in the call, or after it.
-struct Blocking {};
+// The ways of doing the work. check() is for the argument that only this way has; complete() is
+// called when nothing is left to do.
+struct Blocking {
+    static constexpr bool in_stream = false;
+
+    int check() const { return YAKSA_SUCCESS; }
+    void complete() const {}
+    int pack(const void *inbuf, const Arguments &arguments, void *outbuf, std::uintptr_t *actual,
+             ucd_info_t hints, yaksa_info_t) const {
+        const Range &range = arguments.range;
+        return from_ucd(ucd_pack(inbuf, range.count, range.type->layout, range.offset, outbuf,
+                                 range.length, actual, hints, arguments.op));
+    }
+    int unpack(const void *inbuf, void *outbuf, const Arguments &arguments, std::uintptr_t *actual,
+               ucd_info_t hints, yaksa_info_t) const {
+        const Range &range = arguments.range;
+        return from_ucd(ucd_unpack(inbuf, range.length, outbuf, range.count, range.type->layout,
+                                   range.offset, actual, hints, arguments.op));
+    }
+};
+
 struct Nonblocking {
+    static constexpr bool in_stream = false;
     yaksa_request_t *request;
+
+    int check() const {
+        if (request != nullptr) return YAKSA_SUCCESS;
+        return fail(YAKSA_ERR__INTERNAL, "request is NULL; it must not be");
+    }
+    void complete() const { *request = YAKSA_REQUEST__NULL; }
+    int pack(const void *inbuf, const Arguments &arguments, void *outbuf, std::uintptr_t *actual,
+             ucd_info_t hints, yaksa_info_t) const {
+        const Range &range = arguments.range;
+        ucd_request_t started = UCD_REQUEST__NULL;
+        UCD_YAKSA_TRY(
+            from_ucd(ucd_ipack(inbuf, range.count, range.type->layout, range.offset, outbuf,
+                               range.length, actual, hints, arguments.op, &started)));
+        return add_request(started, request);
+    }
+    int unpack(const void *inbuf, void *outbuf, const Arguments &arguments, std::uintptr_t *actual,
+               ucd_info_t hints, yaksa_info_t) const {
+        const Range &range = arguments.range;
+        ucd_request_t started = UCD_REQUEST__NULL;
+        UCD_YAKSA_TRY(
+            from_ucd(ucd_iunpack(inbuf, range.length, outbuf, range.count, range.type->layout,
+                                 range.offset, actual, hints, arguments.op, &started)));
+        return add_request(started, request);
+    }
 };
+
 struct InStream {
+    static constexpr bool in_stream = true;
     void *stream;
+
+    int check() const {
+        if (stream != nullptr) return YAKSA_SUCCESS;
+        return fail(YAKSA_ERR__INTERNAL, "stream is NULL; it must not be");
+    }
+    void complete() const {}
+    int pack(const void *inbuf, const Arguments &arguments, void *outbuf, std::uintptr_t *actual,
+             ucd_info_t hints, yaksa_info_t info) const {
+        const Range &range = arguments.range;
+        ucd_stream_t found;
+        UCD_YAKSA_TRY(find_stream(stream, info, found));
+        return from_ucd(ucd_pack_stream(inbuf, range.count, range.type->layout, range.offset,
+                                        outbuf, range.length, actual, hints, arguments.op, found));
+    }
+    int unpack(const void *inbuf, void *outbuf, const Arguments &arguments, std::uintptr_t *actual,
+               ucd_info_t hints, yaksa_info_t info) const {
+        const Range &range = arguments.range;
+        ucd_stream_t found;
+        UCD_YAKSA_TRY(find_stream(stream, info, found));
+        return from_ucd(ucd_unpack_stream(inbuf, range.length, outbuf, range.count,
+                                          range.type->layout, range.offset, actual, hints,
+                                          arguments.op, found));
+    }
 };
-
-int check(const Blocking &) {
-    return YAKSA_SUCCESS;
-}
-
-int check(const Nonblocking &when) {
-    return when.request != nullptr ? YAKSA_SUCCESS
-                                   : fail(YAKSA_ERR__INTERNAL, "request is NULL; it must not be");
-}
-
-int check(const InStream &when) {
-    return when.stream != nullptr ? YAKSA_SUCCESS
-                                  : fail(YAKSA_ERR__INTERNAL, "stream is NULL; it must not be");
-}
-
-// Nothing is left to do after the call.
-void done(const Blocking &) {}
-void done(const InStream &) {}
-void done(const Nonblocking &when) {
-    *when.request = YAKSA_REQUEST__NULL;
-}
-
-int start_pack(const Blocking &, const void *inbuf, const Arguments &arguments, void *outbuf,
-               std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    return from_ucd(ucd_pack(inbuf, range.count, range.type->layout, range.offset, outbuf,
-                             range.length, actual, hints_of(info), arguments.op));
-}
-
-int start_pack(const Nonblocking &when, const void *inbuf, const Arguments &arguments, void *outbuf,
-               std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    ucd_request_t started = UCD_REQUEST__NULL;
-    UCD_YAKSA_TRY(
-        from_ucd(ucd_ipack(inbuf, range.count, range.type->layout, range.offset, outbuf,
-                           range.length, actual, hints_of(info), arguments.op, &started)));
-    return add_request(started, when.request);
-}
-
-int start_pack(const InStream &when, const void *inbuf, const Arguments &arguments, void *outbuf,
-               std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    ucd_stream_t stream;
-    UCD_YAKSA_TRY(find_stream(when.stream, info, stream));
-    return from_ucd(ucd_pack_stream(inbuf, range.count, range.type->layout, range.offset, outbuf,
-                                    range.length, actual, hints_of(info), arguments.op, stream));
-}
-
-int start_unpack(const Blocking &, const void *inbuf, void *outbuf, const Arguments &arguments,
-                 std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    return from_ucd(ucd_unpack(inbuf, range.length, outbuf, range.count, range.type->layout,
-                               range.offset, actual, hints_of(info), arguments.op));
-}
-
-int start_unpack(const Nonblocking &when, const void *inbuf, void *outbuf,
-                 const Arguments &arguments, std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    ucd_request_t started = UCD_REQUEST__NULL;
-    UCD_YAKSA_TRY(
-        from_ucd(ucd_iunpack(inbuf, range.length, outbuf, range.count, range.type->layout,
-                             range.offset, actual, hints_of(info), arguments.op, &started)));
-    return add_request(started, when.request);
-}
-
-int start_unpack(const InStream &when, const void *inbuf, void *outbuf, const Arguments &arguments,
-                 std::uintptr_t *actual, yaksa_info_t info) {
-    const Range &range = arguments.range;
-    ucd_stream_t stream;
-    UCD_YAKSA_TRY(find_stream(when.stream, info, stream));
-    return from_ucd(ucd_unpack_stream(inbuf, range.length, outbuf, range.count, range.type->layout,
-                                      range.offset, actual, hints_of(info), arguments.op, stream));
-}
-
-template <class When>
-constexpr bool in_stream = std::is_same_v<When, InStream>;
 
 int refuse_pairs_in_stream() {
     return fail(YAKSA_ERR__NOT_SUPPORTED,
                 "type has pairs, which support only REPLACE in the order of a stream");
 }
 
-template <class When>
-int pack(const When &when, const void *inbuf, std::uintptr_t count, yaksa_type_t type,
+template <class Way>
+int pack(const Way &way, const void *inbuf, std::uintptr_t count, yaksa_type_t type,
          std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
          yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(check(when));
+    UCD_YAKSA_TRY(way.check());
     Arguments arguments;
     UCD_YAKSA_TRY(check(count, type, offset, room, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
-        return start_pack(when, inbuf, arguments, outbuf, actual, info);
+        return way.pack(inbuf, arguments, outbuf, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
-        if (in_stream<When>) return refuse_pairs_in_stream();
+        if (Way::in_stream) return refuse_pairs_in_stream();
         UCD_YAKSA_TRY(
             pack_pairs(inbuf, arguments.range, outbuf, hints_without_buffers(info), arguments.op));
     }
     *actual = arguments.range.length;
-    done(when);
+    way.complete();
     return YAKSA_SUCCESS;
 }
 
-template <class When>
-int unpack(const When &when, const void *inbuf, std::uintptr_t insize, void *outbuf,
+template <class Way>
+int unpack(const Way &way, const void *inbuf, std::uintptr_t insize, void *outbuf,
            std::uintptr_t count, yaksa_type_t type, std::uintptr_t offset, std::uintptr_t *actual,
            yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(check(when));
+    UCD_YAKSA_TRY(way.check());
     Arguments arguments;
     UCD_YAKSA_TRY(check(count, type, offset, insize, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
-        return start_unpack(when, inbuf, outbuf, arguments, actual, info);
+        return way.unpack(inbuf, outbuf, arguments, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
-        if (in_stream<When>) return refuse_pairs_in_stream();
+        if (Way::in_stream) return refuse_pairs_in_stream();
         UCD_YAKSA_TRY(unpack_pairs(inbuf, outbuf, arguments.range, hints_without_buffers(info),
                                    arguments.op));
     }
     *actual = arguments.range.length;
-    done(when);
+    way.complete();
     return YAKSA_SUCCESS;
 }
 
