@@ -6,6 +6,7 @@
 #include "support/moves/strided_move.hpp"
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
 using namespace ucdtest;
@@ -93,15 +94,17 @@ TEST_CASE("work that fails ends its request of yaksa") {
 
 TEST_CASE("the last finalize of yaksa completes requests") {
     DeviceSession devices;
-    EveryOther *move = nullptr;
+    std::unique_ptr<EveryOther> move;
     {
         const YaksaSession session;
-        move = new EveryOther(device0);
+        move = std::make_unique<EveryOther>(device0);
+        mock::knobs.delay_us = 50000;
         REQUIRE(move->start() == YAKSA_SUCCESS);
+        REQUIRE(move->request != YAKSA_REQUEST__NULL);
     }
+    mock::knobs.delay_us = 0;
     move->check();
     CHECK(yaksa_request_wait(move->request) == YAKSA_ERR__INTERNAL);
-    delete move;
 }
 
 TEST_CASE("nogpu says that no buffer is looked up") {

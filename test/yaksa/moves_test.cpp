@@ -235,6 +235,26 @@ TEST_CASE("random types of yaksa") {
     run_cases("yaksa random", 4000, [](Case &one) { check_all(one, random_yaksa_subject(one)); });
 }
 
+TEST_CASE("structs on types from bytes are rounded up as on the originals") {
+    const YaksaSession session;
+    std::size_t next = 0;
+    run_cases("yaksa struct on bytes", yaksa_leaves().size(), [&](Case &one) {
+        const YaksaLeaf &known = yaksa_leaves()[next++ % yaksa_leaves().size()];
+        const YaksaSubject old = yaksa_subject(one, vector(2, 1, 2, leaf(known.type)), 1);
+        const YaksaType copy = as_bytes_and_back(one, old.type());
+        const RecipePtr recipe =
+            structure({1, 1}, {0, old.map.ub() + 1}, {old.recipe, leaf(UCD_TYPE__CHAR)});
+        const yaksa_type_t types[] = {copy.get(), YAKSA_TYPE__CHAR};
+        const Struct &node = std::get<Struct>(recipe->node);
+        yaksa_type_t made = 0;
+        succeed(one,
+                yaksa_type_create_struct(2, node.blocklengths.data(), node.displs.data(), types,
+                                         nullptr, &made),
+                "create_struct");
+        check_bounds(one, yaksa_map(*recipe), YaksaType(made).get());
+    });
+}
+
 // Few of the random types have them: lists with members of zero size, structs of one type, bounds
 // that turn round, elements that touch.
 TEST_CASE("bounds by yaksa's rule") {

@@ -165,6 +165,17 @@ TEST_CASE("pairs in more data than is combined at once") {
     });
 }
 
+TEST_CASE("an op that not all members of a type support changes nothing") {
+    const YaksaSession session;
+    std::size_t next = 0;
+    run_cases("yaksa refused ops", yaksa_ops().size(), [&](Case &one) {
+        const RecipePtr pair = leaf(UCD_TYPE__2INT), letter = leaf(UCD_TYPE__CHAR);
+        const YaksaSubject subject =
+            yaksa_subject(one, structure({1, 1}, {0, 8}, {pair, letter}), 3);
+        check_op(one, yaksa_ops()[next++ % yaksa_ops().size()], subject, subject.type());
+    });
+}
+
 TEST_CASE("an op within an element is refused") {
     const YaksaSession session;
     const auto refused = [](yaksa_type_t type, std::uintptr_t offset) {
