@@ -5,6 +5,7 @@
 #include "type.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace ucd_yaksa {
@@ -144,13 +145,24 @@ int create_struct(std::intptr_t count, const std::intptr_t *blocklengths,
     return finish(std::move(layout), bounds, traits, newtype);
 }
 
+// In C++ a value that is none of the enumerators may not even be read as one; programs of C have
+// any.
+int find_order(const yaksa_subarray_order_e &order, int &found) {
+    int value = 0;
+    static_assert(sizeof value == sizeof order);
+    std::memcpy(&value, &order, sizeof value);
+    if (value != YAKSA_SUBARRAY_ORDER__C && value != YAKSA_SUBARRAY_ORDER__FORTRAN)
+        return fail(YAKSA_ERR__INTERNAL, "order is %d, which is none", value);
+    found = value == YAKSA_SUBARRAY_ORDER__C ? UCD_ORDER__C : UCD_ORDER__FORTRAN;
+    return YAKSA_SUCCESS;
+}
+
 int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *subsizes,
-                    const std::intptr_t *starts, yaksa_subarray_order_e order, const Type &old,
-                    yaksa_type_t *newtype) {
-    if (order != YAKSA_SUBARRAY_ORDER__C && order != YAKSA_SUBARRAY_ORDER__FORTRAN)
-        return fail(YAKSA_ERR__INTERNAL, "order is %d, which is none", static_cast<int>(order));
+                    const std::intptr_t *starts, const yaksa_subarray_order_e &order,
+                    const Type &old, yaksa_type_t *newtype) {
+    int ucd_order = UCD_ORDER__C;
+    UCD_YAKSA_TRY(find_order(order, ucd_order));
     Layout layout;
-    const int ucd_order = order == YAKSA_SUBARRAY_ORDER__C ? UCD_ORDER__C : UCD_ORDER__FORTRAN;
     UCD_YAKSA_TRY(from_ucd(ucd_create_subarray(ndims, sizes, subsizes, starts, ucd_order,
                                                old.layout, UCD_INFO__NULL, layout.out())));
     // These bounds are yaksa's, too.
