@@ -76,7 +76,7 @@ int check(std::uintptr_t count, yaksa_type_t handle, std::uintptr_t offset, std:
                 static_cast<std::uintmax_t>(offset));
 }
 
-// The ways of doing the work. check() is for the argument that only this way has; complete() is
+// The three kinds of call. check() is for the argument that only this kind has; complete() is
 // called when nothing is left to do.
 struct Blocking {
     static constexpr bool in_stream = false;
@@ -159,41 +159,41 @@ int refuse_pairs_in_stream() {
                 "type has pairs, which support only REPLACE in the order of a stream");
 }
 
-template <class Way>
-int pack(const Way &way, const void *inbuf, std::uintptr_t count, yaksa_type_t type,
+template <class Call>
+int pack(const Call &call, const void *inbuf, std::uintptr_t count, yaksa_type_t type,
          std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
          yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(way.check());
+    UCD_YAKSA_TRY(call.check());
     Arguments arguments;
     UCD_YAKSA_TRY(check(count, type, offset, room, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
-        return way.pack(inbuf, arguments, outbuf, actual, hints_of(info), info);
+        return call.pack(inbuf, arguments, outbuf, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
-        if (Way::in_stream) return refuse_pairs_in_stream();
+        if (Call::in_stream) return refuse_pairs_in_stream();
         UCD_YAKSA_TRY(
             pack_pairs(inbuf, arguments.range, outbuf, hints_without_buffers(info), arguments.op));
     }
     *actual = arguments.range.length;
-    way.complete();
+    call.complete();
     return YAKSA_SUCCESS;
 }
 
-template <class Way>
-int unpack(const Way &way, const void *inbuf, std::uintptr_t insize, void *outbuf,
+template <class Call>
+int unpack(const Call &call, const void *inbuf, std::uintptr_t insize, void *outbuf,
            std::uintptr_t count, yaksa_type_t type, std::uintptr_t offset, std::uintptr_t *actual,
            yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(way.check());
+    UCD_YAKSA_TRY(call.check());
     Arguments arguments;
     UCD_YAKSA_TRY(check(count, type, offset, insize, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
-        return way.unpack(inbuf, outbuf, arguments, actual, hints_of(info), info);
+        return call.unpack(inbuf, outbuf, arguments, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
-        if (Way::in_stream) return refuse_pairs_in_stream();
+        if (Call::in_stream) return refuse_pairs_in_stream();
         UCD_YAKSA_TRY(unpack_pairs(inbuf, outbuf, arguments.range, hints_without_buffers(info),
                                    arguments.op));
     }
     *actual = arguments.range.length;
-    way.complete();
+    call.complete();
     return YAKSA_SUCCESS;
 }
 
