@@ -47,8 +47,8 @@ struct Type {
     std::intptr_t lb = 0, extent = 0;
 };
 
-// The members of an element that yaksa combines by its members: types of libucd, and the
-// packed pair as a struct of the two.
+// A pair type of libucd, and its packed form as a struct of its two members: ops on that combine
+// each member on its own.
 struct PairMembers {
     ucd_type_t pair = UCD_TYPE__NULL;
     ucd_type_t packed_members = UCD_TYPE__NULL;
