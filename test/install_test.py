@@ -17,8 +17,9 @@ COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
 COLUMN_SAYS = '24 bytes: 2 12 22\n'
 GUIDE = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
 COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
-DECLARED = re.compile(r'^UCD_API [^;]*?\b(ucd_\w+)\(', re.M)
+DECLARED = re.compile(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
+USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
 
 
@@ -116,7 +117,8 @@ class Install(unittest.TestCase):
                 ('libucd.so', 'ucd_', 'UCD_', ('ucd.h', 'ucd_memory.h')),
                 ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h')),
                 ('libucd-mpi-mpich.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
-                ('libucd-mpi-openmpi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',))):
+                ('libucd-mpi-openmpi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
+                ('libucd-yaksa.so', '(ucd_)?yaksa_', 'UCD_YAKSA_', ('ucd-yaksa/yaksa.h',))):
             path = self.library / library
             if not path.exists():
                 continue
@@ -133,7 +135,7 @@ class Install(unittest.TestCase):
             self.assertNotIn(' UNIQUE ', run('readelf', '--dyn-syms', '-W', path))
 
     def test_the_soname_is_that_of_the_abi(self):
-        for library in ('libucd', 'libucd-ucx', 'libucd-mpi-mpich', 'libucd-mpi-openmpi'):
+        for library in ('libucd', 'libucd-ucx', 'libucd-mpi-mpich', 'libucd-mpi-openmpi', 'libucd-yaksa'):
             path = self.library / f'{library}.so'
             if path.exists():
                 self.assertIn(f'Library soname: [{library}.so.{self.abi_version()}]',
@@ -159,6 +161,21 @@ class Install(unittest.TestCase):
             run(*C.split(), '-std=c11', '-o', program, source, *self.flags(package=f'ucd-mpi-{name}'))
             run(program, env=self.environment)
         self.assertTrue((self.installed / 'bin/ucd-mpi-run').stat().st_mode & 0o100)
+
+    def test_a_program_for_yaksa(self):
+        if not next(self.installed.rglob('ucd-yaksa.pc'), None):
+            self.skipTest('libucd-yaksa is not built')
+        self.assertFalse((self.installed / 'include/yaksa.h').exists())
+        self.assertIn('runpath: [$ORIGIN]', run('readelf', '-d', self.library / 'libucd-yaksa.so'))
+        linkings = [[]]
+        if next(self.installed.rglob('libucd-yaksa.a'), None):
+            linkings.append(['-static'])
+        for linking in linkings:
+            program = self.root / 'uses_yaksa'
+            flags = self.flags(*(['--static'] if linking else []), package='ucd-yaksa')
+            run(*C.split(), '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', *linking, '-o', program,
+                USES_YAKSA, *flags)
+            self.assertEqual(run(program, env=self.environment), '0, 16 bytes: 1 5 9 13\n')
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package(self):

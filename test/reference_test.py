@@ -21,9 +21,9 @@ class Reference(unittest.TestCase):
 
     def check(self, header, least):
         text = (INCLUDE / header).read_text()
-        functions = re.findall(r'^UCD_API [^;]*?\b(ucd_\w+)\(', text, re.M | re.S)
+        functions = re.findall(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', text, re.M | re.S)
         self.assertGreaterEqual(len(functions), least)
-        page = (self.folder / (header.removesuffix('.h') + '.md')).read_text()
+        page = (self.folder / pathlib.Path(header).with_suffix('.md').name).read_text()
         sections = dict(re.findall(r'^### (\w+)\n(.*?)(?=^###? |\Z)', page, re.M | re.S))
         for function in functions:
             self.assertIn(function, sections)
@@ -51,6 +51,9 @@ class Reference(unittest.TestCase):
 
     def test_ucd_mpi(self):
         self.check('ucd_mpi.h', 2)
+
+    def test_yaksa(self):
+        self.check('ucd-yaksa/yaksa.h', 35)
 
     def test_cxx(self):
         page = (self.folder / 'ucd.hpp.md').read_text()

@@ -175,6 +175,13 @@ class Structure(unittest.TestCase):
         self.check_includes('src/mpi', allowed, 'libucd-mpi is a client of ucd.h and MPI')
         self.assertEqual(set(included(ROOT / 'include/ucd_mpi.h')), {'ucd.h', 'mpi.h'})
 
+    def test_the_interface_of_yaksa_is_a_client_of_the_public_headers(self):
+        allowed = headers('src/yaksa') | {'ucd.h', 'ucd-yaksa/yaksa.h'} | SYSTEM
+        self.check_includes('src/yaksa', allowed, 'libucd-yaksa is a client of ucd.h')
+        # Programs for yaksa know nothing of ucd.h.
+        self.assertEqual(set(included(ROOT / 'include/ucd-yaksa/yaksa.h')),
+                         {'stdint.h', 'stdio.h', 'sys/types.h', 'sys/uio.h'})
+
     def test_the_library_does_not_know_of_ucx(self):
         word = re.compile(r'\b(ucx|ucp|ucs)\b', re.I)
         for folder in ('src/frontend', 'src/backend'):

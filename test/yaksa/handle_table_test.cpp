@@ -1,0 +1,44 @@
+// The table behind the handles, with a bound that a test can reach.
+#include "support/catch.hpp"
+
+#include "handle_table.h"
+
+#include <set>
+#include <vector>
+
+using ucd_yaksa::HandleTable;
+
+TEST_CASE("a table of handles is bounded, and forgets what is removed") {
+    HandleTable<int> table(57, 200);
+    CHECK(table.find(0) == nullptr);
+    CHECK(table.find(57) == nullptr);
+    std::vector<std::uint64_t> handles;
+    std::set<std::uint64_t> seen;
+    for (int i = 0; i < 200; ++i) {
+        handles.push_back(table.insert(int(i)));
+        REQUIRE(handles.back() != 0);
+        REQUIRE(seen.insert(handles.back()).second);
+    }
+    CHECK(table.insert(7) == 0);
+    for (int i = 0; i < 200; ++i) REQUIRE(*table.find(handles[static_cast<std::size_t>(i)]) == i);
+    int value = -1;
+    for (const std::size_t i : {0, 63, 64, 199}) {
+        REQUIRE(table.remove(handles[i], value));
+        CHECK(value == static_cast<int>(i));
+        CHECK(table.find(handles[i]) == nullptr);
+        CHECK_FALSE(table.remove(handles[i], value));
+        const std::uint64_t again = table.insert(1000);
+        REQUIRE(seen.insert(again).second);
+        CHECK((again & UINT32_MAX) == (handles[i] & UINT32_MAX));
+        CHECK(table.find(handles[i]) == nullptr);
+        CHECK(*table.find(again) == 1000);
+        CHECK(table.insert(7) == 0);
+    }
+    int left = 0;
+    table.clear([&](int) { ++left; });
+    CHECK(left == 200);
+    CHECK(table.find(handles[5]) == nullptr);
+    const std::uint64_t fresh = table.insert(3);
+    CHECK(seen.count(fresh) == 0);
+    CHECK(*table.find(fresh) == 3);
+}
