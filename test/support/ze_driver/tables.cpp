@@ -1,5 +1,6 @@
 // The functions that the loader finds in a driver, in its tables. Those that the library does not
 // call are missing.
+#include "support/ze_driver/controls.h"
 #include "support/ze_driver/memory.h"
 #include "support/ze_driver/modules.h"
 
@@ -72,6 +73,19 @@ Result driver_properties(ze_driver_handle_t, ze_driver_properties_t *properties)
     return ZE_RESULT_SUCCESS;
 }
 
+// Intel's: how many descriptors an allocation needs.
+Result memory_handles(ze_context_handle_t, const void *, uint32_t *count, ze_ipc_mem_handle_t *) {
+    *count = knobs().spread ? 2 : 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+Result driver_function(ze_driver_handle_t, const char *name, void **function) {
+    UCD_MAY_FAIL(zeDriverGetExtensionFunctionAddress);
+    if (std::strcmp(name, "zexMemGetIpcHandles") != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *function = reinterpret_cast<void *>(&memory_handles);
+    return ZE_RESULT_SUCCESS;
+}
+
 Result driver_extensions(ze_driver_handle_t, uint32_t *count, ze_driver_extension_properties_t *) {
     *count = 0;
     return ZE_RESULT_SUCCESS;
@@ -84,6 +98,15 @@ Result device_get(ze_driver_handle_t, uint32_t *count, ze_device_handle_t *found
     const uint32_t n = listed(count, static_cast<uint32_t>(devices().size()));
     for (uint32_t i = 0; found != nullptr && i < n; ++i)
         found[i] = handle_of<ze_device_handle_t>(devices()[i].get());
+    return ZE_RESULT_SUCCESS;
+}
+
+Result device_parts(ze_device_handle_t device, uint32_t *count, ze_device_handle_t *found) {
+    UCD_MAY_FAIL(zeDeviceGetSubDevices);
+    const auto &parts = of<Device>(device)->parts;
+    const uint32_t n = listed(count, static_cast<uint32_t>(parts.size()));
+    for (uint32_t i = 0; found != nullptr && i < n; ++i)
+        found[i] = handle_of<ze_device_handle_t>(parts[i].get());
     return ZE_RESULT_SUCCESS;
 }
 
@@ -125,7 +148,7 @@ Result device_queues(ze_device_handle_t, uint32_t *count,
 
 Result device_can_access(ze_device_handle_t device, ze_device_handle_t other, ze_bool_t *can) {
     UCD_MAY_FAIL(zeDeviceCanAccessPeer);
-    *can = knobs().peers || device == other ? 1 : 0;
+    *can = knobs().peers || of<Device>(device)->index == of<Device>(other)->index ? 1 : 0;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -203,31 +226,118 @@ Result memory_range(ze_context_handle_t context, const void *address, void **sta
     return ZE_RESULT_SUCCESS;
 }
 
+// Other processes --------------------------------------------------------------
+
+Result memory_share(ze_context_handle_t context, const void *address, ze_ipc_mem_handle_t *handle) {
+    UCD_MAY_FAIL(zeMemGetIpcHandle);
+    return share(of<Context>(context), address, *handle);
+}
+
+Result memory_open(ze_context_handle_t context, ze_device_handle_t device,
+                   ze_ipc_mem_handle_t handle, ze_ipc_memory_flags_t, void **address) {
+    UCD_MAY_FAIL(zeMemOpenIpcHandle);
+    return open(of<Context>(context), of<Device>(device), handle, address);
+}
+
+Result memory_close(ze_context_handle_t context, const void *address) {
+    UCD_MAY_FAIL(zeMemCloseIpcHandle);
+    return close(of<Context>(context), address);
+}
+
 // Command lists --------------------------------------------------------------
 
-Result add(ze_command_list_handle_t list, std::function<void()> run, ze_event_handle_t signal,
+constexpr uint32_t only_copies = 0, runs_kernels = 1; // the groups of queues
+std::atomic<unsigned> engine_copies{0};
+
+Result add(ze_command_list_handle_t handle, std::function<void()> run, ze_event_handle_t signal,
            uint32_t count, ze_event_handle_t *waits, bool barrier = false) {
+    CommandList &list = *of<CommandList>(handle);
+    const OneThread one(list.users, "a command list");
+    if (list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     Command command;
     command.run = std::move(run);
     command.signal = of<Event>(signal);
     for (uint32_t i = 0; i < count; ++i) command.waits.push_back(of<Event>(waits[i]));
     command.barrier = barrier;
-    of<CommandList>(list)->add(std::move(command));
+    if (list.queue == nullptr) {
+        list.commands.push_back(std::move(command));
+        return ZE_RESULT_SUCCESS;
+    }
+    list.queue->add(std::move(command));
+    if (knobs().blocks) list.queue->wait_until_idle();
     return ZE_RESULT_SUCCESS;
 }
 
-Result list_create(ze_context_handle_t context, ze_device_handle_t,
-                   const ze_command_queue_desc_t *description, ze_command_list_handle_t *list) {
-    UCD_MAY_FAIL(zeCommandListCreateImmediate);
-    if (description->stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC || description->ordinal > 1)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    *list = handle_of<ze_command_list_handle_t>(new CommandList(of<Context>(context)));
+Result make_list(ze_context_handle_t context, uint32_t group, bool immediate,
+                 ze_command_list_handle_t *list) {
+    if (group > runs_kernels) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    auto made = std::make_unique<CommandList>();
+    made->context = of<Context>(context);
+    made->only_copies = group == only_copies;
+    if (immediate) made->queue = std::make_unique<Queue>();
+    *list = handle_of<ze_command_list_handle_t>(made.release());
+    ++objects;
     return ZE_RESULT_SUCCESS;
+}
+
+Result list_create_immediate(ze_context_handle_t context, ze_device_handle_t,
+                             const ze_command_queue_desc_t *description,
+                             ze_command_list_handle_t *list) {
+    UCD_MAY_FAIL(zeCommandListCreateImmediate);
+    if (description->stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return make_list(context, description->ordinal, true, list);
+}
+
+Result list_create(ze_context_handle_t context, ze_device_handle_t,
+                   const ze_command_list_desc_t *description, ze_command_list_handle_t *list) {
+    UCD_MAY_FAIL(zeCommandListCreate);
+    if (description->stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return make_list(context, description->commandQueueGroupOrdinal, false, list);
 }
 
 Result list_destroy(ze_command_list_handle_t list) {
     UCD_MAY_FAIL(zeCommandListDestroy);
     delete of<CommandList>(list);
+    --objects;
+    return ZE_RESULT_SUCCESS;
+}
+
+Result list_close(ze_command_list_handle_t list) {
+    UCD_MAY_FAIL(zeCommandListClose);
+    if (of<CommandList>(list)->queue != nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    of<CommandList>(list)->closed = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+Result queue_create(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t *,
+                    ze_command_queue_handle_t *queue) {
+    UCD_MAY_FAIL(zeCommandQueueCreate);
+    *queue = handle_of<ze_command_queue_handle_t>(new Queue);
+    return ZE_RESULT_SUCCESS;
+}
+
+Result queue_destroy(ze_command_queue_handle_t queue) {
+    UCD_MAY_FAIL(zeCommandQueueDestroy);
+    delete of<Queue>(queue);
+    return ZE_RESULT_SUCCESS;
+}
+
+Result queue_execute(ze_command_queue_handle_t queue, uint32_t count,
+                     ze_command_list_handle_t *lists, ze_fence_handle_t) {
+    UCD_MAY_FAIL(zeCommandQueueExecuteCommandLists);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!of<CommandList>(lists[i])->closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        for (const Command &command : of<CommandList>(lists[i])->commands)
+            of<Queue>(queue)->add(command);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+Result queue_wait(ze_command_queue_handle_t queue, uint64_t) {
+    UCD_MAY_FAIL(zeCommandQueueSynchronize);
+    of<Queue>(queue)->wait_until_idle();
     return ZE_RESULT_SUCCESS;
 }
 
@@ -240,6 +350,7 @@ Result append_barrier(ze_command_list_handle_t list, ze_event_handle_t signal, u
 Result append_copy(ze_command_list_handle_t list, void *to, const void *from, std::size_t bytes,
                    ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
     UCD_MAY_FAIL(zeCommandListAppendMemoryCopy);
+    if (of<CommandList>(list)->only_copies) ++engine_copies;
     return add(
         list, [=] { std::memmove(to, from, bytes); }, signal, count, waits);
 }
@@ -252,6 +363,7 @@ Result append_region(ze_command_list_handle_t list, void *to, const ze_copy_regi
     if (there->originX != 0 || there->originY != 0 || here->originX != 0 || here->originY != 0 ||
         here->depth > 1)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (of<CommandList>(list)->only_copies) ++engine_copies;
     const ze_copy_region_t region = *here;
     return add(
         list,
@@ -268,9 +380,13 @@ Result append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                      const ze_group_count_t *groups, ze_event_handle_t signal, uint32_t count,
                      ze_event_handle_t *waits) {
     UCD_MAY_FAIL(zeCommandListAppendLaunchKernel);
-    if (of<Kernel>(kernel)->context != of<CommandList>(list)->context())
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return add(list, launch(*of<Kernel>(kernel), *groups), signal, count, waits);
+    Kernel &launched = *of<Kernel>(kernel);
+    const CommandList &to = *of<CommandList>(list);
+    const OneThread one(launched.users, "a kernel");
+    if (launched.context != to.context) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (to.only_copies) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    const bool often = to.queue == nullptr;
+    return add(list, launch(launched, *groups, often), signal, count, waits);
 }
 
 // Events --------------------------------------------------------------
@@ -292,6 +408,7 @@ Result event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *descript
 }
 
 Result event_destroy(ze_event_handle_t event) {
+    UCD_MAY_FAIL(zeEventDestroy);
     delete of<Event>(event);
     return ZE_RESULT_SUCCESS;
 }
@@ -351,6 +468,7 @@ Result kernel_argument(ze_kernel_handle_t kernel, uint32_t index, std::size_t by
                        const void *value) {
     UCD_MAY_FAIL(zeKernelSetArgumentValue);
     if (index != 0) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+    const OneThread one(of<Kernel>(kernel)->users, "a kernel");
     const auto *first = static_cast<const unsigned char *>(value);
     of<Kernel>(kernel)->argument.assign(first, first + bytes);
     return ZE_RESULT_SUCCESS;
@@ -387,22 +505,27 @@ using namespace zedriver;
 UCD_TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, t->pfnInit = init)
 UCD_TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, t->pfnGet = driver_get;
           t->pfnGetApiVersion = driver_version; t->pfnGetProperties = driver_properties;
-          t->pfnGetExtensionProperties = driver_extensions)
+          t->pfnGetExtensionProperties = driver_extensions;
+          t->pfnGetExtensionFunctionAddress = driver_function)
 UCD_TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t, t->pfnGet = device_get;
           t->pfnGetProperties = device_properties; t->pfnGetModuleProperties = device_modules;
           t->pfnGetCommandQueueGroupProperties = device_queues;
-          t->pfnCanAccessPeer = device_can_access)
+          t->pfnCanAccessPeer = device_can_access; t->pfnGetSubDevices = device_parts)
 UCD_TABLE(zeGetContextProcAddrTable, ze_context_dditable_t, t->pfnCreate = context_create;
           t->pfnDestroy = context_destroy)
 UCD_TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t, t->pfnAllocDevice = memory_of_device;
           t->pfnAllocHost = memory_of_host; t->pfnAllocShared = memory_of_both;
           t->pfnFree = memory_free; t->pfnGetAllocProperties = memory_properties;
-          t->pfnGetAddressRange = memory_range)
+          t->pfnGetAddressRange = memory_range; t->pfnGetIpcHandle = memory_share;
+          t->pfnOpenIpcHandle = memory_open; t->pfnCloseIpcHandle = memory_close)
 UCD_TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t,
-          t->pfnCreateImmediate = list_create;
-          t->pfnDestroy = list_destroy; t->pfnAppendBarrier = append_barrier;
-          t->pfnAppendMemoryCopy = append_copy; t->pfnAppendMemoryCopyRegion = append_region;
-          t->pfnAppendLaunchKernel = append_launch)
+          t->pfnCreateImmediate = list_create_immediate;
+          t->pfnCreate = list_create; t->pfnClose = list_close; t->pfnDestroy = list_destroy;
+          t->pfnAppendBarrier = append_barrier; t->pfnAppendMemoryCopy = append_copy;
+          t->pfnAppendMemoryCopyRegion = append_region; t->pfnAppendLaunchKernel = append_launch)
+UCD_TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t, t->pfnCreate = queue_create;
+          t->pfnDestroy = queue_destroy; t->pfnExecuteCommandLists = queue_execute;
+          t->pfnSynchronize = queue_wait)
 UCD_TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t, t->pfnCreate = pool_create)
 UCD_TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, t->pfnCreate = event_create;
           t->pfnDestroy = event_destroy; t->pfnQueryStatus = event_query;
@@ -454,6 +577,9 @@ UCD_EMPTY_TABLE(zesGetFanProcAddrTable, zes_fan_dditable_t)
 UCD_EMPTY_TABLE(zesGetLedProcAddrTable, zes_led_dditable_t)
 UCD_EMPTY_TABLE(zesGetRasProcAddrTable, zes_ras_dditable_t)
 UCD_EMPTY_TABLE(zesGetDiagnosticsProcAddrTable, zes_diagnostics_dditable_t)
-UCD_EMPTY_TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)
 UCD_EMPTY_TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
 UCD_EMPTY_TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
+
+unsigned ucd_ze_driver_engine_copies() {
+    return zedriver::engine_copies;
+}

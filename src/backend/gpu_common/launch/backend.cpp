@@ -156,7 +156,9 @@ public:
     BackendState probe() override { return driver::look(); }
     const BackendState &inspect() override { return driver::initialise(); }
 
-    Status use_context(uint64_t context) override { return driver::use_context(context); }
+    Status use_context(uint64_t context, int device) override {
+        return driver::use_context(context, device);
+    }
 
     bool find(const void *address, MemoryLocation &place) const override {
         if (!driver::find(address, place)) return false;
@@ -164,9 +166,14 @@ public:
         return true;
     }
 
+    Status check_unknown(const void *address) const override {
+        return driver::check_unknown(address);
+    }
+
     bool reaches(int device, const MemoryLocation &place) const override {
         if (place.owner != this || place.kind == MemoryKind::host) return false;
-        if (place.kind != MemoryKind::device || place.device == device) return true;
+        if (place.device == device) return true;
+        if (place.kind != MemoryKind::device) return driver::shares_host_memory(device, place);
         return place.own_access ? driver::has_access(device, place) : is_peer(device, place.device);
     }
 
