@@ -93,6 +93,10 @@ public:
                 return result;
             it = exports_.insert_or_assign(memory, std::move(made)).first;
         }
+        if (!it->second.settled)
+            if (const ze_result_t result = settle_owner(memory, it->second);
+                result != ZE_RESULT_SUCCESS)
+                return result;
         handle = {it->second.native, ::getpid(), digest(it->second.file)};
         return ZE_RESULT_SUCCESS;
     }
@@ -108,21 +112,29 @@ private:
         ze_ipc_mem_handle_t native{};
         File file;
         Descriptor own; // if it is not the driver's to close
+        bool settled = false;
     };
 
-    // Older drivers make a descriptor each time, which is the caller's; newer ones keep theirs.
     static ze_result_t make(void *memory, Export &made) {
         if (has_several_parts(memory)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        return calls().zeMemGetIpcHandle(current_context(), memory, &made.native);
+    }
+
+    // Older drivers make a descriptor each time, which is the caller's; newer ones keep theirs.
+    static ze_result_t settle_owner(void *memory, Export &made) {
         ze_ipc_mem_handle_t again{};
-        ze_result_t result = calls().zeMemGetIpcHandle(current_context(), memory, &made.native);
-        if (result != ZE_RESULT_SUCCESS) return result;
-        result = calls().zeMemGetIpcHandle(current_context(), memory, &again);
+        if (const ze_result_t result = calls().zeMemGetIpcHandle(current_context(), memory, &again);
+            result != ZE_RESULT_SUCCESS)
+            return result;
         const int first = descriptor_in(made.native), second = descriptor_in(again);
-        if (result == ZE_RESULT_SUCCESS && first != second) {
+        if (look_at(first, made.file) != ZE_RESULT_SUCCESS)
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; // handles of another kind
+        if (first != second) {
             made.own = Descriptor(first);
-            const Descriptor closed(second);
+            const Descriptor not_needed(second);
         }
-        return result == ZE_RESULT_SUCCESS ? look_at(first, made.file) : result;
+        made.settled = true;
+        return ZE_RESULT_SUCCESS;
     }
 
     // Programs free their memory without a word.

@@ -1,8 +1,14 @@
+#include "support/ze_driver/controls.h"
 #include "support/ze_driver/state.h"
 
 #include <chrono>
 
 namespace zedriver {
+namespace {
+
+std::atomic<unsigned> delay_us{knobs().delay_us};
+
+} // namespace
 
 void Event::set(bool value) {
     const std::lock_guard lock(mutex_);
@@ -84,8 +90,7 @@ void Queue::work() {
         }
         running_ = true;
         lock.unlock();
-        if (knobs().delay_us > 0)
-            std::this_thread::sleep_for(std::chrono::microseconds(knobs().delay_us));
+        if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
         if (command.run) {
             const DeviceAccess access;
             command.run();
@@ -98,3 +103,7 @@ void Queue::work() {
 }
 
 } // namespace zedriver
+
+void ucd_ze_driver_delay(unsigned microseconds) {
+    zedriver::delay_us = microseconds;
+}

@@ -1,5 +1,7 @@
 #include "support/ze_driver/memory.h"
 
+#include "support/ze_driver/controls.h"
+
 #include <cstring>
 
 #include <fcntl.h>
@@ -16,7 +18,8 @@ struct Memory {
     std::mutex mutex;
     std::map<uintptr_t, Allocation> allocations;
     uint64_t next_id = 1;
-    unsigned running = 0; // commands
+    unsigned running = 0;        // commands
+    std::size_t left = SIZE_MAX; // for devices
 };
 Memory &memory() {
     static auto *m = new Memory;
@@ -74,6 +77,13 @@ void add(const Allocation &allocation) {
     ++objects;
 }
 
+bool may_take(std::size_t bytes) {
+    const std::lock_guard lock(memory().mutex);
+    if (bytes > memory().left) return false;
+    if (memory().left < SIZE_MAX) memory().left -= bytes;
+    return true;
+}
+
 Result end(Context *context, void *address, bool opened) {
     const std::lock_guard lock(memory().mutex);
     const auto it = memory().allocations.find(reinterpret_cast<uintptr_t>(address));
@@ -82,6 +92,8 @@ Result end(Context *context, void *address, bool opened) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     ::munmap(it->second.address, it->second.mapped);
     if (it->second.file >= 0) ::close(it->second.file);
+    if (!opened && it->second.type == ZE_MEMORY_TYPE_DEVICE && memory().left < SIZE_MAX)
+        memory().left += it->second.mapped;
     memory().allocations.erase(it);
     --objects;
     return ZE_RESULT_SUCCESS;
@@ -98,6 +110,7 @@ Result allocate(Context *context, std::size_t bytes, std::size_t alignment, ze_m
     const std::size_t mapped = (bytes + page - 1) / page * page;
     int file = -1;
     if (type == ZE_MEMORY_TYPE_DEVICE) {
+        if (!may_take(mapped)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
         file = ::memfd_create("device memory", MFD_CLOEXEC);
         if (file < 0 || ::ftruncate(file, static_cast<off_t>(mapped)) != 0)
             return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -175,3 +188,8 @@ Result close(Context *context, const void *address) {
 }
 
 } // namespace zedriver
+
+void ucd_ze_driver_limit(unsigned long bytes) {
+    const std::lock_guard lock(zedriver::memory().mutex);
+    zedriver::memory().left = bytes > 0 ? bytes : SIZE_MAX;
+}

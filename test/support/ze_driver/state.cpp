@@ -25,7 +25,6 @@ Knobs read_knobs() {
     Knobs k;
     k.devices = number("UCD_ZE_DRIVER_DEVICES", 1);
     k.parts = number("UCD_ZE_DRIVER_PARTS", 0);
-    k.spread = number("UCD_ZE_DRIVER_SPREAD", 0) != 0;
     k.keeps = number("UCD_ZE_DRIVER_KEEPS", 0) != 0;
     k.blocks = number("UCD_ZE_DRIVER_BLOCKS", 0) != 0;
     k.delay_us = number("UCD_ZE_DRIVER_DELAY_US", 0);

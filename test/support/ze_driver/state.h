@@ -8,7 +8,6 @@
 //     UCD_ZE_DRIVER_NO_DOUBLES=1 devices compute with 32-bit floats only
 //     UCD_ZE_DRIVER_NO_PEERS=1   no device reaches another one's memory
 //     UCD_ZE_DRIVER_PARTS=N      each device has so many sub-devices (0)
-//     UCD_ZE_DRIVER_SPREAD=1     memory of devices has several parts, each with a descriptor
 //     UCD_ZE_DRIVER_KEEPS=1      the driver keeps an allocation's descriptor, as newer ones do
 //     UCD_ZE_DRIVER_BLOCKS=1     immediate lists return when a command is done
 //     UCD_ZE_DRIVER_FAIL=NAME:N  the N-th call of that function fails; of all, without N
@@ -48,7 +47,7 @@ struct Context {};
 
 struct Knobs {
     unsigned devices, parts, delay_us, seed;
-    bool strict, shuffle, doubles, peers, spread, keeps, blocks;
+    bool strict, shuffle, doubles, peers, keeps, blocks;
 };
 const Knobs &knobs();
 
