@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include <dlfcn.h>
 
@@ -20,7 +21,10 @@ struct Driver {
     decltype(&ucd_ze_driver_limit) limit;
 
     Driver() {
-        void *library = ::dlopen(std::getenv("ZE_ENABLE_ALT_DRIVERS"), RTLD_NOW | RTLD_NOLOAD);
+        // The first one, if there are several.
+        const std::string drivers = std::getenv("ZE_ENABLE_ALT_DRIVERS");
+        void *library =
+            ::dlopen(drivers.substr(0, drivers.find(',')).c_str(), RTLD_NOW | RTLD_NOLOAD);
         if (library == nullptr) throw std::runtime_error("the test driver is not loaded");
         find(library, "ucd_ze_driver_fail", fail);
         find(library, "ucd_ze_driver_failed", failed);

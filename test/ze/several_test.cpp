@@ -1,6 +1,7 @@
 // Two drivers with two devices each, which have two parts each. The library is told of no context
 // at first.
 #include "support/catch.hpp"
+#include "ze/driver.hpp"
 #include "ze/moves.hpp"
 #include "ze/program.hpp"
 
@@ -131,6 +132,39 @@ TEST_CASE("memory of a part of a device is the device's", "[.several]") {
             require(zeMemFree(of.context, typed));
         }
     }
+}
+
+// Before the driver has answered.
+TEST_CASE("devices whose access to each other is not known use the host", "[.several]") {
+    const Driver driver;
+    const Thirds thirds(100, 16);
+    const Bytes there = some_bytes(thirds.typed_bytes(), 6);
+    const Of of = drivers()[0];
+    void *typed = nullptr, *packed = nullptr;
+    check_ucd(ucd_memory_alloc("ze:1", UCD_MEMORY__DEVICE, there.size(), &typed));
+    check_ucd(ucd_memory_alloc("ze:0", UCD_MEMORY__DEVICE, there.size(), &packed));
+    copy(typed, there.data(), there.size());
+    const ze_command_list_handle_t list = list_of(of);
+    const ucd_stream_t stream{"ze", 0, list, of.context};
+    driver.fail("zeDeviceCanAccessPeer");
+    CHECK(thirds.pack_stream(typed, packed, stream) == UCD_ERR__NOT_SUPPORTED);
+    check_ucd(thirds.pack(typed, packed));
+    CHECK(driver.failed() > 1);
+    CHECK(read(packed, thirds.packed_bytes()) == thirds.packed(there));
+    driver.fail("");
+    CHECK(thirds.pack_stream(typed, packed, stream) == UCD_SUCCESS);
+    check_ucd(thirds.pack(typed, packed));
+    CHECK(read(packed, thirds.packed_bytes()) == thirds.packed(there));
+    // Drivers know nothing of each other's devices.
+    check_ucd(ucd_memory_free(typed));
+    check_ucd(ucd_memory_alloc("ze:2", UCD_MEMORY__DEVICE, there.size(), &typed));
+    CHECK(thirds.pack_stream(typed, packed, stream) == UCD_ERR__NOT_SUPPORTED);
+    check_ucd(ucd_memory_free(typed));
+    check_ucd(ucd_memory_alloc("ze:2", UCD_MEMORY__PINNED, there.size(), &typed));
+    CHECK(thirds.pack_stream(typed, packed, stream) == UCD_ERR__NOT_SUPPORTED);
+    check_ucd(ucd_memory_free(typed));
+    check_ucd(ucd_memory_free(packed));
+    require(zeCommandListDestroy(list));
 }
 
 TEST_CASE("data moves between all devices and memories of all drivers", "[.several]") {

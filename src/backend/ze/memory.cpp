@@ -62,14 +62,18 @@ public:
             return result;
         }
         std::memcpy(snapshot.memory, from, bytes);
+        bool started = false;
         result = stream.add([&](ze_command_list_handle_t list) {
-            return calls().zeCommandListAppendMemoryCopy(list, to, snapshot.memory, bytes, nullptr,
-                                                         0, nullptr);
+            const ze_result_t copied = calls().zeCommandListAppendMemoryCopy(
+                list, to, snapshot.memory, bytes, nullptr, 0, nullptr);
+            started = copied == ZE_RESULT_SUCCESS;
+            return copied;
         });
         if (result == ZE_RESULT_SUCCESS) result = stream.record(snapshot.copied);
-        // Without the event, only waiting tells when it is done.
-        if (result != ZE_RESULT_SUCCESS && stream.synchronize() != ZE_RESULT_SUCCESS)
-            snapshots_.pop_back(); // and not even that: the device may read it for ever
+        // Without the event, only waiting tells when it is done. If not even that can be, the
+        // device may read it for ever.
+        if (result != ZE_RESULT_SUCCESS && started && stream.synchronize() != ZE_RESULT_SUCCESS)
+            snapshots_.pop_back();
         return result;
     }
 

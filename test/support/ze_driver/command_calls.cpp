@@ -116,6 +116,9 @@ Result append_barrier(ze_command_list_handle_t list, ze_event_handle_t signal, u
 Result append_copy(ze_command_list_handle_t list, void *to, const void *from, std::size_t bytes,
                    ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
     UCD_MAY_FAIL(zeCommandListAppendMemoryCopy);
+    if (!may_use(of<CommandList>(list)->context, to) ||
+        !may_use(of<CommandList>(list)->context, from))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (of<CommandList>(list)->only_copies) ++engine_copies;
     return add(
         list, [=] { std::memmove(to, from, bytes); }, signal, count, waits);
@@ -126,6 +129,9 @@ Result append_region(ze_command_list_handle_t list, void *to, const ze_copy_regi
                      uint32_t from_pitch, uint32_t, ze_event_handle_t signal, uint32_t count,
                      ze_event_handle_t *waits) {
     UCD_MAY_FAIL(zeCommandListAppendMemoryCopyRegion);
+    if (!may_use(of<CommandList>(list)->context, to) ||
+        !may_use(of<CommandList>(list)->context, from))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (there->originX != 0 || there->originY != 0 || here->originX != 0 || here->originY != 0 ||
         here->depth > 1)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;

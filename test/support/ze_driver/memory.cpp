@@ -67,6 +67,12 @@ bool find(const Context *context, const void *address, Allocation &found) {
     return true;
 }
 
+bool may_use(const Context *context, const void *address) {
+    const std::lock_guard lock(memory().mutex);
+    const Allocation *allocation = find_locked(address);
+    return allocation == nullptr || allocation->context == context;
+}
+
 namespace {
 
 // With the lock held.

@@ -94,6 +94,8 @@ struct Allocation {
 };
 // The allocation of this context that an address is in; false if there is none.
 bool find(const Context *context, const void *address, Allocation &found);
+// Whether commands of that context may use the address: it is not in another one's memory.
+bool may_use(const Context *context, const void *address);
 // While one lives, devices may touch their memory.
 class DeviceAccess {
 public:
