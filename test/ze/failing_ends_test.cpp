@@ -157,6 +157,26 @@ TEST_CASE("waiting for the device may fail") {
     require(zeCommandListDestroy(list));
 }
 
+// An address of nobody is the host's, or is refused if the host cannot read it.
+TEST_CASE("whose memory an address is may not be told") {
+    const Driver driver;
+    const Buffers buffers;
+    const Thirds thirds(50, 64);
+    for (const char *call : {"zeMemGetAllocProperties:1", "zeMemGetAllocProperties:2",
+                             "zeMemGetAllocProperties", "zeMemGetAddressRange"}) {
+        INFO(call);
+        driver.fail(call);
+        const int rc = thirds.pack(buffers.typed, buffers.packed);
+        CHECK(driver.failed() > 0);
+        driver.fail("");
+        CHECK((rc == UCD_SUCCESS || rc == UCD_ERR__INVALID_ARG));
+        if (rc == UCD_SUCCESS)
+            CHECK(read(buffers.packed, thirds.packed_bytes()) == thirds.packed(buffers.there));
+        check_ucd(thirds.pack(buffers.typed, buffers.packed));
+        CHECK(read(buffers.packed, thirds.packed_bytes()) == thirds.packed(buffers.there));
+    }
+}
+
 TEST_CASE("copies of rows may fail") {
     const Driver driver;
     const Thirds rows(50, 64);
