@@ -18,6 +18,7 @@ struct Driver {
     decltype(&ucd_ze_driver_spread) spread;
     decltype(&ucd_ze_driver_engine_copies) engine_copies;
     decltype(&ucd_ze_driver_delay) delay;
+    decltype(&ucd_ze_driver_slow_kernels) slow_kernels;
     decltype(&ucd_ze_driver_limit) limit;
 
     Driver() {
@@ -32,6 +33,7 @@ struct Driver {
         find(library, "ucd_ze_driver_spread", spread);
         find(library, "ucd_ze_driver_engine_copies", engine_copies);
         find(library, "ucd_ze_driver_delay", delay);
+        find(library, "ucd_ze_driver_slow_kernels", slow_kernels);
         find(library, "ucd_ze_driver_limit", limit);
     }
 

@@ -61,6 +61,39 @@ TEST_CASE("ucd.engine=dma uses queues that only copy") {
     for (const unsigned char *place : to) CHECK(read(place, 6400) == rows.packed(there));
 }
 
+// More than there are streams: in each, copies come behind kernels, which are slower.
+TEST_CASE("work of kernels and of engines is done when its request is") {
+    const Driver driver;
+    const Hint kernel("ucd.engine", "kernel"), dma("ucd.engine", "dma");
+    const Thirds rows(16, 64);
+    const Bytes there = some_bytes(rows.typed_bytes(), 15);
+    constexpr std::size_t moves = 30;
+    const std::size_t room = rows.packed_bytes();
+    const Memory typed(there), packed(Bytes(moves * room));
+    check_ucd(rows.pack(typed, packed, kernel)); // the kernel is made
+    const ze_command_list_handle_t list = program().list(program().context);
+    const ze_event_handle_t done = program().event();
+    driver.slow_kernels(20000);
+    std::vector<ucd_request_t> requests(moves, UCD_REQUEST__NULL);
+    for (std::size_t i = 0; i < moves; ++i) {
+        uintptr_t moved = 0;
+        check_ucd(ucd_ipack(typed, 1, rows.type, 0, packed + i * room, room, &moved,
+                            i % 3 == 2 ? dma : kernel, UCD_OP__REPLACE, &requests[i]));
+    }
+    for (std::size_t i = moves; i-- > 0;) {
+        check_ucd(ucd_wait(&requests[i]));
+        // Looked at by a list that knows nothing of the library's.
+        Bytes here(room);
+        require(zeCommandListAppendMemoryCopy(list, here.data(), packed + i * room, room, done, 0,
+                                              nullptr));
+        require(zeEventHostSynchronize(done, UINT64_MAX));
+        require(zeEventHostReset(done));
+        REQUIRE(here == rows.packed(there));
+    }
+    driver.slow_kernels(0);
+    require(zeCommandListDestroy(list));
+}
+
 TEST_CASE("no request waits for the device") {
     using Clock = std::chrono::steady_clock;
     const Driver driver;

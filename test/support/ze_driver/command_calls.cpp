@@ -5,6 +5,7 @@
 
 #include <level_zero/ze_ddi.h>
 
+#include <chrono>
 #include <cstring>
 
 namespace zedriver {
@@ -13,7 +14,7 @@ namespace {
 // Command lists --------------------------------------------------------------
 
 constexpr uint32_t only_copies = 0, runs_kernels = 1; // the groups of queues
-std::atomic<unsigned> engine_copies{0};
+std::atomic<unsigned> engine_copies{0}, kernel_us{0};
 
 Result add(ze_command_list_handle_t handle, std::function<void()> run, ze_event_handle_t signal,
            uint32_t count, ze_event_handle_t *waits, bool barrier = false) {
@@ -158,7 +159,13 @@ Result append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
     if (launched.context != to.context) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (to.only_copies) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
     const bool often = to.queue == nullptr;
-    return add(list, launch(launched, *groups, often), signal, count, waits);
+    return add(
+        list,
+        [run = launch(launched, *groups, often)] {
+            if (kernel_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(kernel_us));
+            run();
+        },
+        signal, count, waits);
 }
 
 // Events --------------------------------------------------------------
@@ -284,4 +291,8 @@ UCD_TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, t->pfnCreate = kernel_
 
 unsigned ucd_ze_driver_engine_copies() {
     return zedriver::engine_copies;
+}
+
+void ucd_ze_driver_slow_kernels(unsigned microseconds) {
+    zedriver::kernel_us = microseconds;
 }

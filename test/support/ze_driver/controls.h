@@ -11,6 +11,8 @@ __attribute__((visibility("default"))) unsigned ucd_ze_driver_failed();
 __attribute__((visibility("default"))) void ucd_ze_driver_spread(bool spread);
 // From now on, every command starts so much later.
 __attribute__((visibility("default"))) void ucd_ze_driver_delay(unsigned microseconds);
+// From now on, every kernel takes so much longer.
+__attribute__((visibility("default"))) void ucd_ze_driver_slow_kernels(unsigned microseconds);
 // No more memory of devices than this many bytes from now on; 0: no limit.
 __attribute__((visibility("default"))) void ucd_ze_driver_limit(unsigned long bytes);
 // How many copies were put into lists of queues that only copy.
