@@ -42,9 +42,11 @@ class GpuPingpong(unittest.TestCase):
     @unittest.skipUnless('ZE_ENABLE_ALT_DRIVERS' in os.environ, 'no driver for tests')
     def test_level_zero(self):
         done = run('--backend', 'ze', '--repeat', '1', '--layout', 'vector,transpose', '--bytes', '300k',
-                   '--fragment', '32k', '--only-pipeline', program=REAL, UCX_TLS='sm,self')
-        if 'not available' in done.stderr:
-            self.skipTest(done.stderr)
+                   '--fragment', '32k', '--only-pipeline', program=REAL, UCX_TLS='sm,self',
+                   UCD_LOG_LEVEL='error')
+        for reason in ('not available', 'insufficient permissions'):  # none to look into another process
+            if reason in done.stderr:
+                self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line.split() for line in done.stdout.splitlines()[2:]]
         self.assertEqual([line[:3] for line in lines],
