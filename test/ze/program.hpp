@@ -53,13 +53,14 @@ struct Program {
         return static_cast<unsigned char *>(made);
     }
 
-    ze_event_handle_t event() const {
+    ze_event_handle_t event() const { return event(context); }
+    static ze_event_handle_t event(ze_context_handle_t in) {
         ze_event_pool_desc_t description{};
         description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
         description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
         description.count = 1;
         ze_event_pool_handle_t pool = nullptr;
-        require(zeEventPoolCreate(context, &description, 0, nullptr, &pool));
+        require(zeEventPoolCreate(in, &description, 0, nullptr, &pool));
         ze_event_desc_t event{};
         event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
         event.signal = ZE_EVENT_SCOPE_FLAG_HOST;

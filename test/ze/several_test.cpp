@@ -54,6 +54,13 @@ ze_command_list_handle_t list_of(const Of &of) {
     return made;
 }
 
+// Until what is in the list is done.
+void wait_for(const Of &of, ze_command_list_handle_t list) {
+    const ze_event_handle_t done = Program::event(of.context);
+    require(zeCommandListAppendBarrier(list, done, 0, nullptr));
+    require(zeEventHostSynchronize(done, UINT64_MAX));
+}
+
 std::string place_of(const void *memory) {
     char text[32];
     check_ucd(ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text));
@@ -92,6 +99,7 @@ TEST_CASE("the first stream of a driver's devices names its context", "[.several
         const ucd_stream_t stream{"ze", device, list, of.context};
         // Nothing of the context was known so far.
         check_ucd(thirds.pack_stream(typed, packed, stream));
+        wait_for(of, list);
         CHECK(place_of(typed) == "ze:" + std::to_string(device));
         copy(typed, there.data(), there.size());
         check_ucd(thirds.pack(typed, packed));
@@ -153,6 +161,7 @@ TEST_CASE("devices whose access to each other is not known use the host", "[.sev
     CHECK(read(packed, thirds.packed_bytes()) == thirds.packed(there));
     driver.fail("");
     CHECK(thirds.pack_stream(typed, packed, stream) == UCD_SUCCESS);
+    wait_for(of, list);
     check_ucd(thirds.pack(typed, packed));
     CHECK(read(packed, thirds.packed_bytes()) == thirds.packed(there));
     // Drivers know nothing of each other's devices.
