@@ -292,7 +292,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     default: what the work needs, and to and from host memory what saturates
  *                     the bus
  *   ucd.threads     integer >= 1: host threads that one call may use on the CPU; default 1
- *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, to work in until exit
+ *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
+ *                     Zero driver, to work in until exit
  *
  * Unknown keys are ignored. All keys and variables, those of libucd-ucx included, are in
  * share/doc/ucd/reference/keys-and-environment.md.
@@ -624,10 +625,10 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  *            complete before it. Calls that are outstanding at the same time are not ordered, nor
  *            are the members of a batch.
  *
- * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions, and the above); OVERFLOW (count
- * times type); NOT_SUPPORTED (op and type; a hint names a backend that is not available, a device
- * that it does not have, or an engine that cannot do it); TRUNCATED (above); OUT_OF_MEM; DEVICE;
- * INTERNAL.
+ * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions, and the above; a buffer in device
+ * memory of a Level Zero context that UCD does not work in); OVERFLOW (count times type);
+ * NOT_SUPPORTED (op and type; a hint names a backend that is not available, a device that it does
+ * not have, or an engine that cannot do it); TRUNCATED (above); OUT_OF_MEM; DEVICE; INTERNAL.
  *
  * Requests. A function with a request argument sets *request to UCD_REQUEST__NULL if the work is
  * complete on return, and to a request otherwise; the old value of *request is ignored. Until
@@ -744,19 +745,24 @@ UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_inf
  * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
  * before. The type must then live as long as the graph.
  *
+ * Of Level Zero, native is an immediate command list, and its context the one that UCD works in,
+ * which the first stream of a driver's devices may name. UCD puts a barrier in front of its work
+ * and behind it. A regular list may hold calls for layouts without lists (vectors, subarrays and
+ * the like); anything else is undefined behaviour there.
+ *
  * With stream.device -1, UCD asks the driver which device native belongs to. For NULL and the other
  * default streams that is the calling thread's current device.
  *
  * Returns, besides those of Moving data: NOT_SUPPORTED (the stream's backend is not available, or
  * does not have the device; a call that is not prepared is captured); INVALID_ARG (stream.backend
- * is NULL; native or context is NULL where the backend needs one; stream.device is -1 and the
- * backend cannot tell).
+ * is NULL; native is NULL where the backend needs one; context is not the one in use;
+ * stream.device is -1 and the backend cannot tell).
  */
 typedef struct {
     const char *backend; /* "cuda", "hip", "ze" */
     int device;          /* as the backend counts them; -1: the device of native, see below */
     void *native;        /* cudaStream_t, hipStream_t, ze_command_list_handle_t */
-    void *context;       /* ze_context_handle_t for ze; ignored by other backends */
+    void *context;       /* ze_context_handle_t for ze, NULL: that in use; others ignore it */
 } ucd_stream_t;
 
 /* ucd_pack in stream order. */

@@ -43,7 +43,9 @@ typedef struct {
 /* Fills in *handle for a range of device memory, which must lie in one allocation (by
  * ucd_memory_alloc or by the program). Whoever has the handle can read and write the whole
  * allocation as long as it exists, and other allocations in the same pages of device memory.
- * Exporting allocates nothing and cannot be undone.
+ * Exporting allocates no memory and cannot be undone. With Level Zero it opens one file descriptor
+ * for an allocation, which is closed when ucd_memory_free frees that, or, of memory of the
+ * program's, at an export after that was freed.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: bytes is 0; the range is not in an allocation of
  * device memory), NOT_SUPPORTED (the backend cannot share memory), DEVICE (the driver refuses,
  * since it does not share every kind of allocation), INTERNAL. */
@@ -54,6 +56,8 @@ UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_
  * process that exported the range, *address is the original address. The caller closes the range
  * with ucd_ipc_close before its owner frees the memory; the last ucd_finalize closes what is left.
  * May initialise the device's driver and wait for the device. The handle need not be trusted.
+ * With Level Zero, memory is a file descriptor of the other process, which is taken from there: it
+ * takes Linux 5.6, and the rights of a debugger over that process (ptrace(2)).
  * Returns: NOT_INITIALIZED, INVALID_ARG, CORRUPT (not a handle of ucd_ipc_export, or one of an
  * allocation of this process that was freed), NOT_SUPPORTED (a handle of another machine or
  * backend; the device cannot access that memory), OUT_OF_MEM, DEVICE (the driver refuses; for

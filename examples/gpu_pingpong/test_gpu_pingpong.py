@@ -37,6 +37,21 @@ class GpuPingpong(unittest.TestCase):
                              {'vector', 'indexed', 'contiguous-to-vector', 'transpose'})
             self.assertEqual({line[3] for line in lines if line[1] == 'ring'}, {'yes', 'no'})
 
+    # With Level Zero's loader and the driver for tests, if the build has them: device memory is shared as file
+    # descriptors.
+    @unittest.skipUnless('ZE_ENABLE_ALT_DRIVERS' in os.environ, 'no driver for tests')
+    def test_level_zero(self):
+        done = run('--backend', 'ze', '--repeat', '1', '--layout', 'vector,transpose', '--bytes', '300k',
+                   '--fragment', '32k', '--only-pipeline', program=REAL, UCX_TLS='sm,self',
+                   UCD_LOG_LEVEL='error')
+        for reason in ('not available', 'insufficient permissions'):  # none to look into another process
+            if reason in done.stderr:
+                self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split() for line in done.stdout.splitlines()[2:]]
+        self.assertEqual([line[:3] for line in lines],
+                         [[layout, path, path] for layout in ('vector', 'transpose') for path in ('ring', 'host')])
+
     def test_several_fragments_and_depths(self):
         lines = self.table('--layout', 'transpose', '--path', 'ring', '--bytes', '1m', '--fragment',
                            '64k,1m', '--depth', '1,8', '--only-pipeline')

@@ -4,6 +4,7 @@
 
 #include "vendor.h"
 
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -17,8 +18,20 @@ void check(gpuError_t error, const char *what) {
         throw std::runtime_error(std::string(what) + ": " + gpuGetErrorString(error));
 }
 
+struct Memory {
+    ucd::MemoryKind kind;
+    int device;
+};
 std::mutex mutex;
-std::map<void *, ucd::MemoryKind> kinds; // of what is allocated
+std::map<const void *, Memory> memories; // that are allocated
+
+// From now on, the calling thread uses the device of the memory that begins there or before.
+void use_device_of(const void *address) {
+    const std::lock_guard lock(mutex);
+    const auto behind = memories.upper_bound(address);
+    if (behind == memories.begin()) return; // the host's
+    check(gpuSetDevice(std::prev(behind)->second.device), "choosing a device");
+}
 
 int second_device() {
     int devices = 0;
@@ -38,7 +51,8 @@ void let_go() {}
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
     void *address = nullptr;
     bytes = bytes == 0 ? 1 : bytes;
-    check(gpuSetDevice(device == 0 ? 0 : backend.second_device), "choosing a device");
+    device = device == 0 ? 0 : backend.second_device;
+    check(gpuSetDevice(device), "choosing a device");
     switch (kind) {
     case ucd::MemoryKind::host: return nullptr;
     case ucd::MemoryKind::pinned:
@@ -50,16 +64,17 @@ void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
     case ucd::MemoryKind::device: check(gpuMalloc(&address, bytes), "device memory"); break;
     }
     const std::lock_guard lock(mutex);
-    kinds[address] = kind;
+    memories[address] = {kind, device};
     return address;
 }
 
 void release(void *address) {
+    use_device_of(address);
     ucd::MemoryKind kind;
     {
         const std::lock_guard lock(mutex);
-        kind = kinds.at(address);
-        kinds.erase(address);
+        kind = memories.at(address).kind;
+        memories.erase(address);
     }
     check(kind == ucd::MemoryKind::pinned ? gpuHostFree(address) : gpuFree(address),
           "freeing memory");
@@ -67,13 +82,16 @@ void release(void *address) {
 
 void write(void *address, const void *from, std::size_t bytes) {
     if (bytes == 0) return;
+    use_device_of(address);
     check(gpuMemcpy(address, from, bytes, gpuMemcpyDefault), "writing");
     // From pageable memory, that returns before the data has arrived.
     check(gpuStreamSynchronize(nullptr), "writing");
 }
 
 void read(void *to, const void *address, std::size_t bytes) {
-    if (bytes > 0) check(gpuMemcpy(to, address, bytes, gpuMemcpyDefault), "reading");
+    if (bytes == 0) return;
+    use_device_of(address);
+    check(gpuMemcpy(to, address, bytes, gpuMemcpyDefault), "reading");
 }
 
 } // namespace mock

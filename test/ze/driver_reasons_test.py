@@ -37,9 +37,10 @@ def main():
             assert status == 0, (function, message)
             status, message = says('device', UCD_ZE_DRIVER_FAIL=function)
             assert status != 0 and part in message, (function, status, message)
-        # Only the version is unknown then.
-        available, devices, reason = says(UCD_ZE_DRIVER_FAIL='zeDriverGetApiVersion')
-        assert available and devices == 1 and reason == '', reason
+        # Only the version is unknown then, or whether a device has parts.
+        for function in ('zeDriverGetApiVersion', 'zeDeviceGetSubDevices'):
+            available, devices, reason = says(UCD_ZE_DRIVER_FAIL=function, UCD_ZE_DRIVER_PARTS='2')
+            assert available and devices == 1 and reason == '', reason
         available, devices, reason = says(UCD_ZE_DRIVER_DEVICES='0')
         assert not available and 'no device' in reason, reason
         available, devices, reason = says(UCD_ZE_DRIVER_DEVICES='3')

@@ -1,43 +1,19 @@
 // Each call of Level Zero that work makes fails, one after the other: the library says so, loses
 // nothing, and works again afterwards.
 #include "support/catch.hpp"
-#include "support/ze_driver/controls.h"
+#include "ze/driver.hpp"
 #include "ze/program.hpp"
 
 #include <ucd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <dlfcn.h>
-
 using namespace zetest;
 
 namespace {
-
-// The driver that the loader has loaded.
-struct Driver {
-    decltype(&ucd_ze_driver_fail) fail;
-    decltype(&ucd_ze_driver_failed) failed;
-    decltype(&ucd_ze_driver_objects) objects;
-
-    Driver() {
-        void *library = ::dlopen(std::getenv("ZE_ENABLE_ALT_DRIVERS"), RTLD_NOW | RTLD_NOLOAD);
-        if (library == nullptr) throw std::runtime_error("the test driver is not loaded");
-        find(library, "ucd_ze_driver_fail", fail);
-        find(library, "ucd_ze_driver_failed", failed);
-        find(library, "ucd_ze_driver_objects", objects);
-    }
-
-    template <class Function>
-    static void find(void *library, const char *name, Function &function) {
-        function = reinterpret_cast<Function>(::dlsym(library, name));
-        if (function == nullptr) throw std::runtime_error(name);
-    }
-};
 
 // Blocks of some bytes with gaps of the same length, in device memory.
 class Blocks {

@@ -33,31 +33,34 @@ struct Program {
         require(zeContextCreate(driver, &description, &other_context));
     }
 
-    ze_command_list_handle_t list(ze_context_handle_t in) const {
+    // The first group's queues only copy.
+    ze_command_list_handle_t list(ze_context_handle_t in, uint32_t group = 1) const {
         ze_command_queue_desc_t description{};
         description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-        description.ordinal = 1;
+        description.ordinal = group;
         description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
         ze_command_list_handle_t made = nullptr;
         require(zeCommandListCreateImmediate(in, device, &description, &made));
         return made;
     }
 
-    unsigned char *memory(std::size_t bytes) const {
+    unsigned char *memory(std::size_t bytes) const { return memory(context, device, bytes); }
+    static unsigned char *memory(ze_context_handle_t in, ze_device_handle_t on, std::size_t bytes) {
         ze_device_mem_alloc_desc_t description{};
         description.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
         void *made = nullptr;
-        require(zeMemAllocDevice(context, &description, bytes, 64, device, &made));
+        require(zeMemAllocDevice(in, &description, bytes, 64, on, &made));
         return static_cast<unsigned char *>(made);
     }
 
-    ze_event_handle_t event() const {
+    ze_event_handle_t event() const { return event(context); }
+    static ze_event_handle_t event(ze_context_handle_t in) {
         ze_event_pool_desc_t description{};
         description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
         description.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
         description.count = 1;
         ze_event_pool_handle_t pool = nullptr;
-        require(zeEventPoolCreate(context, &description, 0, nullptr, &pool));
+        require(zeEventPoolCreate(in, &description, 0, nullptr, &pool));
         ze_event_desc_t event{};
         event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
         event.signal = ZE_EVENT_SCOPE_FLAG_HOST;

@@ -52,7 +52,7 @@ struct NativeStream {
 
 // What another process needs to open memory of a device; only bytes, which may come from anyone.
 struct MemoryHandle {
-    unsigned char native[64] = {}; // of a whole allocation
+    unsigned char native[72] = {}; // of a whole allocation
     uint64_t offset = 0;           // into it
 };
 
@@ -69,13 +69,17 @@ public:
     // or names a device. Later calls return the same state.
     virtual const BackendState &inspect() = 0;
 
-    // A context of the driver's, as its own number, that the user's memory belongs to. Backends
-    // whose driver has one for all memory ignore it. INVALID_ARG: another one is in use.
-    virtual Status use_context(uint64_t) { return success; }
+    // A context of the driver's, as its own number, that the user's memory of a device belongs to.
+    // Backends whose driver has one for all memory ignore it. INVALID_ARG: another one is in use.
+    virtual Status use_context(uint64_t, int /*device*/) { return success; }
 
     // Fills `place` if `address` is in memory that this backend's driver knows. Must not initialise
     // the driver: while the process has not, no address is known.
     virtual bool find(const void *address, MemoryLocation &place) const = 0;
+
+    // Of an address that no backend knows. INVALID_ARG if this driver may have memory there that
+    // cannot be told, and the host has none.
+    virtual Status check_unknown(const void *) const { return success; }
 
     // Whether kernels on `device` can load from and store to `place`, which may be another
     // backend's.

@@ -4,20 +4,16 @@
 #include "runtime/device.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 namespace ucd::ze {
 namespace {
 
 std::atomic<bool> initialised{false};
-std::atomic<ze_context_handle_t> adopted{nullptr};
+// Of each driver, the context in use.
+std::array<std::atomic<ze_context_handle_t>, max_drivers> contexts;
 thread_local int current = 0;
-
-BackendState unavailable(std::string reason) {
-    BackendState state;
-    state.reason = std::move(reason);
-    return state;
-}
 
 std::string text_of(ze_result_t result) {
     return gpuGetErrorString(result);
@@ -26,6 +22,49 @@ std::string text_of(ze_result_t result) {
 std::string version_text(ze_api_version_t version) {
     return std::to_string(ZE_MAJOR_VERSION(version)) + "." +
            std::to_string(ZE_MINOR_VERSION(version));
+}
+
+// All of a kind that `get(&count, list)` lists; none if it fails.
+template <class Thing, class Get>
+std::vector<Thing> list(Get get, const Thing &example = {}) {
+    uint32_t count = 0;
+    if (get(&count, nullptr) != ZE_RESULT_SUCCESS) return {};
+    std::vector<Thing> things(count, example);
+    if (count > 0 && get(&count, things.data()) != ZE_RESULT_SUCCESS) return {};
+    things.resize(std::min<std::size_t>(count, things.size()));
+    return things;
+}
+
+// Whether there are queues that run kernels.
+bool find_queues(ze_device_handle_t device, DeviceFacts &facts) {
+    ze_command_queue_group_properties_t example{};
+    example.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    const auto groups = list<ze_command_queue_group_properties_t>(
+        [&](uint32_t *count, ze_command_queue_group_properties_t *properties) {
+            return calls().zeDeviceGetCommandQueueGroupProperties(device, count, properties);
+        },
+        example);
+    std::optional<uint32_t> compute;
+    for (uint32_t i = static_cast<uint32_t>(groups.size()); i-- > 0;) {
+        if ((groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0)
+            compute = i;
+        else if ((groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) != 0)
+            facts.copy_queues = i; // the first: others may be for links between devices
+    }
+    facts.compute_queues = compute.value_or(0);
+    return compute.has_value();
+}
+
+// Parts have parts, too.
+void find_parts(ze_device_handle_t device, std::vector<ze_device_handle_t> &parts) {
+    for (std::size_t looked = parts.size();; device = parts[looked++]) {
+        const auto more =
+            list<ze_device_handle_t>([&](uint32_t *count, ze_device_handle_t *devices) {
+                return calls().zeDeviceGetSubDevices(device, count, devices);
+            });
+        parts.insert(parts.end(), more.begin(), more.end());
+        if (looked == parts.size()) return;
+    }
 }
 
 // Why a device cannot be used; "" if it can.
@@ -47,80 +86,72 @@ std::string look_at(ze_device_handle_t device, DeviceFacts &facts) {
         return "does not say which kernels it takes: " + text_of(result);
     if (modules.spirvVersionSupported == 0) return "takes no SPIR-V";
     facts.doubles = (modules.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0;
-    uint32_t groups = 0;
-    if (ze.zeDeviceGetCommandQueueGroupProperties(device, &groups, nullptr) != ZE_RESULT_SUCCESS)
-        groups = 0;
-    std::vector<ze_command_queue_group_properties_t> group(groups);
-    for (auto &g : group) g.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    if (groups > 0 && ze.zeDeviceGetCommandQueueGroupProperties(device, &groups, group.data()) !=
-                          ZE_RESULT_SUCCESS)
-        groups = 0;
-    for (uint32_t i = 0; i < groups; ++i) {
-        if ((group[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0) continue;
-        facts.compute_queues = i;
-        return "";
-    }
-    return "has no queue that runs kernels";
+    if (!find_queues(device, facts)) return "has no queue that runs kernels";
+    find_parts(device, facts.parts);
+    return "";
 }
 
-// The first driver that has devices.
-std::string find_devices(Found &found, std::vector<ze_device_handle_t> &devices) {
+std::string find_drivers(std::vector<ze_driver_handle_t> &drivers) {
     const Calls &ze = calls();
     // After a failure, no other function of the loader may be called.
     if (const ze_result_t result = ze.zeInit(ZE_INIT_FLAG_GPU_ONLY); result != ZE_RESULT_SUCCESS)
         return "no driver could be initialised: " + text_of(result);
     uint32_t count = 0;
     ze_result_t result = ze.zeDriverGet(&count, nullptr);
-    std::vector<ze_driver_handle_t> drivers(count);
+    drivers.resize(count);
     if (result == ZE_RESULT_SUCCESS && count > 0) result = ze.zeDriverGet(&count, drivers.data());
-    if (result != ZE_RESULT_SUCCESS) return "asking for the drivers failed: " + text_of(result);
-    for (const ze_driver_handle_t driver : drivers) {
-        count = 0;
-        if (ze.zeDeviceGet(driver, &count, nullptr) != ZE_RESULT_SUCCESS || count == 0) continue;
-        devices.resize(count);
-        if (ze.zeDeviceGet(driver, &count, devices.data()) != ZE_RESULT_SUCCESS) continue;
-        devices.resize(std::min<std::size_t>(count, max_devices));
-        found.driver = driver;
-        return "";
+    drivers.resize(std::min<std::size_t>(count, drivers.size()));
+    return result == ZE_RESULT_SUCCESS ? "" : "asking for the drivers failed: " + text_of(result);
+}
+
+// Why the devices of a driver cannot be used; "" if they can, and then they are among those found.
+std::string add_driver(Found &found, ze_driver_handle_t driver) {
+    const auto handles =
+        list<ze_device_handle_t>([&](uint32_t *count, ze_device_handle_t *devices) {
+            return calls().zeDeviceGet(driver, count, devices);
+        });
+    if (handles.empty()) return "the driver has found no device";
+    std::vector<DeviceFacts> devices(
+        std::min(handles.size(), std::size_t{max_devices} - found.devices.size()));
+    std::string refusal;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        devices[i].driver = found.drivers.size();
+        const std::string reason = look_at(handles[i], devices[i]);
+        if (!reason.empty())
+            refusal += (refusal.empty() ? "device " : "; device ") +
+                       std::to_string(found.devices.size() + i) + " " + reason;
     }
-    return "the driver has found no device";
+    if (!refusal.empty()) return refusal;
+    ze_context_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC;
+    DriverFacts facts{driver, nullptr};
+    if (const ze_result_t result =
+            calls().zeContextCreate(driver, &description, &facts.own_context);
+        result != ZE_RESULT_SUCCESS)
+        return "no context could be made: " + text_of(result);
+    found.drivers.push_back(facts);
+    found.devices.insert(found.devices.end(), devices.begin(), devices.end());
+    return "";
 }
 
 Found look_for_devices() {
     Found found;
     BackendState &state = found.state;
-    if (!missing_loader().empty()) {
-        state = unavailable(missing_loader());
-        return found;
+    state.reason = missing_loader();
+    if (!state.reason.empty()) return found;
+    std::vector<ze_driver_handle_t> drivers;
+    state.reason = find_drivers(drivers);
+    if (!state.reason.empty()) return found;
+    state.reason = "there is no driver";
+    for (const ze_driver_handle_t driver : drivers) {
+        if (found.drivers.size() == max_drivers || found.devices.size() == max_devices) break;
+        const std::string refusal = add_driver(found, driver);
+        if (found.drivers.empty()) state.reason = refusal;
     }
-    std::vector<ze_device_handle_t> devices;
-    if (std::string reason = find_devices(found, devices); !reason.empty()) {
-        state = unavailable(std::move(reason));
-        return found;
-    }
-    bool all_usable = true;
-    for (const ze_device_handle_t device : devices) {
-        DeviceFacts &facts = found.devices.emplace_back();
-        const std::string refusal = look_at(device, facts);
-        if (refusal.empty()) continue;
-        all_usable = false;
-        state.reason += (state.reason.empty() ? "device " : "; device ") +
-                        std::to_string(found.devices.size() - 1) + " " + refusal;
-    }
-    if (!all_usable) return found;
-    found.context = adopted;
-    if (found.context == nullptr) {
-        ze_context_desc_t description{};
-        description.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC;
-        if (const ze_result_t result =
-                calls().zeContextCreate(found.driver, &description, &found.context);
-            result != ZE_RESULT_SUCCESS) {
-            state = unavailable("no context could be made: " + text_of(result));
-            return found;
-        }
-    }
+    if (found.drivers.empty()) return found;
+    state.reason.clear();
     ze_api_version_t version{};
-    if (calls().zeDriverGetApiVersion(found.driver, &version) == ZE_RESULT_SUCCESS)
+    if (calls().zeDriverGetApiVersion(found.drivers.front().driver, &version) == ZE_RESULT_SUCCESS)
         state.version = version_text(version);
     state.devices = static_cast<uint32_t>(found.devices.size());
     state.available = true;
@@ -129,9 +160,14 @@ Found look_for_devices() {
 
 } // namespace
 
-int Found::number_of(ze_device_handle_t device) const {
-    for (std::size_t i = 0; i < devices.size(); ++i)
-        if (devices[i].device == device) return static_cast<int>(i);
+int Found::number_of(std::size_t driver, ze_device_handle_t device) const {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const DeviceFacts &d = devices[i];
+        if (d.driver == driver &&
+            (device == nullptr || d.device == device ||
+             std::find(d.parts.begin(), d.parts.end(), device) != d.parts.end()))
+            return static_cast<int>(i);
+    }
     return -1;
 }
 
@@ -148,19 +184,34 @@ bool is_initialised() {
     return initialised.load(std::memory_order_acquire);
 }
 
-Status adopt(ze_context_handle_t context) {
+Status adopt(ze_context_handle_t context, int device) {
     ze_context_handle_t before = nullptr;
-    if (!is_initialised()) adopted.compare_exchange_strong(before, context);
-    if (is_initialised()) before = found().context;
-    if (before == nullptr || before == context) return success;
+    const bool known = is_initialised() && found().has(device);
+    if (contexts[known ? found().of(device).driver : 0].compare_exchange_strong(before, context) ||
+        before == context)
+        return success;
     return fail(UCD_ERR__INVALID_ARG,
-                "the Level Zero context %p is not the one that is in use, %p; a process has one, "
-                "which the first call names that needs a device",
+                "the Level Zero context %p is not the one that is in use, %p; there is one for the "
+                "devices of a driver, which the first call names that needs it",
                 static_cast<void *>(context), static_cast<void *>(before));
 }
 
+ze_context_handle_t context_in_use(std::size_t driver) {
+    return contexts[driver].load(std::memory_order_acquire);
+}
+
+ze_context_handle_t context_of(int device) {
+    const std::size_t driver = found().of(device).driver;
+    ze_context_handle_t context = context_in_use(driver);
+    if (context == nullptr) [[unlikely]] {
+        const ze_context_handle_t own = found().drivers[driver].own_context;
+        if (contexts[driver].compare_exchange_strong(context, own)) context = own;
+    }
+    return context;
+}
+
 bool has_adopted() {
-    return adopted.load(std::memory_order_acquire) != nullptr;
+    return contexts.front().load(std::memory_order_acquire) != nullptr;
 }
 
 int current_device() {

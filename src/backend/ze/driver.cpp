@@ -8,8 +8,10 @@
 #include "streams.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ucd::ze::driver {
@@ -40,18 +42,18 @@ std::string name_of(int device) {
     return found().of(device).name;
 }
 
-Status use_context(uint64_t context) {
-    return adopt(reinterpret_cast<ze_context_handle_t>(context));
+Status use_context(uint64_t context, int device) {
+    return adopt(reinterpret_cast<ze_context_handle_t>(context), device);
 }
 
-bool find(const void *address, MemoryLocation &place) {
-    // Without a context there is no memory of Level Zero that could be used.
-    if (!is_initialised() && !has_adopted()) return false;
-    if (!found().state.available) return false;
+namespace {
+
+bool find_in(ze_context_handle_t context, std::size_t driver, const void *address,
+             MemoryLocation &place) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
     ze_device_handle_t device = nullptr;
-    if (calls().zeMemGetAllocProperties(found().context, address, &properties, &device) !=
+    if (calls().zeMemGetAllocProperties(context, address, &properties, &device) !=
         ZE_RESULT_SUCCESS)
         return false;
     switch (properties.type) {
@@ -60,18 +62,52 @@ bool find(const void *address, MemoryLocation &place) {
     case ZE_MEMORY_TYPE_SHARED: place.kind = MemoryKind::managed; break;
     default: return false;
     }
-    const int number = found().number_of(device);
+    // The host's memory is as near to the driver's first device as to any.
+    int number = found().number_of(driver, device);
     if (number < 0 && place.kind == MemoryKind::device) return false;
-    place.device = number < 0 ? 0 : number;
+    if (number < 0) number = found().number_of(driver, nullptr);
+    place.device = number;
     place.begin = place.end = reinterpret_cast<uintptr_t>(address);
     void *start = nullptr;
     std::size_t bytes = 0;
-    if (calls().zeMemGetAddressRange(found().context, address, &start, &bytes) ==
-        ZE_RESULT_SUCCESS) {
+    if (calls().zeMemGetAddressRange(context, address, &start, &bytes) == ZE_RESULT_SUCCESS) {
         place.begin = reinterpret_cast<uintptr_t>(start);
         place.end = place.begin + bytes;
     }
     return true;
+}
+
+// The kernel reads a set of signals there, and then finds that it is to do nothing with it.
+bool is_readable(const void *address) {
+    constexpr int nothing = ~0;
+    constexpr uintptr_t set_bytes = 8;
+    const auto set = reinterpret_cast<uintptr_t>(address) & ~(set_bytes - 1); // within a page
+    return ::syscall(SYS_rt_sigprocmask, nothing, set, nullptr, set_bytes) == 0 || errno != EFAULT;
+}
+
+} // namespace
+
+// As long as no context is in use, there is no memory of Level Zero that could be used.
+bool find(const void *address, MemoryLocation &place) {
+    if ((!is_initialised() && !has_adopted()) || !found().state.available) return false;
+    for (std::size_t driver = 0; driver < found().drivers.size(); ++driver) {
+        const ze_context_handle_t context = context_in_use(driver);
+        if (context != nullptr && find_in(context, driver, address, place)) return true;
+    }
+    return false;
+}
+
+// A context knows its own memory only. Of another one's, what the host can read is moved by it.
+Status check_unknown(const void *address) {
+    if (!is_initialised() || !found().state.available || is_readable(address)) return success;
+    return fail(UCD_ERR__INVALID_ARG,
+                "%p is neither in memory of the Level Zero context that is in use, %p, nor in the "
+                "host's; is it of another context (ucd.ze.context), or was it freed?",
+                address, static_cast<void *>(context_in_use(0)));
+}
+
+bool shares_host_memory(int device, const MemoryLocation &place) {
+    return found().of(device).driver == found().of(place.device).driver;
 }
 
 // By then the driver is initialised: a buffer is in memory of a device's.
@@ -93,7 +129,7 @@ bool has_access(int, const MemoryLocation &) {
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
-    return check(calls().zeMemGetAddressRange(found().context, address, &start, &bytes),
+    return check(calls().zeMemGetAddressRange(current_context(), address, &start, &bytes),
                  "asking for an allocation");
 }
 
@@ -105,10 +141,10 @@ Status find_device(gpuStream_t, int &) {
 Status enter(const NativeStream &native, gpuStream_t &stream) {
     if (native.native == nullptr)
         return fail(UCD_ERR__INVALID_ARG, "the stream is null; Level Zero has no default one");
-    if (native.context != nullptr) UCD_TRY(adopt(static_cast<ze_context_handle_t>(native.context)));
     // Valid until this thread enters another one: the library is done with it by then.
     thread_local std::unique_ptr<Stream> entered;
-    entered = std::make_unique<Stream>(static_cast<ze_command_list_handle_t>(native.native));
+    entered = std::make_unique<Stream>(static_cast<ze_command_list_handle_t>(native.native),
+                                       native.device, Stream::Kind::callers);
     stream = entered.get();
     return check(stream->add_barrier(), "putting a barrier into the command list");
 }
@@ -141,8 +177,11 @@ gpuError_t gpuDeviceGetAttribute(int *value, int, int device) {
 
 gpuError_t gpuDeviceCanAccessPeer(int *can, int device, int other) {
     ze_bool_t may = 0;
+    const DeviceFacts &one = found().of(device), &peer = found().of(other);
     const ze_result_t result =
-        calls().zeDeviceCanAccessPeer(found().of(device).device, found().of(other).device, &may);
+        one.driver != peer.driver
+            ? ZE_RESULT_SUCCESS // drivers know nothing of each other's devices
+            : calls().zeDeviceCanAccessPeer(one.device, peer.device, &may);
     *can = may != 0 ? 1 : 0;
     return result;
 }
@@ -183,6 +222,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: return "the kernels are for other devices";
     case ZE_RESULT_ERROR_INVALID_KERNEL_NAME: return "there is no such kernel";
     case ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE: return "a kernel has other arguments";
+    case ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE: return "the command list is of another kind";
     default: break;
     }
     // Any other one by its number, in memory of the thread's.

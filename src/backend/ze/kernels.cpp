@@ -52,7 +52,7 @@ ze_result_t compile(const DeviceFacts &device, const KernelModule &module,
     description.inputSize = module.bytes;
     description.pInputModule = ucd_ze_modules + module.offset;
     description.pBuildFlags = "";
-    return calls().zeModuleCreate(found().context, device.device, &description, &made, nullptr);
+    return calls().zeModuleCreate(current_context(), device.device, &description, &made, nullptr);
 }
 
 // With the lock held.

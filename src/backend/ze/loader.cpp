@@ -16,8 +16,8 @@ struct Loader {
                       "); is the Level Zero loader installed?";
             return;
         }
-#define UCD_ZE_FIND(name) find(library, #name, calls.name);
-        UCD_ZE_CALLS(UCD_ZE_FIND)
+#define UCD_ZE_FIND(name) find(library, #name, calls.name)
+        UCD_ZE_CALLS(UCD_ZE_FIND);
 #undef UCD_ZE_FIND
     }
 

@@ -1,6 +1,7 @@
 // Memory, and copies of it.
 
 #include "context.h"
+#include "ipc.h"
 #include "loader.h"
 #include "streams.h"
 
@@ -34,7 +35,7 @@ ze_host_mem_alloc_desc_t host_description() {
 bool is_pageable(const void *address) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
-    return calls().zeMemGetAllocProperties(found().context, address, &properties, nullptr) !=
+    return calls().zeMemGetAllocProperties(current_context(), address, &properties, nullptr) !=
                ZE_RESULT_SUCCESS ||
            properties.type == ZE_MEMORY_TYPE_UNKNOWN;
 }
@@ -52,33 +53,40 @@ public:
         const std::lock_guard lock(mutex_);
         free_copied();
         Snapshot &snapshot = snapshots_.emplace_back();
+        snapshot.context = current_context();
         const ze_host_mem_alloc_desc_t description = host_description();
         ze_result_t result = one_shortage(calls().zeMemAllocHost(
-            found().context, &description, bytes, alignment, &snapshot.memory));
+            snapshot.context, &description, bytes, alignment, &snapshot.memory));
         if (result != ZE_RESULT_SUCCESS) {
             snapshots_.pop_back();
             return result;
         }
         std::memcpy(snapshot.memory, from, bytes);
+        bool started = false;
         result = stream.add([&](ze_command_list_handle_t list) {
-            return calls().zeCommandListAppendMemoryCopy(list, to, snapshot.memory, bytes, nullptr,
-                                                         0, nullptr);
+            const ze_result_t copied = calls().zeCommandListAppendMemoryCopy(
+                list, to, snapshot.memory, bytes, nullptr, 0, nullptr);
+            started = copied == ZE_RESULT_SUCCESS;
+            return copied;
         });
         if (result == ZE_RESULT_SUCCESS) result = stream.record(snapshot.copied);
-        // Without the event, only waiting tells when it is done.
-        if (result != ZE_RESULT_SUCCESS) (void)stream.synchronize();
+        // Without the event, only waiting tells when it is done. If not even that can be, the
+        // device may read it for ever.
+        if (result != ZE_RESULT_SUCCESS && started && stream.synchronize() != ZE_RESULT_SUCCESS)
+            snapshots_.pop_back();
         return result;
     }
 
 private:
     struct Snapshot {
+        ze_context_handle_t context = nullptr;
         void *memory = nullptr;
         StreamPoint copied;
     };
     void free_copied() {
         snapshots_.remove_if([](const Snapshot &s) {
             if (s.copied.query() == ZE_RESULT_NOT_READY) return false;
-            (void)calls().zeMemFree(found().context, s.memory);
+            (void)calls().zeMemFree(s.context, s.memory);
             return true;
         });
     }
@@ -96,7 +104,7 @@ ze_result_t copy_region(Stream &stream, void *to, std::size_t to_pitch, const vo
                         std::size_t from_pitch, std::size_t width, std::size_t height) {
     const ze_copy_region_t region{
         0, 0, 0, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1};
-    return stream.add([&](ze_command_list_handle_t list) {
+    return stream.add_copy([&](ze_command_list_handle_t list) {
         return calls().zeCommandListAppendMemoryCopyRegion(
             list, to, &region, static_cast<uint32_t>(to_pitch), 0, from, &region,
             static_cast<uint32_t>(from_pitch), 0, nullptr, 0, nullptr);
@@ -110,18 +118,19 @@ using namespace ucd::ze;
 
 gpuError_t gpuMalloc(void **memory, std::size_t bytes) {
     const ze_device_mem_alloc_desc_t description = device_description();
-    return one_shortage(calls().zeMemAllocDevice(found().context, &description, bytes, alignment,
+    return one_shortage(calls().zeMemAllocDevice(current_context(), &description, bytes, alignment,
                                                  found().of(current_device()).device, memory));
 }
 
 gpuError_t gpuFree(void *memory) {
-    return calls().zeMemFree(found().context, memory);
+    forget_export(memory);
+    return calls().zeMemFree(current_context(), memory);
 }
 
 gpuError_t gpuHostAlloc(void **memory, std::size_t bytes, unsigned) {
     const ze_host_mem_alloc_desc_t description = host_description();
     return one_shortage(
-        calls().zeMemAllocHost(found().context, &description, bytes, alignment, memory));
+        calls().zeMemAllocHost(current_context(), &description, bytes, alignment, memory));
 }
 
 gpuError_t gpuHostFree(void *memory) {
@@ -131,27 +140,18 @@ gpuError_t gpuHostFree(void *memory) {
 gpuError_t gpuMallocManaged(void **memory, std::size_t bytes) {
     const ze_device_mem_alloc_desc_t device = device_description();
     const ze_host_mem_alloc_desc_t host = host_description();
-    return one_shortage(calls().zeMemAllocShared(found().context, &device, &host, bytes, alignment,
-                                                 found().of(current_device()).device, memory));
+    return one_shortage(calls().zeMemAllocShared(current_context(), &device, &host, bytes,
+                                                 alignment, found().of(current_device()).device,
+                                                 memory));
 }
 
-// A handle has a file descriptor of this process, which is another one elsewhere.
-gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *, void *) {
-    return gpuErrorNotSupported;
-}
-gpuError_t gpuIpcOpenMemHandle(void **, gpuIpcMemHandle_t, unsigned) {
-    return gpuErrorNotSupported;
-}
-gpuError_t gpuIpcCloseMemHandle(void *) {
-    return gpuErrorNotSupported;
-}
-
-gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
+gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind kind,
                           gpuStream_t stream) {
     if (is_pageable(from)) return Snapshots::instance().copy(*stream, to, from, bytes);
-    return stream->add([&](ze_command_list_handle_t list) {
+    const auto append = [&](ze_command_list_handle_t list) {
         return calls().zeCommandListAppendMemoryCopy(list, to, from, bytes, nullptr, 0, nullptr);
-    });
+    };
+    return kind == gpuMemcpyByEngine ? stream->add_copy(append) : stream->add(append);
 }
 
 gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
@@ -162,7 +162,7 @@ gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
     for (std::size_t row = 0; row < height; ++row) {
         const ze_result_t result = gpuMemcpyAsync(
             static_cast<char *>(to) + row * to_pitch,
-            static_cast<const char *>(from) + row * from_pitch, width, gpuMemcpyDefault, stream);
+            static_cast<const char *>(from) + row * from_pitch, width, gpuMemcpyByEngine, stream);
         if (result != ZE_RESULT_SUCCESS) return result;
     }
     return gpuSuccess;

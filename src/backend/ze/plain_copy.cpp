@@ -2,8 +2,14 @@
 
 namespace ucd::ze {
 
+// By copy engines.
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
-    return copy_each(stream, copies);
+    for (const PlainCopy &copy : copies) {
+        const gpuError_t error =
+            gpuMemcpyAsync(copy.to, copy.from, copy.bytes, gpuMemcpyByEngine, stream);
+        if (error != gpuSuccess) return error;
+    }
+    return gpuSuccess;
 }
 
 } // namespace ucd::ze

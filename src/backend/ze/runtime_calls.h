@@ -32,8 +32,13 @@ struct dim3 {
 using gpuError_t = ze_result_t;
 using gpuStream_t = ucd::ze::Stream *;
 using gpuEvent_t = ucd::ze::StreamPoint *;
-using gpuIpcMemHandle_t = ze_ipc_mem_handle_t;
-enum gpuMemcpyKind { gpuMemcpyDefault };
+// For other processes of the machine.
+struct gpuIpcMemHandle_t {
+    ze_ipc_mem_handle_t native; // begins with a descriptor of the process that made it
+    int32_t process;
+    uint32_t file; // a digest of what the descriptor is open on
+};
+enum gpuMemcpyKind { gpuMemcpyDefault, gpuMemcpyByEngine };
 enum gpuStreamCaptureStatus { gpuStreamCaptureStatusNone };
 enum gpuStreamCaptureMode { gpuStreamCaptureModeRelaxed };
 struct gpuFuncAttributes {};

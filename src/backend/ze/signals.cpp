@@ -4,12 +4,20 @@
 #include "loader.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <memory>
 
 namespace ucd::ze {
 
-Signals &Signals::instance() {
-    static auto *signals = new Signals;
+Signals &Signals::of(int device) {
+    static std::array<std::atomic<Signals *>, max_drivers> known;
+    auto &slot = known[found().of(device).driver];
+    Signals *signals = slot.load(std::memory_order_acquire);
+    if (signals != nullptr) [[likely]]
+        return *signals;
+    std::unique_ptr<Signals> made(new Signals(context_of(device)));
+    if (slot.compare_exchange_strong(signals, made.get())) signals = made.release();
     return *signals;
 }
 
@@ -60,7 +68,7 @@ ze_result_t Signals::make() {
         description.count = events;
         ze_event_pool_handle_t pool = nullptr;
         if (const ze_result_t result =
-                calls().zeEventPoolCreate(found().context, &description, 0, nullptr, &pool);
+                calls().zeEventPoolCreate(context_, &description, 0, nullptr, &pool);
             result != ZE_RESULT_SUCCESS)
             return result;
         pool_ = pool;
@@ -72,6 +80,7 @@ ze_result_t Signals::make() {
     // The host, and other devices, see what was written before.
     description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     auto signal = std::make_unique<Signal>();
+    signal->home = this;
     if (const ze_result_t result = calls().zeEventCreate(pool_, &description, &signal->event);
         result != ZE_RESULT_SUCCESS)
         return result;

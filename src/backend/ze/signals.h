@@ -11,15 +11,19 @@
 
 namespace ucd::ze {
 
+class Signals;
+
 struct Signal {
+    Signals *home;
     ze_event_handle_t event;
     std::vector<Signal *> readers; // set by those that have waited for it
 };
 
+// Those of a driver's context.
 class Signals {
 public:
     // Never destroyed: events are asked about at exit.
-    static Signals &instance();
+    static Signals &of(int device);
 
     // One that is not set.
     ze_result_t take(Signal *&signal);
@@ -27,9 +31,11 @@ public:
     void retire(Signal *signal) noexcept;
 
 private:
+    explicit Signals(ze_context_handle_t context) : context_(context) {}
     ze_result_t make();
     bool is_over(const Signal &signal) const;
 
+    const ze_context_handle_t context_;
     std::mutex mutex_;
     ze_event_pool_handle_t pool_ = nullptr; // the newest one
     uint32_t made_ = 0;                     // of its events

@@ -3,7 +3,8 @@
 #include "context.h"
 #include "loader.h"
 
-#include <new>
+#include <memory>
+#include <utility>
 
 namespace ucd::ze {
 
@@ -16,8 +17,42 @@ ze_result_t StreamPoint::synchronize() const {
                               : calls().zeEventHostSynchronize(signal_->event, UINT64_MAX);
 }
 
+namespace {
+
+ze_result_t make_list(int device, uint32_t queues, ze_command_queue_priority_t priority,
+                      ze_command_list_handle_t &list) {
+    ze_command_queue_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    description.ordinal = queues;
+    description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+    description.priority = priority;
+    return calls().zeCommandListCreateImmediate(context_of(device), found().of(device).device,
+                                                &description, &list);
+}
+
+} // namespace
+
+Stream::Stream(ze_command_list_handle_t list, int device, Kind kind)
+    : computes_(list), device_(device),
+      copies_apart_(kind == Kind::own && found().of(device).copy_queues.has_value()) {}
+
+// What is in the new side's list from now on waits for what is in the other one's.
+ze_result_t Stream::change_to(Side side) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (copies_ == nullptr)
+        result = make_list(device_, *found().of(device_).copy_queues,
+                           ZE_COMMAND_QUEUE_PRIORITY_NORMAL, copies_);
+    if (result == ZE_RESULT_SUCCESS && !unused_) result = record_locked(changed_);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    const Side before = std::exchange(side_, side);
+    if (unused_) return ZE_RESULT_SUCCESS;
+    result = wait_locked(changed_);
+    if (result != ZE_RESULT_SUCCESS) side_ = before;
+    return result;
+}
+
 ze_result_t Stream::barrier() {
-    return calls().zeCommandListAppendBarrier(list_, nullptr, 0, nullptr);
+    return calls().zeCommandListAppendBarrier(list(), nullptr, 0, nullptr);
 }
 
 ze_result_t Stream::add_barrier() {
@@ -28,10 +63,10 @@ ze_result_t Stream::add_barrier() {
 // An event that is recorded again gets another signal: the old one may still be set.
 ze_result_t Stream::record_locked(StreamPoint &event) {
     Signal *signal = nullptr;
-    if (const ze_result_t result = Signals::instance().take(signal); result != ZE_RESULT_SUCCESS)
+    if (const ze_result_t result = Signals::of(device_).take(signal); result != ZE_RESULT_SUCCESS)
         return result;
     if (const ze_result_t result =
-            calls().zeCommandListAppendBarrier(list_, signal->event, 0, nullptr);
+            calls().zeCommandListAppendBarrier(list(), signal->event, 0, nullptr);
         result != ZE_RESULT_SUCCESS)
         return result; // the signal is lost: it may be set, or never
     event.forget();
@@ -44,19 +79,24 @@ ze_result_t Stream::record(StreamPoint &event) {
     return record_locked(event);
 }
 
-ze_result_t Stream::wait_for(StreamPoint &event) {
-    if (event.signal_ == nullptr) return ZE_RESULT_SUCCESS;
+ze_result_t Stream::wait_locked(StreamPoint &event) {
     Signal *reader = nullptr;
-    if (const ze_result_t result = Signals::instance().take(reader); result != ZE_RESULT_SUCCESS)
+    if (const ze_result_t result = Signals::of(device_).take(reader); result != ZE_RESULT_SUCCESS)
         return result;
     event.signal_->readers.push_back(reader);
-    const std::lock_guard lock(mutex_);
     told_ = false;
     if (const ze_result_t result =
-            calls().zeCommandListAppendBarrier(list_, nullptr, 1, &event.signal_->event);
+            calls().zeCommandListAppendBarrier(list(), nullptr, 1, &event.signal_->event);
         result != ZE_RESULT_SUCCESS)
         return result;
-    return calls().zeCommandListAppendBarrier(list_, reader->event, 0, nullptr);
+    return calls().zeCommandListAppendBarrier(list(), reader->event, 0, nullptr);
+}
+
+ze_result_t Stream::wait_for(StreamPoint &event) {
+    if (event.signal_ == nullptr) return ZE_RESULT_SUCCESS;
+    const std::lock_guard lock(mutex_);
+    unused_ = false;
+    return wait_locked(event);
 }
 
 ze_result_t Stream::record_end() {
@@ -78,6 +118,13 @@ ze_result_t Stream::synchronize() {
     return end_.synchronize();
 }
 
+ze_result_t Stream::destroy() {
+    const ze_result_t result = calls().zeCommandListDestroy(computes_);
+    if (copies_ == nullptr) return result;
+    const ze_result_t other = calls().zeCommandListDestroy(copies_);
+    return result == ZE_RESULT_SUCCESS ? other : result;
+}
+
 } // namespace ucd::ze
 
 using namespace ucd::ze;
@@ -89,25 +136,20 @@ gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest) {
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int priority) {
-    const DeviceFacts &device = found().of(current_device());
-    ze_command_queue_desc_t description{};
-    description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-    description.ordinal = device.compute_queues;
-    description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
-    description.priority = static_cast<ze_command_queue_priority_t>(priority);
+    const int device = current_device();
     ze_command_list_handle_t list = nullptr;
-    if (const ze_result_t result = calls().zeCommandListCreateImmediate(
-            found().context, device.device, &description, &list);
+    if (const ze_result_t result =
+            make_list(device, found().of(device).compute_queues,
+                      static_cast<ze_command_queue_priority_t>(priority), list);
         result != ZE_RESULT_SUCCESS)
         return result;
-    *stream = new Stream(list);
+    *stream = new Stream(list, device, Stream::Kind::own);
     return gpuSuccess;
 }
 
 gpuError_t gpuStreamDestroy(gpuStream_t stream) {
-    const ze_command_list_handle_t list = stream->list();
-    delete stream;
-    return calls().zeCommandListDestroy(list);
+    const std::unique_ptr<Stream> ended(stream);
+    return ended->destroy();
 }
 
 gpuError_t gpuStreamQuery(gpuStream_t stream) {

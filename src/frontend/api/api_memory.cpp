@@ -26,7 +26,7 @@ struct Handle {
     uint64_t process = 0;
     uint64_t address = 0; // there
     uint64_t bytes = 0;
-    char backend[16] = {};
+    char backend[8] = {};
     MemoryHandle memory;
 };
 static_assert(sizeof(Handle) == sizeof(ucd_ipc_handle_t));

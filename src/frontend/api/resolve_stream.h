@@ -20,7 +20,11 @@ inline Status resolve_stream(const Context &context, const ucd_stream_t &stream,
         UCD_TRY(find_executor(context, "stream", stream.backend, any, target.executor));
         UCD_TRY(target.executor.backend->device_of(target.stream, target.stream.device));
     }
-    return find_executor(context, "stream", stream.backend, target.stream.device, target.executor);
+    UCD_TRY(
+        find_executor(context, "stream", stream.backend, target.stream.device, target.executor));
+    if (stream.context == nullptr) return success;
+    return target.executor.backend->use_context(reinterpret_cast<uintptr_t>(stream.context),
+                                                target.stream.device);
 }
 
 } // namespace ucd

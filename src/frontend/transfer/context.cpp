@@ -32,7 +32,7 @@ Context::Context(Info from_environment, const Info *info)
         else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)
             slot.state = slot.backend->probe();
         if (slot.state.available && environment.ze_context)
-            if (!slot.backend->use_context(*environment.ze_context).ok()) {
+            if (!slot.backend->use_context(*environment.ze_context, 0).ok()) {
                 slot.state.available = false;
                 slot.state.reason = last_error().text;
             }

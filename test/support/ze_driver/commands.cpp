@@ -1,8 +1,14 @@
+#include "support/ze_driver/controls.h"
 #include "support/ze_driver/state.h"
 
 #include <chrono>
 
 namespace zedriver {
+namespace {
+
+std::atomic<unsigned> delay_us{knobs().delay_us};
+
+} // namespace
 
 void Event::set(bool value) {
     const std::lock_guard lock(mutex_);
@@ -25,22 +31,18 @@ bool Event::wait(uint64_t nanoseconds) {
     return changed_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), done);
 }
 
-CommandList::CommandList(Context *context)
-    : context_(context), random_(knobs().seed), thread_([this] { work(); }) {
-    ++objects;
-}
+Queue::Queue() : random_(knobs().seed), thread_([this] { work(); }) {}
 
-CommandList::~CommandList() {
+Queue::~Queue() {
     {
         const std::lock_guard lock(mutex_);
         ends_ = true;
     }
     changed_.notify_all();
     thread_.join();
-    --objects;
 }
 
-void CommandList::add(Command command) {
+void Queue::add(Command command) {
     {
         const std::lock_guard lock(mutex_);
         commands_.push_back(std::move(command));
@@ -48,13 +50,18 @@ void CommandList::add(Command command) {
     changed_.notify_all();
 }
 
-bool CommandList::may_start(const Command &command) {
+void Queue::wait_until_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return commands_.empty() && !running_; });
+}
+
+bool Queue::may_start(const Command &command) {
     for (Event *event : command.waits)
         if (!event->is_set()) return false;
     return true;
 }
 
-bool CommandList::take(Command &command) {
+bool Queue::take(Command &command) {
     std::vector<std::size_t> able;
     for (std::size_t i = 0; i < commands_.size(); ++i) {
         const bool ordered = commands_[i].barrier || !knobs().shuffle;
@@ -69,7 +76,7 @@ bool CommandList::take(Command &command) {
     return true;
 }
 
-void CommandList::work() {
+void Queue::work() {
     std::unique_lock lock(mutex_);
     while (!ends_) {
         Command command;
@@ -81,16 +88,22 @@ void CommandList::work() {
                 changed_.wait_for(lock, std::chrono::microseconds(100));
             continue;
         }
+        running_ = true;
         lock.unlock();
-        if (knobs().delay_us > 0)
-            std::this_thread::sleep_for(std::chrono::microseconds(knobs().delay_us));
+        if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
         if (command.run) {
             const DeviceAccess access;
             command.run();
         }
         if (command.signal != nullptr) command.signal->set(true);
         lock.lock();
+        running_ = false;
+        changed_.notify_all();
     }
 }
 
 } // namespace zedriver
+
+void ucd_ze_driver_delay(unsigned microseconds) {
+    zedriver::delay_us = microseconds;
+}

@@ -9,4 +9,9 @@ Result allocate(Context *context, std::size_t bytes, std::size_t alignment, ze_m
                 Device *device, void **address);
 Result release(Context *context, void *address);
 
+// With other processes: the memory is a file, of which a handle has a descriptor.
+Result share(Context *context, const void *address, ze_ipc_mem_handle_t &handle);
+Result open(Context *context, Device *device, const ze_ipc_mem_handle_t &handle, void **address);
+Result close(Context *context, const void *address);
+
 } // namespace zedriver

@@ -84,12 +84,18 @@ void require(cl_int error) {
 
 } // namespace
 
+namespace {
+
+// What a launch takes of a kernel.
+struct Launch {
+    cl_kernel kernel;
+    std::vector<unsigned char> argument;
+    std::size_t local[3], global[3];
+};
+
 // PoCL compiles kernels when they are enqueued: at once, as drivers do, and not while others poll
 // for what the kernel does.
-std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups) {
-    const std::size_t local[] = {kernel.group[0], kernel.group[1], kernel.group[2]};
-    const std::size_t global[] = {groups.groupCountX * local[0], groups.groupCountY * local[1],
-                                  groups.groupCountZ * local[2]};
+std::function<void()> enqueue(const Launch &launch) {
     OpenCl &cl = *open_cl();
     cl_int error = CL_SUCCESS;
     cl_event begin = clCreateUserEvent(cl.context, &error);
@@ -99,9 +105,9 @@ std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &group
     require(error);
     {
         const std::lock_guard lock(cl.mutex);
-        require(clSetKernelArg(kernel.kernel, 0, kernel.argument.size(), kernel.argument.data()));
-        require(clEnqueueNDRangeKernel(queue, kernel.kernel, 3, nullptr, global, local, 1, &begin,
-                                       nullptr));
+        require(clSetKernelArg(launch.kernel, 0, launch.argument.size(), launch.argument.data()));
+        require(clEnqueueNDRangeKernel(queue, launch.kernel, 3, nullptr, launch.global,
+                                       launch.local, 1, &begin, nullptr));
     }
     return [queue, begin] {
         require(clSetUserEventStatus(begin, CL_COMPLETE));
@@ -109,6 +115,19 @@ std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &group
         clReleaseCommandQueue(queue);
         clReleaseEvent(begin);
     };
+}
+
+} // namespace
+
+std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups, bool often) {
+    Launch launch{kernel.kernel, kernel.argument, {}, {}};
+    const std::size_t counts[] = {groups.groupCountX, groups.groupCountY, groups.groupCountZ};
+    for (int i = 0; i < 3; ++i) {
+        launch.local[i] = kernel.group[i];
+        launch.global[i] = counts[i] * kernel.group[i];
+    }
+    if (!often) return enqueue(launch);
+    return [launch] { enqueue(launch)(); };
 }
 
 } // namespace zedriver

@@ -6,7 +6,7 @@
 namespace zedriver {
 
 Result make_module(Context *context, const ze_module_desc_t &description, Module *&module);
-// The work of a launch.
-std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups);
+// The work of a launch; `often`: which may be done several times.
+std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &groups, bool often);
 
 } // namespace zedriver

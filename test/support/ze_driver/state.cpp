@@ -2,11 +2,19 @@
 
 #include "support/ze_driver/controls.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace zedriver {
 namespace {
+
+[[noreturn]] void end(const char *what, const char *why) {
+    std::fprintf(stderr, "ze_driver: %s %s\n", what, why);
+    std::abort();
+}
 
 unsigned number(const char *name, unsigned otherwise) {
     const char *text = std::getenv(name);
@@ -16,6 +24,9 @@ unsigned number(const char *name, unsigned otherwise) {
 Knobs read_knobs() {
     Knobs k;
     k.devices = number("UCD_ZE_DRIVER_DEVICES", 1);
+    k.parts = number("UCD_ZE_DRIVER_PARTS", 0);
+    k.keeps = number("UCD_ZE_DRIVER_KEEPS", 0) != 0;
+    k.blocks = number("UCD_ZE_DRIVER_BLOCKS", 0) != 0;
     k.delay_us = number("UCD_ZE_DRIVER_DELAY_US", 0);
     k.seed = number("UCD_ZE_DRIVER_SHUFFLE", 0);
     k.shuffle = std::getenv("UCD_ZE_DRIVER_SHUFFLE") != nullptr;
@@ -27,20 +38,37 @@ Knobs read_knobs() {
 
 // Which calls fail.
 struct FailingCalls {
+    struct Call {
+        std::string function;
+        bool each;
+        unsigned left; // calls until it fails, if it is not each
+    };
     std::mutex mutex;
-    std::string function;
-    unsigned left = 0; // calls until it fails; 0: each one
+    std::vector<Call> calls;
     unsigned failed = 0;
 
-    // NAME or NAME:N
+    // NAME or NAME:N, and more behind commas
     void set(const std::string &text) {
         const std::lock_guard lock(mutex);
-        const std::size_t colon = text.find(':');
-        function = text.substr(0, colon);
-        left = colon == std::string::npos
-                   ? 0
-                   : static_cast<unsigned>(std::atoi(text.c_str() + colon + 1));
         failed = 0;
+        calls.clear();
+        std::istringstream names(text);
+        for (std::string name; std::getline(names, name, ',');) {
+            const std::size_t colon = name.find(':');
+            const bool each = colon == std::string::npos;
+            calls.push_back({name.substr(0, colon), each,
+                             each ? 0 : static_cast<unsigned>(std::stoul(name.substr(colon + 1)))});
+        }
+    }
+    bool fails(const char *function) {
+        const std::lock_guard lock(mutex);
+        const auto call = std::find_if(calls.begin(), calls.end(), [function](const Call &c) {
+            return c.function == function;
+        });
+        if (call == calls.end() || (!call->each && --call->left > 0)) return false;
+        if (!call->each) calls.erase(call);
+        ++failed;
+        return true;
     }
 };
 
@@ -52,6 +80,17 @@ FailingCalls &failing_calls() {
         return made;
     }();
     return *f;
+}
+
+std::unique_ptr<Device> make_device(unsigned index) {
+    auto device = std::make_unique<Device>();
+    device->index = index;
+    for (unsigned i = 0; i < knobs().parts; ++i) {
+        device->parts.push_back(std::make_unique<Device>());
+        device->parts.back()->index = index;
+        device->parts.back()->whole = device.get();
+    }
+    return device;
 }
 
 OpenCl *find_pocl() {
@@ -84,17 +123,16 @@ const Knobs &knobs() {
 std::atomic<int> objects{0};
 
 bool is_failing(const char *function) {
-    FailingCalls &f = failing_calls();
-    const std::lock_guard lock(f.mutex);
-    if (f.function != function) return false;
-    if (f.left == 0) {
-        ++f.failed;
-        return true;
-    }
-    if (--f.left > 0) return false;
-    f.function.clear();
-    ++f.failed;
-    return true;
+    static std::atomic<bool> not_initialised{false};
+    const bool initialises = std::strcmp(function, "zeInit") == 0;
+    if (not_initialised && !initialises) end(function, "after a zeInit that failed");
+    const bool fails = failing_calls().fails(function);
+    if (initialises) not_initialised = fails;
+    return fails;
+}
+
+OneThread::OneThread(std::atomic<int> &users, const char *what) : users_(users) {
+    if (++users_ > 1) end(what, "in two threads at once");
 }
 
 OpenCl *open_cl() {
@@ -105,8 +143,7 @@ OpenCl *open_cl() {
 std::vector<std::unique_ptr<Device>> &devices() {
     static auto *all = [] {
         auto *made = new std::vector<std::unique_ptr<Device>>;
-        for (unsigned i = 0; i < knobs().devices; ++i)
-            made->push_back(std::make_unique<Device>(Device{i}));
+        for (unsigned i = 0; i < knobs().devices; ++i) made->push_back(make_device(i));
         return made;
     }();
     return *all;

@@ -1,7 +1,8 @@
-// The functions that the loader finds in a driver, in its tables. Those that the library does not
-// call are missing.
+// The functions that the loader finds in a driver, in its tables: drivers, devices, contexts,
+// memory. Those that nobody calls are missing.
+#include "support/ze_driver/calls.h"
+#include "support/ze_driver/controls.h"
 #include "support/ze_driver/memory.h"
-#include "support/ze_driver/modules.h"
 
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -13,21 +14,6 @@
 
 namespace zedriver {
 namespace {
-
-template <class Object, class Handle>
-Object *of(Handle handle) {
-    return reinterpret_cast<Object *>(handle);
-}
-template <class Handle, class Object>
-Handle handle_of(Object *object) {
-    return reinterpret_cast<Handle>(object);
-}
-
-// Every function begins with it.
-#define UCD_MAY_FAIL(function)                                                                     \
-    if (is_failing(#function)) return failure
-
-constexpr Result failure = ZE_RESULT_ERROR_DEVICE_LOST;
 
 // As functions that list things do: asked for none, they say how many there are.
 uint32_t listed(uint32_t *count, uint32_t there) {
@@ -72,6 +58,21 @@ Result driver_properties(ze_driver_handle_t, ze_driver_properties_t *properties)
     return ZE_RESULT_SUCCESS;
 }
 
+std::atomic<bool> spread{false};
+
+// Intel's: how many descriptors an allocation needs.
+Result memory_handles(ze_context_handle_t, const void *, uint32_t *count, ze_ipc_mem_handle_t *) {
+    *count = spread ? 2 : 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+Result driver_function(ze_driver_handle_t, const char *name, void **function) {
+    UCD_MAY_FAIL(zeDriverGetExtensionFunctionAddress);
+    if (std::strcmp(name, "zexMemGetIpcHandles") != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *function = reinterpret_cast<void *>(&memory_handles);
+    return ZE_RESULT_SUCCESS;
+}
+
 Result driver_extensions(ze_driver_handle_t, uint32_t *count, ze_driver_extension_properties_t *) {
     *count = 0;
     return ZE_RESULT_SUCCESS;
@@ -84,6 +85,15 @@ Result device_get(ze_driver_handle_t, uint32_t *count, ze_device_handle_t *found
     const uint32_t n = listed(count, static_cast<uint32_t>(devices().size()));
     for (uint32_t i = 0; found != nullptr && i < n; ++i)
         found[i] = handle_of<ze_device_handle_t>(devices()[i].get());
+    return ZE_RESULT_SUCCESS;
+}
+
+Result device_parts(ze_device_handle_t device, uint32_t *count, ze_device_handle_t *found) {
+    UCD_MAY_FAIL(zeDeviceGetSubDevices);
+    const auto &parts = of<Device>(device)->parts;
+    const uint32_t n = listed(count, static_cast<uint32_t>(parts.size()));
+    for (uint32_t i = 0; found != nullptr && i < n; ++i)
+        found[i] = handle_of<ze_device_handle_t>(parts[i].get());
     return ZE_RESULT_SUCCESS;
 }
 
@@ -125,7 +135,7 @@ Result device_queues(ze_device_handle_t, uint32_t *count,
 
 Result device_can_access(ze_device_handle_t device, ze_device_handle_t other, ze_bool_t *can) {
     UCD_MAY_FAIL(zeDeviceCanAccessPeer);
-    *can = knobs().peers || device == other ? 1 : 0;
+    *can = knobs().peers || of<Device>(device)->index == of<Device>(other)->index ? 1 : 0;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -203,171 +213,22 @@ Result memory_range(ze_context_handle_t context, const void *address, void **sta
     return ZE_RESULT_SUCCESS;
 }
 
-// Command lists --------------------------------------------------------------
+// Other processes --------------------------------------------------------------
 
-Result add(ze_command_list_handle_t list, std::function<void()> run, ze_event_handle_t signal,
-           uint32_t count, ze_event_handle_t *waits, bool barrier = false) {
-    Command command;
-    command.run = std::move(run);
-    command.signal = of<Event>(signal);
-    for (uint32_t i = 0; i < count; ++i) command.waits.push_back(of<Event>(waits[i]));
-    command.barrier = barrier;
-    of<CommandList>(list)->add(std::move(command));
-    return ZE_RESULT_SUCCESS;
+Result memory_share(ze_context_handle_t context, const void *address, ze_ipc_mem_handle_t *handle) {
+    UCD_MAY_FAIL(zeMemGetIpcHandle);
+    return share(of<Context>(context), address, *handle);
 }
 
-Result list_create(ze_context_handle_t context, ze_device_handle_t,
-                   const ze_command_queue_desc_t *description, ze_command_list_handle_t *list) {
-    UCD_MAY_FAIL(zeCommandListCreateImmediate);
-    if (description->stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC || description->ordinal > 1)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    *list = handle_of<ze_command_list_handle_t>(new CommandList(of<Context>(context)));
-    return ZE_RESULT_SUCCESS;
+Result memory_open(ze_context_handle_t context, ze_device_handle_t device,
+                   ze_ipc_mem_handle_t handle, ze_ipc_memory_flags_t, void **address) {
+    UCD_MAY_FAIL(zeMemOpenIpcHandle);
+    return open(of<Context>(context), of<Device>(device), handle, address);
 }
 
-Result list_destroy(ze_command_list_handle_t list) {
-    UCD_MAY_FAIL(zeCommandListDestroy);
-    delete of<CommandList>(list);
-    return ZE_RESULT_SUCCESS;
-}
-
-Result append_barrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count,
-                      ze_event_handle_t *waits) {
-    UCD_MAY_FAIL(zeCommandListAppendBarrier);
-    return add(list, nullptr, signal, count, waits, true);
-}
-
-Result append_copy(ze_command_list_handle_t list, void *to, const void *from, std::size_t bytes,
-                   ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
-    UCD_MAY_FAIL(zeCommandListAppendMemoryCopy);
-    return add(
-        list, [=] { std::memmove(to, from, bytes); }, signal, count, waits);
-}
-
-Result append_region(ze_command_list_handle_t list, void *to, const ze_copy_region_t *there,
-                     uint32_t to_pitch, uint32_t, const void *from, const ze_copy_region_t *here,
-                     uint32_t from_pitch, uint32_t, ze_event_handle_t signal, uint32_t count,
-                     ze_event_handle_t *waits) {
-    UCD_MAY_FAIL(zeCommandListAppendMemoryCopyRegion);
-    if (there->originX != 0 || there->originY != 0 || here->originX != 0 || here->originY != 0 ||
-        here->depth > 1)
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    const ze_copy_region_t region = *here;
-    return add(
-        list,
-        [=] {
-            for (std::size_t y = 0; y < region.height; ++y)
-                std::memmove(static_cast<char *>(to) + y * to_pitch,
-                             static_cast<const char *>(from) + y * from_pitch, region.width);
-        },
-        signal, count, waits);
-}
-
-// The arguments are those of now.
-Result append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
-                     const ze_group_count_t *groups, ze_event_handle_t signal, uint32_t count,
-                     ze_event_handle_t *waits) {
-    UCD_MAY_FAIL(zeCommandListAppendLaunchKernel);
-    if (of<Kernel>(kernel)->context != of<CommandList>(list)->context())
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return add(list, launch(*of<Kernel>(kernel), *groups), signal, count, waits);
-}
-
-// Events --------------------------------------------------------------
-
-Result pool_create(ze_context_handle_t, const ze_event_pool_desc_t *description, uint32_t,
-                   ze_device_handle_t *, ze_event_pool_handle_t *pool) {
-    UCD_MAY_FAIL(zeEventPoolCreate);
-    *pool = handle_of<ze_event_pool_handle_t>(new EventPool{description->count});
-    ++objects;
-    return ZE_RESULT_SUCCESS;
-}
-
-Result event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *description,
-                    ze_event_handle_t *event) {
-    UCD_MAY_FAIL(zeEventCreate);
-    if (description->index >= of<EventPool>(pool)->events) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    *event = handle_of<ze_event_handle_t>(new Event);
-    return ZE_RESULT_SUCCESS;
-}
-
-Result event_destroy(ze_event_handle_t event) {
-    delete of<Event>(event);
-    return ZE_RESULT_SUCCESS;
-}
-
-Result event_query(ze_event_handle_t event) {
-    UCD_MAY_FAIL(zeEventQueryStatus);
-    return of<Event>(event)->is_set() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-Result event_wait(ze_event_handle_t event, uint64_t nanoseconds) {
-    UCD_MAY_FAIL(zeEventHostSynchronize);
-    return of<Event>(event)->wait(nanoseconds) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-Result event_reset(ze_event_handle_t event) {
-    UCD_MAY_FAIL(zeEventHostReset);
-    of<Event>(event)->set(false);
-    return ZE_RESULT_SUCCESS;
-}
-
-// Kernels --------------------------------------------------------------
-
-Result module_create(ze_context_handle_t context, ze_device_handle_t,
-                     const ze_module_desc_t *description, ze_module_handle_t *module,
-                     ze_module_build_log_handle_t *log) {
-    UCD_MAY_FAIL(zeModuleCreate);
-    if (log != nullptr) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    Module *made = nullptr;
-    const Result result = make_module(of<Context>(context), *description, made);
-    *module = handle_of<ze_module_handle_t>(made);
-    return result;
-}
-
-Result kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *description,
-                     ze_kernel_handle_t *kernel) {
-    UCD_MAY_FAIL(zeKernelCreate);
-    const std::lock_guard lock(open_cl()->mutex);
-    cl_kernel made = clCreateKernel(of<Module>(module)->program, description->pKernelName, nullptr);
-    if (made == nullptr) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
-    auto created = std::make_unique<Kernel>();
-    created->kernel = made;
-    created->context = of<Module>(module)->context;
-    *kernel = handle_of<ze_kernel_handle_t>(created.release());
-    ++objects;
-    return ZE_RESULT_SUCCESS;
-}
-
-Result kernel_destroy(ze_kernel_handle_t kernel) {
-    UCD_MAY_FAIL(zeKernelDestroy);
-    clReleaseKernel(of<Kernel>(kernel)->kernel);
-    delete of<Kernel>(kernel);
-    --objects;
-    return ZE_RESULT_SUCCESS;
-}
-
-Result kernel_argument(ze_kernel_handle_t kernel, uint32_t index, std::size_t bytes,
-                       const void *value) {
-    UCD_MAY_FAIL(zeKernelSetArgumentValue);
-    if (index != 0) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
-    const auto *first = static_cast<const unsigned char *>(value);
-    of<Kernel>(kernel)->argument.assign(first, first + bytes);
-    return ZE_RESULT_SUCCESS;
-}
-
-Result kernel_group(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z) {
-    UCD_MAY_FAIL(zeKernelSetGroupSize);
-    uint32_t *group = of<Kernel>(kernel)->group;
-    group[0] = x;
-    group[1] = y;
-    group[2] = z;
-    return ZE_RESULT_SUCCESS;
-}
-
-Result kernel_access(ze_kernel_handle_t, ze_kernel_indirect_access_flags_t) {
-    UCD_MAY_FAIL(zeKernelSetIndirectAccess);
-    return ZE_RESULT_SUCCESS;
+Result memory_close(ze_context_handle_t context, const void *address) {
+    UCD_MAY_FAIL(zeMemCloseIpcHandle);
+    return close(of<Context>(context), address);
 }
 
 } // namespace
@@ -375,43 +236,22 @@ Result kernel_access(ze_kernel_handle_t, ze_kernel_indirect_access_flags_t) {
 
 using namespace zedriver;
 
-// Fills a table of the loader's, which has asked for it in its version.
-#define UCD_TABLE(name, Table, ...)                                                                \
-    extern "C" __attribute__((visibility("default"))) ze_result_t name(ze_api_version_t,           \
-                                                                       Table *t) {                 \
-        if (t == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;                             \
-        __VA_ARGS__;                                                                               \
-        return ZE_RESULT_SUCCESS;                                                                  \
-    }
-
 UCD_TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, t->pfnInit = init)
 UCD_TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, t->pfnGet = driver_get;
           t->pfnGetApiVersion = driver_version; t->pfnGetProperties = driver_properties;
-          t->pfnGetExtensionProperties = driver_extensions)
+          t->pfnGetExtensionProperties = driver_extensions;
+          t->pfnGetExtensionFunctionAddress = driver_function)
 UCD_TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t, t->pfnGet = device_get;
           t->pfnGetProperties = device_properties; t->pfnGetModuleProperties = device_modules;
           t->pfnGetCommandQueueGroupProperties = device_queues;
-          t->pfnCanAccessPeer = device_can_access)
+          t->pfnCanAccessPeer = device_can_access; t->pfnGetSubDevices = device_parts)
 UCD_TABLE(zeGetContextProcAddrTable, ze_context_dditable_t, t->pfnCreate = context_create;
           t->pfnDestroy = context_destroy)
 UCD_TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t, t->pfnAllocDevice = memory_of_device;
           t->pfnAllocHost = memory_of_host; t->pfnAllocShared = memory_of_both;
           t->pfnFree = memory_free; t->pfnGetAllocProperties = memory_properties;
-          t->pfnGetAddressRange = memory_range)
-UCD_TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t,
-          t->pfnCreateImmediate = list_create;
-          t->pfnDestroy = list_destroy; t->pfnAppendBarrier = append_barrier;
-          t->pfnAppendMemoryCopy = append_copy; t->pfnAppendMemoryCopyRegion = append_region;
-          t->pfnAppendLaunchKernel = append_launch)
-UCD_TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t, t->pfnCreate = pool_create)
-UCD_TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, t->pfnCreate = event_create;
-          t->pfnDestroy = event_destroy; t->pfnQueryStatus = event_query;
-          t->pfnHostSynchronize = event_wait; t->pfnHostReset = event_reset)
-UCD_TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t, t->pfnCreate = module_create)
-UCD_TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, t->pfnCreate = kernel_create;
-          t->pfnDestroy = kernel_destroy; t->pfnSetArgumentValue = kernel_argument;
-          t->pfnSetGroupSize = kernel_group; t->pfnSetIndirectAccess = kernel_access)
-
+          t->pfnGetAddressRange = memory_range; t->pfnGetIpcHandle = memory_share;
+          t->pfnOpenIpcHandle = memory_open; t->pfnCloseIpcHandle = memory_close)
 // The loader wants these, too.
 #define UCD_EMPTY_TABLE(name, Table) UCD_TABLE(name, Table, (void)t)
 UCD_EMPTY_TABLE(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)
@@ -454,6 +294,9 @@ UCD_EMPTY_TABLE(zesGetFanProcAddrTable, zes_fan_dditable_t)
 UCD_EMPTY_TABLE(zesGetLedProcAddrTable, zes_led_dditable_t)
 UCD_EMPTY_TABLE(zesGetRasProcAddrTable, zes_ras_dditable_t)
 UCD_EMPTY_TABLE(zesGetDiagnosticsProcAddrTable, zes_diagnostics_dditable_t)
-UCD_EMPTY_TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)
 UCD_EMPTY_TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
 UCD_EMPTY_TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
+
+void ucd_ze_driver_spread(bool has_parts) {
+    zedriver::spread = has_parts;
+}

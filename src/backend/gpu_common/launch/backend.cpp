@@ -156,7 +156,9 @@ public:
     BackendState probe() override { return driver::look(); }
     const BackendState &inspect() override { return driver::initialise(); }
 
-    Status use_context(uint64_t context) override { return driver::use_context(context); }
+    Status use_context(uint64_t context, int device) override {
+        return driver::use_context(context, device);
+    }
 
     bool find(const void *address, MemoryLocation &place) const override {
         if (!driver::find(address, place)) return false;
@@ -164,9 +166,14 @@ public:
         return true;
     }
 
+    Status check_unknown(const void *address) const override {
+        return driver::check_unknown(address);
+    }
+
     bool reaches(int device, const MemoryLocation &place) const override {
         if (place.owner != this || place.kind == MemoryKind::host) return false;
-        if (place.kind != MemoryKind::device || place.device == device) return true;
+        if (place.device == device) return true;
+        if (place.kind != MemoryKind::device) return driver::shares_host_memory(device, place);
         return place.own_access ? driver::has_access(device, place) : is_peer(device, place.device);
     }
 
@@ -328,29 +335,35 @@ private:
         return kept;
     }
 
-    // Asked for each pair of devices once.
+    enum class Peer : uint8_t { unknown, yes, no };
+
+    // Asked for each pair of devices until there is an answer.
     bool is_peer(int device, int other) const {
         if (device < 0 || device >= max_devices || other < 0 || other >= max_devices) return false;
         auto &known = peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(other)];
         Peer peer = known.load(std::memory_order_relaxed);
         if (peer == Peer::unknown) {
-            peer = enable_peer(device, other) ? Peer::yes : Peer::no;
+            peer = enable_peer(device, other);
             known.store(peer, std::memory_order_relaxed);
         }
         return peer == Peer::yes;
     }
 
-    static bool enable_peer(int device, int other) {
+    static Peer enable_peer(int device, int other) {
         int can = 0;
-        if (gpuDeviceCanAccessPeer(&can, device, other) != gpuSuccess || can == 0) return false;
+        if (gpuDeviceCanAccessPeer(&can, device, other) != gpuSuccess) {
+            (void)gpuGetLastError();
+            return Peer::unknown;
+        }
+        if (can == 0) return Peer::no;
         const driver::Current current(device);
-        if (!current.status.ok()) return false;
+        if (!current.status.ok()) return Peer::unknown;
         const gpuError_t error = gpuDeviceEnablePeerAccess(other, 0);
         if (error != gpuSuccess) (void)gpuGetLastError();
-        return error == gpuSuccess || error == gpuErrorPeerAccessAlreadyEnabled;
+        const bool enabled = error == gpuSuccess || error == gpuErrorPeerAccessAlreadyEnabled;
+        return enabled ? Peer::yes : Peer::no;
     }
 
-    enum class Peer : uint8_t { unknown, yes, no };
     mutable std::array<std::array<std::atomic<Peer>, max_devices>, max_devices> peers_ = {};
     std::mutex mutex_;
     std::array<std::unique_ptr<Device>, max_devices> devices_;

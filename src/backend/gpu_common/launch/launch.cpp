@@ -208,8 +208,9 @@ Status launch_job(const Submission &to, const Job &job) {
     if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), job.op))
         return not_prepared();
     if (job.op != Op::replace) return launch_reduction(launch);
-    if (plan.contiguous) return copy_range(launch, launch.typed + job.offset);
-    if (job.limits.engine == Engine::dma || is_faster_by_copy_engine(to.device, job))
+    const bool dma = job.limits.engine == Engine::dma;
+    if (plan.contiguous && !dma) return copy_range(launch, launch.typed + job.offset);
+    if (dma || is_faster_by_copy_engine(to.device, job))
         return copy_boxes(to.stream, {&job, 1}, to.mode == LaunchMode::capture);
     TransposeParams params;
     if (plan.matrix.found && transpose_params(launch, params))

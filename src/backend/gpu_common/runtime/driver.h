@@ -19,12 +19,19 @@ const BackendState &initialise();
 // What its vendor calls a device, which initialise() has counted; "" if the driver does not say.
 std::string name_of(int device);
 
-// The context that the user's memory belongs to, if the vendor's driver has several.
-Status use_context(uint64_t context);
+// The context that the user's memory of a device belongs to, if the vendor's driver has several.
+Status use_context(uint64_t context, int device);
 
 // Where an address is, but for the owner. False until some code in this process initialises the
 // driver.
 bool find(const void *address, MemoryLocation &place);
+
+// An address that find() does not know: INVALID_ARG, worded, if it may be in memory of another
+// context, and surely not in the host's.
+Status check_unknown(const void *address);
+
+// Whether a device uses pinned and managed memory of another one.
+bool shares_host_memory(int device, const MemoryLocation &place);
 
 // Whether all devices compute with elements of this kind.
 bool has_element(Element element);

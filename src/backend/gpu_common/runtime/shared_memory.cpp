@@ -36,7 +36,7 @@ Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handl
 Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocation) {
     gpuIpcMemHandle_t native;
     std::memcpy(&native, handle.native, sizeof native);
-    void *opened;
+    void *opened = nullptr;
     UCD_TRY(check(gpuIpcOpenMemHandle(&opened, native, gpuIpcMemLazyEnablePeerAccess),
                   "opening device memory of another process"));
     // The handle is untrusted: check its range against the real allocation.

@@ -1,0 +1,240 @@
+// Device memory for other processes. A handle of Level Zero's begins with a file descriptor, a
+// number that means something else to every other process. So what goes to others names this
+// process, too, and they take the descriptor from there.
+#include "ipc.h"
+
+#include "context.h"
+#include "descriptors.h"
+#include "loader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include <unistd.h>
+
+namespace ucd::ze {
+namespace {
+
+int descriptor_in(const ze_ipc_mem_handle_t &handle) {
+    int descriptor;
+    std::memcpy(&descriptor, handle.data, sizeof descriptor);
+    return descriptor;
+}
+
+void put_descriptor(ze_ipc_mem_handle_t &handle, int descriptor) {
+    std::memcpy(handle.data, &descriptor, sizeof descriptor);
+}
+
+// The same memory in all processes, but for the descriptor.
+bool have_same_rest(const ze_ipc_mem_handle_t &one, const ze_ipc_mem_handle_t &other) {
+    return std::equal(one.data + sizeof(int), one.data + sizeof one.data, other.data + sizeof(int));
+}
+
+// A short name of a file, by which a descriptor that means something else by now is found out.
+uint32_t digest(const File &file) {
+    const uint64_t mixed = (file.device * 0x9e3779b97f4a7c15u ^ file.number) * 0xbf58476d1ce4e5b9u;
+    return static_cast<uint32_t>(mixed >> 32);
+}
+
+// Allocations -------------------------------------------------------------------
+
+// Of the memory at that address now; no other memory ever has the same.
+ze_result_t find_id(const void *memory, uint64_t &id) {
+    ze_memory_allocation_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+    const ze_result_t result =
+        calls().zeMemGetAllocProperties(current_context(), memory, &properties, nullptr);
+    id = properties.type == ZE_MEMORY_TYPE_UNKNOWN ? 0 : properties.id;
+    return result;
+}
+
+// Whether the driver has spread it over several parts of a device, each with a descriptor. Intel's
+// drivers tell, by a function of their own, which does not know the loader's handles.
+bool has_several_parts(void *memory) {
+    using GetHandles =
+        ze_result_t (*)(ze_context_handle_t, const void *, uint32_t *, ze_ipc_mem_handle_t *);
+    const DeviceFacts &device = found().of(current_device());
+    void *function = nullptr, *context = nullptr;
+    if (calls().zeDriverGetExtensionFunctionAddress(found().drivers[device.driver].driver,
+                                                    "zexMemGetIpcHandles",
+                                                    &function) != ZE_RESULT_SUCCESS ||
+        function == nullptr ||
+        calls().zelLoaderTranslateHandle(ZEL_HANDLE_CONTEXT, current_context(), &context) !=
+            ZE_RESULT_SUCCESS)
+        return false;
+    uint32_t parts = 0;
+    return reinterpret_cast<GetHandles>(function)(static_cast<ze_context_handle_t>(context), memory,
+                                                  &parts, nullptr) == ZE_RESULT_SUCCESS &&
+           parts > 1;
+}
+
+// What this process has exported. Never twice, since some drivers make a descriptor each time.
+class Exports {
+public:
+    static Exports &instance() {
+        static auto *exports = new Exports; // used until the very end
+        return *exports;
+    }
+
+    ze_result_t get(void *memory, gpuIpcMemHandle_t &handle) {
+        uint64_t id = 0;
+        if (const ze_result_t result = find_id(memory, id); result != ZE_RESULT_SUCCESS)
+            return result;
+        const std::lock_guard lock(mutex_);
+        auto it = exports_.find(memory);
+        if (it == exports_.end() || it->second.id != id) {
+            forget_freed();
+            Export made;
+            made.id = id;
+            if (const ze_result_t result = make(memory, made); result != ZE_RESULT_SUCCESS)
+                return result;
+            it = exports_.insert_or_assign(memory, std::move(made)).first;
+        }
+        if (!it->second.settled)
+            if (const ze_result_t result = settle_owner(memory, it->second);
+                result != ZE_RESULT_SUCCESS)
+                return result;
+        handle = {it->second.native, ::getpid(), digest(it->second.file)};
+        return ZE_RESULT_SUCCESS;
+    }
+
+    void forget(void *memory) {
+        const std::lock_guard lock(mutex_);
+        exports_.erase(memory);
+    }
+
+private:
+    struct Export {
+        uint64_t id = 0;
+        ze_ipc_mem_handle_t native{};
+        File file;
+        Descriptor own; // if it is not the driver's to close
+        bool settled = false;
+    };
+
+    static ze_result_t make(void *memory, Export &made) {
+        if (has_several_parts(memory)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        return calls().zeMemGetIpcHandle(current_context(), memory, &made.native);
+    }
+
+    // Older drivers make a descriptor each time, which is the caller's; newer ones keep theirs.
+    static ze_result_t settle_owner(void *memory, Export &made) {
+        ze_ipc_mem_handle_t again{};
+        if (const ze_result_t result = calls().zeMemGetIpcHandle(current_context(), memory, &again);
+            result != ZE_RESULT_SUCCESS)
+            return result;
+        const int first = descriptor_in(made.native), second = descriptor_in(again);
+        if (look_at(first, made.file) != ZE_RESULT_SUCCESS)
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; // handles of another kind
+        if (first != second) {
+            made.own = Descriptor(first);
+            const Descriptor not_needed(second);
+        }
+        made.settled = true;
+        return ZE_RESULT_SUCCESS;
+    }
+
+    // Programs free their memory without a word.
+    void forget_freed() {
+        std::erase_if(exports_, [](const auto &entry) {
+            uint64_t id = 0;
+            return find_id(entry.first, id) == ZE_RESULT_SUCCESS && id != entry.second.id;
+        });
+    }
+
+    std::mutex mutex_;
+    std::map<void *, Export> exports_;
+};
+
+// Mappings -------------------------------------------------------------------
+
+// What this process has opened. Never twice at a time: drivers may give the same address again, and
+// end it with the first close.
+class Imports {
+public:
+    static Imports &instance() {
+        static auto *imports = new Imports; // used until the very end
+        return *imports;
+    }
+
+    ze_result_t open(const gpuIpcMemHandle_t &handle, void *&memory) {
+        // Descriptors of this process need no taking; such a handle is of another pid namespace.
+        if (handle.process == ::getpid()) return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        Import made;
+        made.device = current_device();
+        made.native = handle.native;
+        ze_result_t result = take(handle.process, descriptor_in(handle.native), made.descriptor);
+        if (result == ZE_RESULT_SUCCESS) result = look_at(made.descriptor.number(), made.file);
+        if (result != ZE_RESULT_SUCCESS) return result;
+        if (digest(made.file) != handle.file) return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        put_descriptor(made.native, made.descriptor.number());
+        const std::lock_guard lock(mutex_);
+        const auto open = std::find_if(imports_.begin(), imports_.end(), [&](const Import &i) {
+            return i.file == made.file && i.device == made.device &&
+                   have_same_rest(i.native, made.native);
+        });
+        if (open != imports_.end()) {
+            ++open->uses;
+            memory = open->memory;
+            return ZE_RESULT_SUCCESS;
+        }
+        imports_.emplace_back(); // from here on, nothing throws
+        result = calls().zeMemOpenIpcHandle(current_context(), found().of(made.device).device,
+                                            made.native, 0, &made.memory);
+        if (result != ZE_RESULT_SUCCESS) {
+            imports_.pop_back();
+            return result;
+        }
+        memory = made.memory;
+        imports_.back() = std::move(made);
+        return ZE_RESULT_SUCCESS;
+    }
+
+    ze_result_t close(void *memory) {
+        const std::lock_guard lock(mutex_);
+        const auto open = std::find_if(imports_.begin(), imports_.end(),
+                                       [&](const Import &i) { return i.memory == memory; });
+        if (open == imports_.end()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        if (--open->uses > 0) return ZE_RESULT_SUCCESS;
+        const ze_result_t result = calls().zeMemCloseIpcHandle(current_context(), memory);
+        imports_.erase(open);
+        return result;
+    }
+
+private:
+    struct Import {
+        int device = 0;
+        ze_ipc_mem_handle_t native{};
+        File file;
+        Descriptor descriptor; // stays as long as the mapping: drivers may look at it again
+        void *memory = nullptr;
+        unsigned uses = 1;
+    };
+    std::mutex mutex_;
+    std::list<Import> imports_;
+};
+
+} // namespace
+
+void forget_export(void *memory) {
+    Exports::instance().forget(memory);
+}
+
+} // namespace ucd::ze
+
+using namespace ucd::ze;
+
+gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *handle, void *memory) {
+    return Exports::instance().get(memory, *handle);
+}
+
+gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned) {
+    return Imports::instance().open(handle, *memory);
+}
+
+gpuError_t gpuIpcCloseMemHandle(void *memory) {
+    return Imports::instance().close(memory);
+}
