@@ -77,8 +77,10 @@ public:
     // the driver: while the process has not, no address is known.
     virtual bool find(const void *address, MemoryLocation &place) const = 0;
 
-    // Of an address that no backend knows. INVALID_ARG if this driver may have memory there that
-    // cannot be told, and the host has none.
+    // Whether its driver may have memory that find() does not know. Then check_unknown() is asked
+    // about addresses that no backend knows: INVALID_ARG if there may be such memory, and the host
+    // has none there.
+    virtual bool hides_memory() const { return false; }
     virtual Status check_unknown(const void *) const { return success; }
 
     // Whether kernels on `device` can load from and store to `place`, which may be another

@@ -8,6 +8,7 @@
 #include "streams.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 
@@ -78,11 +79,24 @@ bool find_in(ze_context_handle_t context, std::size_t driver, const void *addres
 }
 
 // The kernel reads a set of signals there, and then finds that it is to do nothing with it.
-bool is_readable(const void *address) {
+bool can_be_read(const void *address) {
     constexpr int nothing = ~0;
     constexpr uintptr_t set_bytes = 8;
     const auto set = reinterpret_cast<uintptr_t>(address) & ~(set_bytes - 1); // within a page
     return ::syscall(SYS_rt_sigprocmask, nothing, set, nullptr, set_bytes) == 0 || errno != EFAULT;
+}
+
+// Programs use the same buffers again, and asking the kernel takes longer than a small move. A page
+// that has since been unmapped is as if nobody had looked.
+bool is_readable(const void *address) {
+    constexpr std::size_t kept = 64;
+    thread_local std::array<uintptr_t, kept> readable{};
+    const uintptr_t page = reinterpret_cast<uintptr_t>(address) >> 12;
+    uintptr_t &known = readable[page % kept];
+    if (known == page && page != 0) return true;
+    if (!can_be_read(address)) return false;
+    known = page;
+    return true;
 }
 
 } // namespace

@@ -40,5 +40,6 @@ inline constexpr gpu::Tuning tuning = {
 
 // What the runtime can do.
 inline constexpr bool captures_streams = false; // into graphs
+inline constexpr bool has_contexts = true;      // of which each knows its own memory only
 
 } // namespace ucd::UCD_GPU

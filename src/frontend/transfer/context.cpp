@@ -38,6 +38,7 @@ Context::Context(Info from_environment, const Info *info)
             }
         if (!slot.state.available) slot.backend.reset();
         devices = devices || (!is_host && slot.state.available);
+        if (slot.state.available && slot.backend->hides_memory()) hides_memory = slot.backend.get();
         slots.push_back(std::move(slot));
     }
     host_ = slots[host_index].backend.get();

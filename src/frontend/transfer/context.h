@@ -43,6 +43,7 @@ public:
     std::vector<BackendSlot> slots; // as the registry lists them
     // Whether any backend but the host's is available; if not, every buffer is host memory.
     bool devices = false;
+    const Backend *hides_memory = nullptr; // the one that does
     Info environment;
     Hints defaults; // the environment's, for calls without an info
     std::unique_ptr<BatchCache> batches;

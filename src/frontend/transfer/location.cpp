@@ -34,17 +34,6 @@ Status find_location(const Context &context, const Hints &hints, const LocationH
     return success;
 }
 
-namespace {
-
-Status check_unknown(const Context &context, const void *address) {
-    if (!context.devices) return success;
-    for (const BackendSlot &slot : context.slots)
-        if (slot.backend != nullptr) UCD_TRY(slot.backend->check_unknown(address));
-    return success;
-}
-
-} // namespace
-
 Status LocationCache::find(const LocationHint *hint, const void *address,
                            MemoryLocation &location) {
     if (hint == nullptr)
@@ -54,8 +43,9 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
                 return success;
             }
     UCD_TRY(find_location(context_, hints_, hint, address, location));
-    if (hint == nullptr && location.owner == nullptr && !hints_.host_only)
-        UCD_TRY(check_unknown(context_, address));
+    const bool unknown = hint == nullptr && location.owner == nullptr && !hints_.host_only;
+    if (unknown && context_.hides_memory != nullptr)
+        UCD_TRY(context_.hides_memory->check_unknown(address));
     if (location.holds(address)) known_[next_++ % known_.size()] = location;
     return success;
 }

@@ -37,5 +37,6 @@ inline constexpr gpu::Tuning tuning = {
 };
 
 inline constexpr bool captures_streams = true; // into graphs
+inline constexpr bool has_contexts = false;    // of which each knows its own memory only
 
 } // namespace ucd::UCD_GPU

@@ -166,6 +166,7 @@ public:
         return true;
     }
 
+    bool hides_memory() const override { return has_contexts; }
     Status check_unknown(const void *address) const override {
         return driver::check_unknown(address);
     }
