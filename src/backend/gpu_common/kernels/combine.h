@@ -65,7 +65,8 @@ template <Op op, class Value, class Index>
 UCD_GPU_FUNCTION Pair<Value, Index> combined(Pair<Value, Index> a, Pair<Value, Index> b) {
     const bool better = op == Op::maxloc ? b.value > a.value : b.value < a.value;
     const bool earlier = b.value == a.value && b.index < a.index;
-    return better || earlier ? b : a;
+    const bool other = better || earlier;
+    return {other ? b.value : a.value, other ? b.index : a.index};
 }
 
 } // namespace ucd::UCD_GPU
