@@ -65,8 +65,8 @@ template <Op op, class Value, class Index>
 UCD_GPU_FUNCTION Pair<Value, Index> combined(Pair<Value, Index> a, Pair<Value, Index> b) {
     const bool better = op == Op::maxloc ? b.value > a.value : b.value < a.value;
     const bool earlier = b.value == a.value && b.index < a.index;
-    const bool other = better || earlier;
-    return {other ? b.value : a.value, other ? b.index : a.index};
+    if (better || earlier) a = b; // not a choice of two objects, of which some compilers make addresses
+    return a;
 }
 
 } // namespace ucd::UCD_GPU
