@@ -31,3 +31,5 @@ def compile_natively(ocloc, spirv, device, flags):
                              text=True, errors="replace")
         native = Path(folder) / "native"
         return Code(native.read_bytes() if run.returncode == 0 and native.exists() else None, run.stdout)
+
+
