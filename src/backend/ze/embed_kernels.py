@@ -66,9 +66,9 @@ def main():
 
         def place(data):
             nonlocal at
-            binary.write(data)
-            at += len(data)
-            return f"{{ucd_ze_modules + {at - len(data)}, {len(data)}}}"
+            begin = at
+            at += binary.write(data + bytes(-len(data) % 8))  # SPIR-V consists of words
+            return f"{{ucd_ze_modules + {begin}, {len(data)}}}"
 
         for module, (data, native) in zip(modules, contents):
             module.update(offset=at, bytes=len(data))

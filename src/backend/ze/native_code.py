@@ -30,6 +30,8 @@ def compile_natively(ocloc, spirv, device, flags):
         run = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, errors="replace")
         native = Path(folder) / "native"
-        return Code(native.read_bytes() if run.returncode == 0 and native.exists() else None, run.stdout)
+        binary = native.read_bytes() if run.returncode == 0 and native.exists() else b""
+        # Some versions that fail leave a file without kernels.
+        return Code(binary if b".ze_info" in binary else None, run.stdout)
 
 
