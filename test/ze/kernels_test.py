@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 MOST_BYTES = 8_000_000
-DEVICES = ['pvc', 'dg2']
+DEVICES = ['pvc', 'dg2', 'tgllp', 'skl']
 # Which of the two are to be seen.
 WIDE = {
     'pack_s_w16': ('loads', 'stores'),
