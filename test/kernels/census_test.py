@@ -166,7 +166,7 @@ class GpuCensus(unittest.TestCase):
         kernels = self.backend.reduce_kernels()
         names = [format_name(kernel) for kernel in kernels]
         defined = [name for file, text in self.texts.items() if file.startswith("reduce_")
-                   for name in re.findall(r"UCD_GPU_KERNEL\((\w+), ReduceParams\)", text)]
+                   for name in re.findall(r"UCD_GPU_INDEXING_KERNEL\((\w+), ReduceParams\)", text)]
         self.assertCountEqual(defined, [format_name(kernel) for kernel in kernels
                                         if self.backend.has_vectors(kernel)])
         table = self.texts["reduce_any.cpp"]

@@ -1,198 +1,42 @@
 #!/usr/bin/env python3
-"""Makes SPIR-V modules of few kernels from those of a whole file, so that a device compiles only what it runs.
+"""Embeds kernels as SPIR-V, and for some devices as native code besides.
 
-    embed_kernels.py --simplify OPT --translate LLVM_SPIRV [--validate SPIRV_VAL] OUTPUT.cpp OUTPUT.bin FILE.bc...
+    embed_kernels.py --simplify OPT --translate LLVM_SPIRV [--validate SPIRV_VAL] [--ocloc OCLOC --devices pvc,dg2]
+                     OUTPUT.cpp OUTPUT.bin OUTPUT.json FILE.bc...
 
 OUTPUT.bin gets all modules, one behind the other. OUTPUT.cpp includes it and says where each kernel's module
-is. Reductions of one kind of element share a module, since they share most of their code; every other kernel
-has its own. A kernel that is in several files is there as often, in the order of the files.
+is; OUTPUT.json says it to tools. Reductions of one kind of element share a module, since they share most of their
+code; every other kernel has its own. A kernel that is in several files is there as often, in the order of the files.
 """
 
 import argparse
-import re
+import json
+import os
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-MAGIC = 0x07230203
-HEADER_WORDS = 5
+sys.dont_write_bytecode = True  # nothing is written beside the sources
 
-# Opcodes of the SPIR-V specification, 3.32.
-NAMES = {2, 3, 4, 5, 6, 7, 8, 317, 330}  # sources, names, lines, processed: nothing that runs
-EXTENDED_IMPORT, MEMORY_MODEL, ENTRY_POINT, EXECUTION_MODE, CAPABILITY = 11, 14, 15, 16, 17
-EXTENSION = 10
-TYPE_FLOAT, FUNCTION, FUNCTION_END, FUNCTION_CALL = 22, 54, 56, 57
-DECORATE, MEMBER_DECORATE = 71, 72
-# Opcodes of types, constants and variables, by where the number of what they define stands.
-DEFINES_AT_1 = {EXTENDED_IMPORT, *range(19, 40)}
-DEFINES_AT_2 = {1, *range(41, 53), 59}
-# What stands in functions without a result: stores, copies, barriers, merges, branches.
-LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
-DEFINES_NOTHING = {62, 63, 64, 224, 225, 228, 246, 247, *range(249, 258)}
-CAPABILITY_FLOAT64, CAPABILITY_LINKAGE = 10, 5
-DECORATION_LINKAGE = 41
+from native_code import build_flags, compile_natively
+from spirv_modules import File
 
 
-def text_at(words):
-    return b"".join(struct.pack("<I", word) for word in words).split(b"\0")[0].decode()
-
-
-# Variables to values, and no block or load twice: half of the bytes. Not inlined: that would be more again.
-# Passes that change arithmetic make integers of odd widths and `freeze`, which SPIR-V does not have.
-PASSES = "function(sroa,early-cse,simplifycfg),globaldce"
-
-
-def successors(block):
-    """The labels that the last instruction of a block names."""
-    last = block[-1]
-    opcode = last[0] & 0xFFFF
-    if opcode == BRANCH:
-        return last[1:2]
-    if opcode == BRANCH_CONDITIONAL:
-        return last[2:4]
-    # A default, and then pairs of a number and a label: no switch here is over 64 bits.
-    return last[2:3] + last[4::2] if opcode == SWITCH else ()
-
-
-def in_order(body):
-    """A function's instructions with each block behind all that dominate it, as SPIR-V wants it."""
-    starts = [i for i, instruction in enumerate(body) if instruction[0] & 0xFFFF == LABEL]
-    ends = [*starts[1:], len(body) - 1]
-    blocks = {body[start][1]: body[start:end] for start, end in zip(starts, ends)}
-    entry = body[starts[0]][1]
-    left, seen = [], {entry}  # blocks in the order in which a search in depth leaves them
-    path = [(entry, iter(successors(blocks[entry])))]
-    while path:
-        label, waiting = path[-1]
-        following = next((label for label in waiting if label not in seen), None)
-        if following is None:
-            left.append(label)
-            path.pop()
-        else:
-            seen.add(following)
-            path.append((following, iter(successors(blocks[following]))))
-    ordered = [instruction for label in reversed(left) for instruction in blocks[label]]
-    return [*body[:starts[0]], *ordered, body[-1]]
-
-
-class Module:
-    def __init__(self, simplifier, translator, path):
-        simplified = subprocess.run(
-            [simplifier, "-passes=" + PASSES, path, "-o", "-"], stdout=subprocess.PIPE, check=True
-        ).stdout
-        data = subprocess.run(
-            [translator, "--spirv-max-version=1.2", "-", "-o", "-"],
-            input=simplified, stdout=subprocess.PIPE, check=True,
-        ).stdout
-        words = struct.unpack(f"<{len(data) // 4}I", data)
-        if words[0] != MAGIC:
-            sys.exit(f"{translator} made no SPIR-V of {path}")
-        self.header = words[:HEADER_WORDS]
-        self.before, self.functions, self.calls = [], {}, {}
-        self.entries = {}
-        body = None
-        at = HEADER_WORDS
-        while at < len(words):
-            opcode, count = words[at] & 0xFFFF, words[at] >> 16
-            instruction = words[at:at + count]
-            at += count
-            if opcode in NAMES:
-                continue
-            if opcode == FUNCTION:
-                body = self.functions.setdefault(instruction[2], [])
-                self.calls[instruction[2]] = calls = set()
-            if body is None:
-                self.before.append((opcode, instruction))
-                if opcode == ENTRY_POINT:
-                    self.entries[text_at(instruction[3:])] = instruction[2]
-                continue
-            body.append(instruction)
-            if opcode == FUNCTION_CALL:
-                calls.add(instruction[3])
-            if opcode == FUNCTION_END:
-                body[:] = in_order(body)
-                body = None
-
-    def defined(self, opcode, instruction):
-        if opcode in DEFINES_AT_1:
-            return instruction[1]
-        return instruction[2] if opcode in DEFINES_AT_2 else None
-
-    @staticmethod
-    def defined_in_body(instruction):
-        opcode = instruction[0] & 0xFFFF
-        if opcode == LABEL:
-            return instruction[1]
-        return None if opcode in DEFINES_NOTHING or len(instruction) < 3 else instruction[2]
-
-    def groups(self):
-        """The kernels of each module."""
-        groups = {}
-        for kernel in self.entries:
-            alone = kernel.removesuffix("_batch") if kernel.startswith("reduce") else kernel
-            reduction = re.fullmatch("reduce_[a-z]+_(\\w+)", alone)
-            groups.setdefault(reduction[1] if reduction else alone, []).append(kernel)
-        return groups.values()
-
-    def module_of(self, kernels):
-        """The words of a module with these kernels only, and whether it has doubles."""
-        entries = {self.entries[kernel] for kernel in kernels}
-        kept, waiting = {}, list(entries)
-        while waiting:
-            function = waiting.pop()
-            if function not in kept:
-                kept[function] = self.functions[function]
-                waiting += self.calls[function]
-        # A word that is not a reference may look like one, and then keeps something for nothing.
-        needed = {word for body in kept.values() for instruction in body for word in instruction[1:]}
-        declarations = []
-        for opcode, instruction in reversed(self.before):
-            number = self.defined(opcode, instruction)
-            if number is None or number in needed:
-                if number is not None:
-                    needed.update(instruction[1:])
-                declarations.append((opcode, instruction))
-        declarations.reverse()
-        present = {self.defined(opcode, instruction) for opcode, instruction in declarations}
-        for body in kept.values():
-            present.update(map(self.defined_in_body, body))
-        doubles = any(
-            opcode == TYPE_FLOAT and instruction[2] == 64 for opcode, instruction in declarations
-        )
-        out = list(self.header)
-        for opcode, instruction in declarations:
-            if self.belongs(opcode, instruction, entries, present, doubles):
-                out += self.without_absent(opcode, instruction, present)
-        for body in (self.functions[number] for number in self.functions if number in kept):
-            for instruction in body:
-                out += instruction
-        return out, doubles
-
-    def belongs(self, opcode, instruction, entries, present, doubles):
-        if opcode == CAPABILITY:
-            # Nothing is imported or exported any more.
-            return instruction[1] != CAPABILITY_LINKAGE and (
-                doubles or instruction[1] != CAPABILITY_FLOAT64
-            )
-        if opcode == ENTRY_POINT:
-            return instruction[2] in entries
-        if opcode == EXECUTION_MODE:
-            return instruction[1] in entries
-        if opcode in (DECORATE, MEMBER_DECORATE):
-            linkage = opcode == DECORATE and instruction[2] == DECORATION_LINKAGE
-            return instruction[1] in present and not linkage
-        return True
-
-    @staticmethod
-    def without_absent(opcode, instruction, present):
-        """An entry point lists the variables that it uses, behind its name."""
-        if opcode != ENTRY_POINT:
-            return instruction
-        words = len(text_at(instruction[3:]).encode()) // 4 + 1
-        fixed = instruction[1:3 + words]
-        used = tuple(word for word in instruction[3 + words:] if word in present)
-        return ((1 + len(fixed) + len(used)) << 16 | ENTRY_POINT, *fixed, *used)
+def finished(arguments, words, module):
+    """A module's bytes, validated, and its native code."""
+    data = struct.pack(f"<{len(words)}I", *words)
+    if arguments.validate:
+        subprocess.run([arguments.validate, "--target-env", "opencl2.2", "-"], input=data, check=True)
+    natives = []
+    for device in filter(None, arguments.devices.split(",")):
+        code = compile_natively(arguments.ocloc, data, device, module["flags"])
+        if code.binary is not None:
+            natives.append(code.binary)
+        elif not module["doubles"]:  # which not all devices have
+            sys.exit(f"{arguments.ocloc} compiles {module['kernels'][0]} not for {device}: {code.messages}")
+    return data, natives
 
 
 def main():
@@ -200,26 +44,42 @@ def main():
     parser.add_argument("--simplify", required=True)
     parser.add_argument("--translate", required=True)
     parser.add_argument("--validate")
+    parser.add_argument("--ocloc")
+    parser.add_argument("--devices", default="")
     parser.add_argument("source", type=Path)
     parser.add_argument("binary", type=Path)
+    parser.add_argument("index", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
     arguments = parser.parse_args()
-    rows, at = [], 0
+    modules, words = [], []
+    for path in arguments.files:
+        file = File(arguments.simplify, arguments.translate, path)
+        for kernels in file.groups():
+            made, doubles = file.module_of(kernels)
+            modules.append({"kernels": kernels, "doubles": doubles, "flags": build_flags(kernels)})
+            words.append(made)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        contents = list(pool.map(lambda w, m: finished(arguments, w, m), words, modules))
+    at = 0
+    natives, rows = [], []
     with arguments.binary.open("wb") as binary:
-        for path in arguments.files:
-            module = Module(arguments.simplify, arguments.translate, path)
-            for kernels in module.groups():
-                words, doubles = module.module_of(kernels)
-                data = struct.pack(f"<{len(words)}I", *words)
-                if arguments.validate:
-                    subprocess.run(
-                        [arguments.validate, "--target-env", "opencl2.2", "-"],
-                        input=data, check=True,
-                    )
-                place = f"{at}, {len(data)}, {str(doubles).lower()}"
-                rows += [f'    {{"{kernel}", {place}}},\n' for kernel in kernels]
-                binary.write(data)
-                at += len(data)
+
+        def place(data):
+            nonlocal at
+            begin = at
+            at += binary.write(data + bytes(-len(data) % 8))  # SPIR-V consists of words
+            return f"{{ucd_ze_modules + {begin}, {len(data)}}}"
+
+        for module, (data, native) in zip(modules, contents):
+            module.update(offset=at, bytes=len(data))
+            spirv = place(data)
+            span = f"{{natives + {len(natives)}, {len(native)}}}" if native else "{}"
+            natives += map(place, native)
+            doubles = str(module["doubles"]).lower()
+            rows += [f'    {{"{kernel}", {spirv}, {span}, {doubles}, "{module["flags"]}"}},\n'
+                     for kernel in module["kernels"]]
+    arguments.index.write_text(json.dumps(modules))
+    table = "static const Code natives[] = {\n" + "".join(f"    {native},\n" for native in natives) + "};\n"
     arguments.source.write_text(f"""// Made by embed_kernels.py.
 #include "kernel_modules.h"
 
@@ -229,9 +89,11 @@ asm(".section .rodata\\n"
     ".global ucd_ze_modules\\n"
     "ucd_ze_modules: .incbin \\"{arguments.binary.resolve()}\\"\\n"
     ".previous\\n");
+extern "C" const unsigned char ucd_ze_modules[];
 
 namespace ucd::ze {{
 
+{table if natives else ""}
 static const KernelModule modules[] = {{
 {"".join(rows)}}};
 

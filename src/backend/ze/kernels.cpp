@@ -27,9 +27,9 @@ struct LoadedKernel {
 
 namespace {
 
-// Modules by device and offset; they stay to the end.
+// Modules by device and SPIR-V; they stay to the end.
 std::mutex loading;
-std::map<std::pair<int, std::size_t>, ze_module_handle_t> modules;
+std::map<std::pair<int, const unsigned char *>, ze_module_handle_t> modules;
 
 LoadedKernel *find_loaded(const Kernel &kernel, int device) {
     for (LoadedKernel *k = kernel.loaded.load(std::memory_order_acquire); k != nullptr; k = k->next)
@@ -44,15 +44,23 @@ const KernelModule *find_module(const char *name, const DeviceFacts &device) {
     return nullptr;
 }
 
-ze_result_t compile(const DeviceFacts &device, const KernelModule &module,
-                    ze_module_handle_t &made) {
+ze_result_t make(const DeviceFacts &device, ze_module_format_t format, Code code, const char *flags,
+                 ze_module_handle_t &made) {
     ze_module_desc_t description{};
     description.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-    description.format = ZE_MODULE_FORMAT_IL_SPIRV;
-    description.inputSize = module.bytes;
-    description.pInputModule = ucd_ze_modules + module.offset;
-    description.pBuildFlags = "";
+    description.format = format;
+    description.inputSize = code.size();
+    description.pInputModule = code.data();
+    description.pBuildFlags = flags;
     return calls().zeModuleCreate(current_context(), device.device, &description, &made, nullptr);
+}
+
+// A driver refuses native code for other devices, or for other drivers.
+ze_result_t make(const DeviceFacts &device, const KernelModule &module, ze_module_handle_t &made) {
+    for (const Code native : module.natives)
+        if (make(device, ZE_MODULE_FORMAT_NATIVE, native, "", made) == ZE_RESULT_SUCCESS)
+            return ZE_RESULT_SUCCESS;
+    return make(device, ZE_MODULE_FORMAT_IL_SPIRV, module.spirv, module.flags, made);
 }
 
 // With the lock held.
@@ -61,9 +69,9 @@ ze_result_t load(const Kernel &kernel, int index, LoadedKernel *&loaded) {
     const KernelModule *module = find_module(kernel.name, device);
     if (module == nullptr) return gpuErrorNotSupported;
     auto made = std::make_unique<LoadedKernel>();
-    ze_module_handle_t &in = modules[{index, module->offset}];
+    ze_module_handle_t &in = modules[{index, module->spirv.data()}];
     if (in == nullptr)
-        if (const ze_result_t result = compile(device, *module, in); result != ZE_RESULT_SUCCESS)
+        if (const ze_result_t result = make(device, *module, in); result != ZE_RESULT_SUCCESS)
             return result;
     ze_kernel_desc_t description{};
     description.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC;

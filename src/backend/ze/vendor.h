@@ -65,6 +65,16 @@ T load_table(const T *address);
 #define UCD_GPU_FUNCTION __attribute__((device, internal_linkage)) inline
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     extern "C" __attribute__((global)) void name(const Params params)
+// A kernel's parameters are in registers, of which each thread would make a copy in memory to find
+// what has an index there. So a block has one copy.
+#define UCD_GPU_INDEXING_KERNEL(name, Params)                                                      \
+    UCD_GPU_FUNCTION void run_##name(const Params &params);                                        \
+    extern "C" __attribute__((global)) void name(const RawParams<sizeof(Params)> params) {         \
+        alignas(vector_bytes) UCD_GPU_SHARED RawParams<sizeof(Params)> shared;                     \
+        copy_for_block(params, shared);                                                            \
+        run_##name(*reinterpret_cast<const Params *>(&shared));                                    \
+    }                                                                                              \
+    UCD_GPU_FUNCTION void run_##name(const Params &params)
 #define UCD_GPU_KERNEL_HANDLE(name) reinterpret_cast<const void *>(&name)
 #define UCD_GPU_BLOCK static_cast<uint32_t>(__spirv_BuiltInWorkgroupId(0))
 #define UCD_GPU_BLOCKS static_cast<uint32_t>(__spirv_BuiltInNumWorkgroups(0))
@@ -150,8 +160,34 @@ UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
     auto *to = reinterpret_cast<UCD_ZE_GLOBAL typename Raw::Word *>(address);
     for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
 }
+// Member by member: the driver's compiler takes four numbers apart into the words of a union, but
+// keeps a vector in memory.
+template <>
+UCD_GPU_FUNCTION Quad load<Quad>(uintptr_t address) {
+    const RawQuad raw = *reinterpret_cast<const UCD_ZE_GLOBAL RawQuad *>(address);
+    return {raw.x, raw.y, raw.z, raw.w};
+}
+template <>
+UCD_GPU_FUNCTION void store<Quad>(uintptr_t address, Quad value) {
+    *reinterpret_cast<UCD_ZE_GLOBAL RawQuad *>(address) = {value.x, value.y, value.z, value.w};
+}
 
 #undef UCD_ZE_GLOBAL
+
+// Parameters as few large members: the driver's compiler takes each one apart.
+template <std::size_t bytes>
+struct RawParams {
+    typedef uint64_t __attribute__((may_alias)) Word;
+    static_assert(bytes % sizeof(Word) == 0);
+    Word word[bytes / sizeof(Word)];
+};
+// By each thread: all write the same.
+template <std::size_t bytes>
+UCD_GPU_FUNCTION void copy_for_block(const RawParams<bytes> &from, RawParams<bytes> &to) {
+#pragma unroll
+    for (std::size_t i = 0; i < bytes / sizeof from.word[0]; ++i) to.word[i] = from.word[i];
+    UCD_GPU_BARRIER();
+}
 
 // From memory that does not change while kernels run.
 template <class T>

@@ -19,4 +19,6 @@ __attribute__((visibility("default"))) void ucd_ze_driver_limit(unsigned long by
 __attribute__((visibility("default"))) unsigned ucd_ze_driver_engine_copies();
 // How much memory, and how many command lists, event pools, modules and kernels there are.
 __attribute__((visibility("default"))) int ucd_ze_driver_objects();
+// How many modules were made of native code.
+__attribute__((visibility("default"))) unsigned ucd_ze_driver_natives();
 }

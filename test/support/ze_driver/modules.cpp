@@ -1,5 +1,9 @@
 #include "support/ze_driver/modules.h"
 
+#include "support/ze_driver/controls.h"
+#include "support/ze_driver/native.h"
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,10 +54,29 @@ std::vector<unsigned char> bitcode_of(const ze_module_desc_t &description) {
 
 } // namespace
 
+namespace {
+
+std::atomic<unsigned> natives{0};
+
+Result make_native_module(Context *context, ze_module_desc_t description, Module *&module) {
+    if (description.inputSize < sizeof native_head ||
+        std::memcmp(description.pInputModule, native_head, sizeof native_head) != 0)
+        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+    description.format = ZE_MODULE_FORMAT_IL_SPIRV;
+    description.pInputModule += sizeof native_head;
+    description.inputSize -= sizeof native_head;
+    const Result result = make_module(context, description, module);
+    if (result == ZE_RESULT_SUCCESS) ++natives;
+    return result;
+}
+
+} // namespace
+
 Result make_module(Context *context, const ze_module_desc_t &description, Module *&module) {
-    if (description.stype != ZE_STRUCTURE_TYPE_MODULE_DESC ||
-        description.format != ZE_MODULE_FORMAT_IL_SPIRV)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (description.stype != ZE_STRUCTURE_TYPE_MODULE_DESC) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (description.format == ZE_MODULE_FORMAT_NATIVE)
+        return make_native_module(context, description, module);
+    if (description.format != ZE_MODULE_FORMAT_IL_SPIRV) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (!knobs().doubles && has_doubles(description)) return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     const std::vector<unsigned char> bitcode = bitcode_of(description);
     if (bitcode.empty()) return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -131,3 +154,7 @@ std::function<void()> launch(const Kernel &kernel, const ze_group_count_t &group
 }
 
 } // namespace zedriver
+
+unsigned ucd_ze_driver_natives() {
+    return zedriver::natives;
+}

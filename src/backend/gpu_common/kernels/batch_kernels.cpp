@@ -14,10 +14,10 @@ UCD_GPU_KERNEL(unpack_batch, BatchParams) {
     run_batch<Direction::unpack>(TableInMemory{reinterpret_cast<const char *>(params.table)},
                                  params.sections);
 }
-UCD_GPU_KERNEL(pack_small_batch, SmallBatchParams) {
+UCD_GPU_INDEXING_KERNEL(pack_small_batch, SmallBatchParams) {
     run_batch<Direction::pack>(TableInParams{params.table}, params.sections);
 }
-UCD_GPU_KERNEL(unpack_small_batch, SmallBatchParams) {
+UCD_GPU_INDEXING_KERNEL(unpack_small_batch, SmallBatchParams) {
     run_batch<Direction::unpack>(TableInParams{params.table}, params.sections);
 }
 

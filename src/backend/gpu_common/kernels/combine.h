@@ -65,7 +65,9 @@ template <Op op, class Value, class Index>
 UCD_GPU_FUNCTION Pair<Value, Index> combined(Pair<Value, Index> a, Pair<Value, Index> b) {
     const bool better = op == Op::maxloc ? b.value > a.value : b.value < a.value;
     const bool earlier = b.value == a.value && b.index < a.index;
-    return better || earlier ? b : a;
+    // Not a choice of two objects: of that, some compilers make addresses.
+    if (better || earlier) a = b;
+    return a;
 }
 
 } // namespace ucd::UCD_GPU

@@ -7,13 +7,13 @@
 namespace ucd::UCD_GPU {
 
 #define UCD_GPU_COPY(width)                                                                        \
-    UCD_GPU_KERNEL(copy_rows_w##width, CopyRowsParams) {                                           \
+    UCD_GPU_INDEXING_KERNEL(copy_rows_w##width, CopyRowsParams) {                                  \
         run_copy_rows<width>(params);                                                              \
     }                                                                                              \
-    UCD_GPU_KERNEL(copy_tiles_w##width, CopyTilesParams) {                                         \
+    UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, CopyTilesParams) {                                \
         run_copy_tiles<width>(params);                                                             \
     }                                                                                              \
-    UCD_GPU_KERNEL(copy_places_w##width, CopyPlacesParams) {                                       \
+    UCD_GPU_INDEXING_KERNEL(copy_places_w##width, CopyPlacesParams) {                              \
         run_copy_places<width>(params);                                                            \
     }
 UCD_GPU_COPY(1)

@@ -14,7 +14,7 @@ UCD_GPU_KERNEL(unpack_interpreter, InterpreterParams) {
     run_interpreter<Direction::unpack>(params);
 }
 
-UCD_GPU_KERNEL(unpack_aligned_stores, AlignedStoresParams) {
+UCD_GPU_INDEXING_KERNEL(unpack_aligned_stores, AlignedStoresParams) {
     run_aligned_stores(params);
 }
 

@@ -86,14 +86,16 @@ UCD_GPU_FUNCTION void reduce_one(const ReduceAnyParams &p, uint64_t position, Re
     const Stretch first = stretch_at(p, position);
     const auto bits = static_cast<uint32_t>(position) | size | p.width | 8;
     const uint32_t width = bits & (~bits + 1);
-    Bytes16 a, b;
+    const bool pack = p.direction == Direction::pack;
+    Bytes16 a, b; // the destination's and the source's
 #pragma unroll 1
     for (uint32_t i = 0; i < size; i += width) {
-        a.put(i, load_word(place_in_element(p, first, position, i), width));
-        b.put(i, load_word(packed + i, width));
+        const uint64_t typed_word = load_word(place_in_element(p, first, position, i), width);
+        const uint64_t packed_word = load_word(packed + i, width);
+        a.put(i, pack ? packed_word : typed_word);
+        b.put(i, pack ? typed_word : packed_word);
     }
-    const bool pack = p.direction == Direction::pack;
-    const Bytes16 result = combine(kind.number, pack ? b : a, pack ? a : b);
+    const Bytes16 result = combine(kind.number, a, b);
 #pragma unroll 1
     for (uint32_t i = 0; i < size; i += width) {
         const uintptr_t place = pack ? packed + i : place_in_element(p, first, position, i);

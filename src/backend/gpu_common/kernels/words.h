@@ -8,6 +8,12 @@
 
 #include <cstdint>
 
+// A kernel that finds parts of its parameters by an index. A vendor may have another way to give it
+// these.
+#if !defined(UCD_GPU_INDEXING_KERNEL)
+#define UCD_GPU_INDEXING_KERNEL UCD_GPU_KERNEL
+#endif
+
 namespace ucd::UCD_GPU {
 
 using namespace gpu;

@@ -24,7 +24,7 @@ Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handl
     const auto offset = static_cast<uint64_t>(static_cast<const char *>(address) -
                                               static_cast<const char *>(start));
     UCD_TRY(check_range(UCD_ERR__INVALID_ARG, size, offset, bytes));
-    gpuIpcMemHandle_t native;
+    gpuIpcMemHandle_t native{};
     static_assert(sizeof native <= sizeof handle.native);
     UCD_TRY(check(gpuIpcGetMemHandle(&native, start), "sharing device memory"));
     handle = {};
@@ -34,7 +34,7 @@ Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handl
 }
 
 Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocation) {
-    gpuIpcMemHandle_t native;
+    gpuIpcMemHandle_t native{};
     std::memcpy(&native, handle.native, sizeof native);
     void *opened = nullptr;
     UCD_TRY(check(gpuIpcOpenMemHandle(&opened, native, gpuIpcMemLazyEnablePeerAccess),
