@@ -253,7 +253,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
  * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
  * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
- * own folder. A program that runs with more rights than the user who started it (set-user-id and
+ * own folder. UCD_TUNING is a file of figures by which ucd.engine=auto chooses between copy engine
+ * and kernel (share/doc/ucd/reference/tuning.md); it is read when a device is first used, whose
+ * call returns INVALID_ARG if the file is bad. A program that runs with more rights than the user who started it (set-user-id and
  * the like) ignores all of these.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
@@ -291,7 +293,7 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use;
  *                     default: what the work needs, and to and from host memory what saturates
  *                     the bus
- *   ucd.threads     integer >= 1: host threads that one call may use on the CPU; default 1
+ *   ucd.threads     integer >= 1: host threads that one call may use; default 1
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *
