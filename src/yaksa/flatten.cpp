@@ -17,7 +17,7 @@ struct Header {
     std::uint8_t has_pairs;
     std::uint8_t reserved; // 0
 };
-static_assert(sizeof(Header) == 8 && std::endian::native == std::endian::little);
+static_assert(sizeof(Header) == 8);
 
 constexpr char magic[4] = {'U', 'C', 'D', 'Y'};
 constexpr std::uint8_t newest_version = 1;
