@@ -68,13 +68,7 @@ int move_blocks(std::size_t width) {
 } // namespace
 
 bool ucdtest::start_library() {
-    ucd_info_t info = nullptr;
-    const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
-    const bool started = ucd_info_create(&info) == UCD_SUCCESS &&
-                         ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS &&
-                         ucd_init(info) == UCD_SUCCESS;
-    (void)ucd_info_free(&info);
-    return started;
+    return start_in_context();
 }
 
 TEST_CASE("native code is used if the driver takes it, and SPIR-V if not") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <level_zero/ze_api.h>
+#include <ucd.h>
 
 #include <cstddef>
 #include <stdexcept>
@@ -73,6 +74,19 @@ struct Program {
 inline const Program &program() {
     static const Program p;
     return p;
+}
+
+// Starts the library in the program's context, if there is a driver. False if that failed.
+inline bool start_in_context() {
+    if (zeInit(ZE_INIT_FLAG_GPU_ONLY) != ZE_RESULT_SUCCESS)
+        return ucd_init(UCD_INFO__NULL) == UCD_SUCCESS;
+    ucd_info_t info = nullptr;
+    const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
+    const bool started = ucd_info_create(&info) == UCD_SUCCESS &&
+                         ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS &&
+                         ucd_init(info) == UCD_SUCCESS;
+    (void)ucd_info_free(&info);
+    return started;
 }
 
 } // namespace zetest

@@ -16,18 +16,11 @@
 
 using namespace zetest;
 
-// With the program's context, if there is a driver, and no variable says that streams name it.
+// Unless a variable says that streams name the context.
 bool ucdtest::start_library() {
-    const bool names_none = std::getenv("UCD_TEST_ZE_NO_CONTEXT") != nullptr;
-    if (names_none || zeInit(ZE_INIT_FLAG_GPU_ONLY) != ZE_RESULT_SUCCESS)
+    if (std::getenv("UCD_TEST_ZE_NO_CONTEXT") != nullptr)
         return ucd_init(UCD_INFO__NULL) == UCD_SUCCESS;
-    ucd_info_t info = nullptr;
-    const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
-    const bool started = ucd_info_create(&info) == UCD_SUCCESS &&
-                         ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS &&
-                         ucd_init(info) == UCD_SUCCESS;
-    (void)ucd_info_free(&info);
-    return started;
+    return start_in_context();
 }
 
 TEST_CASE("work in a command list of the caller's is ordered with what is around it") {

@@ -9,13 +9,7 @@
 using namespace zetest;
 
 bool ucdtest::start_library() {
-    ucd_info_t info = nullptr;
-    const auto context = std::to_string(reinterpret_cast<uintptr_t>(program().context));
-    const bool started = ucd_info_create(&info) == UCD_SUCCESS &&
-                         ucd_info_set(info, "ucd.ze.context", context.c_str()) == UCD_SUCCESS &&
-                         ucd_init(info) == UCD_SUCCESS;
-    (void)ucd_info_free(&info);
-    return started;
+    return start_in_context();
 }
 
 namespace {
