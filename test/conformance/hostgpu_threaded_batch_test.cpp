@@ -54,9 +54,8 @@ TEST_CASE("a new batch in several threads") {
         std::size_t members;
         const char *threads;
         int launches;
-    } const batches[] = {{3 * a_thread + 7, "3", 3},
-                         {2 * a_thread, "16", 2},
-                         {2 * a_thread - 1, "2", 1}};
+    } const batches[] = {
+        {3 * a_thread + 7, "3", 3}, {2 * a_thread, "16", 2}, {2 * a_thread - 1, "2", 1}};
     for (const auto &[members, threads, launches] : batches) {
         INFO(members << " members, " << threads << " threads");
         const Hints hints(given, threads);
@@ -168,27 +167,11 @@ TEST_CASE("a batch for threads of which one member's indices are by reference") 
     const Hints hints(true, "2");
     Mixed many(2 * a_thread, 22);
     std::vector<ucd_pack_desc_t> descs = many.moves.packs();
-    auto *const indices =
-        static_cast<std::int32_t *>(mock::allocate(ucd::MemoryKind::device, 0, 16));
-    const std::int32_t places[] = {3, 1, 0, 2};
-    mock::write(indices, places, sizeof places);
-    ucd_type_t type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 64,
-                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-    auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
-    auto *const packed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 32));
-    const double values[] = {1, 2, 3, 4};
-    mock::write(typed, values, sizeof values);
-    descs.insert(descs.begin() + 2 * a_thread - 50, {typed, 1, type, 0, packed, 32, 0, {0, 0}});
+    const MemberByReference member;
+    descs.insert(descs.begin() + 2 * a_thread - 50, member.pack());
     REQUIRE(pack(descs, hints) == UCD_SUCCESS);
-    double got[4];
-    mock::read(got, packed, sizeof got);
-    for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
+    member.check();
     many.moves.check("beside it");
-    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
-    for (void *memory :
-         {static_cast<void *>(indices), static_cast<void *>(typed), static_cast<void *>(packed)})
-        mock::release(memory);
 }
 
 TEST_CASE("a batch for threads of which whole parts move nothing") {

@@ -78,7 +78,7 @@ public:
                         std::size_t &made) = 0;
 
     // Divides the members into consecutive parts, for as many threads as may and should make them;
-    // how many. Each part counts its members from 0.
+    // how many. Each part counts its members from 0. There are no parts if one thread is to do all.
     virtual unsigned divide() = 0;
     virtual JobMaker &part(unsigned i) = 0;
     // After the last call of a part.

@@ -7,9 +7,9 @@
 #include "transfer/dispatch.h"
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace ucd {
 
@@ -73,6 +73,8 @@ public:
 
     unsigned divide() override {
         const unsigned threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
+        if (threads == 1) return 1;
+        parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             const Share share = share_of(descs_.size(), i, threads);
             parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
@@ -107,7 +109,7 @@ private:
     const Dispatch &dispatch_;
     const std::span<const Desc> descs_;
     const std::size_t before_; // members of the batch
-    std::deque<BatchJobs> parts_;
+    std::vector<BatchJobs> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     bool found_references_ = false;
 };

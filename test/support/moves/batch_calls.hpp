@@ -65,4 +65,37 @@ struct Vectors {
     }
 };
 
+// A member of four doubles whose indices are in device memory.
+class MemberByReference {
+public:
+    MemberByReference() {
+        mock::write(indices_, places, sizeof places);
+        mock::write(typed_, values, sizeof values);
+        REQUIRE(ucd_create_indexed_block_ref(4, 1, indices_, UCD_TYPE__INT32_T, 8, 0, 64,
+                                             UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                                             &type_) == UCD_SUCCESS);
+    }
+    ~MemberByReference() {
+        ucd_free(&type_);
+        for (void *memory : {indices_, typed_, packed_}) mock::release(memory);
+    }
+    MemberByReference(const MemberByReference &) = delete;
+    MemberByReference &operator=(const MemberByReference &) = delete;
+
+    ucd_pack_desc_t pack() const { return {typed_, 1, type_, 0, packed_, 32, 0, {0, 0}}; }
+    void check() const {
+        double got[4];
+        mock::read(got, packed_, sizeof got);
+        for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
+    }
+
+private:
+    static constexpr std::int32_t places[] = {3, 1, 0, 2};
+    static constexpr double values[] = {1, 2, 3, 4};
+    void *const indices_ = mock::allocate(ucd::MemoryKind::device, 0, 16);
+    void *const typed_ = mock::allocate(ucd::MemoryKind::device, 0, 64);
+    void *const packed_ = mock::allocate(ucd::MemoryKind::device, 0, 32);
+    ucd_type_t type_ = UCD_TYPE__NULL;
+};
+
 } // namespace ucdtest
