@@ -121,7 +121,14 @@ TEST_CASE("a device fails in the midst of a transfer in the ring") {
                 static_cast<int>(1 + one.rng().below(10));
             Outcome sent, received;
             start_receive(pair.b, ends, received);
-            start_send(pair.a, ends, sent);
+            const ucd_ucx_param_t p = sent.param();
+            if (ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
+                                 ends.from.type(), 1, &p, &sent.request) != UCD_SUCCESS) {
+                ++of_sender; // the next test has what is to be then
+                REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
+                return pair.until([&] { return received.done(); });
+            }
+            sent.started();
             pair.until([&] { return sent.done() && received.done(); });
             mock::knobs.failing_launch = mock::knobs.failing_work = 0;
             const bool sender = sent.result.status != UCS_OK;
@@ -139,6 +146,27 @@ TEST_CASE("a device fails in the midst of a transfer in the ring") {
         CHECK(of_receiver > 0);
         check_ring_is_usable(pair);
     }
+}
+
+// The first chunk is packed before the first message goes.
+TEST_CASE("a send to the ring that the device refuses sends nothing") {
+    const DeviceSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring refused", 0);
+    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param();
+    mock::knobs.failing_launch = 1;
+    CHECK(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
+                           ends.from.type(), 1, &p, &sent.request) == UCD_ERR__DEVICE);
+    CHECK(mock::knobs.failing_launch == 0);
+    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+    start_receive(pair.b, ends, received);
+    for (int i = 0; i < 100; ++i) pair.progress();
+    CHECK(!received.done());
+    REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
+    pair.until([&] { return received.done(); });
+    check_ring_is_usable(pair);
 }
 
 TEST_CASE("without memory that can be shared, chunks go through the host") {

@@ -65,7 +65,7 @@ void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint
     header_.offset = offset;
     header_.user_header = sizeof ring_header_.place;
     if (owner_.exposed_) {
-        ring_header_.place = {owner_.exposed_buffer_, offset, bytes};
+        ring_header_.place = {owner_.offered_, offset, bytes};
         stage_ = Stage::packed;
         if (owner_.route_ == Route::ring) post_in_ring(pipeline);
         return;

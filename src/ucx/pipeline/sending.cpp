@@ -94,6 +94,7 @@ SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
 
 void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
     begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
+    if (!start_packing(pipeline)) return end_of_start(pipeline);
     if (is_whole()) {
         ++under_way_;
         opening_.send_tagged(pipeline, ep_, tag, whole_message(pipeline));
@@ -123,6 +124,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(bytes);
     frame_.prefix = 0;
+    if (!start_packing(pipeline)) return end_of_start(pipeline);
     am_header_.reserve(sizeof frame_.header + bytes);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);

@@ -66,6 +66,8 @@ private:
     void prepare_ring(ucd_ucx_pipeline &pipeline);
     void ask(ucd_ucx_pipeline &pipeline);
     void on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status);
+    // Whether it has not failed.
+    bool start_packing(ucd_ucx_pipeline &pipeline);
     bool advance_in_ring(ucd_ucx_pipeline &pipeline);
     void drop_packed();
 
@@ -101,7 +103,7 @@ private:
     std::list<Chunk> ring_chunks_;
     Block first_block_;                    // of the ring
     bool exposed_ = false;                 // the buffer itself is opened
-    ucd_ipc_handle_t exposed_buffer_ = {}; // then
+    ucd_ipc_handle_t offered_ = {};        // of the buffer, or of the first block
     Stage stage_ = Stage::starting;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

@@ -19,11 +19,12 @@ uint64_t Sending::ring_block_bytes() const {
 void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     if (!options_.ring || buffer_.device().empty()) return;
     if (const char *memory = buffer_.device_in_place(); options_.ring_expose && memory != nullptr)
-        exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &exposed_buffer_) == UCD_SUCCESS;
+        exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &offered_) == UCD_SUCCESS;
     if (!exposed_) {
         DeviceChunks &chunks = pipeline.chunks_of(buffer_.device());
         if (chunks.is_shared()) first_block_ = chunks.take_shared(ring_block_bytes(), true);
         if (!first_block_) return;
+        offered_ = chunks.handle_of(first_block_);
     }
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
     for (uint64_t i = std::min(chunks, options_.ring_depth); i > 0; --i)
@@ -52,8 +53,7 @@ void Sending::ask(ucd_ucx_pipeline &pipeline) {
     if (route_ != Route::undecided || status_ != UCS_OK) return;
     refuse_->send(pipeline, Kind::ring_refuse, nullptr);
     if (route_ != Route::undecided || status_ != UCS_OK) return;
-    const RingPlace first = {
-        exposed_ ? exposed_buffer_ : pipeline.chunks_of(buffer_.device()).handle_of(first_block_)};
+    const RingPlace first = {offered_};
     accept_->send(pipeline, Kind::ring_accept, &first);
 }
 
@@ -68,6 +68,12 @@ void Sending::on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t st
             if (chunk.is_packed()) chunk.post_in_ring(pipeline);
     }
     on_sent(pipeline, status);
+}
+
+// Before the first message, since a kernel takes longer to start than a message takes to be sent.
+bool Sending::start_packing(ucd_ucx_pipeline &pipeline) {
+    if (route_ == Route::undecided && !exposed_) (void)advance_in_ring(pipeline);
+    return status_ == UCS_OK;
 }
 
 // While the receiver is being asked, chunks are packed.
