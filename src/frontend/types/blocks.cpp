@@ -61,7 +61,8 @@ std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &
 
 bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
     constexpr int max_bits = 61, max_summed_bits = 50;
-    const int step_bits = std::bit_width(magnitude_bits(unit) | magnitude_bits(stride));
+    const int step_bits =
+        static_cast<int>(std::bit_width(magnitude_bits(unit) | magnitude_bits(stride)));
     Reach<int128> all;
     uint128 children = 0;
     for (std::size_t begin = 0; begin < displs.size(); begin += part) {
@@ -71,7 +72,7 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
         const BlocksLook look = look_at_blocks(some.displs, some.lengths.data());
         if (static_cast<int64_t>(look.length_bits) < 0) return false;
         // 64 bits are enough for most, and several times as fast.
-        const int bits_each = std::bit_width(look.displ_bits | look.length_bits);
+        const int bits_each = static_cast<int>(std::bit_width(look.displ_bits | look.length_bits));
         if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {
             children += look.lengths;
             Reach<int64_t> reach;

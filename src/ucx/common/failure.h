@@ -56,4 +56,4 @@ Status require(const T *pointer, const char *argument) {
 } // namespace ucd_ucx
 
 #define UCD_UCX_TRY(expression)                                                                    \
-    if (const ::ucd_ucx::Status status_ = (expression); !status_.ok()) return status_
+    if (const ::ucd_ucx::Status status_of_it = (expression); !status_of_it.ok()) return status_of_it

@@ -79,12 +79,12 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
     }
 }
 
-void AmData::keep(void *data, std::size_t bytes, bool may_be_held) {
-    data_bytes_ = bytes;
+void AmData::keep(void *data, std::size_t data_bytes, bool may_be_held) {
+    data_bytes_ = data_bytes;
     data_ = data;
     if (may_be_held) return;
-    copy_.reset(new char[bytes]);
-    std::memcpy(copy_.get(), data, bytes);
+    copy_.reset(new char[data_bytes]);
+    std::memcpy(copy_.get(), data, data_bytes);
     data_ = copy_.get();
 }
 

@@ -31,9 +31,9 @@ public:
     bool barred = false;
     // Segments that may be looked at for overlap: it grows with what has come.
     uint64_t work = uint64_t{1} << 20;
-    void earn(uint64_t bytes) {
+    void earn(uint64_t received) {
         constexpr uint64_t max_work = uint64_t{1} << 22;
-        work = work + bytes < max_work ? work + bytes : max_work;
+        work = work + received < max_work ? work + received : max_work;
     }
 
 private:
