@@ -94,6 +94,21 @@ class Install(unittest.TestCase):
             self.assertEqual(done.stderr.count(' error: '), 1, done.stderr)
             self.assertIn('C++20', done.stderr)
 
+    def test_what_it_was_built_with_is_listed(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        listed = json.loads((folder / 'ucd.spdx.json').read_text())
+        packages = {p['SPDXID']: p for p in listed['packages']}
+        own = [p for p in packages.values() if p['name'] == 'ucd']
+        self.assertEqual([p['versionInfo'] for p in own], self.flags('--modversion'))
+        needs = {(packages[r['spdxElementId']]['name'], packages[r['relatedSpdxElement']]['name'])
+                 for r in listed['relationships'] if r['relationshipType'] == 'DEPENDS_ON'}
+        self.assertIn(('libucd', 'libstdc++'), needs)
+        # Nothing that is installed with UCX or MPI is missing, and nothing else is listed.
+        for library, needed in (('ucd-ucx', 'UCX'), ('ucd-ucx', 'libsodium'),
+                                ('ucd-mpi-mpich', 'mpich'), ('ucd-mpi-openmpi', 'openmpi')):
+            there = next(self.installed.rglob(f'{library}.pc'), None) is not None
+            self.assertEqual((f'lib{library}', needed) in needs, there, library)
+
     def test_documents_are_there(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
         for name in ('LICENSE', 'CHANGELOG.md', 'reference/abi.md'):
@@ -238,9 +253,13 @@ class Install(unittest.TestCase):
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_refuses_other_versions(self):
         project = self.project('wrong', 'C', 'find_package(ucd ${WANTED} REQUIRED)')
-        for wanted, found in (('0.1', True), ('0.1.0', True), ('0.2', False), ('1.0', False),
-                              ('0.0', False), ('', True), ('0.0...0.2', True), ('0.1...<0.2', True),
-                              ('0.2...1.0', False), ('0.0...<0.1', False)):
+        abi, version = self.abi_version(), self.flags('--modversion')[0]
+        major, minor = version.split('.')[:2]
+        later = f'{major}.{int(minor) + 1}' if major == '0' else f'{int(major) + 1}.0'
+        for wanted, found in ((abi, True), (version, True), (later, False), ('99.0', False),
+                              ('0.0', False), ('', True), (f'0.0...{later}', True),
+                              (f'{abi}...<{later}', True), (f'{later}...99.0', False),
+                              (f'0.0...<{abi}', False)):
             done = self.configure(project, f'build{wanted}', f'-DWANTED={wanted}')
             self.assertEqual(done.returncode == 0, found, f'{wanted}: {done.stderr}')
 

@@ -1,0 +1,93 @@
+"""The version is the same wherever it is written, also after tools/release has set another one."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES = ('CHANGELOG.md', 'include/ucd.h', 'meson.build', 'python/meson.build',
+         'python/pyproject.toml', 'test/c_api/header_c11.c', 'test/c_api/header_cxx20.cpp',
+         'tools/release')
+
+
+def found(root, file, *patterns):
+    """What the patterns' groups match in a file, joined by dots."""
+    text = (root / file).read_text()
+    return '.'.join(re.search(p, text, re.MULTILINE).group(1) for p in patterns)
+
+
+def versions(root):
+    parts = ('MAJOR', 'MINOR', 'PATCH')
+    pins = [rf'^PIN\(UCD_VERSION_{part}, (\d+)\);' for part in parts]
+    return {
+        'CHANGELOG.md': found(root, 'CHANGELOG.md', r'\A# Changelog\n\n## (\S+) \('),
+        'ucd.h': found(root, 'include/ucd.h', *(rf'^#define UCD_VERSION_{p} (\d+)' for p in parts)),
+        'meson.build': found(root, 'meson.build', r"^    version: '(.*)',"),
+        'python/meson.build': found(root, 'python/meson.build', r"^    version: '(.*)',"),
+        'pyproject.toml': found(root, 'python/pyproject.toml', r"^version = '(.*)'"),
+        'header_c11.c': found(root, 'test/c_api/header_c11.c', *pins),
+        'header_cxx20.cpp': found(root, 'test/c_api/header_cxx20.cpp', *pins),
+        'debian/changelog': found(root, 'debian/changelog', r'\Aucd \((\S+)\)'),
+    }
+
+
+def library_packages(root):
+    text = (root / 'debian/control').read_text()
+    return set(re.findall(r'\blibucd[a-z-]*?(\d+(?:\.\d+)*)\b', text))
+
+
+def abi_of(version):
+    """By docs/reference/abi.md."""
+    return version.rpartition('.')[0] if version[0] == '0' else version.partition('.')[0]
+
+
+class Release(unittest.TestCase):
+    def check(self, root, version):
+        abi = abi_of(version)
+        self.assertEqual(set(versions(root).values()), {version}, versions(root))
+        self.assertEqual(library_packages(root), {abi})
+        named = [f.name for f in (root / 'debian').glob('libucd*.install') if '-dev' not in f.name]
+        self.assertGreaterEqual(len(named), 5)
+        for name in named:
+            self.assertTrue(name.endswith(f'{abi}.install'), name)
+            self.assertIn(f'Package: {name.removesuffix(".install")}\n',
+                          (root / 'debian/control').read_text())
+
+    def test_the_version_is_the_same_everywhere(self):
+        self.check(ROOT, versions(ROOT)['meson.build'])
+
+    def set_version(self, version):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for file in FILES:
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, root / file)
+            shutil.copytree(ROOT / 'debian', root / 'debian')
+            done = subprocess.run(
+                [sys.executable, root / 'tools/release', version, '--only-edit', '--date',
+                 '2031-02-03'], capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                self.check(root, version)
+                self.assertIn(f'## {version} (2031-02-03)\n', (root / 'CHANGELOG.md').read_text())
+                self.assertIn(' Mon, 03 Feb 2031 ', (root / 'debian/changelog').read_text())
+            return done
+
+    def test_a_release_sets_it_everywhere(self):
+        for version in ('0.87.0', '0.87.65', '7.0.0'):
+            done = self.set_version(version)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_is_no_later_version_is_refused(self):
+        for version, reason in (('0.0.9', 'comes before'), ('1.0', 'is no version'),
+                                ('v1.0.0', 'is no version')):
+            done = self.set_version(version)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(reason, done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
