@@ -1,5 +1,5 @@
-/* What the benchmarks compare Python's calls with: the same calls, made by a C program. They measure
- * themselves, in seconds for each call; a negative number says that the library refused. */
+/* What the benchmarks compare Python's calls with: the same calls, made by a C program. They
+ * measure themselves, in seconds for each call; a negative number says that the library refused. */
 #include <ucd.h>
 
 #include <stddef.h>
@@ -47,7 +47,8 @@ double enqueue_seconds(int calls, const void *in, ucd_type_t type, void *out, ui
     return (now() - start) / calls;
 }
 
-/* Enqueues a gather of pages, with the type made anew each time: layers of pages of `page` bytes. */
+/* Enqueues a gather of pages, with the type made anew each time: layers of pages of `page` bytes.
+ */
 double gather_seconds(int calls, const void *pool, intptr_t layers, intptr_t pages, intptr_t page,
                       const int64_t *indices, intptr_t chosen, void *out, void *stream) {
     const ucd_stream_t cuda = {"cuda", 0, stream};
