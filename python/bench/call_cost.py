@@ -43,6 +43,8 @@ class Table:
 
     def add(self, name, python, c=None):
         self.rows.append({'call': name, 'python_us': python * 1e6, 'c_us': c and c * 1e6, 'beyond_us': c and (python - c) * 1e6})
+        if c is not None and c < 0:
+            raise RuntimeError(f'{name}: libucd refused the call in C')
         numbers = [f'{python * 1e6:8.2f}', *([f'{c * 1e6:8.2f}', f'{(python - c) * 1e6:8.2f}'] if c else [])]
         print(f'{name:44}' + ' '.join(numbers), flush=True)
 

@@ -35,6 +35,7 @@ class Placed:
         self.mirror = np.ndarray(view.shape, view.dtype, host, self.offset, view.strides)
         self.memory = library.upload(host)
         self.view = library.view(self.memory, self.offset, view)
+        library.synchronize()  # numba's arrays do not say what else has used their memory
 
     def bytes(self):
         """All bytes, with the guards, as they are now."""
