@@ -4,6 +4,7 @@ A library that is not installed, or has no GPU, is there too, and says why it ca
 """
 
 import ctypes
+import os
 
 import numpy as np
 
@@ -75,10 +76,11 @@ class Library:
 
 def _no_gpu():
     """Why there is no GPU of CUDA for ucd, or ''."""
-    for backend in ucd.backends():
-        if backend.name == 'cuda':
-            return '' if backend.available and backend.devices else f'no CUDA: {backend.reason}'
-    return 'libucd has no CUDA backend'
+    cuda = next(b for b in ucd.backends() if b.name == 'cuda')
+    if cuda.available and cuda.devices:
+        return ''
+    assert 'cuda' not in os.environ.get('UCD_REQUIRE_BACKEND', '').split(','), cuda.reason
+    return f'no CUDA: {cuda.reason}'
 
 
 class Torch(Library):
