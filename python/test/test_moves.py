@@ -163,6 +163,13 @@ def test_iov_and_boxes_cover_the_view(view):
         assert offset == len(found)
         found += b''.join(np.ctypeslib.ctypes.string_at(address + i * stride, block) for i in range(count))
     assert found == stream
+    lists = ucd.sgl(view)
+    assert all(column.dtype == np.uint64 and column.flags.c_contiguous for column in lists)
+    found = b''
+    for address, block, count, stride, offset in zip(*map(np.ndarray.tolist, lists)):
+        assert offset == len(found) and (count > 1 or stride == 0)
+        found += b''.join(np.ctypeslib.ctypes.string_at(address + i * stride, block) for i in range(count))
+    assert found == stream
     if view.size:
         low = ucd.Type.from_view(view).true_lb
         assert ucd.iov(0, ucd.Type.from_view(view))[:, 0].astype(np.int64).min() == low
@@ -173,6 +180,10 @@ def test_many_blocks_are_few_rows():
     pages = ucd.Type.ndarray([8, 16, 10840], [2**40, 2**34, 4096], ucd.Type.contiguous(512, 'uint8'))
     rows = ucd.boxes(0, pages)
     assert len(rows) == 128 and rows[:, 2].sum() == 8 * 16 * 10840 == 1387520
+    lists = ucd.sgl(0, pages)
+    assert (np.stack(lists, axis=1) == rows.astype(np.uint64)).all()
+    backwards = ucd.sgl(1000, ucd.Type.hvector(3, 8, -16, 'uint8'))
+    assert backwards.buffers.tolist() == [1000, 984, 968] and backwards.counts.tolist() == [1, 1, 1]
     with pytest.raises(TypeError, match='needs a type'):
         ucd.boxes(0)
 

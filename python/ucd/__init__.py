@@ -101,7 +101,7 @@ from ucd._errors import (
     Overflow,
     Truncated,
 )
-from ucd._lists import ElementRun, boxes, element_runs, iov
+from ucd._lists import SGL, ElementRun, boxes, element_runs, iov, sgl
 from ucd._machine import Backend, backends
 from ucd._redistribution import Cyclic, Distribution, Plan, Replicate, Route, Shard, plan, redistribute
 from ucd._requests import waitall
@@ -167,6 +167,7 @@ __all__ = [
     'Replicate',
     'Request',
     'Route',
+    'SGL',
     'SHORT',
     'SHORT_INT',
     'SIGNED_CHAR',
@@ -216,6 +217,7 @@ __all__ = [
     'predefined',
     'redistribute',
     'scatter',
+    'sgl',
     'slice_type',
     'unpack',
     'waitall',

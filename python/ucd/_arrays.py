@@ -54,7 +54,9 @@ def new_like(like: Any, shape: tuple[int, ...]) -> Any:
     numpy = _numpy()
     if numpy is None:
         return bytearray(_core.Type.from_view(like).size // max(math.prod(like.shape), 1) * math.prod(shape))
-    dtype = like.dtype if isinstance(like, numpy.ndarray) else numpy.asarray(like).dtype
+    dtype = getattr(like, 'dtype', None)
+    if not isinstance(dtype, numpy.dtype):
+        dtype = numpy.asarray(like).dtype
     return numpy.empty(shape, dtype=_packed_dtype(dtype))
 
 

@@ -18,6 +18,20 @@ class ElementRun(NamedTuple):
     """Of the first byte in the packed stream."""
 
 
+class SGL(NamedTuple):
+    """A layout as the arrays of a scatter-gather list: entry i is counts[i] blocks of lengths[i] bytes,
+    of which the first is at buffers[i], and the others strides[i] bytes from one to the next. All are
+    contiguous arrays of uint64 of one length. (Without NumPy memoryviews.)"""
+
+    buffers: Any
+    lengths: Any
+    counts: Any
+    strides: Any
+    """0 where there is one block."""
+    offsets: Any
+    """Of the first byte in the packed stream."""
+
+
 def _placed(source: Any, type: _core.Type | None) -> tuple[int, _core.Type]:
     """The address and the type of an array, or of a type at an address."""
     if not isinstance(source, int):
@@ -36,6 +50,14 @@ def _table(data: bytearray, columns: int, signed: bool) -> Any:
             return memoryview(data).cast('q' if signed else 'Q')
         return memoryview(data).cast('q' if signed else 'Q', (rows, columns))
     return numpy.frombuffer(data, dtype=numpy.int64 if signed else numpy.uint64).reshape(rows, columns)
+
+
+def _column(data: bytearray) -> Any:
+    try:
+        import numpy
+    except ImportError:
+        return memoryview(data).cast('Q')
+    return numpy.frombuffer(data, dtype=numpy.uint64)
 
 
 def iov(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
@@ -62,6 +84,14 @@ def boxes(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
     """
     address, layout = _placed(source, type)
     return _table(_core.boxes(layout, address, count), 5, signed=True)
+
+
+def sgl(source: Any, type: _core.Type | None = None, count: int = 1) -> SGL:
+    """What boxes gives, as one array for each column: the form of UCX's scatter-gather lists
+    (buffers, lengths, counts and strides of ucp_dt_local_sgl_t). Strides are not negative there: rows
+    with such a stride become a row for each block. source, type, count and errors: as iov."""
+    address, layout = _placed(source, type)
+    return SGL(*map(_column, _core.columns(layout, address, count)))
 
 
 def element_runs(type: _core.Type, count: int = 1) -> list[ElementRun]:

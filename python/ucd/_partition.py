@@ -211,8 +211,12 @@ class CommonBlocks:
     repeats = 1
 
     def pairs(self) -> Iterable[Pair]:
-        parts = range(-(-self.n // self.source))
-        return [pair for part in parts for pair in self.pairs_of_source(part)]
+        n, ours, theirs = self.n, self.source, self.target
+        return [
+            (part, q)
+            for part, start in enumerate(range(0, n, ours))
+            for q in range(start // theirs, -(-min(start + ours, n) // theirs))
+        ]
 
     def pairs_of_source(self, part: int) -> Iterable[Pair]:
         start, stop = part * self.source, min((part + 1) * self.source, self.n)

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from ucd import _arrays, _core, _dtypes, _mpi
 from ucd._partition import Common, CommonBlocks, Pair, Run, Split, common, size
@@ -116,6 +116,10 @@ class _Roles(NamedTuple):
     splits: tuple[tuple[Split, ...], ...]
     parts: list[tuple[int, ...]]
     owners: dict[tuple[int, ...], list[int]]
+    terms: list[list[int]]
+    """For each dimension of the array and each of its parts: a rank is the sum of one term for each
+    dimension and one of `replicas`."""
+    replicas: list[int]
 
 
 @functools.lru_cache(maxsize=256)
@@ -141,29 +145,56 @@ def _roles(ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]) 
             numbers.append(number)
         parts.append(tuple(numbers))
         owners.setdefault(parts[-1], []).append(rank)
-    return _Roles(tuple([tuple([split(axis) for axis in splitting]) for splitting in axes]), parts, owners)
+
+    strides = _c_strides(mesh, 1)
+
+    def terms(chosen: list[int]) -> list[int]:
+        """What the places along some dimensions of the mesh add to the rank, row-major."""
+        found = itertools.product(*[range(0, mesh[axis] * strides[axis], strides[axis]) for axis in chosen])
+        return [sum(term) for term in found]
+
+    return _Roles(
+        tuple([tuple([split(axis) for axis in splitting]) for splitting in axes]),
+        parts,
+        owners,
+        [terms(splitting) for splitting in axes],
+        terms([axis for axis, p in enumerate(placements) if isinstance(p, Replicate)]),
+    )
 
 
 Pairs = tuple[Pair, ...]
 """For each dimension of the array, a part of the source and one of the target."""
 _Commons = tuple[Common | CommonBlocks, ...]
-_Exchange = tuple[int, int, Pairs]
-"""A rank of the source, a rank of the target, and what they exchange."""
+_Exchange = tuple[int, int]
+"""A rank of the source and one of the target."""
 
 
-def _exchanges(product: Iterable[Pairs], source: _Roles, target: _Roles) -> Iterator[_Exchange]:
-    ours, theirs = source.owners, target.owners
-    for pairs in product:
-        senders = ours[tuple([pair[0] for pair in pairs])]
-        for receiver in theirs[tuple([pair[1] for pair in pairs])]:
-            yield receiver if receiver in senders else senders[receiver % len(senders)], receiver, pairs
+def _exchanges(dims: Iterable[Iterable[Pair]], source: _Roles, target: _Roles) -> list[_Exchange]:
+    """Who exchanges data, from the pairs of parts in each dimension that have something in common."""
+    found = [(0, 0)]
+    for pairs, ours, theirs in zip(dims, source.terms, target.terms):
+        terms = [(ours[p], theirs[q]) for p, q in pairs]
+        # Most dimensions of most tensors are not split, and most tensors are split in one.
+        if found == [(0, 0)]:
+            found = terms
+        elif terms != [(0, 0)]:
+            found = [(a + c, b + d) for a, b in found for c, d in terms]
+    if len(source.replicas) == 1 and len(target.replicas) == 1:
+        return found
+    return [_of_replicas(a, b + r, source.replicas) for a, b in found for r in target.replicas]
+
+
+def _of_replicas(sender: int, receiver: int, replicas: list[int]) -> _Exchange:
+    """From which replica of the first sender a rank gets its data: itself, or in turns."""
+    if receiver - sender in replicas:
+        return receiver, receiver
+    return sender + replicas[receiver % len(replicas)], receiver
 
 
 @functools.lru_cache(maxsize=256)
 def _all_exchanges(commons: _Commons, source: _Key, target: _Key) -> list[_Exchange]:
     """Of tensors that are split in the same proportions."""
-    product = itertools.product(*(c.pairs() for c in commons))
-    return list(_exchanges(product, _roles(*source), _roles(*target)))
+    return _exchanges([c.pairs() for c in commons], _roles(*source), _roles(*target))
 
 
 def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
@@ -183,13 +214,17 @@ class Route:
     needs no copy in between.
     """
 
-    __slots__ = ('source', 'target', '_plan', '_pairs')
+    __slots__ = ('source', 'target', '_plan')
 
-    def __init__(self, plan: Plan, source: int, target: int, pairs: Pairs) -> None:
+    def __init__(self, plan: Plan, source: int, target: int) -> None:
         self.source = source
         self.target = target
         self._plan = plan
-        self._pairs = pairs
+
+    @property
+    def _pairs(self) -> Pairs:
+        plan = self._plan
+        return tuple(zip(plan.source.parts(self.source), plan.target.parts(self.target)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Route):
@@ -220,6 +255,43 @@ class Route:
         return self._plan._type(1, self._plan.target, self.target, self._pairs, strides)
 
 
+class Routes(Sequence[Route]):
+    """Routes as a list that makes each one when it is asked for: a model has a hundred thousand."""
+
+    __slots__ = ('_plan', '_exchanges')
+
+    def __init__(self, plan: Plan, exchanges: list[_Exchange]) -> None:
+        self._plan = plan
+        self._exchanges = exchanges
+
+    def __len__(self) -> int:
+        return len(self._exchanges)
+
+    def __iter__(self) -> Iterator[Route]:
+        plan = self._plan
+        for source, target in self._exchanges:
+            yield Route(plan, source, target)
+
+    @overload
+    def __getitem__(self, at: int) -> Route: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Routes: ...
+
+    def __getitem__(self, at: int | slice) -> Route | Routes:
+        if isinstance(at, slice):
+            return Routes(self._plan, self._exchanges[at])
+        return Route(self._plan, *self._exchanges[at])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Routes, list)):
+            return NotImplemented
+        return list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
 class Plan:
     """All routes from one distribution to another, by ucd.plan.
 
@@ -247,28 +319,25 @@ class Plan:
         return f'<ucd.Plan of {len(self.routes)} routes, {self.source.ranks} -> {self.target.ranks} ranks>'
 
     @functools.cached_property
-    def routes(self) -> list[Route]:
+    def routes(self) -> Routes:
         """The pairs of ranks that exchange data."""
-        found = _all_exchanges(self.common, self.source._key, self.target._key)
-        return [Route(self, *one) for one in found]
+        return Routes(self, _all_exchanges(self.common, self.source._key, self.target._key))
 
     def sends(self, rank: int) -> list[Route]:
         """The routes from a rank of the source, at the cost of the routes from it and its replicas."""
         if not 0 <= rank < self.source.ranks:
             return []
         dims = zip(self.common, self.source.parts(rank))
-        product = itertools.product(*[c.pairs_of_source(part) for c, part in dims])
-        found = _exchanges(product, self.source._roles, self.target._roles)
-        return [Route(self, *one) for one in found if one[0] == rank]
+        found = _exchanges([c.pairs_of_source(part) for c, part in dims], self.source._roles, self.target._roles)
+        return [Route(self, source, target) for source, target in found if source == rank]
 
     def receives(self, rank: int) -> list[Route]:
         """The routes to a rank of the target, at the cost of those to it and its replicas."""
         if not 0 <= rank < self.target.ranks:
             return []
         dims = zip(self.common, self.target.parts(rank))
-        product = itertools.product(*[c.pairs_of_target(part) for c, part in dims])
-        found = _exchanges(product, self.source._roles, self.target._roles)
-        return [Route(self, *one) for one in found if one[1] == rank]
+        found = _exchanges([c.pairs_of_target(part) for c, part in dims], self.source._roles, self.target._roles)
+        return [Route(self, source, target) for source, target in found if target == rank]
 
     def execute(self, sources: Sequence[Any], targets: Sequence[Any], *, hints: _core.Hints | None = None) -> None:
         """Moves all data in this process: from sources[rank] for each rank of the source, into

@@ -17,6 +17,14 @@ enum Code : uint8_t {
 
 } // namespace
 
+bool is_integer(const DataType &dtype) {
+    return dtype.code == integer || dtype.code == unsigned_integer || dtype.code == boolean;
+}
+
+bool is_complex(const DataType &dtype) {
+    return dtype.code == complex;
+}
+
 const char *backend_of(int device_type) {
     switch (device_type) {
     case cpu:
@@ -29,13 +37,16 @@ const char *backend_of(int device_type) {
     }
 }
 
+void require_version(uint32_t major) {
+    if (major != 1) raise(PyExc_BufferError, "a tensor of version %u of DLPack", major);
+}
+
 const Tensor &tensor_of(nb::handle capsule, bool &readonly) {
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         const auto *managed = static_cast<const ManagedVersioned *>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-        if (managed->major != 1)
-            raise(PyExc_BufferError, "a tensor of version %u of DLPack", managed->major);
-        readonly = (managed->flags & 1) != 0;
+        require_version(managed->major);
+        readonly = is_readonly(*managed);
         return managed->tensor;
     }
     const auto *managed =

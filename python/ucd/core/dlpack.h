@@ -1,4 +1,5 @@
-// DLPack's structs, versions 0 and 1, as its specification lays them out in memory.
+// DLPack's structs, versions 0 and 1 and the exchange interface in C of version 1.3, as its
+// specification lays them out in memory.
 #pragma once
 
 #include "core/errors.h"
@@ -48,13 +49,40 @@ struct ManagedVersioned {
     Tensor tensor;
 };
 
+// What a producer's class offers to consumers in C. The functions need the GIL. Those that fail
+// return other than 0, with a Python exception.
+struct Exchange {
+    uint32_t major, minor;
+    const Exchange *other_version; // or nullptr
+    void (*allocate)();
+    int (*managed_tensor)(PyObject *array, ManagedVersioned **made);
+    void (*to_object)();
+    void (*borrowed_tensor)();
+    int (*current_stream)(int32_t device_type, int32_t device, void **stream);
+};
+
 // Whether the host cannot reach such memory.
 inline bool on_device(int device_type) {
     return device_type == cuda || device_type == rocm;
 }
 
+// DLPack's number of a stream; CUDA's default stream has one of its own.
+inline int64_t stream_number(const void *stream) {
+    return stream ? static_cast<int64_t>(reinterpret_cast<intptr_t>(stream)) : 1;
+}
+
+bool is_integer(const DataType &dtype); // or boolean
+bool is_complex(const DataType &dtype);
+
 // "cuda", "hip", or nullptr for memory that the host reaches. Raises BufferError for other devices.
 const char *backend_of(int device_type);
+
+inline bool is_readonly(const ManagedVersioned &managed) {
+    return (managed.flags & 1) != 0;
+}
+
+// Raises BufferError for a tensor of another major version.
+void require_version(uint32_t major);
 
 // The tensor in a capsule of __dlpack__, and whether it says that it is read-only.
 const Tensor &tensor_of(nb::handle capsule, bool &readonly);

@@ -60,11 +60,44 @@ void add_rows(const ucd_box_t &box, int64_t address, std::vector<Row> &rows) {
     }
 }
 
-nb::object boxes(const Type &type, uintptr_t address, uintptr_t count) {
+std::vector<Row> rows_of(const Type &type, uintptr_t address, uintptr_t count) {
     std::vector<Row> list;
     for (const ucd_box_t &box : boxes_of(type, count))
         add_rows(box, static_cast<int64_t>(address), list);
-    return bytearray_of(list);
+    return list;
+}
+
+nb::object boxes(const Type &type, uintptr_t address, uintptr_t count) {
+    return bytearray_of(rows_of(type, address, count));
+}
+
+// Rows without negative strides, which an unsigned stride cannot say: such a row becomes one for
+// each of its blocks.
+std::vector<Row> with_unsigned_strides(const std::vector<Row> &rows) {
+    std::vector<Row> list;
+    for (const Row &row : rows) {
+        if (row.stride >= 0 || row.count == 1) {
+            list.push_back(row);
+            if (row.count == 1) list.back().stride = 0;
+            continue;
+        }
+        for (int64_t i = 0; i < row.count; ++i)
+            list.push_back(
+                {row.address + i * row.stride, row.block, 1, 0, row.offset + i * row.block});
+    }
+    return list;
+}
+
+nb::list columns(const Type &type, uintptr_t address, uintptr_t count) {
+    const std::vector<Row> rows = with_unsigned_strides(rows_of(type, address, count));
+    nb::list made;
+    std::vector<int64_t> column(rows.size());
+    for (int64_t Row::*member :
+         {&Row::address, &Row::block, &Row::count, &Row::stride, &Row::offset}) {
+        for (std::size_t i = 0; i < rows.size(); ++i) column[i] = rows[i].*member;
+        made.append(bytearray_of(column));
+    }
+    return made;
 }
 
 nb::list element_runs(const Type &type, uintptr_t count) {
@@ -89,6 +122,7 @@ void bind_lists(nb::module_ &m) {
     using nb::arg;
     m.def("iov", &iov, arg("type"), arg("address"), arg("count"));
     m.def("boxes", &boxes, arg("type"), arg("address"), arg("count"));
+    m.def("columns", &columns, arg("type"), arg("address"), arg("count"));
     m.def("element_runs", &element_runs, arg("type"), arg("count"));
 }
 

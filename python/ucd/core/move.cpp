@@ -8,12 +8,12 @@
 namespace ucdpy {
 
 Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *what)
-    : view(array, dlpack_stream(stream)),
+    : view(array, dlpack_stream_of(stream)),
       whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, what)) {}
 
 PackCall::PackCall(Side &&typed_side, nb::handle packed_array, const char *what, intptr_t first,
                    nb::handle with, nb::handle hints, nb::handle stream)
-    : side(std::move(typed_side)), packed(packed_array, dlpack_stream(stream)),
+    : side(std::move(typed_side)), packed(packed_array, dlpack_stream_of(stream)),
       packed_bytes(packed.require_contiguous(what)), offset(static_cast<uintptr_t>(first)),
       op(op_of(with)), info(info_of(hints, side.view, packed)),
       quick(packed_bytes < quick_bytes && side.view.plain_host && packed.plain_host) {

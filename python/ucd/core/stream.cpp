@@ -1,5 +1,7 @@
 #include "core/stream.h"
 
+#include "core/exchange.h"
+
 #include <cstring>
 #include <string_view>
 
@@ -63,6 +65,13 @@ void synchronize(const View &array, nb::handle stream) {
     function();
 }
 
+// The stream that a call is given, or else the current one of an array's library.
+void *native_stream(const View &array, nb::handle stream) {
+    if (!stream.is_none()) return native_of(stream);
+    if (array.exchange) return current_stream_of(*array.exchange, array.backend, array.device);
+    return native_of(current_stream(array));
+}
+
 } // namespace
 
 void synchronize_producers(const View &a, const View &b) {
@@ -91,10 +100,9 @@ void *native_of(nb::handle stream) {
                            "cuda_stream, ptr or handle");
 }
 
-int64_t dlpack_stream(nb::handle stream) {
-    if (stream.is_none()) return View::no_stream; // ordered by the library's current stream
-    const auto native = reinterpret_cast<intptr_t>(native_of(stream));
-    return native == 0 ? 1 : native; // DLPack's number of CUDA's default stream
+int64_t dlpack_stream_of(nb::handle stream) {
+    // Without a stream, the library's current stream is the order.
+    return stream.is_none() ? View::no_stream : dlpack::stream_number(native_of(stream));
 }
 
 Order order_of(const View &a, const View &b, nb::handle stream) {
@@ -104,17 +112,16 @@ Order order_of(const View &a, const View &b, nb::handle stream) {
             raise(PyExc_ValueError, "stream is for arrays in device memory; neither array is");
         return Order();
     }
-    const nb::object used = stream.is_none() ? current_stream(*on_device) : nb::borrow(stream);
     Order order;
     const View &other = on_device == &a ? b : a;
-    if (!other.backend && !device_reaches(other)) {
-        synchronize(*on_device, used);
-        return order;
+    order.in_stream = other.backend || device_reaches(other);
+    if (order.in_stream) {
+        order.native.backend = on_device->backend;
+        order.native.device = on_device->device;
+        order.native.native = native_stream(*on_device, stream);
+    } else {
+        synchronize(*on_device, stream.is_none() ? current_stream(*on_device) : nb::borrow(stream));
     }
-    order.in_stream = true;
-    order.native.backend = on_device->backend;
-    order.native.device = on_device->device;
-    order.native.native = native_of(used);
     return order;
 }
 

@@ -21,8 +21,8 @@ Order order_of(const View &a, const View &b, nb::handle stream);
 // Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
 void synchronize_producers(const View &a, const View &b);
 
-// The number that DLPack's producers are to be given for a stream.
-int64_t dlpack_stream(nb::handle stream);
+// The number that DLPack's producers are to be given for a stream that a call was given, or None.
+int64_t dlpack_stream_of(nb::handle stream);
 
 // The address in a stream object: an integer, __cuda_stream__, torch's .cuda_stream, CuPy's .ptr,
 // numba's .handle.

@@ -1,7 +1,7 @@
 #include "core/view.h"
 
-#include "core/dlpack.h"
 #include "core/element.h"
+#include "core/exchange.h"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ std::vector<intptr_t> numbers(nb::handle sequence) {
 } // namespace
 
 View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
-    if (from_buffer(array)) return;
+    if (from_buffer(array) || from_exchange(array, stream)) return;
     // A host array that the buffer protocol cannot express: bfloat16 of ml_dtypes, dates.
     nb::object found = attribute(array, "__array_interface__");
     if (found.is_valid()) {
@@ -60,10 +60,12 @@ View::View(View &&other) noexcept
     : data(other.data), ndim(other.ndim), shape(other.shape), strides(other.strides),
       itemsize(other.itemsize), element(other.element), readonly(other.readonly),
       backend(other.backend), device(other.device), plain_host(other.plain_host),
-      object(std::move(other.object)), buffer_(other.buffer_), has_buffer_(other.has_buffer_),
-      owner_(std::move(other.owner_)), element_owner_(std::move(other.element_owner_)),
-      shape_list_(std::move(other.shape_list_)), strides_list_(std::move(other.strides_list_)) {
+      exchange(other.exchange), object(std::move(other.object)), buffer_(other.buffer_),
+      has_buffer_(other.has_buffer_), managed_(other.managed_), owner_(std::move(other.owner_)),
+      element_owner_(std::move(other.element_owner_)), shape_list_(std::move(other.shape_list_)),
+      strides_list_(std::move(other.strides_list_)) {
     other.has_buffer_ = false;
+    other.managed_ = nullptr;
     if (other.shape == &other.line_[0]) {
         line_[0] = other.line_[0];
         line_[1] = other.line_[1];
@@ -75,6 +77,8 @@ View::View(View &&other) noexcept
 void View::release() noexcept {
     if (has_buffer_) PyBuffer_Release(&buffer_);
     has_buffer_ = false;
+    if (managed_ && managed_->deleter) managed_->deleter(managed_);
+    managed_ = nullptr;
 }
 
 bool View::from_buffer(nb::handle array) {
@@ -121,12 +125,16 @@ void View::set_contiguous_strides() {
     strides = strides_list_.data();
 }
 
-void View::set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none) {
+void View::set_shape(std::vector<intptr_t> shape_list) {
     shape_list_ = std::move(shape_list);
     shape = shape_list_.data();
     ndim = static_cast<int>(shape_list_.size());
     for (const intptr_t n : shape_list_)
         if (n < 0) raise(PyExc_ValueError, "the array's shape has a negative entry");
+}
+
+void View::set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none) {
+    set_shape(std::move(shape_list));
     if (strides_or_none.is_none()) return set_contiguous_strides();
     strides_list_ = numbers(strides_or_none);
     if (strides_list_.size() != shape_list_.size())
@@ -176,23 +184,56 @@ void View::from_dlpack(nb::handle array, int64_t stream) {
     const dlpack::Tensor &tensor = dlpack::tensor_of(capsule, readonly);
     // Not consumed: the capsule calls the producer's deleter when it goes.
     owner_ = capsule;
+    set_tensor(tensor);
+}
+
+bool View::from_exchange(nb::handle array, int64_t stream) {
+    const dlpack::Exchange *found = exchange_of(array);
+    if (!found) return false;
+    dlpack::ManagedVersioned *made = nullptr;
+    check_producer(found->managed_tensor(array.ptr(), &made));
+    managed_ = made;
+    try {
+        if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");
+        dlpack::require_version(managed_->major);
+        readonly = dlpack::is_readonly(*managed_);
+        set_tensor(managed_->tensor);
+        require_plain_values(array, managed_->tensor.dtype);
+        exchange = found;
+        if (!backend || stream == no_stream ||
+            stream == dlpack::stream_number(current_stream_of(*found, backend, device)))
+            return true;
+    } catch (...) {
+        release();
+        throw;
+    }
+    // Only __dlpack__ orders the work of one stream before that of another.
+    release();
+    shape_list_.clear();
+    strides_list_.clear();
+    return false;
+}
+
+void View::set_tensor(const dlpack::Tensor &tensor) {
     ndim = tensor.ndim;
     if (ndim < 0 || ndim > max_dims) raise(PyExc_ValueError, "a tensor of %d dimensions", ndim);
-    data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+    if (ndim > 0 && !tensor.shape) raise(PyExc_BufferError, "a tensor without a shape");
     element = dlpack::element_of(tensor.dtype, itemsize, element_owner_);
-    shape_list_.assign(tensor.shape, tensor.shape + ndim);
-    shape = shape_list_.data();
+    set_shape({tensor.shape, tensor.shape + ndim});
     if (tensor.strides) { // in elements
-        for (int k = 0; k < ndim; ++k) {
-            intptr_t bytes = 0;
-            if (__builtin_mul_overflow(tensor.strides[k], itemsize, &bytes))
+        strides_list_.resize(static_cast<std::size_t>(ndim));
+        for (int k = 0; k < ndim; ++k)
+            if (__builtin_mul_overflow(tensor.strides[k], itemsize,
+                                       &strides_list_[static_cast<std::size_t>(k)]))
                 raise(PyExc_OverflowError, "the tensor's strides do not fit");
-            strides_list_.push_back(bytes);
-        }
         strides = strides_list_.data();
     } else {
         set_contiguous_strides();
     }
+    data = static_cast<char *>(tensor.data);
+    // Tensors without memory: those of a tracer, or on no device.
+    if (!data && size() > 0) raise(PyExc_BufferError, "the tensor has elements, but no memory");
+    if (data) data += tensor.byte_offset;
     plain_host = tensor.device.type == dlpack::cpu;
     backend = dlpack::backend_of(tensor.device.type);
     device = tensor.device.id;

@@ -1,6 +1,7 @@
 // Arrays of Python's libraries as address, shape, strides and element.
 #pragma once
 
+#include "core/dlpack.h"
 #include "core/type.h"
 
 #include <cstdint>
@@ -34,6 +35,8 @@ public:
     int device = 0;
     // Ordinary host memory, as far as the protocol says.
     bool plain_host = true;
+    // How to ask the library of an array in device memory for its current stream, if it is quick.
+    const dlpack::Exchange *exchange = nullptr;
     // What was handed in.
     nb::object object;
 
@@ -62,13 +65,17 @@ public:
 private:
     bool from_buffer(nb::handle array);
     void from_interface(nb::handle array, nb::handle interface, bool on_device);
+    bool from_exchange(nb::handle array, int64_t stream);
     void from_dlpack(nb::handle array, int64_t stream);
+    void set_tensor(const dlpack::Tensor &tensor);
+    void set_shape(std::vector<intptr_t> shape_list);
     void set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none);
     void set_contiguous_strides();
     void release() noexcept;
 
     Py_buffer buffer_{};
     bool has_buffer_ = false;
+    dlpack::ManagedVersioned *managed_ = nullptr;
     nb::object owner_;         // a capsule or an interface's dict
     nb::object element_owner_; // the Type of `element`, unless predefined
     std::vector<intptr_t> shape_list_, strides_list_;

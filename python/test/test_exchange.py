@@ -1,0 +1,288 @@
+"""DLPack's exchange interface in C: a producer that is written here, hostile ones included."""
+
+import ctypes
+import gc
+import sys
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import ucd
+from views import views
+
+CPU, CUDA = 1, 2
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ('data', ctypes.c_void_p),
+        ('device_type', ctypes.c_int32),
+        ('device', ctypes.c_int32),
+        ('ndim', ctypes.c_int32),
+        ('code', ctypes.c_uint8),
+        ('bits', ctypes.c_uint8),
+        ('lanes', ctypes.c_uint16),
+        ('shape', ctypes.POINTER(ctypes.c_int64)),
+        ('strides', ctypes.POINTER(ctypes.c_int64)),
+        ('byte_offset', ctypes.c_uint64),
+    ]
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [
+        ('major', ctypes.c_uint32),
+        ('minor', ctypes.c_uint32),
+        ('context', ctypes.c_void_p),
+        ('deleter', ctypes.c_void_p),
+        ('flags', ctypes.c_uint64),
+        ('tensor', Tensor),
+    ]
+
+
+class Exchange(ctypes.Structure):
+    pass
+
+
+Exchange._fields_ = [
+    ('major', ctypes.c_uint32),
+    ('minor', ctypes.c_uint32),
+    ('other_version', ctypes.POINTER(Exchange)),
+    ('allocate', ctypes.c_void_p),
+    ('managed_tensor', ctypes.c_void_p),
+    ('to_object', ctypes.c_void_p),
+    ('borrowed_tensor', ctypes.c_void_p),
+    ('current_stream', ctypes.c_void_p),
+]
+
+_MANAGED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed)))
+_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+_DELETER = ctypes.PYFUNCTYPE(None, ctypes.POINTER(Managed))
+_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule.restype, _capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
+
+
+class Library:
+    """A library of arrays whose class has the interface. Counts what is handed out."""
+
+    def __init__(self, name=b'dlpack_exchange_api', version=1, with_current_stream=True):
+        self.live = {}
+        self.streams_asked = 0
+        self.changes = {}  # fields that are given other values than the true ones
+        self.refuses = False
+        self._functions = [_MANAGED(self._export), _STREAM(self._current), _DELETER(self._delete)]
+        managed, stream, self._deleter = [ctypes.cast(f, ctypes.c_void_p).value for f in self._functions]
+        self.name = name
+        self.table = Exchange(version, 3, None, None, managed, None, None, stream if with_current_stream else None)
+        self.Array = self.new_class()
+
+    def new_class(self):
+        class Array:
+            __dlpack_c_exchange_api__ = _capsule(ctypes.addressof(self.table), self.name, None)
+
+            def __init__(self, array):
+                self.array = array
+
+        return Array
+
+    def _export(self, array, made):
+        if self.refuses:
+            return -1
+        view = array.array
+        keep = Managed()
+        ndim = view.ndim
+        shape = (ctypes.c_int64 * ndim)(*view.shape)
+        strides = (ctypes.c_int64 * ndim)(*(s // view.itemsize for s in view.strides))
+        keep.major, keep.minor, keep.deleter = 1, 3, self._deleter
+        keep.tensor = Tensor(
+            view.__array_interface__['data'][0], CPU, 0, ndim, CODES[view.dtype.kind], view.itemsize * 8, 1,
+            ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)), 0,
+        )  # fmt: skip
+        for field, value in self.changes.items():
+            setattr(keep if hasattr(Managed, field) else keep.tensor, field, value)
+        self.live[ctypes.addressof(keep)] = (keep, shape, strides, view)
+        made[0] = ctypes.pointer(keep)
+        return 0
+
+    def _current(self, device_type, device, stream):
+        self.streams_asked += 1
+        stream[0] = 0x7000
+        return 0
+
+    def _delete(self, managed):
+        del self.live[ctypes.addressof(managed.contents)]
+
+
+LIBRARY = Library()
+
+
+@pytest.fixture
+def library():
+    LIBRARY.changes, LIBRARY.refuses = {}, False
+    yield LIBRARY
+    LIBRARY.changes, LIBRARY.refuses = {}, False
+    gc.collect()
+    assert not LIBRARY.live
+
+
+PLAIN = ('?', 'i1', 'u2', 'i4', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16')
+
+
+@given(view=views(dtypes=PLAIN, writable=True))
+def test_views(view):
+    out = np.empty(view.size, view.dtype)
+    assert ucd.pack_into(LIBRARY.Array(view), out) == view.nbytes
+    assert out.tobytes() == view.tobytes()
+    other = np.zeros_like(view)
+    ucd.unpack(LIBRARY.Array(out), LIBRARY.Array(other))
+    assert other.tobytes() == view.tobytes()
+    assert not LIBRARY.live
+
+
+def test_arrays_are_held_as_long_as_they_are_used(library):
+    out = np.zeros(3)
+    batch = ucd.Batch.pack([(library.Array(np.arange(3.0)), library.Array(out))])
+    assert len(library.live) == 2
+    batch.run()
+    assert out.tolist() == [0, 1, 2]
+    del batch
+    gc.collect()
+    assert not library.live
+
+
+@pytest.mark.parametrize(
+    ('changes', 'error'),
+    [
+        ({'major': 2}, BufferError),
+        ({'data': None}, BufferError),
+        ({'shape': None}, BufferError),
+        ({'ndim': -1}, ValueError),
+        ({'ndim': 65}, ValueError),
+        ({'bits': 4}, BufferError),
+        ({'device_type': 99}, BufferError),
+        ({'shape': (ctypes.c_int64 * 1)(-3)}, ValueError),
+        ({'strides': (ctypes.c_int64 * 1)(2**62)}, OverflowError),
+        ({'flags': 1}, BufferError),
+    ],
+    ids=repr,
+)
+def test_hostile_tensors(library, changes, error):
+    pointer = ctypes.POINTER(ctypes.c_int64)
+    library.changes = {k: ctypes.cast(v, pointer) if k in ('shape', 'strides') else v for k, v in changes.items()}
+    with pytest.raises(error):
+        ucd.unpack(bytes(24), library.Array(np.zeros(3)))
+
+
+def test_tensors_without_elements_need_no_memory(library):
+    library.changes = {'data': None}
+    assert ucd.pack_into(library.Array(np.zeros((0, 3))), bytearray(8)) == 0
+
+
+def test_failures_of_the_producer_are_passed_on(library):
+    library.refuses = True
+    with pytest.raises(BufferError, match='said nothing'):
+        ucd.pack_into(library.Array(np.zeros(3)), bytearray(24))
+    raising = Library()
+    # A function of Python's own that returns -1 and an exception: no array here has a length.
+    raising.table.managed_tensor = ctypes.cast(ctypes.pythonapi.PyObject_Size, ctypes.c_void_p)
+    with pytest.raises(TypeError, match='has no len'):
+        ucd.pack_into(raising.Array(np.zeros(3)), bytearray(24))
+
+
+def test_values_that_are_not_in_memory(library):
+    class Grad(library.Array):
+        __dlpack_c_exchange_api__ = library.Array.__dlpack_c_exchange_api__
+        requires_grad = True
+
+    class Negative(library.Array):
+        __dlpack_c_exchange_api__ = library.Array.__dlpack_c_exchange_api__
+        requires_grad = False
+
+        def is_neg(self):
+            return True
+
+    class Conjugate(library.Array):
+        __dlpack_c_exchange_api__ = library.Array.__dlpack_c_exchange_api__
+
+        def is_conj(self):
+            return True
+
+    for kind, name in ((Grad, 'gradient'), (Negative, 'negated'), (Conjugate, 'conjugated')):
+        with pytest.raises(BufferError, match=name):
+            ucd.pack_into(kind(np.zeros(3, 'c8')), bytearray(24))
+        assert ucd.pack_into(kind(np.zeros(3, 'i8')), bytearray(24)) == 24
+    assert ucd.pack_into(Conjugate(np.zeros(3)), bytearray(24)) == 24
+
+
+@pytest.mark.parametrize('how', [{'name': b'other'}, {'version': 2}, {'with_current_stream': False}], ids=repr)
+def test_other_interfaces_are_left_alone(how):
+    """Then the other protocols count."""
+    other = Library(**how)
+    with pytest.raises(TypeError, match='is no array'):
+        ucd.pack_into(other.Array(np.zeros(3)), bytearray(24))
+    other.Array.__dlpack__ = lambda self, **arguments: self.array.__dlpack__()
+    other.Array.__dlpack_device__ = lambda self: (CPU, 0)
+    assert ucd.pack_into(other.Array(np.zeros(3)), bytearray(24)) == 24
+
+
+def test_a_version_that_is_understood_may_be_behind_another():
+    newer = Library(version=7)
+    newer.table.other_version = ctypes.pointer(LIBRARY.table)
+    out = bytearray(24)
+    assert ucd.pack_into(newer.Array(np.ones(3)), out) == 24 and out == np.ones(3).tobytes()
+    ring = Library(version=7)
+    ring.table.other_version = ctypes.pointer(ring.table)
+    with pytest.raises(TypeError, match='is no array'):
+        ucd.pack_into(ring.Array(np.ones(3)), bytearray(24))
+    assert not LIBRARY.live
+
+
+def test_a_class_that_only_inherits_it(library):
+    class Wrapper(library.Array):
+        pass
+
+    with pytest.raises(TypeError, match='is no array'):
+        ucd.pack_into(Wrapper(np.zeros(3)), bytearray(24))
+
+
+def test_many_classes():
+    """More than are remembered."""
+    for _ in range(30):
+        kind = LIBRARY.new_class()
+        assert ucd.pack_into(kind(np.zeros(3)), bytearray(24)) == 24
+    assert not LIBRARY.live
+
+
+def test_streams(library, monkeypatch):
+    """The current one is asked for in C; one that is given and is another is told to __dlpack__."""
+    told = []
+
+    def dlpack(self, *, stream, **arguments):
+        told.append(stream)
+        raise BufferError('not for long')
+
+    monkeypatch.setattr(library.Array, '__dlpack__', dlpack, raising=False)
+    monkeypatch.setattr(library.Array, '__dlpack_device__', lambda self: (CUDA, 0), raising=False)
+    library.changes = {'device_type': CUDA}
+    source, out = library.Array(np.zeros(3)), library.Array(np.zeros(3))
+    asked = library.streams_asked
+    with pytest.raises(ucd.NotSupported, match='cuda'):
+        ucd.pack_into(source, out)
+    assert library.streams_asked == asked + 1 and not told
+    with pytest.raises(ucd.NotSupported, match='cuda'):
+        ucd.pack_into(source, out, stream=0x7000)
+    assert not told
+    with pytest.raises(BufferError, match='not for long'):
+        ucd.pack_into(source, out, stream=types.SimpleNamespace(cuda_stream=0x7100))
+    assert told == [0x7100]
+
+
+def test_no_references_are_left(library):
+    array, out = LIBRARY.Array(np.zeros(3)), bytearray(24)
+    before = sys.getrefcount(array), sys.getrefcount(LIBRARY.Array)
+    for _ in range(1000):
+        ucd.pack_into(array, out)
+    assert sys.getrefcount(array) == before[0] and sys.getrefcount(LIBRARY.Array) <= before[1] + 1

@@ -1,0 +1,451 @@
+"""What only a GPU shows: order in streams, graphs, memories, threads and leaks.
+
+UCD_TEST_CALLS=1000000 runs a million calls where leaks are looked for.
+"""
+
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import ucd
+from libraries import CuPy, Numba, Torch
+
+
+def _available(library):
+    reason = library.missing()
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def torch():
+    _available(Torch('cuda'))
+    import torch
+
+    yield torch
+    torch.cuda.synchronize()
+
+
+@pytest.fixture
+def cupy():
+    _available(CuPy())
+    import cupy
+
+    yield cupy
+    cupy.cuda.Device().synchronize()
+
+
+# Cycles of the GPU's clock for which a stream is kept busy: about 50 ms. A call in the wrong stream is
+# long done by then.
+LONG = 100_000_000
+SHAPE = (64, 96)
+
+
+def hold(torch, stream):
+    """Keeps a stream busy."""
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(LONG)
+
+
+class OfCuda:
+    """A stream by the protocol of CUDA's Python libraries."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def __cuda_stream__(self):
+        return 0, self.address
+
+
+FORMS = {
+    'torch': lambda s: s,
+    'integer': lambda s: s.cuda_stream,
+    'protocol': lambda s: OfCuda(s.cuda_stream),
+    'external': lambda s: __import__('cupy').cuda.ExternalStream(s.cuda_stream),
+    'current': lambda s: None,
+}
+
+
+@pytest.mark.parametrize('form', FORMS)
+@pytest.mark.parametrize('own', [False, True], ids=['default', 'own'])
+def test_work_is_ordered_by_its_stream(torch, form, own):
+    """A slow producer, ucd, and a consumer in one stream: nobody waits for anybody by hand."""
+    if form == 'external':
+        pytest.importorskip('cupy')
+    if not own and form in ('integer', 'external'):
+        pytest.skip('the default stream has no address')
+    stream = torch.cuda.Stream() if own else torch.cuda.default_stream()
+    source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1], device='cuda')
+    back, seen = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE, device='cuda')
+    given = FORMS[form](stream)
+    for first in (1, 2):
+        values = torch.arange(first, first + source.numel(), device='cuda').view(SHAPE)
+        torch.cuda.synchronize()
+        hold(torch, stream)
+        with torch.cuda.stream(stream):
+            source.copy_(values)
+            ucd.pack_into(source.T, out, stream=given)
+            ucd.unpack(out, back.T, stream=given)
+            seen.copy_(back)
+        # The first time, kernels are loaded, which may wait for the device.
+        assert first == 1 or not stream.query(), 'a call waited for the stream'
+        stream.synchronize()
+        assert (seen == values).all() and (out == values.T).all()
+
+
+def test_a_stream_that_is_given_waits_for_the_current_one(torch):
+    """As in DLPack: what the producer's stream has enqueued comes first."""
+    other = torch.cuda.Stream()
+    source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1], device='cuda')
+    torch.cuda.synchronize()
+    hold(torch, torch.cuda.current_stream())
+    source.fill_(7)
+    ucd.pack_into(source.T, out, stream=other)
+    other.synchronize()
+    assert (out == 7).all()
+
+
+def test_events_between_streams(torch):
+    producer, consumer = torch.cuda.Stream(), torch.cuda.Stream()
+    source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1], device='cuda')
+    torch.cuda.synchronize()
+    for value in range(1, 6):
+        hold(torch, producer)
+        with torch.cuda.stream(producer):
+            source.fill_(value)
+        consumer.wait_event(producer.record_event())
+        with torch.cuda.stream(consumer):
+            ucd.pack_into(source.T, out)
+        producer.wait_event(consumer.record_event())
+        consumer.synchronize()
+        assert (out == value).all()
+
+
+def test_without_an_order_the_race_shows(torch):
+    """The tests above can fail: another stream's call is not held up."""
+    busy, free = torch.cuda.Stream(), torch.cuda.Stream()
+    source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1], device='cuda')
+    ucd.pack_into(source.T, out)
+    torch.cuda.synchronize()
+    hold(torch, busy)
+    with torch.cuda.stream(busy):
+        source.fill_(7)
+    with torch.cuda.stream(free):
+        ucd.pack_into(source.T, out)
+    free.synchronize()
+    assert not busy.query() and (out == 0).all()
+
+
+def test_what_ends_on_the_host_waits(torch):
+    """copy, requests and pageable memory: done on return, whatever the current stream has enqueued."""
+    stream = torch.cuda.Stream()
+    host, other = np.zeros(SHAPE[::-1], np.float32), torch.zeros(SHAPE[::-1], device='cuda')
+    calls = {
+        'pack_into': lambda source: ucd.pack_into(source.T, host),
+        'copy': lambda source: ucd.copy(source.T, host),
+        'request': lambda source: ucd.icopy(source.T, host).wait(),
+        'batch': lambda source: ucd.Batch.pack([(source.T, host)]).run(),
+        'device': lambda source: ucd.copy(source.T, other) and ucd.copy(other, host),
+    }
+    for value, call in enumerate(calls.values(), 1):
+        source = torch.zeros(SHAPE, device='cuda')
+        torch.cuda.synchronize()
+        hold(torch, stream)
+        with torch.cuda.stream(stream):
+            source.fill_(value)
+            call(source)
+            assert (host == value).all()
+
+
+def test_cupy_streams(cupy):
+    stream = cupy.cuda.Stream(non_blocking=True)
+    slow = cupy.RawKernel(
+        'extern "C" __global__ void slow(long long n) { long long t = clock64(); while (clock64() - t < n) {} }', 'slow'
+    )
+    for form in (None, stream, stream.ptr, OfCuda(stream.ptr)):
+        source, out = cupy.zeros(SHAPE, 'f4'), cupy.zeros(SHAPE[::-1], 'f4')
+        cupy.cuda.Device().synchronize()
+        for turn in (1, 2):
+            with stream:
+                slow((1,), (1,), (LONG,))
+                source += 7
+                ucd.pack_into(source[::-1].T, out, stream=form)
+                total = out.sum()
+            assert turn == 1 or not stream.done
+            stream.synchronize()
+            assert float(total) == 7 * turn * source.size
+
+
+def test_numba_arrays_say_their_stream():
+    _available(Numba())
+    from numba import cuda
+
+    stream = cuda.stream()
+    host = np.arange(24.0).reshape(4, 6)
+    source, out = cuda.to_device(host, stream=stream), cuda.device_array(12, stream=stream)
+    for given in (None, stream):
+        ucd.pack_into(source[:, 1:4], out, stream=given)
+        stream.synchronize()
+        assert out.copy_to_host().tolist() == host[:, 1:4].ravel().tolist()
+        out.copy_to_device(np.zeros(12))
+
+
+def test_libraries_together(torch, cupy):
+    pool = torch.arange(60.0, device='cuda').view(3, 5, 4)
+    chosen = cupy.asarray([4, 0], dtype='i4')
+    cupy.cuda.Device().synchronize()
+    out = cupy.empty((3, 2, 4), 'f4')
+    ucd.gather_into(pool, chosen, out, axis=1)
+    torch.cuda.synchronize()
+    assert out.get().tolist() == pool[:, [4, 0]].tolist()
+    ucd.scatter(out * 0, pool, chosen, axis=1)
+    torch.cuda.synchronize()
+    assert pool[:, [4, 0]].abs().sum() == 0 and pool[:, 1].abs().sum() > 0
+
+
+TORCH_ELEMENTS = ['bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64',
+                  'complex64', 'complex128', 'float8_e4m3fn', 'float8_e5m2', 'uint16', 'uint32', 'uint64']  # fmt: skip
+
+
+@pytest.mark.parametrize('name', TORCH_ELEMENTS)
+def test_elements_of_torch(torch, name):
+    dtype = getattr(torch, name, None)
+    if dtype is None:
+        pytest.skip(f'this PyTorch has no {name}')
+    raw = torch.randint(0, 2 if name == 'bool' else 256, (5, 6, dtype.itemsize), dtype=torch.uint8, device='cuda')
+    tensor = raw.view(dtype)[..., 0]
+    out = ucd.pack(tensor[1::2, ::3])
+    torch.cuda.synchronize()
+    assert out.dtype == dtype and out.device == tensor.device
+    assert out.view(torch.uint8).cpu().numpy().tobytes() == raw[1::2, ::3].cpu().numpy().tobytes()
+
+
+@pytest.mark.parametrize('name', ['float16', 'bfloat16', 'float32', 'complex64'])
+def test_sums_of_torch(torch, name):
+    dtype = getattr(torch, name)
+    tensor, total = torch.randn(SHAPE, device='cuda').to(dtype), torch.randn(SHAPE[::-1], device='cuda').to(dtype)
+    expected = total + tensor.T
+    ucd.pack_into(tensor.T, total, op='sum')
+    torch.cuda.synchronize()
+    torch.testing.assert_close(total, expected)
+
+
+def test_what_torch_does_not_share(torch):
+    """A conjugate that is not carried out has other values than its memory; a gradient would get lost."""
+    out = torch.zeros(6, dtype=torch.complex64, device='cuda')
+    with pytest.raises((BufferError, RuntimeError)):
+        ucd.pack_into(torch.ones(6, dtype=torch.complex64, device='cuda').conj(), out)
+    with pytest.raises((BufferError, RuntimeError)):
+        ucd.pack_into(torch.ones(6, device='cuda', requires_grad=True), out)
+
+
+def test_memories(torch, cupy):
+    import cupyx
+
+    pageable, device = np.arange(6.0), torch.arange(6.0, dtype=torch.float64, device='cuda')
+    pinned, managed = torch.zeros(6, dtype=torch.float64).pin_memory(), cupy.ndarray((6,), 'f8', cupy.cuda.malloc_managed(48))
+    of_cupy = cupyx.zeros_pinned((6,), 'f8')
+    memories = [ucd.memory(a) for a in (pageable, pinned, of_cupy, managed, device)]
+    assert memories == ['host', 'pinned', 'pinned', 'managed', f'cuda:{device.device.index}']
+    arrays = [pageable, pinned, of_cupy, managed, device]
+    torch.cuda.synchronize()
+    for source in arrays:
+        for target in arrays:
+            if source is target:
+                continue
+            ucd.copy(np.arange(6.0), source)
+            ucd.copy(np.zeros(6), target)
+            (ucd.pack_into if target is not device else ucd.unpack)(source, target)
+            torch.cuda.synchronize()
+            seen = np.zeros(6)
+            ucd.copy(target, seen)
+            assert seen.tolist() == list(range(6)), (ucd.memory(source), ucd.memory(target))
+
+
+def test_pinned_memory_is_in_stream_order(torch):
+    stream = torch.cuda.Stream()
+    source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1]).pin_memory()
+    ucd.pack_into(source.T, out)
+    torch.cuda.synchronize()
+    hold(torch, stream)
+    with torch.cuda.stream(stream):
+        source.fill_(3)
+        ucd.pack_into(source.T, out)
+    assert not stream.query()
+    stream.synchronize()
+    assert (out == 3).all()
+
+
+def test_graphs_of_torch(torch):
+    """gather and scatter in a graph read the indices that are there when it is replayed."""
+    layers, pages, width, chosen = 3, 40, 65, 12
+    pool = torch.randn(layers, pages, width, device='cuda')
+    indices = torch.arange(chosen, device='cuda')
+    out = torch.zeros(layers, chosen, width, device='cuda')
+    other = torch.zeros_like(pool)
+    warm = torch.cuda.Stream()
+    with torch.cuda.stream(warm):
+        ucd.gather_into(pool, indices, out, axis=1)
+        ucd.scatter(out, other, indices, axis=1)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        ucd.gather_into(pool, indices, out, axis=1)
+        ucd.scatter(out, other, indices, axis=1)
+        made = ucd.gather(pool, indices, axis=1)
+    for seed in range(20):
+        new = torch.randperm(pages, generator=torch.Generator().manual_seed(seed))[:chosen]
+        indices.copy_(new)
+        pool.normal_()
+        other.zero_()
+        out.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        expected = pool.index_select(1, indices)
+        assert torch.equal(out, expected) and torch.equal(made, expected)
+        assert torch.equal(other.index_select(1, indices), expected)
+        assert other.abs().sum() == other.index_select(1, indices).abs().sum()
+
+
+def test_graphs_of_batches(torch):
+    field = torch.randn(8, 40, 30, device='cuda')
+    outs = [torch.zeros(8 * 40, device='cuda') for _ in range(5)]
+    batch = ucd.Batch.pack([(field[:, :, i], out) for i, out in enumerate(outs)])
+    batch.run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        batch.run()
+    for _ in range(5):
+        field.normal_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert all(torch.equal(out, field[:, :, i].reshape(-1)) for i, out in enumerate(outs))
+
+
+def test_graphs_of_cupy(cupy):
+    pool, indices = cupy.random.rand(50, 33), cupy.arange(9)
+    out = cupy.zeros((9, 33))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        ucd.gather_into(pool, indices, out)
+        stream.synchronize()
+        stream.begin_capture()
+        ucd.gather_into(pool, indices, out)
+        graph = stream.end_capture()
+        for seed in range(10):
+            indices[...] = cupy.asarray(np.random.default_rng(seed).permutation(50)[:9])
+            graph.launch(stream)
+            stream.synchronize()
+            assert bool((out == pool[indices]).all())
+
+
+def test_many_indices(torch):
+    """As many as a request of an inference engine has."""
+    pool = torch.randint(0, 256, (61, 2000, 512), dtype=torch.uint8, device='cuda')
+    for seed in range(3):
+        indices = torch.randperm(2000, generator=torch.Generator().manual_seed(seed))[:537].cuda()
+        for kind in (torch.int64, torch.int32):
+            assert torch.equal(ucd.gather(pool, indices.to(kind), axis=1), pool.index_select(1, indices))
+        pages = torch.randint(0, 256, (61, 537, 512), dtype=torch.uint8, device='cuda')
+        expected = pool.clone().index_copy_(1, indices, pages)
+        ucd.scatter(pages, pool, indices, axis=1)
+        assert torch.equal(pool, expected)
+
+
+def test_requests_keep_their_arrays(torch):
+    """What the caller drops stays until the request is complete."""
+    for seed in range(20):
+        torch.manual_seed(seed)
+        source = torch.randn(2000, 1001, device='cuda')
+        expected = source.T.cpu().numpy()
+        out = torch.empty(1001, 2000).pin_memory()
+        request = ucd.ipack_into(source.T, out)
+        del source
+        noise = [torch.full((2000, 1001), float(i), device='cuda') for i in range(3)]
+        request.wait()
+        assert (out.numpy() == expected).all()
+        del noise
+
+
+def test_batches_keep_their_arrays(torch):
+    source = torch.randn(200, 101, device='cuda')
+    expected, out = source.T.contiguous(), torch.empty(101, 200, device='cuda')
+    batch = ucd.Batch.pack([(source.T, out)])
+    del source
+    noise = [torch.zeros(200, 101, device='cuda') for _ in range(20)]
+    batch.run()
+    torch.cuda.synchronize()
+    assert torch.equal(out, expected) and noise
+
+
+def test_threads_with_streams_of_their_own(torch):
+    pool = torch.randn(64, 100, 33, device='cuda')
+    torch.cuda.synchronize()
+    failures = []
+
+    def work(k):
+        try:
+            stream = torch.cuda.Stream()
+            with torch.cuda.stream(stream):
+                for i in range(150):
+                    view = pool[k::8, i % 9 :: 3]
+                    packed = ucd.pack(view)
+                    indices = torch.randint(0, 100, (17,), device='cuda')
+                    pages = ucd.gather(pool, indices, axis=1)
+                    assert torch.equal(packed.view(view.shape), view)
+                    assert torch.equal(pages, pool.index_select(1, indices))
+                    if i % 50 == 0:
+                        host = np.empty(view.numel(), np.float32)
+                        ucd.ipack_into(view, host).wait()
+                        assert (host == view.cpu().numpy().ravel()).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def resident():
+    with open('/proc/self/statm') as file:
+        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def test_no_leaks(torch, cupy):
+    tensor, out = torch.randn(8, 60, device='cuda'), torch.zeros(480, device='cuda')
+    array, target = cupy.zeros((8, 60)), cupy.zeros(480)
+    indices = torch.tensor([3, 1], device='cuda')
+
+    def everything(i):
+        ucd.pack_into(tensor[:, i % 50 :], out)
+        ucd.unpack(out, tensor.T)
+        ucd.gather(tensor, indices)
+        ucd.pack_into(array[:, :: 1 + i % 7], target)
+        ucd.pack(tensor[i % 8])
+        if i % 100 == 0:
+            torch.cuda.synchronize()
+            ucd.copy(tensor, target.view('f4')[:480])
+            ucd.ipack_into(tensor, out).wait()
+            ucd.Batch.pack([(tensor.T, out)]).run()
+            with pytest.raises(ValueError):
+                ucd.pack_into(tensor, tensor.T)
+
+    rounds = max(2000, int(os.environ.get('UCD_TEST_CALLS', '50000')) // 5)
+    samples = []
+    for i in range(rounds):
+        if i % (rounds // 10) == 0:
+            torch.cuda.synchronize()
+            gc.collect()
+            samples.append((resident(), torch.cuda.mem_get_info()[0], torch.cuda.memory_allocated()))
+        everything(i)
+    settled, last = samples[2], samples[-1]
+    assert last[0] - settled[0] < max(4 << 20, rounds * 64), samples
+    assert settled[1] - last[1] < 64 << 20, samples
+    assert last[2] <= settled[2] + (1 << 20), samples

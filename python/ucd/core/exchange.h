@@ -1,0 +1,24 @@
+// DLPack's exchange interface in C, which some libraries' classes of arrays have: the quickest way
+// to their arrays and to their current stream.
+#pragma once
+
+#include "core/dlpack.h"
+
+namespace ucdpy {
+
+// The interface that an array's own class defines, of a version and with the functions that are
+// used here; nullptr if there is none. Classes that inherit one may mean other memory by their
+// arrays.
+const dlpack::Exchange *exchange_of(nb::handle array);
+
+// Raises what the producer raised, if a function of the interface failed.
+void check_producer(int rc);
+
+// Raises BufferError if a tensor's values are not those in its memory, or if it takes part in
+// automatic differentiation: __dlpack__ asks for that, the exchange interface does not.
+void require_plain_values(nb::handle array, const dlpack::DataType &dtype);
+
+// The stream in which the library of such an array works now; nullptr is the default stream.
+void *current_stream_of(const dlpack::Exchange &exchange, const char *backend, int device);
+
+} // namespace ucdpy
