@@ -1,4 +1,5 @@
 #include "mpi/collectives.hpp"
+#include "mpi/placed.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -6,12 +7,14 @@
 namespace ucdtest {
 namespace {
 
-// Each third int of `items` stretches.
+// Each third int of `items` stretches; on the device, if there is one.
 class Strided {
 public:
     static constexpr int ints = 5000;
 
-    explicit Strided(int items) : memory(static_cast<std::size_t>(3 * ints * items), -1) {
+    explicit Strided(int items)
+        : memory(static_cast<std::size_t>(3 * ints * items), -1),
+          placed_(memory.data(), memory.size() * sizeof(int), true) {
         MPI_Datatype vector = MPI_DATATYPE_NULL;
         MPI_OK(MPI_Type_vector(ints, 1, 3, MPI_INT, &vector));
         MPI_OK(MPI_Type_create_resized(vector, 0, 3 * ints * sizeof(int), &type));
@@ -26,8 +29,11 @@ public:
     }
     void fill(int item, int number) {
         for (int i = 0; i < 3 * ints; i += 3) memory[index(item, i)] = number;
+        placed_.store();
     }
+    int *data() const { return reinterpret_cast<int *>(placed_.data()); }
     bool has(int item, int number) const {
+        placed_.fetch();
         for (int i = 0; i < 3 * ints; ++i)
             if (memory[index(item, i)] != (i % 3 == 0 ? number : -1)) return false;
         return true;
@@ -36,6 +42,8 @@ public:
     std::vector<int> memory;
 
 private:
+    Placed placed_;
+
     static std::size_t index(int item, int i) {
         return static_cast<std::size_t>(3 * ints * item + i);
     }
@@ -46,7 +54,7 @@ void freed_while_under_way() {
     Strided strided(processes);
     strided.fill(rank, rank);
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_OK(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, strided.memory.data(), 1,
+    MPI_OK(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, strided.data(), 1,
                           strided.type, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Type_free(&strided.type));
     MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -59,7 +67,7 @@ void several_under_way() {
     Strided strided(processes);
     strided.fill(rank, rank);
     for (int root = 0; root < processes; ++root)
-        MPI_OK(MPI_Ibcast(strided.memory.data() + std::ptrdiff_t{3} * Strided::ints * root, 1,
+        MPI_OK(MPI_Ibcast(strided.data() + std::ptrdiff_t{3} * Strided::ints * root, 1,
                           strided.type, root, MPI_COMM_WORLD,
                           &requests[static_cast<std::size_t>(root)]));
     MPI_OK(MPI_Waitall(processes, requests.data(), MPI_STATUSES_IGNORE));
@@ -73,7 +81,7 @@ void between_groups() {
     MPI_OK(MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &both));
     Strided strided(1);
     if (rank == 0) strided.fill(0, 42);
-    MPI_OK(MPI_Bcast(strided.memory.data(), 1, strided.type, rank == 0 ? MPI_ROOT : 0, both));
+    MPI_OK(MPI_Bcast(strided.data(), 1, strided.type, rank == 0 ? MPI_ROOT : 0, both));
     CHECK(strided.has(0, 42));
     MPI_OK(MPI_Comm_free(&both));
     MPI_OK(MPI_Comm_free(&group));
@@ -82,7 +90,7 @@ void between_groups() {
 void errors_are_those_of_mpi() {
     current = "errors";
     Strided strided(processes);
-    void *const memory = strided.memory.data();
+    void *const memory = strided.data();
     const auto class_of = [](int error) {
         int found = MPI_SUCCESS;
         MPI_Error_class(error, &found);

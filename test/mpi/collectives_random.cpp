@@ -3,6 +3,7 @@
 // its own, with the same elements.
 
 #include "mpi/collectives.hpp"
+#include "mpi/placed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,7 @@ public:
     // With these elements, somehow laid out. `items` of them stand one behind the other somewhere.
     MPI_Datatype draw(Rng &rng, const Elements &elements, int items) {
         const int n = elements.number;
+        if (n == 1 && rng.chance(50)) return elements.leaf;
         MPI_Datatype type = MPI_DATATYPE_NULL;
         std::vector<int> lengths, displs;
         switch (rng.below(5)) {
@@ -93,7 +95,7 @@ struct Side {
     MPI_Aint low = 0;
     std::vector<std::byte> memory;
 
-    void *buffer(std::vector<std::byte> &bytes) const { return bytes.data() - low; }
+    void *buffer(std::byte *bytes) const { return bytes - low; }
 
     void draw_memory(Rng &rng, const Range &range) {
         low = std::min<MPI_Aint>(range.low, 0);
@@ -114,7 +116,7 @@ Side draw_side(Rng &rng, Types &types, const Elements &elements, std::vector<int
     }
     side.counts = std::move(counts);
     side.type = types.draw(rng, elements, items);
-    warm(side.type);
+    if (!has_device() || rng.chance(50)) warm(side.type);
     side.draw_memory(rng, range_of(side.type, std::max(items, 1)));
     return side;
 }
@@ -125,7 +127,7 @@ Side draw_typed_side(Rng &rng, Types &types, const Elements &elements, std::vect
     MPI_Aint end = 0;
     for (const int count : counts) {
         side.types.push_back(types.draw(rng, elements, std::max(count, 1)));
-        warm(side.types.back());
+        if (!has_device() || rng.chance(50)) warm(side.types.back());
         const Range range = range_of(side.types.back(), std::max(count, 1));
         side.addresses.push_back(end - range.low);
         side.byte_displs.push_back(static_cast<int>(side.addresses.back()));
@@ -169,8 +171,7 @@ struct Call {
                       : (call.plain ? PMPI_##name(__VA_ARGS__) : MPI_##name(__VA_ARGS__)))
 
 // What is not read here is nonsense.
-void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Side &r,
-         std::vector<std::byte> &received) {
+void run(const Call &call, const Side &s, std::byte *sent, const Side &r, std::byte *received) {
     const bool is_root = rank == call.root;
     const void *const nonsense = reinterpret_cast<void *>(64);
     const bool sends = !call.in_place || (call.kind <= scatterv && !is_root) ||
@@ -304,7 +305,8 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     const MPI_Datatype particle = types.particle();
     elements.leaf = std::array{MPI_INT, MPI_DOUBLE, particle}[shared.below(3)];
     const bool few = number / kinds % 10 >= 8; // which is left to MPI
-    elements.number = few ? 1 + static_cast<int>(shared.below(50))
+    elements.number = few && shared.chance(30) ? 1
+                      : few ? 1 + static_cast<int>(shared.below(50))
                           : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
     const int blocks = neighbors ? topologies.neighbours(topology) : processes;
     const int count = 1 + static_cast<int>(shared.below(4));
@@ -379,9 +381,14 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     }
 
     std::vector<std::byte> sent = s.memory, received = r.memory, by_mpi = r.memory;
-    run(call, s, sent, r, received);
+    {
+        const Placed from(sent, own.chance(60)), to(received, own.chance(60));
+        run(call, s, from.data(), r, to.data());
+        from.fetch();
+        to.fetch();
+    }
     call.plain = true;
-    run(call, s, sent, r, by_mpi);
+    run(call, s, sent.data(), r, by_mpi.data());
     CHECK(received == by_mpi);
     CHECK(sent == s.memory);
 }

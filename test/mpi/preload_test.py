@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES COUNTER PRELOAD RUN [FORTRAN...]
+    preload_test.py NAME LAUNCHER EXCHANGE COLLECTIVES COUNTER PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
 """
 
 import os
@@ -12,7 +12,8 @@ import tempfile
 import unittest
 
 NAME, LAUNCHER = sys.argv[1:3]
-EXCHANGE, COLLECTIVES, COUNTER, PRELOAD, RUN, *FORTRAN = (str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
+EXCHANGE, COLLECTIVES, COUNTER, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[3:])
 del sys.argv[1:]
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 

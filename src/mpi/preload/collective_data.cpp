@@ -33,17 +33,22 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_ && bytes_ >= min_collective_bytes;
 }
 
-PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) : parts_(blocks.size()) {
+PackedBlocks::PackedBlocks(const std::vector<Block> &blocks, const Device *device)
+    : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block &block = blocks[i];
         parts_[i].offset = bytes_;
+        MPI_Count items = 0;
         if (block.count == 0) continue;
-        parts_[i].typed =
-            TypedBuffer(find_known(block.datatype), block.buffer, block.count * block.repeated);
-        bytes_ += parts_[i].typed.bytes();
+        if (__builtin_mul_overflow(block.count, block.repeated, &items)) return;
+        KnownType *const known = take_anyway(block.datatype, items);
+        if (known == nullptr) return;
+        if (known->size() == 0) continue;
+        parts_[i].typed = TypedBuffer(known, block.buffer, items, device);
+        if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;
     }
-    memory_ = PackedMemory(bytes_);
+    memory_ = PackedMemory(bytes_, device);
 }
 
 MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {

@@ -31,17 +31,17 @@ private:
     std::uintptr_t bytes_ = 0;
 };
 
-// Blocks, packed one behind the other. Empty if there is no memory.
+// Blocks, packed one behind the other. Empty if there is no memory, or if that cannot be done.
 class PackedBlocks {
 public:
     PackedBlocks() = default;
-    // They are worth packing.
-    explicit PackedBlocks(const std::vector<Block> &blocks);
+    // They are worth packing, or some are in the memory of the device.
+    PackedBlocks(const std::vector<Block> &blocks, const Device *device);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }
     void *memory() const { return memory_.data(); }
-    // Of a block, or of the first one that has data.
+    // Of a block, or of the first one that has data; MPI_DATATYPE_NULL if it has none.
     MPI_Datatype item_datatype(std::size_t block) const;
     MPI_Datatype item_datatype() const;
     std::uintptr_t offset(std::size_t block) const { return parts_[block].offset; }
@@ -87,6 +87,7 @@ struct PackedSide {
 
 struct CollectiveData {
     PackedSide sent, received;
+    bool failed = false; // MPI cannot move the data, and neither can this library
 };
 using CollectivePtr = std::unique_ptr<CollectiveData>;
 

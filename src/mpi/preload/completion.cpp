@@ -61,9 +61,7 @@ int start(int (*next)(MPI_Request *), MPI_Request *request) {
     const bool prepared = prepare_start(*operation);
     const MPI_Comm comm = operation->comm;
     add_operation(*request, std::move(operation));
-    if (prepared) return next(request);
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    return prepared ? next(request) : raise_error(comm);
 }
 
 int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests) {
@@ -73,9 +71,7 @@ int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests)
         const bool prepared = prepare_start(*operation);
         const MPI_Comm comm = operation->comm;
         add_operation(requests[i], std::move(operation));
-        if (prepared) continue;
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-        return MPI_ERR_OTHER;
+        if (!prepared) return raise_error(comm);
     }
     return next(count, requests);
 }

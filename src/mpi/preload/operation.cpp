@@ -20,11 +20,6 @@ Table &table() {
 }
 std::atomic<std::size_t> operation_count{0}, freed_count{0};
 
-int report(MPI_Comm comm) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
-}
-
 } // namespace
 
 void add_operation(MPI_Request request, OperationPtr operation) {
@@ -57,7 +52,7 @@ int deliver(Operation &operation, MPI_Status &status) {
     const int rc = operation.collective != nullptr
                        ? operation.collective->received.blocks.unpack()
                        : operation.typed.unpack(operation.packed.data(), received_bytes(status));
-    return rc == UCD_SUCCESS ? MPI_SUCCESS : report(operation.comm);
+    return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
 Completion::Completion(int count, const MPI_Request *requests) {

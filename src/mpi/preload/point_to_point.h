@@ -14,7 +14,7 @@ TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int 
 
 // The packed bytes of what is sent; without data if that failed, and then MPI does it.
 inline PackedMemory packed_bytes(const TypedBuffer &typed) {
-    PackedMemory packed(typed.bytes());
+    PackedMemory packed(typed.bytes(), typed.device());
     return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
                                                                                 : PackedMemory();
 }
@@ -28,6 +28,7 @@ int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Dataty
             return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
                         tag, comm);
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(buf, count, datatype, dest, tag, comm);
@@ -68,6 +69,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
                 return rc;
             }
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(buf, count, datatype, dest, tag, comm, request);
@@ -78,7 +80,7 @@ template <class Next, class Count>
 int persistent(Call call, Next next, bool receives, const void *buf, Count count,
                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
     if (TypedBuffer typed = message(buf, count, datatype, peer)) {
-        PackedMemory packed(typed.bytes());
+        PackedMemory packed(typed.bytes(), typed.device());
         if (packed.data() != nullptr) {
             if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
                 const TypedBuffer &t = operation->typed;
@@ -93,6 +95,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
                 return rc;
             }
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
@@ -129,9 +132,10 @@ int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed,
 template <class Next, class Count>
 int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
                 MPI_Status *status) {
-    PackedMemory packed(typed ? typed.bytes() : 0);
+    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
     if (typed && packed.data() != nullptr)
         return receive_packed<Count>(call, next, std::move(typed), std::move(packed), comm, status);
+    if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     const int rc = next(user.buf, user.count, user.datatype, status);
     progress_freed();
@@ -142,7 +146,7 @@ int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer t
 template <class Next, class Count>
 int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuffer typed,
                      MPI_Comm comm, MPI_Request *request) {
-    PackedMemory packed(typed ? typed.bytes() : 0);
+    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
     if (typed && packed.data() != nullptr) {
         if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
             const TypedBuffer &t = operation->typed;
@@ -155,6 +159,7 @@ int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuf
             return rc;
         }
     }
+    if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     return next(user.buf, user.count, user.datatype);
 }
@@ -211,11 +216,13 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
         count_taken(call, sent.bytes());
+    } else if (sent.device() != nullptr) {
+        return raise_error(comm);
     }
     Operation received;
     MPI_Status own;
     if (TypedBuffer typed = message(recvbuf, recvcount, recvtype, source)) {
-        received.packed = PackedMemory(typed.bytes());
+        received.packed = PackedMemory(typed.bytes(), typed.device());
         if (received.packed.data() != nullptr) {
             received.typed = std::move(typed);
             received.comm = comm;
@@ -225,6 +232,8 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
             recvtype = received.typed.packed_datatype();
             count_taken(call, received.typed.bytes());
             if (status == MPI_STATUS_IGNORE) status = &own;
+        } else if (typed.device() != nullptr) {
+            return raise_error(comm);
         }
     }
     if (packed.data() == nullptr && !received.receives) count_passed(call);
@@ -248,6 +257,7 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
             return receive_packed<Count>(call, exchange, std::move(typed), std::move(packed), comm,
                                          status);
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
