@@ -18,7 +18,7 @@ bool BlocksInView::take(const Block &block) {
     if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
         return false;
     KnownType *const known = find_known(block.datatype);
-    if (known == nullptr || !known->is_taken(block.datatype, count) ||
+    if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
         !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
@@ -82,6 +82,17 @@ int PackedBlocks::unpack() const {
         if (rc != UCD_SUCCESS) return rc;
     }
     return UCD_SUCCESS;
+}
+
+int CollectiveData::pack() const {
+    const int rc = sent ? sent.blocks.pack() : UCD_SUCCESS;
+    if (rc != UCD_SUCCESS || !received) return rc;
+    switch (participation.kept) {
+    case Participation::Kept::all: return received.blocks.pack();
+    case Participation::Kept::own:
+        return received.blocks.pack_one(static_cast<std::size_t>(participation.rank));
+    default: return UCD_SUCCESS;
+    }
 }
 
 } // namespace ucd_mpi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/message.h"
+#include "preload/participation.h"
 
 #include <memory>
 #include <type_traits>
@@ -20,12 +21,14 @@ struct Block {
 // Whether to pack some blocks here. Each type learns how much is moved with it.
 class BlocksInView {
 public:
+    explicit BlocksInView(Use use) : use_(use) {}
     void add(const Block &block);
     bool worth_packing() const;
 
 private:
     bool take(const Block &block);
 
+    Use use_;
     bool taken_ = true;
     bool gain_ = false;
     std::uintptr_t bytes_ = 0;
@@ -86,7 +89,13 @@ struct PackedSide {
 };
 
 struct CollectiveData {
-    PackedSide sent, received;
+    PackedSide sent, received; // a side is empty if MPI moves it
+    Participation participation;
+
+    // Before MPI is called: what is sent, and what of the receive buffer MPI may read or leave as
+    // it is. A status of ucd.h.
+    int pack() const;
+    int unpack() const { return received ? received.blocks.unpack() : UCD_SUCCESS; }
 };
 using CollectivePtr = std::unique_ptr<CollectiveData>;
 

@@ -128,21 +128,23 @@ void KnownType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count) {
+bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count, Use use) {
     const State state = state_.load(std::memory_order_acquire);
     if (state != State::fresh) return state == State::taken;
     MPI_Count size = 0;
     if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
     const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn &&
+        use == Use::once)
         return false;
     std::call_once(learned_, [&] { learn(datatype); });
     return state_.load(std::memory_order_acquire) == State::taken;
 }
 
-std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
+std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count,
+                                                      Use use) {
     std::uintptr_t bytes = 0;
-    if (count <= 0 || !is_taken(datatype, count) ||
+    if (count <= 0 || !is_taken(datatype, count, use) ||
         __builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
         bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
         return std::nullopt;

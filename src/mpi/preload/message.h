@@ -17,10 +17,11 @@ class TypedBuffer {
 public:
     TypedBuffer() = default;
     template <class Count>
-    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype) {
+    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype,
+                Use use = Use::once) {
         KnownType *const known = find_known(datatype);
         if (known == nullptr) return;
-        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count);
+        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes) return;
         if (purpose == Purpose::message) {
             const PackedSignature *const signature = known->signature();
@@ -44,6 +45,7 @@ public:
 
     // As a message: elements without gaps.
     MPI_Datatype packed_datatype() const { return type_->signature()->datatype; }
+    bool packed_is_predefined() const { return !type_->signature()->owned; }
     template <class Count>
     Count packed_count() const {
         return static_cast<Count>(count_ * type_->signature()->per_item);
