@@ -242,6 +242,25 @@ void persistent_again() {
     MPI_OK(MPI_Request_free(&request));
 }
 
+// Persistent requests are taken over at once: a type that was never used before, too.
+void persistent_at_once() {
+    current = "a persistent request of a type that is new";
+    Strided strided(200);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0)
+        MPI_OK(MPI_Ssend_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD,
+                              &request));
+    else
+        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
+                             &request));
+    MPI_OK(MPI_Type_free(&strided.datatype));
+    strided.fill(rank == 0 ? 8 : -1000);
+    MPI_OK(MPI_Start(&request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(8, 200));
+    MPI_OK(MPI_Request_free(&request));
+}
+
 void replaced() {
     current = "MPI_Sendrecv_replace";
     Strided strided;
@@ -300,6 +319,66 @@ void threads_at_once() {
     other.join();
 }
 
+#if MPI_VERSION >= 4
+// The status need not say anything: MPICH 4.0 does not write it.
+void both_ways_nonblocking() {
+    current = "MPI_Isendrecv";
+    Strided sent, received;
+    sent.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    const int other = 1 - rank;
+    MPI_OK(MPI_Status_set_cancelled(&status, 1));
+    sent.fill(100 * rank);
+    received.warm();
+    MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, other, rank, received.data(), 1,
+                         received.datatype, other, other, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Type_free(&received.datatype));
+    MPI_OK(MPI_Wait(&request, &status));
+    CHECK(received.has(100 * other, 1000));
+    // One way only, and a message that is shorter than the receive.
+    Strided one;
+    one.warm();
+    if (rank == 0)
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, 1, 3, one.data(), 1,
+                             one.datatype, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request));
+    else
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, MPI_PROC_NULL, 3, one.data(),
+                             1, one.datatype, 0, 3, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(one.has(0, rank == 0 ? 0 : 1000));
+    one.clear();
+    MPI_OK(MPI_Isendrecv(sent.data(), 100, MPI_INT, other, 4, one.data(), 1, one.datatype,
+                         other, 4, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    one.placed.fetch();
+    for (std::size_t i = 0; i < one.ints.size(); ++i) {
+        const bool arrived = i % 3 == 0 && i < 300;
+        const int number = i / 3 % 3 == 0 ? 100 * other + static_cast<int>(i / 3) : -1;
+        CHECK(one.ints[i] == (arrived ? number : -1));
+    }
+}
+
+void replaced_nonblocking() {
+    current = "MPI_Isendrecv_replace";
+    Strided strided;
+    strided.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int other = 1 - rank;
+    strided.fill(100 * rank);
+    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, other, rank, other,
+                                 other, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(100 * other, 1000));
+    const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;
+    strided.fill(7 + rank);
+    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, to, 0, from, 0,
+                                 MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(7, 1000));
+}
+#endif
+
 } // namespace
 
 void named_cases() {
@@ -310,9 +389,17 @@ void named_cases() {
     freed_while_under_way();
     external_form();
     persistent_again();
+    persistent_at_once();
     replaced();
     no_message();
     threads_at_once();
+}
+
+void nonblocking_both_ways() {
+#if MPI_VERSION >= 4
+    both_ways_nonblocking();
+    replaced_nonblocking();
+#endif
 }
 
 } // namespace ucdtest

@@ -34,8 +34,8 @@ struct EqualBlocks {
     MPI_Datatype datatype;
 
     bool may_be_taken() const { return may_be_collective(datatype); }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         in_view.add({buffer, count, datatype, blocks});
         return in_view.worth_packing();
     }
@@ -66,8 +66,8 @@ struct CountedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && may_be_collective(datatype);
     }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
         return in_view.worth_packing();
     }
@@ -114,8 +114,8 @@ struct TypedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && datatypes != nullptr;
     }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
@@ -177,22 +177,14 @@ struct Unrooted {
     auto arguments() const { return std::tuple(comm); }
 };
 
-// What of the receive buffer MPI may read, or leave as it is, is in the packed one, too.
-inline int keep(const PackedBlocks &received, const Participation &p) {
-    switch (p.kept) {
-    case Participation::Kept::all: return received.pack();
-    case Participation::Kept::own: return received.pack_one(static_cast<std::size_t>(p.rank));
-    default: return UCD_SUCCESS;
-    }
-}
-
-// What is packed for one call; null if MPI does all, and a side is empty if MPI does that.
+// What is packed for one call, or each time that it is started; null if MPI does all.
 template <class Send, class Receive>
-CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                              MPI_Comm comm) {
+CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
+                              MPI_Comm comm, Use use) {
     if (!settings().messages) return nullptr;
     const bool devices = has_devices();
-    if (!devices && !has_known_types()) return nullptr;
+    const bool kept = use == Use::once || schedules_keep_types;
+    if (!devices && (!has_known_types() || !kept)) return nullptr;
     // Every process reads the type of a broadcast.
     if (pattern == Pattern::broadcast && !devices && !send.may_be_taken()) return nullptr;
     const Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
@@ -203,18 +195,30 @@ CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &
     if (!p) return nullptr;
     const Device *const from = devices && reads.send ? send.device(p->sends_to) : nullptr;
     const Device *const to = devices && reads.receive ? receive.device(p->receives_from) : nullptr;
+    const bool on_host = kept && !p->alone;
     const bool sends =
-        from != nullptr || (may_send && !p->alone && send.worth_packing(p->sends_to));
+        from != nullptr || (may_send && on_host && send.worth_packing(p->sends_to, use));
     const bool receives =
-        to != nullptr || (may_receive && !p->alone && receive.worth_packing(p->receives_from));
+        to != nullptr || (may_receive && on_host && receive.worth_packing(p->receives_from, use));
     if (!sends && !receives) return nullptr;
     auto data = std::make_unique<CollectiveData>();
     if (sends) data->sent = send.packed(p->sends_to, from);
-    if (data->sent && data->sent.blocks.pack() != UCD_SUCCESS) data->sent = {};
     if (receives) data->received = receive.packed(p->receives_from, to);
-    if (data->received && keep(data->received.blocks, *p) != UCD_SUCCESS) data->received = {};
-    data->failed = (from != nullptr && !data->sent) || (to != nullptr && !data->received);
+    data->participation = *p;
+    data->on_device = from != nullptr || to != nullptr;
+    data->failed = (from != nullptr && !data->sent) || (to != nullptr && !data->received) ||
+                   (data->on_device && !kept && !data->has_predefined_items());
     return data->sent || data->received || data->failed ? std::move(data) : nullptr;
+}
+
+template <class Send, class Receive>
+CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
+                              MPI_Comm comm) {
+    CollectivePtr data = plan_collective(pattern, send, receive, root, comm, Use::once);
+    if (data == nullptr || data->failed || data->pack() == UCD_SUCCESS) return data;
+    if (!data->on_device) return nullptr;
+    data->failed = true;
+    return data;
 }
 
 // Calls MPI with the arguments of both sides, and the rest.
@@ -244,9 +248,16 @@ int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm)
     count_taken(call, total_bytes(*data));
     const int rc = next(data.get());
     progress_freed();
-    if (rc != MPI_SUCCESS || !data->received || data->received.blocks.unpack() == UCD_SUCCESS)
-        return rc;
+    if (rc != MPI_SUCCESS || data->unpack() == UCD_SUCCESS) return rc;
     return raise_error(comm);
+}
+
+inline OperationPtr collective_operation(CollectivePtr data, MPI_Comm comm) {
+    auto operation = std::make_unique<Operation>();
+    operation->comm = comm;
+    operation->receives = static_cast<bool>(data->received);
+    operation->collective = std::move(data);
+    return operation;
 }
 
 // The call may be complete at once, and then its request may be one that MPI shares.
@@ -259,10 +270,7 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
         return next(nullptr);
     }
     if (data->failed) return raise_error(comm);
-    auto operation = std::make_unique<Operation>();
-    operation->comm = comm;
-    operation->receives = static_cast<bool>(data->received);
-    operation->collective = std::move(data);
+    OperationPtr operation = collective_operation(std::move(data), comm);
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
     count_taken(call, total_bytes(*operation->collective));
@@ -270,6 +278,25 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
     MPI_Status status;
     if (PMPI_Request_get_status(*request, &complete, &status) == MPI_SUCCESS && complete != 0)
         return deliver(*operation, status);
+    add_operation(*request, std::move(operation));
+    return rc;
+}
+
+// Data is packed when the request is started.
+template <class Next>
+int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
+                          MPI_Request *request) {
+    if (data == nullptr) {
+        count_passed(call);
+        return next(nullptr);
+    }
+    if (data->failed) return raise_error(comm);
+    OperationPtr operation = collective_operation(std::move(data), comm);
+    operation->persistent = true;
+    operation->active = false;
+    const int rc = next(operation->collective.get());
+    if (rc != MPI_SUCCESS) return rc;
+    count_taken(call, total_bytes(*operation->collective));
     add_operation(*request, std::move(operation));
     return rc;
 }
@@ -295,6 +322,19 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
                            std::tuple_cat(where.arguments(), std::tuple(request)));
         },
         pack_collective(pattern, send, receive, where.root, where.comm), where.comm, request);
+}
+
+template <class Next, class Send, class Receive, class Where>
+int collective_init(Call call, Next next, Pattern pattern, const Send &send, const Receive &receive,
+                    const Where &where, MPI_Info info, MPI_Request *request) {
+    return persistent_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on(next, data, send, receive,
+                           std::tuple_cat(where.arguments(), std::tuple(info, request)));
+        },
+        plan_collective(pattern, send, receive, where.root, where.comm, Use::again), where.comm,
+        request);
 }
 
 // One buffer, which the root sends and the others receive.
@@ -326,6 +366,18 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
             return pass_on_broadcast(next, data, all, root, comm, request);
         },
         pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);
+}
+
+template <class Next, class Count>
+int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    const EqualBlocks<Count> all = {buffer, count, datatype};
+    return persistent_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on_broadcast(next, data, all, root, comm, info, request);
+        },
+        plan_collective(Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

@@ -18,7 +18,7 @@ bool BlocksInView::take(const Block &block) {
     if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
         return false;
     KnownType *const known = find_known(block.datatype);
-    if (known == nullptr || !known->is_taken(block.datatype, count) ||
+    if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
         !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
@@ -62,6 +62,12 @@ MPI_Datatype PackedBlocks::item_datatype() const {
     return item_datatype(block);
 }
 
+bool PackedBlocks::has_predefined_items() const {
+    for (const Part &part : parts_)
+        if (part.typed && !part.typed.item_is_predefined()) return false;
+    return true;
+}
+
 int PackedBlocks::pack() const {
     for (const Part &part : parts_) {
         const int rc = part.typed ? part.typed.pack(at(memory_, part.offset)) : UCD_SUCCESS;
@@ -87,6 +93,22 @@ int PackedBlocks::unpack() const {
         if (rc != UCD_SUCCESS) return rc;
     }
     return UCD_SUCCESS;
+}
+
+bool CollectiveData::has_predefined_items() const {
+    return (!sent || sent.blocks.has_predefined_items()) &&
+           (!received || received.blocks.has_predefined_items());
+}
+
+int CollectiveData::pack() const {
+    const int rc = sent ? sent.blocks.pack() : UCD_SUCCESS;
+    if (rc != UCD_SUCCESS || !received) return rc;
+    switch (participation.kept) {
+    case Participation::Kept::all: return received.blocks.pack();
+    case Participation::Kept::own:
+        return received.blocks.pack_one(static_cast<std::size_t>(participation.rank));
+    default: return UCD_SUCCESS;
+    }
 }
 
 } // namespace ucd_mpi

@@ -130,21 +130,23 @@ void KnownType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count) {
+bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count, Use use) {
     const State state = state_.load(std::memory_order_acquire);
     if (state != State::fresh) return state == State::taken;
     MPI_Count size = 0;
     if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
     const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn &&
+        use == Use::once)
         return false;
     std::call_once(learned_, [&] { learn(datatype); });
     return state_.load(std::memory_order_acquire) == State::taken;
 }
 
-std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
+std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count,
+                                                      Use use) {
     std::uintptr_t bytes = 0;
-    if (count <= 0 || !is_taken(datatype, count) ||
+    if (count <= 0 || !is_taken(datatype, count, use) ||
         __builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
         bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
         return std::nullopt;
@@ -180,10 +182,15 @@ PackedSignature KnownType::any_signature() const {
     return {MPI_BYTE, static_cast<MPI_Count>(size_), false};
 }
 
+bool KnownType::item_is_predefined() const {
+    const PackedSignature packed = any_signature();
+    return packed.per_item == 1 && !packed.owned;
+}
+
 MPI_Datatype KnownType::item_datatype() {
     std::call_once(item_made_, [&] {
         const PackedSignature packed = any_signature();
-        if (packed.per_item > INT_MAX) return;
+        if (packed.per_item > INT_MAX || item_is_predefined()) return;
         MPI_Datatype item = MPI_DATATYPE_NULL;
         if (PMPI_Type_contiguous(static_cast<int>(packed.per_item), packed.datatype, &item) !=
             MPI_SUCCESS)
@@ -193,7 +200,7 @@ MPI_Datatype KnownType::item_datatype() {
         else
             PMPI_Type_free(&item);
     });
-    return item_;
+    return item_is_predefined() ? any_signature().datatype : item_;
 }
 
 const ExternalForm *KnownType::external() {

@@ -20,6 +20,9 @@ struct PackedSignature {
     bool owned = false; // the datatype is freed with it
 };
 
+// Persistent requests are made to be used again, so their types are read at once.
+enum class Use { once, again };
+
 // Made when a type is committed, and shared by its duplicates and by calls that use it. The type is
 // converted when enough data was moved with it to pay for that.
 class KnownType {
@@ -32,10 +35,10 @@ public:
     void release();
 
     // Whether this library moves data of this type. `count` items more are moved now, by whomever.
-    bool is_taken(MPI_Datatype datatype, MPI_Count count);
+    bool is_taken(MPI_Datatype datatype, MPI_Count count, Use use);
     // Whether this library should move `count` items, and how many bytes they are; nothing if the
     // MPI library should.
-    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count);
+    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
 
     // False if all collective calls with this type are left to MPI.
     bool may_be_collective() const;
@@ -57,6 +60,7 @@ public:
     PackedSignature any_signature() const;
     // One packed item as one MPI item; MPI_DATATYPE_NULL if MPI refuses.
     MPI_Datatype item_datatype();
+    bool item_is_predefined() const;
     // Null if MPI has to bring data of this type into the external32 form.
     const ExternalForm *external();
 

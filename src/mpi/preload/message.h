@@ -43,7 +43,8 @@ class TypedBuffer {
 public:
     TypedBuffer() = default;
     template <class Count>
-    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype) {
+    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype,
+                Use use = Use::once) {
         if (has_devices()) {
             const OnDevice found = find_on_device(buffer, count, datatype);
             if (found.device != nullptr) {
@@ -53,7 +54,7 @@ public:
         }
         KnownType *const known = find_known(datatype);
         if (known == nullptr) return;
-        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count);
+        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes) return;
         if (purpose == Purpose::message) {
             const PackedSignature *const signature = known->signature();
@@ -92,6 +93,7 @@ public:
 
     // As a message: elements without gaps.
     MPI_Datatype packed_datatype() const { return signature_.datatype; }
+    bool packed_is_predefined() const { return !signature_.owned; }
     template <class Count>
     Count packed_count() const {
         return static_cast<Count>(count_ * signature_.per_item);
@@ -101,6 +103,7 @@ public:
 
     // As a message of as many items, each of the same size and without gaps.
     MPI_Datatype item_datatype() const { return type_->item_datatype(); }
+    bool item_is_predefined() const { return type_->item_is_predefined(); }
 
     // Statuses of ucd.h.
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
@@ -120,8 +123,10 @@ private:
     template <class Count>
     void take_on_device(const OnDevice &found, const void *buffer, Count count) {
         signature_ = found.known->any_signature();
+        if (signature_.owned && !schedules_keep_types)
+            signature_ = {MPI_BYTE, static_cast<MPI_Count>(found.known->size()), false};
         if (!fits<Count>(count, signature_.per_item))
-            signature_ = {found.known->item_datatype(), 1, false};
+            signature_ = {found.known->item_datatype(), 1, true};
         if (signature_.datatype == MPI_DATATYPE_NULL) return;
         type_ = KnownTypeRef(found.known);
         device_ = found.device;
