@@ -54,8 +54,8 @@ void freed_while_under_way() {
     Strided strided(processes);
     strided.fill(rank, rank);
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_OK(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, strided.data(), 1,
-                          strided.type, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, strided.data(), 1, strided.type,
+                          MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Type_free(&strided.type));
     // Nobody writes this status with MPICH.
     MPI_Status status;

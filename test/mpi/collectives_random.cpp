@@ -353,8 +353,8 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     elements.leaf = std::array{MPI_INT, MPI_DOUBLE, particle}[shared.below(3)];
     const bool few = number / kinds / ways % 4 == 3; // which is left to MPI
     elements.number = few && shared.chance(30) ? 1
-                      : few ? 1 + static_cast<int>(shared.below(50))
-                          : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
+                      : few                    ? 1 + static_cast<int>(shared.below(50))
+                            : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
     const int blocks = neighbors ? topologies.neighbours(topology) : processes;
     const int count = 1 + static_cast<int>(shared.below(4));
     current += "call " + std::to_string(call.kind) +

@@ -69,8 +69,7 @@ void short_message() {
     MPI_OK(MPI_Get_count(&status, strided.datatype, &items));
     CHECK(elements == 400 && items == MPI_UNDEFINED);
     strided.clear();
-    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 2, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(strided.has(7, 400));
 }
 
@@ -102,8 +101,7 @@ void errors_are_those_of_mpi() {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_OK(MPI_Irecv(smaller.data(), 1, smaller.datatype, 0, 2, MPI_COMM_WORLD, &request));
     CHECK(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
-    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 3, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(strided.has(1, 1000));
 }
 
@@ -167,8 +165,8 @@ void large_message() {
     }
     for (int i = 0; i < 2; ++i) {
         strided.clear();
-        MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
-                        MPI_STATUS_IGNORE));
+        MPI_OK(
+            MPI_Recv(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(strided.has(5, 100000));
     }
     strided.clear();
@@ -228,11 +226,9 @@ void persistent_again() {
     strided.warm();
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == 0)
-        MPI_OK(MPI_Send_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD,
-                             &request));
+        MPI_OK(MPI_Send_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
     else
-        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
-                             &request));
+        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
     for (int first = 0; first < 5; ++first) {
         if (rank == 0) strided.fill(first);
         MPI_OK(MPI_Start(&request));
@@ -248,11 +244,9 @@ void persistent_at_once() {
     Strided strided(200);
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == 0)
-        MPI_OK(MPI_Ssend_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD,
-                              &request));
+        MPI_OK(MPI_Ssend_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
     else
-        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
-                             &request));
+        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Type_free(&strided.datatype));
     strided.fill(rank == 0 ? 8 : -1000);
     MPI_OK(MPI_Start(&request));
@@ -276,8 +270,8 @@ void replaced() {
     // One way only.
     const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;
     strided.fill(7 + rank);
-    MPI_OK(MPI_Sendrecv_replace(strided.data(), 1, strided.datatype, to, 0, from, 0,
-                                MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Sendrecv_replace(strided.data(), 1, strided.datatype, to, 0, from, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE));
     CHECK(strided.has(7, 1000));
 }
 
@@ -340,16 +334,16 @@ void both_ways_nonblocking() {
     Strided one;
     one.warm();
     if (rank == 0)
-        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, 1, 3, one.data(), 1,
-                             one.datatype, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, 1, 3, one.data(), 1, one.datatype,
+                             MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request));
     else
-        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, MPI_PROC_NULL, 3, one.data(),
-                             1, one.datatype, 0, 3, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, MPI_PROC_NULL, 3, one.data(), 1,
+                             one.datatype, 0, 3, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK(one.has(0, rank == 0 ? 0 : 1000));
     one.clear();
-    MPI_OK(MPI_Isendrecv(sent.data(), 100, MPI_INT, other, 4, one.data(), 1, one.datatype,
-                         other, 4, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Isendrecv(sent.data(), 100, MPI_INT, other, 4, one.data(), 1, one.datatype, other, 4,
+                         MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     one.placed.fetch();
     for (std::size_t i = 0; i < one.ints.size(); ++i) {
@@ -366,8 +360,8 @@ void replaced_nonblocking() {
     MPI_Request request = MPI_REQUEST_NULL;
     const int other = 1 - rank;
     strided.fill(100 * rank);
-    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, other, rank, other,
-                                 other, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, other, rank, other, other,
+                                 MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK(strided.has(100 * other, 1000));
     const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;

@@ -7,8 +7,8 @@
 namespace ucd_mpi {
 
 struct Device {
-    std::string name;           // as in the hints of ucd.h
-    bool mpi_reads_it = false;  // MPI moves consecutive bytes of its memory itself
+    std::string name;          // as in the hints of ucd.h
+    bool mpi_reads_it = false; // MPI moves consecutive bytes of its memory itself
 };
 
 // Whether a GPU's backend is there: if not, no buffer is looked at. Costs a load after the first

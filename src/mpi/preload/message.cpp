@@ -18,9 +18,8 @@ OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype dataty
     // MPI libraries are wrong about some true bounds; the type as converted has the right ones.
     if (derived != nullptr && uses_devices()) (void)derived->take_anyway(datatype);
     const MPI_Aint displ = derived != nullptr ? derived->some_byte(datatype) : 0;
-    const Device *const device =
-        device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
-                                                 static_cast<std::uintptr_t>(displ)));
+    const Device *const device = device_of(reinterpret_cast<const void *>(
+        reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(displ)));
     if (device == nullptr) return {};
     KnownType *const known = take_anyway(datatype, count);
     if (known == nullptr || known->size() == 0) return {};

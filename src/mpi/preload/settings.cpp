@@ -23,8 +23,8 @@ Settings read_settings() {
     if (aware != nullptr && (std::strcmp(aware, "0") == 0 || std::strcmp(aware, "1") == 0))
         s.gpu_aware = *aware == '1';
     else if (aware != nullptr)
-        std::fprintf(stderr,
-                     "libucd-mpi-preload: UCD_MPI_GPU_AWARE is %s; it must be 0 or 1\n", aware);
+        std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI_GPU_AWARE is %s; it must be 0 or 1\n",
+                     aware);
     return s;
 }
 

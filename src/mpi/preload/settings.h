@@ -1,4 +1,5 @@
-// What the user wants: UCD_MPI, UCD_MPI_STATS and UCD_MPI_GPU_AWARE, read when the library is loaded.
+// What the user wants: UCD_MPI, UCD_MPI_STATS and UCD_MPI_GPU_AWARE, read when the library is
+// loaded.
 #pragma once
 
 #include <optional>
