@@ -22,7 +22,7 @@ Memory allocate(const std::string &device, int kind, std::size_t bytes) {
     return Memory(static_cast<char *>(memory));
 }
 
-// Hints for the copy engines: what a user writes with cudaMemcpy2D.
+// Hints for the copy engines: what users write with their vendor's copies of boxes.
 ucd_info_t copy_engines() {
     static const ucd_info_t info = [] {
         ucd_info_t made = UCD_INFO__NULL;
