@@ -158,7 +158,22 @@ std::string name_of(int device) {
 
 bool find(const void *address, MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
+    const auto position = reinterpret_cast<CUdeviceptr>(address);
     unsigned type = 0, managed = 0, for_ipc = 0;
+    // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
+    // host's. Memory that CUDA does not know is no error: its type is 0, as is all else that it
+    // does not know.
+    //
+    // Each attribute costs time. So a thread whose last address was the host's asks first for the
+    // one that tells it of the next address, too.
+    thread_local constinit bool last_was_known = false;
+    if (!last_was_known) {
+        CUpointer_attribute first[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+        void *value[] = {&type};
+        if (library.pointer_get_attributes(1, first, value, position) != CUDA_SUCCESS || type == 0)
+            return false;
+    }
+    last_was_known = false;
     int ordinal = -1;
     CUdeviceptr on_device = 0;
     Range range, mapping;
@@ -173,13 +188,10 @@ bool find(const void *address, MemoryLocation &place) {
                                         CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
     void *values[] = {&type,        &managed,       &ordinal,       &on_device, &range.start,
                       &range.bytes, &mapping.start, &mapping.bytes, &for_ipc};
-    const auto position = reinterpret_cast<CUdeviceptr>(address);
-    // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
-    // host's. Memory that CUDA does not know is no error: its type is 0, as is all else that it
-    // does not know.
     if (library.pointer_get_attributes(std::size(values), attributes, values, position) !=
         CUDA_SUCCESS)
         return false;
+    last_was_known = type != 0;
     if (managed != 0)
         place.kind = MemoryKind::managed;
     else if (type == CU_MEMORYTYPE_DEVICE)
