@@ -60,7 +60,7 @@ T load(uintptr_t address) {
 // Not for the thread sanitizer: kernels may write the same bytes to one place at once, as calls that
 // are not ordered do in tests.
 template <class T>
-[[gnu::no_sanitize("thread")]] void store(uintptr_t address, T value) {
+__attribute__((no_sanitize("thread"))) void store(uintptr_t address, T value) {
     hostgpu::require_aligned(address, sizeof(T));
     hostgpu::stored_bytes += sizeof(T);
     __builtin_memcpy(hostgpu::device_memory(address, sizeof(T)), &value, sizeof(T));
