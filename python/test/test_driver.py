@@ -36,7 +36,7 @@ def says(tmp_path_factory):
 
     def run(script):
         paths = [str(folder), *filter(None, [os.environ.get('LD_LIBRARY_PATH')])]
-        environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths)}
+        environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths), 'UCD_BACKENDS': 'seq'}
         environment['PYTHONPATH'] = ':'.join([str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])])
         done = subprocess.run([sys.executable, '-c', START + script], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

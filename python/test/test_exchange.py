@@ -335,6 +335,19 @@ def test_strides_that_were_divided_as_unsigned(view):
         assert all(s == t for n, s, t in zip(shape, strides, view.strides) if n > 1)
 
 
+def test_strides_of_zero_of_numba():
+    """Its interface has no strides for them."""
+
+    class Repeated:
+        __module__ = 'numba.cuda.cudadrv.devicearray'
+        strides = (0, 8)
+        __cuda_array_interface__ = {'shape': (3, 2), 'typestr': '<f8', 'data': (64, False), 'version': 3, 'strides': None}
+
+    assert ucd._core.shape_and_strides(Repeated()) == ((3, 2), (0, 8))
+    Repeated.__module__ = 'other'
+    assert ucd._core.shape_and_strides(Repeated()) == ((3, 2), (16, 8))
+
+
 def test_no_references_are_left(library):
     array, out = LIBRARY.Array(np.zeros(3)), bytearray(24)
     before = sys.getrefcount(array), sys.getrefcount(LIBRARY.Array)

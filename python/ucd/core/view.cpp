@@ -5,6 +5,7 @@
 #include "core/exchange.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ucdpy {
 
@@ -30,6 +31,11 @@ std::vector<intptr_t> numbers(nb::handle sequence) {
     for (nb::handle number : nb::iter(sequence)) list.push_back(nb::cast<intptr_t>(number));
     if (list.size() > max_dims) raise(PyExc_ValueError, "an array of more than 64 dimensions");
     return list;
+}
+
+bool is_of_numba(nb::handle array) {
+    const nb::object module = array.type().attr("__module__");
+    return std::string_view(nb::cast<const char *>(module)).starts_with("numba");
 }
 
 // Whether what comes next in a stream, DLPack's number of it, comes after the work in another one.
@@ -168,7 +174,10 @@ void View::from_interface(nb::handle array, nb::handle interface, bool on_device
         raise(PyExc_TypeError, "the array's interface must give its data as (address, read-only)");
     data = reinterpret_cast<char *>(nb::cast<uintptr_t>(memory[0]));
     readonly = nb::cast<bool>(memory[1]);
-    set_lists(numbers(item(interface, "shape")), item(interface, "strides"));
+    nb::object said = item(interface, "strides");
+    // numba says nothing of strides of 0: it takes such arrays for contiguous.
+    if (on_device && said.is_none() && is_of_numba(array)) said = array.attr("strides");
+    set_lists(numbers(item(interface, "shape")), said);
     if (on_device) {
         backend = "cuda";
         device = -1;
