@@ -39,12 +39,19 @@ class Call(NamedTuple):
     counted: bool = True  # the statistics have a line for it
     first: str = ""  # an argument that the function takes before MPI's
     instead: str = ""  # what it takes instead of MPI's arguments
+    new: bool = False  # in MPI 4
+    extension: bool = False  # Open MPI 4 has it by a name with MPIX_
 
 
 _SEND = "const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
 _RECEIVE = "void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm"
 _MATCHED = "void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *matched"
 _REQUEST = "MPI_Request *request"
+_AGAIN = f"MPI_Info info, {_REQUEST}"
+_REPLACED = ("void *buf, COUNT count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, "
+             "MPI_Comm comm")
+_BOTH_WAYS = ("const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, "
+              "COUNT recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm")
 _BROADCAST = "void *buffer, COUNT count, MPI_Datatype datatype, int root, MPI_Comm comm"
 _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses"
 
@@ -65,7 +72,7 @@ def _one_side(form, way, displ):
 
 
 def _collective(name, pattern, send, receive, displ="DISPL"):
-    """The blocking and the nonblocking function."""
+    """The blocking, the nonblocking and the persistent function."""
     rooted = pattern in ("gather", "scatter")
     sides = [_one_side(send, "send", displ), _one_side(receive, "recv", displ)]
     where = "int root, MPI_Comm comm" if rooted else "MPI_Comm comm"
@@ -74,7 +81,9 @@ def _collective(name, pattern, send, receive, displ="DISPL"):
                          "ucd_mpi::Rooted{root, comm}" if rooted else "ucd_mpi::Unrooted{comm}"])
     parameters = ", ".join([*sides, where])
     return [Call(name, "collective", parameters, instead=instead),
-            Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request")]
+            Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request"),
+            Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request",
+                 new=True, extension=True)]
 
 
 CALLS = [
@@ -95,13 +104,13 @@ CALLS = [
     Call("Recv_init", "persistent", f"{_RECEIVE}, {_REQUEST}", first="true"),
     Call("Mrecv", "matched_receive", f"{_MATCHED}, MPI_Status *status"),
     Call("Imrecv", "nonblocking_matched_receive", f"{_MATCHED}, {_REQUEST}"),
-    Call("Sendrecv_replace", "replace", "void *buf, COUNT count, MPI_Datatype datatype, int dest, int sendtag, "
-                                        "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),
-    Call("Sendrecv", "send_receive", "const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, "
-                                     "int sendtag, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype, "
-                                     "int source, int recvtag, MPI_Comm comm, MPI_Status *status"),
+    Call("Sendrecv_replace", "replace", f"{_REPLACED}, MPI_Status *status"),
+    Call("Sendrecv", "send_receive", f"{_BOTH_WAYS}, MPI_Status *status"),
+    Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}", new=True),
+    Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}", new=True),
     Call("Bcast", "broadcast", _BROADCAST),
     Call("Ibcast", "broadcast", f"{_BROADCAST}, {_REQUEST}"),
+    Call("Bcast_init", "broadcast_init", f"{_BROADCAST}, {_AGAIN}", new=True, extension=True),
     *_collective("Gather", "gather", "equal", "equal"),
     *_collective("Gatherv", "gather", "equal", "counted"),
     *_collective("Scatter", "scatter", "equal", "equal"),

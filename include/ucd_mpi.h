@@ -8,7 +8,8 @@
  * The guide is share/doc/ucd/guide/mpi.md. It also explains libucd-mpi-preload-*, which lets
  * programs that were not changed use UCD, and which reads these environment variables when the
  * process starts: UCD_MPI says what it takes over (off, pack or all; default all). UCD_MPI_STATS=1
- * prints at MPI_Finalize what was taken over.
+ * prints at MPI_Finalize what was taken over. UCD_MPI_GPU_AWARE=1 or 0 says that the MPI library
+ * moves data in device memory itself, or that it does not; else it is asked.
  */
 #ifndef UCD_MPI_H_INCLUDED
 #define UCD_MPI_H_INCLUDED

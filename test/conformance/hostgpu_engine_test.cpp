@@ -63,6 +63,28 @@ RecipePtr blocks(std::intptr_t bytes) {
                           leaf(UCD_TYPE__BYTE));
 }
 
+// Lists of all kinds, whose blocks an engine copies one by one.
+void unpack_list_by_engine(Case &one) {
+    Rng &rng = one.rng();
+    Ints lengths, places;
+    std::intptr_t at = rng.between(-1000, 1000);
+    for (std::size_t n = 2 + rng.below(40); n > 0; --n) {
+        lengths.push_back(rng.between(64, 300));
+        places.push_back(at);
+        at += lengths.back() + rng.between(1, 100);
+    }
+    const ReducedSubject what = with_elements(
+        make_subject(one, hindexed(lengths, places, leaf(UCD_TYPE__BYTE)), 1 + rng.below(2)));
+    const std::size_t size = what.subject.size();
+    const std::size_t from = rng.below(size), length = rng.below(size - from + 1);
+    DeviceBuffer typed(rng, what.subject.range, device1);
+    DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(size)}, pinned);
+    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
+    mock::counts.launches = 0;
+    check_device_unpack(move, "auto");
+    if (mock::counts.launches != 0) one.fail("a kernel moved it");
+}
+
 } // namespace
 
 TEST_CASE("the built-in figures choose engine or kernel") {
@@ -112,25 +134,5 @@ TEST_CASE("a user's figures, after a file that is none has failed the first move
     REQUIRE(launches(blocks(64), device1, pinned, false) == 0);
     REQUIRE(launches(blocks(56), device1, pinned, false) == 1);
 
-    // Lists of all kinds, whose blocks an engine copies one by one.
-    run_cases("engines for lists", 60, [](Case &one) {
-        Rng &rng = one.rng();
-        Ints lengths, places;
-        std::intptr_t at = rng.between(-1000, 1000);
-        for (std::size_t n = 2 + rng.below(40); n > 0; --n) {
-            lengths.push_back(rng.between(64, 300));
-            places.push_back(at);
-            at += lengths.back() + rng.between(1, 100);
-        }
-        const ReducedSubject what = with_elements(
-            make_subject(one, hindexed(lengths, places, leaf(UCD_TYPE__BYTE)), 1 + rng.below(2)));
-        const std::size_t size = what.subject.size();
-        const std::size_t from = rng.below(size), length = rng.below(size - from + 1);
-        DeviceBuffer typed(rng, what.subject.range, device1);
-        DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(size)}, pinned);
-        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
-        mock::counts.launches = 0;
-        check_device_unpack(move, "auto");
-        if (mock::counts.launches != 0) one.fail("a kernel moved it");
-    });
+    run_cases("engines for lists", 60, unpack_list_by_engine);
 }

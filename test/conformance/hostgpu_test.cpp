@@ -54,8 +54,8 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
                                              : 12 * static_cast<std::uintptr_t>(many) - 2000;
         const std::uintptr_t count = narrow ? 1 : 3;
         for (std::uintptr_t i = 0; i < 4000; ++i) {
-            const std::uintptr_t unit = (offset + i) / 12, at = (offset + i) % 12;
-            const std::uintptr_t from = unit / static_cast<std::uintptr_t>(many) * 17;
+            const std::uintptr_t element = (offset + i) / 12, at = (offset + i) % 12;
+            const std::uintptr_t from = element / static_cast<std::uintptr_t>(many) * 17;
             *out.expected(static_cast<std::intptr_t>(i)) =
                 *in.actual(static_cast<std::intptr_t>(from + (at < 4 ? at : at + 5)));
         }

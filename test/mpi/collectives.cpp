@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     start_mpi();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    const int cases = argc > 1 ? std::atoi(argv[1]) : 150;
+    const int cases = argc > 1 ? std::atoi(argv[1]) : 180;
     const char *seed = std::getenv("UCD_TEST_SEED");
     const std::uint64_t first = seed != nullptr ? std::strtoull(seed, nullptr, 0) : 20250101;
     random_collectives(first, cases);

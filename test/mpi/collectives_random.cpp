@@ -3,11 +3,16 @@
 // its own, with the same elements.
 
 #include "mpi/collectives.hpp"
+#include "mpi/placed.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 namespace ucdtest {
 namespace {
@@ -34,6 +39,7 @@ public:
     // With these elements, somehow laid out. `items` of them stand one behind the other somewhere.
     MPI_Datatype draw(Rng &rng, const Elements &elements, int items) {
         const int n = elements.number;
+        if (n == 1 && rng.chance(50)) return elements.leaf;
         MPI_Datatype type = MPI_DATATYPE_NULL;
         std::vector<int> lengths, displs;
         switch (rng.below(5)) {
@@ -93,7 +99,7 @@ struct Side {
     MPI_Aint low = 0;
     std::vector<std::byte> memory;
 
-    void *buffer(std::vector<std::byte> &bytes) const { return bytes.data() - low; }
+    void *buffer(std::byte *bytes) const { return bytes - low; }
 
     void draw_memory(Rng &rng, const Range &range) {
         low = std::min<MPI_Aint>(range.low, 0);
@@ -114,7 +120,7 @@ Side draw_side(Rng &rng, Types &types, const Elements &elements, std::vector<int
     }
     side.counts = std::move(counts);
     side.type = types.draw(rng, elements, items);
-    warm(side.type);
+    if (!has_device() || rng.chance(50)) warm(side.type);
     side.draw_memory(rng, range_of(side.type, std::max(items, 1)));
     return side;
 }
@@ -125,7 +131,7 @@ Side draw_typed_side(Rng &rng, Types &types, const Elements &elements, std::vect
     MPI_Aint end = 0;
     for (const int count : counts) {
         side.types.push_back(types.draw(rng, elements, std::max(count, 1)));
-        warm(side.types.back());
+        if (!has_device() || rng.chance(50)) warm(side.types.back());
         const Range range = range_of(side.types.back(), std::max(count, 1));
         side.addresses.push_back(end - range.low);
         side.byte_displs.push_back(static_cast<int>(side.addresses.back()));
@@ -155,31 +161,72 @@ enum Kind {
     kinds
 };
 
+enum class Way { blocking, nonblocking, persistent };
+#if defined(MPICH_NUMVERSION) &&                                                                   \
+    MPICH_NUMVERSION < 50000000 // which frees the types of persistent calls
+constexpr int ways = 2;
+#else
+constexpr int ways = 3;
+#endif
+
 struct Call {
     Kind kind = bcast;
-    bool nonblocking = false, in_place = false, from_bottom = false, plain = false;
+    Way way = Way::blocking;
+    bool in_place = false, from_bottom = false, plain = false;
     int root = 0;
     MPI_Comm comm = MPI_COMM_NULL;
 };
 
-// As MPI_* or PMPI_*, blocking or not.
+// As MPI_* or PMPI_*, in each way.
+#ifdef OPEN_MPI // Open MPI 4 has persistent calls as an extension
+#define PERSISTENT(name) MPIX_##name##_init
+#define PLAIN_PERSISTENT(name) PMPIX_##name##_init
+#else
+#define PERSISTENT(name) MPI_##name##_init
+#define PLAIN_PERSISTENT(name) PMPI_##name##_init
+#endif
 #define RUN(name, nonblocking_name, ...)                                                           \
-    (call.nonblocking ? (call.plain ? PMPI_##nonblocking_name(__VA_ARGS__, &request)               \
-                                    : MPI_##nonblocking_name(__VA_ARGS__, &request))               \
-                      : (call.plain ? PMPI_##name(__VA_ARGS__) : MPI_##name(__VA_ARGS__)))
+    (call.way == Way::persistent                                                                   \
+         ? (call.plain ? PLAIN_PERSISTENT(name)(__VA_ARGS__, MPI_INFO_NULL, &request)              \
+                       : PERSISTENT(name)(__VA_ARGS__, MPI_INFO_NULL, &request))                   \
+     : call.way == Way::nonblocking                                                                \
+         ? (call.plain ? PMPI_##nonblocking_name(__VA_ARGS__, &request)                            \
+                       : MPI_##nonblocking_name(__VA_ARGS__, &request))                            \
+         : (call.plain ? PMPI_##name(__VA_ARGS__) : MPI_##name(__VA_ARGS__)))
+
+void invert(std::vector<std::byte> &bytes) {
+    for (std::byte &b : bytes) b = ~b;
+}
+
+// With other data each time.
+void start_some_times(MPI_Request &request, std::vector<std::byte> &sent, const Placed &placed) {
+    for (int i = 0; i < 4; ++i) {
+        MPI_Status status;
+        if (i % 2 == 0)
+            MPI_OK(MPI_Start(&request));
+        else
+            MPI_OK(MPI_Startall(1, &request));
+        int complete = i < 2 ? 0 : 1;
+        while (complete == 0) MPI_OK(MPI_Test(&request, &complete, &status));
+        MPI_OK(MPI_Wait(&request, &status));
+        invert(sent);
+        placed.store();
+    }
+    MPI_OK(MPI_Request_free(&request));
+}
 
 // What is not read here is nonsense.
-void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Side &r,
-         std::vector<std::byte> &received) {
+void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Placed &from,
+         const Side &r, const Placed &to) {
     const bool is_root = rank == call.root;
     const void *const nonsense = reinterpret_cast<void *>(64);
     const bool sends = !call.in_place || (call.kind <= scatterv && !is_root) ||
                        call.kind == scatter || call.kind == scatterv;
     const bool from_root = call.kind == scatter || call.kind == scatterv;
-    const void *sb = s.buffer(sent);
+    const void *sb = s.buffer(from.data());
     if (from_root && !is_root) sb = nonsense;
     if (!sends) sb = MPI_IN_PLACE;
-    void *rb = r.buffer(received);
+    void *rb = r.buffer(to.data());
     const bool to_root = call.kind == gather || call.kind == gatherv;
     if (to_root && !is_root) rb = const_cast<void *>(nonsense);
     if (from_root && is_root && call.in_place) rb = MPI_IN_PLACE;
@@ -241,7 +288,8 @@ void run(const Call &call, const Side &s, std::vector<std::byte> &sent, const Si
                     rcs, ra.data(), r.types.data(), call.comm);
     }
     CHECK(error == MPI_SUCCESS);
-    if (call.nonblocking) {
+    if (call.way == Way::persistent) start_some_times(request, sent, from);
+    if (call.way == Way::nonblocking) {
         MPI_Status status;
         MPI_OK(MPI_Wait(&request, &status));
     }
@@ -290,11 +338,11 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     Types types;
     Call call;
     call.kind = static_cast<Kind>(number % kinds);
-    call.nonblocking = number / kinds % 2 != 0;
+    call.way = static_cast<Way>(number / kinds % ways);
     call.root = static_cast<int>(shared.below(static_cast<std::uint64_t>(processes)));
     call.in_place = call.kind > bcast && call.kind < neighbor_allgather && shared.chance(30);
 #ifdef OPEN_MPI // whose own calls of these fail in Open MPI 4.1
-    if (call.kind >= alltoall && call.nonblocking) call.in_place = false;
+    if (call.kind >= alltoall && call.way != Way::blocking) call.in_place = false;
 #endif
     call.from_bottom = call.kind == neighbor_alltoallw && own.chance(50);
     const std::size_t topology = shared.below(4);
@@ -303,12 +351,15 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     Elements elements;
     const MPI_Datatype particle = types.particle();
     elements.leaf = std::array{MPI_INT, MPI_DOUBLE, particle}[shared.below(3)];
-    const bool few = number / kinds % 10 >= 8; // which is left to MPI
-    elements.number = few ? 1 + static_cast<int>(shared.below(50))
-                          : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
+    const bool few = number / kinds / ways % 4 == 3; // which is left to MPI
+    elements.number = few && shared.chance(30) ? 1
+                      : few                    ? 1 + static_cast<int>(shared.below(50))
+                            : max_elements / 2 + static_cast<int>(shared.below(max_elements / 2));
     const int blocks = neighbors ? topologies.neighbours(topology) : processes;
     const int count = 1 + static_cast<int>(shared.below(4));
-    current += "call " + std::to_string(call.kind) + (call.nonblocking ? ", nonblocking" : "") +
+    current += "call " + std::to_string(call.kind) +
+               std::array{", blocking", ", nonblocking",
+                          ", persistent"}[static_cast<std::size_t>(call.way)] +
                (call.in_place ? ", in place" : "") + ", root " + std::to_string(call.root) + ", " +
                std::to_string(count) + " of " + std::to_string(elements.number);
 
@@ -379,9 +430,14 @@ void random_call(int number, Rng shared, Rng own, const Topologies &topologies) 
     }
 
     std::vector<std::byte> sent = s.memory, received = r.memory, by_mpi = r.memory;
-    run(call, s, sent, r, received);
+    {
+        const Placed from(sent, own.chance(60)), to(received, own.chance(60));
+        run(call, s, sent, from, r, to);
+        from.fetch();
+        to.fetch();
+    }
     call.plain = true;
-    run(call, s, sent, r, by_mpi);
+    run(call, s, sent, Placed(sent, false), r, Placed(by_mpi, false));
     CHECK(received == by_mpi);
     CHECK(sent == s.memory);
 }

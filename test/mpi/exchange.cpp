@@ -1,8 +1,11 @@
 // Run by two processes with libucd-mpi-preload: messages of random types, sent and received in
 // every way, some by MPI itself (PMPI_*) at one end. Each byte that arrives is compared with the
 // type map.
+//
+//     exchange [CASES [isendrecv]]
 
 #include "mpi/exchange.hpp"
+#include "mpi/placed.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +27,8 @@ int main(int argc, char **argv) {
         random_messages(rng);
     }
     named_cases();
+    if (has_device()) device_cases();
+    if (argc > 2) nonblocking_both_ways();
     void *detached = nullptr;
     int size = 0;
     MPI_OK(MPI_Buffer_detach(&detached, &size));

@@ -1,4 +1,5 @@
 #include "mpi/exchange.hpp"
+#include "mpi/placed.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -7,20 +8,28 @@
 namespace ucdtest {
 namespace {
 
-// 1000 of 3000 ints, with a number that tells them apart.
+// 1000 of 3000 ints, with a number that tells them apart; on the device, if there is one.
 struct Strided {
-    explicit Strided(int n = 1000) {
+    explicit Strided(int n = 1000)
+        : ints(static_cast<std::size_t>(3 * n), -1),
+          placed(ints.data(), ints.size() * sizeof(int), true) {
         MPI_OK(MPI_Type_vector(n, 1, 3, MPI_INT, &datatype));
         MPI_OK(MPI_Type_commit(&datatype));
-        ints.resize(static_cast<std::size_t>(3 * n), -1);
     }
     ~Strided() {
         if (datatype != MPI_DATATYPE_NULL) MPI_Type_free(&datatype);
     }
+    void *data() const { return placed.data(); }
+    void clear() {
+        std::fill(ints.begin(), ints.end(), -1);
+        placed.store();
+    }
     void fill(int first) {
         for (std::size_t i = 0; i < ints.size(); i += 3) ints[i] = first + static_cast<int>(i);
+        placed.store();
     }
     bool has(int first, std::size_t elements) const {
+        placed.fetch();
         for (std::size_t i = 0; i < ints.size(); ++i)
             if (ints[i] != (i % 3 == 0 && i / 3 < elements ? first + static_cast<int>(i) : -1))
                 return false;
@@ -31,13 +40,14 @@ struct Strided {
         std::vector<int> packed(ints.size());
         for (int i = 0; i < 3; ++i) {
             int position = 0;
-            MPI_OK(MPI_Pack(ints.data(), 1, datatype, packed.data(),
+            MPI_OK(MPI_Pack(data(), 1, datatype, packed.data(),
                             static_cast<int>(packed.size() * sizeof(int)), &position,
                             MPI_COMM_SELF));
         }
     }
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     std::vector<int> ints;
+    Placed placed;
 };
 
 void short_message() {
@@ -52,15 +62,14 @@ void short_message() {
         MPI_OK(MPI_Send(sent.data(), 400, MPI_INT, 1, 2, MPI_COMM_WORLD));
         return;
     }
-    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &status));
+    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &status));
     CHECK(strided.has(7, 400));
     int elements = 0, items = 0;
     MPI_OK(MPI_Get_elements(&status, strided.datatype, &elements));
     MPI_OK(MPI_Get_count(&status, strided.datatype, &items));
     CHECK(elements == 400 && items == MPI_UNDEFINED);
-    std::fill(strided.ints.begin(), strided.ints.end(), -1);
-    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 2, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+    strided.clear();
+    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(strided.has(7, 400));
 }
 
@@ -74,26 +83,25 @@ void errors_are_those_of_mpi() {
         MPI_Error_class(rc, &code);
         return code;
     };
-    MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
-    CHECK(class_of(MPI_Send(strided.ints.data(), 1, strided.datatype, 77, 0, MPI_COMM_WORLD)) ==
+    MPI_OK(MPI_Send(strided.data(), 1, strided.datatype, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    CHECK(class_of(MPI_Send(strided.data(), 1, strided.datatype, 77, 0, MPI_COMM_WORLD)) ==
           MPI_ERR_RANK);
-    CHECK(class_of(MPI_Send(strided.ints.data(), -1, strided.datatype, 0, 0, MPI_COMM_WORLD)) ==
+    CHECK(class_of(MPI_Send(strided.data(), -1, strided.datatype, 0, 0, MPI_COMM_WORLD)) ==
           MPI_ERR_COUNT);
-    CHECK(class_of(MPI_Send(strided.ints.data(), 1, strided.datatype, 0, -5, MPI_COMM_WORLD)) ==
+    CHECK(class_of(MPI_Send(strided.data(), 1, strided.datatype, 0, -5, MPI_COMM_WORLD)) ==
           MPI_ERR_TAG);
     if (rank == 0) {
         strided.fill(1);
         for (int tag = 1; tag <= 3; ++tag)
-            MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD));
+            MPI_OK(MPI_Send(strided.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD));
         return;
     }
-    CHECK(class_of(MPI_Recv(smaller.ints.data(), 1, smaller.datatype, 0, 1, MPI_COMM_WORLD,
+    CHECK(class_of(MPI_Recv(smaller.data(), 1, smaller.datatype, 0, 1, MPI_COMM_WORLD,
                             MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_OK(MPI_Irecv(smaller.ints.data(), 1, smaller.datatype, 0, 2, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Irecv(smaller.data(), 1, smaller.datatype, 0, 2, MPI_COMM_WORLD, &request));
     CHECK(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
-    MPI_OK(MPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 3, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Recv(strided.data(), 1, strided.datatype, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(strided.has(1, 1000));
 }
 
@@ -104,7 +112,7 @@ void cancelled_receive() {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status;
     int cancelled = 0;
-    MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, 99, MPI_COMM_SELF, &request));
+    MPI_OK(MPI_Irecv(strided.data(), 1, strided.datatype, 0, 99, MPI_COMM_SELF, &request));
     MPI_OK(MPI_Cancel(&request));
     MPI_OK(MPI_Wait(&request, &status));
     MPI_OK(MPI_Test_cancelled(&status, &cancelled));
@@ -121,24 +129,26 @@ void freed_while_under_way() {
     if (rank == 0) {
         strided.fill(3);
         MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
-        MPI_OK(MPI_Isend(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Isend(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Type_free(&strided.datatype));
         MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        MPI_OK(MPI_Issend(after.ints.data(), 1, after.datatype, 1, 2, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Issend(after.data(), 1, after.datatype, 1, 2, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Request_free(&request));
         CHECK(request == MPI_REQUEST_NULL);
         MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
         return;
     }
-    MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Irecv(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Type_free(&strided.datatype));
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     while (flag == 0) MPI_OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
     CHECK(strided.has(3, 1000));
     strided.ints[0] = 12345; // the user's again: nothing writes it any more
+    strided.placed.store();
     MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    strided.placed.fetch();
     CHECK(strided.ints[0] == 12345);
-    MPI_OK(MPI_Recv(after.ints.data(), 1, after.datatype, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Recv(after.data(), 1, after.datatype, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
@@ -148,17 +158,22 @@ void large_message() {
     strided.warm();
     if (rank == 0) {
         strided.fill(5);
-        MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
         MPI_OK(PMPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
-        MPI_OK(MPI_Send(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD));
         return;
     }
-    for (const auto receive : {MPI_Recv, MPI_Recv, PMPI_Recv}) {
-        std::fill(strided.ints.begin(), strided.ints.end(), -1);
-        MPI_OK(receive(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE));
+    for (int i = 0; i < 2; ++i) {
+        strided.clear();
+        MPI_OK(
+            MPI_Recv(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(strided.has(5, 100000));
     }
+    strided.clear();
+    MPI_OK(PMPI_Recv(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE));
+    strided.placed.store();
+    CHECK(strided.has(5, 100000));
 }
 
 // Each third element; those of external32 are big endian.
@@ -211,17 +226,32 @@ void persistent_again() {
     strided.warm();
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == 0)
-        MPI_OK(MPI_Send_init(strided.ints.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD,
-                             &request));
+        MPI_OK(MPI_Send_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
     else
-        MPI_OK(MPI_Recv_init(strided.ints.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD,
-                             &request));
+        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
     for (int first = 0; first < 5; ++first) {
         if (rank == 0) strided.fill(first);
         MPI_OK(MPI_Start(&request));
         MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK(strided.has(first, 1000));
     }
+    MPI_OK(MPI_Request_free(&request));
+}
+
+// Persistent requests are taken over at once: a type that was never used before, too.
+void persistent_at_once() {
+    current = "a persistent request of a type that is new";
+    Strided strided(200);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0)
+        MPI_OK(MPI_Ssend_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
+    else
+        MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Type_free(&strided.datatype));
+    strided.fill(rank == 0 ? 8 : -1000);
+    MPI_OK(MPI_Start(&request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(8, 200));
     MPI_OK(MPI_Request_free(&request));
 }
 
@@ -232,7 +262,7 @@ void replaced() {
     MPI_Status status;
     int elements = 0;
     strided.fill(100 * rank);
-    MPI_OK(MPI_Sendrecv_replace(strided.ints.data(), 1, strided.datatype, 1 - rank, rank, 1 - rank,
+    MPI_OK(MPI_Sendrecv_replace(strided.data(), 1, strided.datatype, 1 - rank, rank, 1 - rank,
                                 1 - rank, MPI_COMM_WORLD, &status));
     CHECK(strided.has(100 * (1 - rank), 1000));
     MPI_OK(MPI_Get_elements(&status, strided.datatype, &elements));
@@ -240,8 +270,8 @@ void replaced() {
     // One way only.
     const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;
     strided.fill(7 + rank);
-    MPI_OK(MPI_Sendrecv_replace(strided.ints.data(), 1, strided.datatype, to, 0, from, 0,
-                                MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Sendrecv_replace(strided.data(), 1, strided.datatype, to, 0, from, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE));
     CHECK(strided.has(7, 1000));
 }
 
@@ -252,7 +282,7 @@ void no_message() {
     MPI_Message matched = MPI_MESSAGE_NULL;
     MPI_Status status;
     MPI_OK(MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &matched, &status));
-    MPI_OK(MPI_Mrecv(strided.ints.data(), 1, strided.datatype, &matched, &status));
+    MPI_OK(MPI_Mrecv(strided.data(), 1, strided.datatype, &matched, &status));
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL && strided.has(0, 0));
 }
 
@@ -268,10 +298,10 @@ void threads_at_once() {
             MPI_Request request = MPI_REQUEST_NULL;
             if (rank == 0) {
                 strided.fill(tag + i);
-                MPI_OK(MPI_Isend(strided.ints.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD,
+                MPI_OK(MPI_Isend(strided.data(), 1, strided.datatype, 1, tag, MPI_COMM_WORLD,
                                  &request));
             } else {
-                MPI_OK(MPI_Irecv(strided.ints.data(), 1, strided.datatype, 0, tag, MPI_COMM_WORLD,
+                MPI_OK(MPI_Irecv(strided.data(), 1, strided.datatype, 0, tag, MPI_COMM_WORLD,
                                  &request));
             }
             MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -283,6 +313,66 @@ void threads_at_once() {
     other.join();
 }
 
+#if MPI_VERSION >= 4
+// The status need not say anything: MPICH 4.0 does not write it.
+void both_ways_nonblocking() {
+    current = "MPI_Isendrecv";
+    Strided sent, received;
+    sent.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    const int other = 1 - rank;
+    MPI_OK(MPI_Status_set_cancelled(&status, 1));
+    sent.fill(100 * rank);
+    received.warm();
+    MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, other, rank, received.data(), 1,
+                         received.datatype, other, other, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Type_free(&received.datatype));
+    MPI_OK(MPI_Wait(&request, &status));
+    CHECK(received.has(100 * other, 1000));
+    // One way only, and a message that is shorter than the receive.
+    Strided one;
+    one.warm();
+    if (rank == 0)
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, 1, 3, one.data(), 1, one.datatype,
+                             MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request));
+    else
+        MPI_OK(MPI_Isendrecv(sent.data(), 1, sent.datatype, MPI_PROC_NULL, 3, one.data(), 1,
+                             one.datatype, 0, 3, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(one.has(0, rank == 0 ? 0 : 1000));
+    one.clear();
+    MPI_OK(MPI_Isendrecv(sent.data(), 100, MPI_INT, other, 4, one.data(), 1, one.datatype, other, 4,
+                         MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    one.placed.fetch();
+    for (std::size_t i = 0; i < one.ints.size(); ++i) {
+        const bool arrived = i % 3 == 0 && i < 300;
+        const int number = i / 3 % 3 == 0 ? 100 * other + static_cast<int>(i / 3) : -1;
+        CHECK(one.ints[i] == (arrived ? number : -1));
+    }
+}
+
+void replaced_nonblocking() {
+    current = "MPI_Isendrecv_replace";
+    Strided strided;
+    strided.warm();
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int other = 1 - rank;
+    strided.fill(100 * rank);
+    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, other, rank, other, other,
+                                 MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(100 * other, 1000));
+    const int to = rank == 0 ? 1 : MPI_PROC_NULL, from = rank == 0 ? MPI_PROC_NULL : 0;
+    strided.fill(7 + rank);
+    MPI_OK(MPI_Isendrecv_replace(strided.data(), 1, strided.datatype, to, 0, from, 0,
+                                 MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(strided.has(7, 1000));
+}
+#endif
+
 } // namespace
 
 void named_cases() {
@@ -293,9 +383,17 @@ void named_cases() {
     freed_while_under_way();
     external_form();
     persistent_again();
+    persistent_at_once();
     replaced();
     no_message();
     threads_at_once();
+}
+
+void nonblocking_both_ways() {
+#if MPI_VERSION >= 4
+    both_ways_nonblocking();
+    replaced_nonblocking();
+#endif
 }
 
 } // namespace ucdtest

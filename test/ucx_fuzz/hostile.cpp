@@ -201,22 +201,22 @@ void Hostile::learn_message(int node, std::string_view message, const Header *he
     ucd_type_t type;
     if (m.form == TypeForm::flattened &&
         ucd_unflatten(&type, m.type.data(), m.type.size()) == UCD_SUCCESS) {
-        std::uintptr_t bytes = 0;
-        (void)ucd_get_size(type, &bytes);
+        std::uintptr_t type_bytes = 0;
+        (void)ucd_get_size(type, &type_bytes);
         (void)ucd_free(&type);
-        size = bytes;
+        size = type_bytes;
     }
     const std::uint64_t here =
         header != nullptr ? data_bytes
                           : data_bytes - std::min<std::size_t>(data_bytes, encode(wire_, m).size());
-    const std::uint64_t bytes = m.bytes > 0 ? m.bytes : here > 0 ? here : size * m.count;
-    Knowledge::remember(knowledge_.asked, {node, self_, m.verb, m.number, bytes});
+    const std::uint64_t asked = m.bytes > 0 ? m.bytes : here > 0 ? here : size * m.count;
+    Knowledge::remember(knowledge_.asked, {node, self_, m.verb, m.number, asked});
 }
 
-void Hostile::look_at(const char *where, std::string_view bytes) const {
+void Hostile::look_at(const char *where, std::string_view sent) const {
     if (opaque_) return;
     const char *what = nullptr;
-    const std::string wrong = look_for_others(bytes, anyone_public, false, what);
+    const std::string wrong = look_for_others(sent, anyone_public, false, what);
     // What was never touched is of the heap of whoever sent it.
     if (!wrong.empty())
         found(what == finding::undelivered ? finding::from_heap : what,

@@ -5,6 +5,7 @@
 #include "support/moves/flat_bytes.hpp"
 #include "support/moves/recipe_build.hpp"
 
+#include <array>
 #include <functional>
 
 using namespace ucdtest;
@@ -91,7 +92,7 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
         const std::uint32_t odd = n.element(5, 4, 16);
         n.progression_structure(2, 8, {0, odd});
     });
-    for (const std::uint8_t flag : {16, 32, 64, 128})
+    for (const std::uint8_t flag : std::to_array<std::uint8_t>({16, 32, 64, 128}))
         refuse("a flag that is not defined", [&](auto &n) {
             n.raw({static_cast<std::uint8_t>(2 | flag), 0, 1, 2, 8, 0});
             n.nest({2, 80}, 1);
@@ -118,7 +119,7 @@ TEST_CASE("Headers that break a rule of the format are refused") {
     CHECK(status_of(nodes.sealed(Root{.lb = 5, .extent = -INT64_MAX})) == UCD_SUCCESS);
     CHECK(status_of(FlatNodes().sealed()) == UCD_SUCCESS);
     CHECK(status_of(FlatNodes().sealed(Root{.start = 1})) == UCD_ERR__CORRUPT);
-    for (const std::uint8_t flag : {8, 16, 32, 64, 128}) {
+    for (const std::uint8_t flag : std::to_array<std::uint8_t>({8, 16, 32, 64, 128})) {
         FlatBytes bytes = nodes.sealed();
         bytes[6] |= flag;
         seal(bytes);

@@ -23,7 +23,8 @@ inline const void *address(const void *buffer, MPI_Count displ) {
                                           static_cast<std::uintptr_t>(displ));
 }
 
-// Arguments for one side of a call. `arguments` returns them as MPI gets them.
+// Arguments for one side of a call. `device` is where data is that MPI cannot read, or null.
+// `arguments` returns them as MPI gets them.
 
 // `count` items for each process, one behind the other.
 template <class Count>
@@ -33,14 +34,19 @@ struct EqualBlocks {
     MPI_Datatype datatype;
 
     bool may_be_taken() const { return may_be_collective(datatype); }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         in_view.add({buffer, count, datatype, blocks});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    const Device *device(int blocks) const {
+        MPI_Count items = 0;
+        const bool fits = !__builtin_mul_overflow(MPI_Count{count}, blocks, &items);
+        return fits ? find_on_device(buffer, items, datatype).device : nullptr;
+    }
+    PackedSide packed(int blocks, const Device *device) const {
         PackedSide side;
-        side.blocks = PackedBlocks({{buffer, count, datatype, blocks}});
+        side.blocks = PackedBlocks({{buffer, count, datatype, blocks}}, device);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, count, datatype); }
@@ -60,12 +66,22 @@ struct CountedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && may_be_collective(datatype);
     }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    const Device *device(int blocks) const {
+        if (counts == nullptr || displs == nullptr) return nullptr;
+        int first = 0;
+        while (first < blocks && counts[first] == 0) ++first;
+        MPI_Count lb = 0, extent = 0;
+        if (first == blocks || PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS)
+            return nullptr;
+        return find_on_device(address(buffer, displs[first] * extent), counts[first], datatype)
+            .device;
+    }
+    PackedSide packed(int blocks, const Device *device) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
@@ -77,7 +93,7 @@ struct CountedBlocks {
             packed_displs.push_back(static_cast<Displ>(items));
             items += counts[i];
         }
-        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(all);
+        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(all, device);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, counts, displs, datatype); }
@@ -98,22 +114,31 @@ struct TypedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && datatypes != nullptr;
     }
-    bool worth_packing(int blocks) const {
-        BlocksInView in_view;
+    bool worth_packing(int blocks, Use use) const {
+        BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    // Blocks may be in several memories.
+    const Device *device(int blocks) const {
+        if (!may_be_taken()) return nullptr;
+        const Device *found = nullptr;
+        for (int i = 0; i < blocks && found == nullptr; ++i)
+            found = find_on_device(address(buffer, displs[i]), counts[i], datatypes[i]).device;
+        return found;
+    }
+    PackedSide packed(int blocks, const Device *device) const {
         PackedSide side;
         std::vector<Block> all;
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
-        PackedBlocks packed(all);
-        if (packed.bytes() > std::numeric_limits<Displ>::max()) return side;
+        PackedBlocks packed(all, device);
+        if (!packed || packed.bytes() > std::numeric_limits<Displ>::max()) return side;
         for (int i = 0; i < blocks; ++i) {
             const auto at = static_cast<std::size_t>(i);
             side.displs_of<Displ>().push_back(static_cast<Displ>(packed.offset(at)));
-            side.datatypes.push_back(counts[i] > 0 ? packed.item_datatype(at) : datatypes[i]);
+            const MPI_Datatype item = packed.item_datatype(at);
+            side.datatypes.push_back(item != MPI_DATATYPE_NULL ? item : datatypes[i]);
         }
         side.blocks = std::move(packed);
         return side;
@@ -152,37 +177,48 @@ struct Unrooted {
     auto arguments() const { return std::tuple(comm); }
 };
 
-// What of the receive buffer MPI may read, or leave as it is, is in the packed one, too.
-inline int keep(const PackedBlocks &received, const Participation &p) {
-    switch (p.kept) {
-    case Participation::Kept::all: return received.pack();
-    case Participation::Kept::own: return received.pack_one(static_cast<std::size_t>(p.rank));
-    default: return UCD_SUCCESS;
-    }
+// What is packed for one call, or each time that it is started; null if MPI does all.
+template <class Send, class Receive>
+CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
+                              MPI_Comm comm, Use use) {
+    if (!settings().messages) return nullptr;
+    const bool devices = has_devices();
+    const bool kept = use == Use::once || schedules_keep_types;
+    if (!devices && (!has_known_types() || !kept)) return nullptr;
+    // Every process reads the type of a broadcast.
+    if (pattern == Pattern::broadcast && !devices && !send.may_be_taken()) return nullptr;
+    const Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
+    const bool may_send = reads.send && send.may_be_taken();
+    const bool may_receive = reads.receive && receive.may_be_taken();
+    if (!may_send && !may_receive && !devices) return nullptr;
+    const std::optional<Participation> p = participation(pattern, send.buffer, comm);
+    if (!p) return nullptr;
+    const Device *const from = devices && reads.send ? send.device(p->sends_to) : nullptr;
+    const Device *const to = devices && reads.receive ? receive.device(p->receives_from) : nullptr;
+    const bool on_host = kept && !p->alone;
+    const bool sends =
+        from != nullptr || (may_send && on_host && send.worth_packing(p->sends_to, use));
+    const bool receives =
+        to != nullptr || (may_receive && on_host && receive.worth_packing(p->receives_from, use));
+    if (!sends && !receives) return nullptr;
+    auto data = std::make_unique<CollectiveData>();
+    if (sends) data->sent = send.packed(p->sends_to, from);
+    if (receives) data->received = receive.packed(p->receives_from, to);
+    data->participation = *p;
+    data->on_device = from != nullptr || to != nullptr;
+    data->failed = (from != nullptr && !data->sent) || (to != nullptr && !data->received) ||
+                   (data->on_device && !kept && !data->has_predefined_items());
+    return data->sent || data->received || data->failed ? std::move(data) : nullptr;
 }
 
-// What is packed for one call; null if MPI does all, and a side is empty if MPI does that.
 template <class Send, class Receive>
 CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
                               MPI_Comm comm) {
-    if (!settings().messages || !has_known_types()) return nullptr;
-    // Every process reads the type of a broadcast.
-    if (pattern == Pattern::broadcast && !send.may_be_taken()) return nullptr;
-    Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
-    reads.send = reads.send && send.may_be_taken();
-    reads.receive = reads.receive && receive.may_be_taken();
-    if (!reads.send && !reads.receive) return nullptr;
-    const std::optional<Participation> p = participation(pattern, send.buffer, comm);
-    if (!p) return nullptr;
-    reads.send = reads.send && send.worth_packing(p->sends_to);
-    reads.receive = reads.receive && receive.worth_packing(p->receives_from);
-    if (!reads.send && !reads.receive) return nullptr;
-    auto data = std::make_unique<CollectiveData>();
-    if (reads.send) data->sent = send.packed(p->sends_to);
-    if (data->sent && data->sent.blocks.pack() != UCD_SUCCESS) data->sent = {};
-    if (reads.receive) data->received = receive.packed(p->receives_from);
-    if (data->received && keep(data->received.blocks, *p) != UCD_SUCCESS) data->received = {};
-    return data->sent || data->received ? std::move(data) : nullptr;
+    CollectivePtr data = plan_collective(pattern, send, receive, root, comm, Use::once);
+    if (data == nullptr || data->failed || data->pack() == UCD_SUCCESS) return data;
+    if (!data->on_device) return nullptr;
+    data->failed = true;
+    return data;
 }
 
 // Calls MPI with the arguments of both sides, and the rest.
@@ -208,13 +244,20 @@ int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm)
         count_passed(call);
         return next(nullptr);
     }
+    if (data->failed) return raise_error(comm);
     count_taken(call, total_bytes(*data));
     const int rc = next(data.get());
     progress_freed();
-    if (rc != MPI_SUCCESS || !data->received || data->received.blocks.unpack() == UCD_SUCCESS)
-        return rc;
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    if (rc != MPI_SUCCESS || data->unpack() == UCD_SUCCESS) return rc;
+    return raise_error(comm);
+}
+
+inline OperationPtr collective_operation(CollectivePtr data, MPI_Comm comm) {
+    auto operation = std::make_unique<Operation>();
+    operation->comm = comm;
+    operation->receives = static_cast<bool>(data->received);
+    operation->collective = std::move(data);
+    return operation;
 }
 
 // The call may be complete at once, and then its request may be one that MPI shares.
@@ -226,10 +269,8 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
         count_passed(call);
         return next(nullptr);
     }
-    auto operation = std::make_unique<Operation>();
-    operation->comm = comm;
-    operation->receives = static_cast<bool>(data->received);
-    operation->collective = std::move(data);
+    if (data->failed) return raise_error(comm);
+    OperationPtr operation = collective_operation(std::move(data), comm);
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
     count_taken(call, total_bytes(*operation->collective));
@@ -237,6 +278,25 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
     MPI_Status status;
     if (PMPI_Request_get_status(*request, &complete, &status) == MPI_SUCCESS && complete != 0)
         return deliver(*operation, status);
+    add_operation(*request, std::move(operation));
+    return rc;
+}
+
+// Data is packed when the request is started.
+template <class Next>
+int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
+                          MPI_Request *request) {
+    if (data == nullptr) {
+        count_passed(call);
+        return next(nullptr);
+    }
+    if (data->failed) return raise_error(comm);
+    OperationPtr operation = collective_operation(std::move(data), comm);
+    operation->persistent = true;
+    operation->active = false;
+    const int rc = next(operation->collective.get());
+    if (rc != MPI_SUCCESS) return rc;
+    count_taken(call, total_bytes(*operation->collective));
     add_operation(*request, std::move(operation));
     return rc;
 }
@@ -262,6 +322,19 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
                            std::tuple_cat(where.arguments(), std::tuple(request)));
         },
         pack_collective(pattern, send, receive, where.root, where.comm), where.comm, request);
+}
+
+template <class Next, class Send, class Receive, class Where>
+int collective_init(Call call, Next next, Pattern pattern, const Send &send, const Receive &receive,
+                    const Where &where, MPI_Info info, MPI_Request *request) {
+    return persistent_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on(next, data, send, receive,
+                           std::tuple_cat(where.arguments(), std::tuple(info, request)));
+        },
+        plan_collective(pattern, send, receive, where.root, where.comm, Use::again), where.comm,
+        request);
 }
 
 // One buffer, which the root sends and the others receive.
@@ -293,6 +366,18 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
             return pass_on_broadcast(next, data, all, root, comm, request);
         },
         pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);
+}
+
+template <class Next, class Count>
+int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    const EqualBlocks<Count> all = {buffer, count, datatype};
+    return persistent_collective(
+        call,
+        [&](const CollectiveData *data) {
+            return pass_on_broadcast(next, data, all, root, comm, info, request);
+        },
+        plan_collective(Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

@@ -18,7 +18,7 @@ bool BlocksInView::take(const Block &block) {
     if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
         return false;
     KnownType *const known = find_known(block.datatype);
-    if (known == nullptr || !known->is_taken(block.datatype, count) ||
+    if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
         !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
@@ -33,17 +33,22 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_ && bytes_ >= min_collective_bytes;
 }
 
-PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) : parts_(blocks.size()) {
+PackedBlocks::PackedBlocks(const std::vector<Block> &blocks, const Device *device)
+    : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block &block = blocks[i];
         parts_[i].offset = bytes_;
+        MPI_Count items = 0;
         if (block.count == 0) continue;
-        parts_[i].typed =
-            TypedBuffer(find_known(block.datatype), block.buffer, block.count * block.repeated);
-        bytes_ += parts_[i].typed.bytes();
+        if (__builtin_mul_overflow(block.count, block.repeated, &items)) return;
+        KnownType *const known = take_anyway(block.datatype, items);
+        if (known == nullptr) return;
+        if (known->size() == 0) continue;
+        parts_[i].typed = TypedBuffer(known, block.buffer, items, device);
+        if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;
     }
-    memory_ = PackedMemory(bytes_);
+    memory_ = PackedMemory(bytes_, device);
 }
 
 MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {
@@ -55,6 +60,12 @@ MPI_Datatype PackedBlocks::item_datatype() const {
     std::size_t block = 0;
     while (!parts_[block].typed) ++block; // there is one: it was worth packing
     return item_datatype(block);
+}
+
+bool PackedBlocks::has_predefined_items() const {
+    for (const Part &part : parts_)
+        if (part.typed && !part.typed.item_is_predefined()) return false;
+    return true;
 }
 
 int PackedBlocks::pack() const {
@@ -82,6 +93,22 @@ int PackedBlocks::unpack() const {
         if (rc != UCD_SUCCESS) return rc;
     }
     return UCD_SUCCESS;
+}
+
+bool CollectiveData::has_predefined_items() const {
+    return (!sent || sent.blocks.has_predefined_items()) &&
+           (!received || received.blocks.has_predefined_items());
+}
+
+int CollectiveData::pack() const {
+    const int rc = sent ? sent.blocks.pack() : UCD_SUCCESS;
+    if (rc != UCD_SUCCESS || !received) return rc;
+    switch (participation.kept) {
+    case Participation::Kept::all: return received.blocks.pack();
+    case Participation::Kept::own:
+        return received.blocks.pack_one(static_cast<std::size_t>(participation.rank));
+    default: return UCD_SUCCESS;
+    }
 }
 
 } // namespace ucd_mpi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/message.h"
+#include "preload/participation.h"
 
 #include <memory>
 #include <type_traits>
@@ -20,30 +21,34 @@ struct Block {
 // Whether to pack some blocks here. Each type learns how much is moved with it.
 class BlocksInView {
 public:
+    explicit BlocksInView(Use use) : use_(use) {}
     void add(const Block &block);
     bool worth_packing() const;
 
 private:
     bool take(const Block &block);
 
+    Use use_;
     bool taken_ = true;
     bool gain_ = false;
     std::uintptr_t bytes_ = 0;
 };
 
-// Blocks, packed one behind the other. Empty if there is no memory.
+// Blocks, packed one behind the other. Empty if there is no memory, or if that cannot be done.
 class PackedBlocks {
 public:
     PackedBlocks() = default;
-    // They are worth packing.
-    explicit PackedBlocks(const std::vector<Block> &blocks);
+    // They are worth packing, or some are in the memory of the device.
+    PackedBlocks(const std::vector<Block> &blocks, const Device *device);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }
     void *memory() const { return memory_.data(); }
-    // Of a block, or of the first one that has data.
+    // Of a block, or of the first one that has data; MPI_DATATYPE_NULL if it has none.
     MPI_Datatype item_datatype(std::size_t block) const;
     MPI_Datatype item_datatype() const;
+    // Of all blocks.
+    bool has_predefined_items() const;
     std::uintptr_t offset(std::size_t block) const { return parts_[block].offset; }
 
     // Statuses of ucd.h.
@@ -86,7 +91,16 @@ struct PackedSide {
 };
 
 struct CollectiveData {
-    PackedSide sent, received;
+    PackedSide sent, received; // a side is empty if MPI moves it
+    Participation participation;
+    bool on_device = false; // some of the data
+    bool failed = false;    // MPI cannot move the data, and neither can this library
+
+    bool has_predefined_items() const;
+    // Before MPI is called: what is sent, and what of the receive buffer MPI may read or leave as
+    // it is. A status of ucd.h.
+    int pack() const;
+    int unpack() const { return received ? received.blocks.unpack() : UCD_SUCCESS; }
 };
 using CollectivePtr = std::unique_ptr<CollectiveData>;
 

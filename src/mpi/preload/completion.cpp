@@ -39,11 +39,16 @@ int settle_all(Completion &completion, int rc, int count, const MPI_Request *req
     return first_error(rc, delivered);
 }
 
-// Before MPI starts it: what is sent is packed now.
-bool prepare_start(Operation &operation) {
-    operation.active = true;
-    operation.delivered = false;
-    return operation.receives || operation.typed.pack(operation.packed.data()) == UCD_SUCCESS;
+// If the request is one of ours. What is sent is packed now.
+int start_ours(MPI_Request request) {
+    OperationPtr operation = take_operation(request);
+    if (operation == nullptr) return MPI_SUCCESS;
+    const bool prepared = prepare_start(*operation) == UCD_SUCCESS;
+    const MPI_Comm comm = operation->comm;
+    add_operation(request, std::move(operation));
+    if (prepared) return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
 }
 
 } // namespace
@@ -55,28 +60,13 @@ int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
 }
 
 int start(int (*next)(MPI_Request *), MPI_Request *request) {
-    if (!has_operations()) return next(request);
-    OperationPtr operation = take_operation(*request);
-    if (operation == nullptr) return next(request);
-    const bool prepared = prepare_start(*operation);
-    const MPI_Comm comm = operation->comm;
-    add_operation(*request, std::move(operation));
-    if (prepared) return next(request);
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    const int rc = has_operations() ? start_ours(*request) : MPI_SUCCESS;
+    return rc != MPI_SUCCESS ? rc : next(request);
 }
 
 int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests) {
-    for (int i = 0; i < count && has_operations(); ++i) {
-        OperationPtr operation = take_operation(requests[i]);
-        if (operation == nullptr) continue;
-        const bool prepared = prepare_start(*operation);
-        const MPI_Comm comm = operation->comm;
-        add_operation(requests[i], std::move(operation));
-        if (prepared) continue;
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-        return MPI_ERR_OTHER;
-    }
+    for (int i = 0; i < count && has_operations(); ++i)
+        if (const int rc = start_ours(requests[i]); rc != MPI_SUCCESS) return rc;
     return next(count, requests);
 }
 

@@ -7,7 +7,9 @@
 #include <array>
 #include <climits>
 #include <exception>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 namespace ucd_mpi {
 namespace {
@@ -128,21 +130,23 @@ void KnownType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count) {
+bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count, Use use) {
     const State state = state_.load(std::memory_order_acquire);
     if (state != State::fresh) return state == State::taken;
     MPI_Count size = 0;
     if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
     const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn)
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn &&
+        use == Use::once)
         return false;
     std::call_once(learned_, [&] { learn(datatype); });
     return state_.load(std::memory_order_acquire) == State::taken;
 }
 
-std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count) {
+std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI_Count count,
+                                                      Use use) {
     std::uintptr_t bytes = 0;
-    if (count <= 0 || !is_taken(datatype, count) ||
+    if (count <= 0 || !is_taken(datatype, count, use) ||
         __builtin_mul_overflow(size_, static_cast<std::uintptr_t>(count), &bytes) ||
         bytes < min_taken_bytes || (count == 1 && one_is_contiguous_))
         return std::nullopt;
@@ -155,19 +159,48 @@ bool KnownType::may_be_collective() const {
                                      mean_segment_ <= max_collective_segment);
 }
 
+MPI_Aint KnownType::some_byte(MPI_Datatype datatype) const {
+    if (state_.load(std::memory_order_acquire) != State::fresh) return low_;
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_true_extent_x(datatype, &lb, &extent);
+    return static_cast<MPI_Aint>(lb);
+}
+
+bool KnownType::take_anyway(MPI_Datatype datatype) {
+    std::call_once(learned_, [&] { learn(datatype); });
+    return converted_.type != UCD_TYPE__NULL;
+}
+
+const PackedSignature *KnownType::signature() const {
+    return signature_.datatype != MPI_DATATYPE_NULL && mean_segment_ <= max_sent_segment
+               ? &signature_
+               : nullptr;
+}
+
+PackedSignature KnownType::any_signature() const {
+    if (signature_.datatype != MPI_DATATYPE_NULL) return signature_;
+    return {MPI_BYTE, static_cast<MPI_Count>(size_), false};
+}
+
+bool KnownType::item_is_predefined() const {
+    const PackedSignature packed = any_signature();
+    return packed.per_item == 1 && !packed.owned;
+}
+
 MPI_Datatype KnownType::item_datatype() {
     std::call_once(item_made_, [&] {
-        if (signature_.datatype == MPI_DATATYPE_NULL || signature_.per_item > INT_MAX) return;
+        const PackedSignature packed = any_signature();
+        if (packed.per_item > INT_MAX || item_is_predefined()) return;
         MPI_Datatype item = MPI_DATATYPE_NULL;
-        if (PMPI_Type_contiguous(static_cast<int>(signature_.per_item), signature_.datatype,
-                                 &item) != MPI_SUCCESS)
+        if (PMPI_Type_contiguous(static_cast<int>(packed.per_item), packed.datatype, &item) !=
+            MPI_SUCCESS)
             return;
         if (PMPI_Type_commit(&item) == MPI_SUCCESS)
             item_ = item;
         else
             PMPI_Type_free(&item);
     });
-    return item_;
+    return item_is_predefined() ? any_signature().datatype : item_;
 }
 
 const ExternalForm *KnownType::external() {
@@ -184,9 +217,10 @@ const ExternalForm *KnownType::external() {
 void KnownType::learn(MPI_Datatype datatype) {
     State state = State::left;
     try {
-        if (convert(datatype, converted_) == UCD_SUCCESS && find_layout()) {
-            find_signature();
-            state = State::taken;
+        if (convert(datatype, converted_) == UCD_SUCCESS) {
+            const bool gain = find_layout();
+            find_signature(gain);
+            if (gain) state = State::taken;
         }
     } catch (const std::exception &) { // no memory: MPI may still do it
     }
@@ -201,13 +235,15 @@ bool KnownType::find_layout() {
         ucd_get_layout(2, converted_.type, &two) != UCD_SUCCESS)
         return false;
     size_ = one.bytes;
+    if (size_ == 0) return false;
+    low_ = static_cast<std::intptr_t>(one.low);
     one_is_contiguous_ = one.contiguous != 0;
+    several_are_contiguous_ = two.contiguous != 0;
     mean_segment_ = one.bytes / one.segments;
-    return two.contiguous == 0 && mean_segment_ < max_packed_segment;
+    return !several_are_contiguous_ && mean_segment_ < max_packed_segment;
 }
 
-void KnownType::find_signature() {
-    if (mean_segment_ > max_sent_segment) return;
+void KnownType::find_signature(bool gain) {
     const std::vector<Leaf> &leaves = converted_.leaves;
     if (leaves.size() == 1) {
         MPI_Count bytes = 0, lb = 0, extent = 0;
@@ -217,6 +253,7 @@ void KnownType::find_signature() {
             signature_ = {leaves.front().datatype, static_cast<MPI_Count>(size_) / bytes, false};
         return;
     }
+    if (!gain || mean_segment_ > max_sent_segment) return;
     Repetition repetition;
     if (!find_repetition(converted_.type, repetition)) return;
     const MPI_Datatype packed = build_packed(repetition.runs, leaves);
@@ -251,6 +288,21 @@ KnownType *find_known(MPI_Datatype datatype) {
          slot.generation == generation.load(std::memory_order_acquire))) [[likely]]
         return slot.known;
     return look_up(datatype, key, slot);
+}
+
+KnownType *find_known_or_predefined(MPI_Datatype datatype) {
+    if (KnownType *const known = find_known(datatype)) return known;
+    int combiner = MPI_COMBINER_DUP;
+    if (datatype == MPI_DATATYPE_NULL || read_combiner(datatype, combiner) != UCD_SUCCESS ||
+        !is_predefined(combiner))
+        return nullptr;
+    // Never destroyed: messages may be under way when the process ends.
+    static auto &mutex = *new std::mutex;
+    static auto &all = *new std::unordered_map<MPI_Datatype, KnownType *>;
+    const std::lock_guard lock(mutex);
+    KnownType *&known = all[datatype];
+    if (known == nullptr) known = new KnownType;
+    return known;
 }
 
 } // namespace ucd_mpi

@@ -20,6 +20,9 @@ struct PackedSignature {
     bool owned = false; // the datatype is freed with it
 };
 
+// Persistent requests are made to be used again, so their types are read at once.
+enum class Use { once, again };
+
 // Made when a type is committed, and shared by its duplicates and by calls that use it. The type is
 // converted when enough data was moved with it to pay for that.
 class KnownType {
@@ -32,24 +35,32 @@ public:
     void release();
 
     // Whether this library moves data of this type. `count` items more are moved now, by whomever.
-    bool is_taken(MPI_Datatype datatype, MPI_Count count);
+    bool is_taken(MPI_Datatype datatype, MPI_Count count, Use use);
     // Whether this library should move `count` items, and how many bytes they are; nothing if the
     // MPI library should.
-    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count);
+    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
 
     // False if all collective calls with this type are left to MPI.
     bool may_be_collective() const;
+
+    // Where an item's data is, from the buffer's address on: one byte of it.
+    MPI_Aint some_byte(MPI_Datatype datatype) const;
+    // For data in a device's memory, which MPI cannot read: converts the type now, so that what
+    // follows is valid. False if that cannot be done.
+    bool take_anyway(MPI_Datatype datatype);
 
     // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }
     bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
+    bool several_are_contiguous() const { return several_are_contiguous_; }
     // Null if messages of this type are left to MPI.
-    const PackedSignature *signature() const {
-        return signature_.datatype != MPI_DATATYPE_NULL ? &signature_ : nullptr;
-    }
-    // One packed item as one MPI item; MPI_DATATYPE_NULL if there is no signature.
+    const PackedSignature *signature() const;
+    // There is always one: if no elements can be named, then it is bytes.
+    PackedSignature any_signature() const;
+    // One packed item as one MPI item; MPI_DATATYPE_NULL if MPI refuses.
     MPI_Datatype item_datatype();
+    bool item_is_predefined() const;
     // Null if MPI has to bring data of this type into the external32 form.
     const ExternalForm *external();
 
@@ -57,7 +68,7 @@ private:
     ~KnownType();
     void learn(MPI_Datatype datatype);
     bool find_layout();
-    void find_signature();
+    void find_signature(bool gain);
 
     enum class State : std::uint8_t { fresh, left, taken };
     std::atomic<State> state_{State::fresh};
@@ -67,7 +78,8 @@ private:
     Converted converted_;
     std::uintptr_t size_ = 0;
     std::uintptr_t mean_segment_ = 0;
-    bool one_is_contiguous_ = false;
+    bool one_is_contiguous_ = false, several_are_contiguous_ = false;
+    std::intptr_t low_ = 0; // of one item's data
     PackedSignature signature_;
     std::once_flag item_made_;
     MPI_Datatype item_ = MPI_DATATYPE_NULL;
@@ -105,5 +117,7 @@ bool has_known_types();
 
 // Null for predefined types and for types that were not committed, which MPI refuses.
 KnownType *find_known(MPI_Datatype datatype);
+// Predefined types, too. These are kept for ever.
+KnownType *find_known_or_predefined(MPI_Datatype datatype);
 
 } // namespace ucd_mpi

@@ -1,6 +1,7 @@
 // The typed buffer of one call, and its packed form.
 #pragma once
 
+#include "preload/device.h"
 #include "preload/known_type.h"
 #include "preload/packed_memory.h"
 #include "preload/statistics.h"
@@ -12,21 +13,55 @@ namespace ucd_mpi {
 
 enum class Purpose { pack, message };
 
+// The type of items that are packed whatever it costs: it is converted now. Null if that cannot be
+// done.
+KnownType *take_anyway(MPI_Datatype datatype, MPI_Count count);
+
+// `count` items in a device's memory that MPI cannot move: the device, and the type, which is
+// converted.
+struct OnDevice {
+    KnownType *known = nullptr;
+    const Device *device = nullptr;
+};
+// Without a device if MPI can move them, or if the arguments are wrong.
+OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype);
+// The same of a typed buffer that is anywhere, but whose packed form is at `packed`.
+OnDevice find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype);
+
+// Between any memories. A status of ucd.h.
+inline int copy_bytes(void *to, const void *from, std::uintptr_t bytes) {
+    std::uintptr_t moved = 0;
+    return ucd_pack(from, bytes, UCD_TYPE__BYTE, 0, to, bytes, &moved, UCD_INFO__NULL,
+                    UCD_OP__REPLACE);
+}
+
+// Raises an error that MPI did not see. Returns it.
+int raise_error(MPI_Comm comm);
+
 // Empty if the call is left to MPI: it is not worth it, or wrong, or switched off.
 class TypedBuffer {
 public:
     TypedBuffer() = default;
     template <class Count>
-    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype) {
+    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype,
+                Use use = Use::once) {
+        if (has_devices()) {
+            const OnDevice found = find_on_device(buffer, count, datatype);
+            if (found.device != nullptr) {
+                take_on_device<Count>(found, buffer, count);
+                return;
+            }
+        }
         KnownType *const known = find_known(datatype);
         if (known == nullptr) return;
-        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count);
+        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes) return;
         if (purpose == Purpose::message) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||
                 !fits<Count>(count, signature->per_item))
                 return;
+            signature_ = *signature;
         }
         type_ = KnownTypeRef(known);
         buffer_ = const_cast<void *>(buffer); // what is sent is not written
@@ -34,25 +69,41 @@ public:
         bytes_ = *bytes;
     }
 
-    // Of a type that is taken; the bytes must fit.
-    TypedBuffer(KnownType *known, const void *buffer, MPI_Count count)
-        : type_(known), buffer_(const_cast<void *>(buffer)), count_(count),
+    // To be packed to `packed`, or unpacked from there.
+    template <class Count>
+    static TypedBuffer packed_at(const void *packed, const void *buffer, Count count,
+                                 MPI_Datatype datatype) {
+        TypedBuffer typed(Purpose::pack, buffer, count, datatype);
+        if (typed || !has_devices()) return typed;
+        const OnDevice found = find_packed_on_device(packed, count, datatype);
+        return found.device != nullptr ? TypedBuffer(found.known, buffer, count, found.device)
+                                       : TypedBuffer();
+    }
+
+    // Of a type that is converted; the bytes must fit.
+    TypedBuffer(KnownType *known, const void *buffer, MPI_Count count,
+                const Device *device = nullptr)
+        : type_(known), device_(device), buffer_(const_cast<void *>(buffer)), count_(count),
           bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
+    // Null if MPI can move the data, too.
+    const Device *device() const { return device_; }
 
     // As a message: elements without gaps.
-    MPI_Datatype packed_datatype() const { return type_->signature()->datatype; }
+    MPI_Datatype packed_datatype() const { return signature_.datatype; }
+    bool packed_is_predefined() const { return !signature_.owned; }
     template <class Count>
     Count packed_count() const {
-        return static_cast<Count>(count_ * type_->signature()->per_item);
+        return static_cast<Count>(count_ * signature_.per_item);
     }
 
     const ExternalForm *external() const { return type_->external(); }
 
     // As a message of as many items, each of the same size and without gaps.
     MPI_Datatype item_datatype() const { return type_->item_datatype(); }
+    bool item_is_predefined() const { return type_->item_is_predefined(); }
 
     // Statuses of ucd.h.
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
@@ -70,6 +121,21 @@ public:
 
 private:
     template <class Count>
+    void take_on_device(const OnDevice &found, const void *buffer, Count count) {
+        signature_ = found.known->any_signature();
+        if (signature_.owned && !schedules_keep_types)
+            signature_ = {MPI_BYTE, static_cast<MPI_Count>(found.known->size()), false};
+        if (!fits<Count>(count, signature_.per_item))
+            signature_ = {found.known->item_datatype(), 1, true};
+        if (signature_.datatype == MPI_DATATYPE_NULL) return;
+        type_ = KnownTypeRef(found.known);
+        device_ = found.device;
+        buffer_ = const_cast<void *>(buffer);
+        count_ = count;
+        bytes_ = found.known->size() * static_cast<std::uintptr_t>(count);
+    }
+
+    template <class Count>
     static bool fits(MPI_Count count, MPI_Count per_item) {
         MPI_Count product = 0;
         return !__builtin_mul_overflow(count, per_item, &product) &&
@@ -77,6 +143,8 @@ private:
     }
 
     KnownTypeRef type_;
+    const Device *device_ = nullptr;
+    PackedSignature signature_; // of a message; the type has it
     void *buffer_ = nullptr;
     MPI_Count count_ = 0;
     std::uintptr_t bytes_ = 0;

@@ -20,11 +20,6 @@ Table &table() {
 }
 std::atomic<std::size_t> operation_count{0}, freed_count{0};
 
-int report(MPI_Comm comm) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
-}
-
 } // namespace
 
 void add_operation(MPI_Request request, OperationPtr operation) {
@@ -48,16 +43,29 @@ bool has_operations() {
     return operation_count.load(std::memory_order_acquire) != 0;
 }
 
+int prepare_start(Operation &operation) {
+    operation.active = true;
+    operation.delivered = false;
+    if (operation.collective != nullptr) return operation.collective->pack();
+    return operation.receives ? UCD_SUCCESS : operation.typed.pack(operation.packed.data());
+}
+
 int deliver(Operation &operation, MPI_Status &status) {
     if (!operation.receives || !operation.active || operation.delivered) return MPI_SUCCESS;
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0) return MPI_SUCCESS;
+    int rc = UCD_SUCCESS;
+    // MPICH does not write the status of a collective call, or of MPI_Isendrecv.
+    if (operation.collective != nullptr) {
+        rc = operation.collective->unpack();
+    } else if (operation.keeps) {
+        rc = operation.typed.unpack(operation.packed.data(), operation.typed.bytes());
+    } else {
+        int cancelled = 0;
+        PMPI_Test_cancelled(&status, &cancelled);
+        if (cancelled != 0) return MPI_SUCCESS;
+        rc = operation.typed.unpack(operation.packed.data(), received_bytes(status));
+    }
     operation.delivered = true;
-    const int rc = operation.collective != nullptr
-                       ? operation.collective->received.blocks.unpack()
-                       : operation.typed.unpack(operation.packed.data(), received_bytes(status));
-    return rc == UCD_SUCCESS ? MPI_SUCCESS : report(operation.comm);
+    return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
 Completion::Completion(int count, const MPI_Request *requests) {

@@ -11,10 +11,11 @@ namespace ucd_mpi {
 
 struct Operation {
     TypedBuffer typed;
-    PackedMemory packed;
-    CollectivePtr collective; // instead of typed and packed
+    PackedMemory packed, also_sent; // also_sent is for MPI_Isendrecv
+    CollectivePtr collective;       // instead of typed and packed
     MPI_Comm comm = MPI_COMM_NULL;
     bool receives = false;
+    bool keeps = false; // packed has what was in the buffer, too: no status is needed to unpack it
     bool persistent = false;
     bool active = true;     // started, and not known to be complete
     bool delivered = false; // what was received is in the user's buffer
@@ -28,6 +29,9 @@ void add_operation(MPI_Request request, OperationPtr operation);
 OperationPtr take_operation(MPI_Request request);
 // Without a lock, for programs that have none.
 bool has_operations();
+
+// Before MPI starts a persistent request. A status of ucd.h.
+int prepare_start(Operation &operation);
 
 // Delivers what an operation has received, once. `status` is that of its completion. MPI's error
 // code.

@@ -18,12 +18,14 @@ template <class Next, class Count>
 int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype datatype,
          void *outbuf, Count outsize, Count *position, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && outbuf != nullptr) {
-        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
-        if (typed && has_room(outsize, position, typed.bytes()) &&
-            typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
-            *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-            count_taken(call, typed.bytes());
-            return MPI_SUCCESS;
+        const auto typed = TypedBuffer::packed_at(outbuf, inbuf, incount, datatype);
+        if (typed && has_room(outsize, position, typed.bytes())) {
+            if (typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
+                *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
+                count_taken(call, typed.bytes());
+                return MPI_SUCCESS;
+            }
+            if (typed.device() != nullptr) return raise_error(comm);
         }
     }
     count_passed(call);
@@ -34,13 +36,15 @@ template <class Next, class Count>
 int unpack(Call call, Next next, const void *inbuf, Count insize, Count *position, void *outbuf,
            Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && inbuf != nullptr) {
-        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
-        if (typed && has_room(insize, position, typed.bytes()) &&
-            typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
+        const auto typed = TypedBuffer::packed_at(inbuf, outbuf, outcount, datatype);
+        if (typed && has_room(insize, position, typed.bytes())) {
+            if (typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
                 UCD_SUCCESS) {
-            *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-            count_taken(call, typed.bytes());
-            return MPI_SUCCESS;
+                *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
+                count_taken(call, typed.bytes());
+                return MPI_SUCCESS;
+            }
+            if (typed.device() != nullptr) return raise_error(comm);
         }
     }
     count_passed(call);
@@ -51,20 +55,44 @@ inline bool is_external32(const char *datarep) {
     return datarep != nullptr && std::strcmp(datarep, "external32") == 0;
 }
 
+// Bytes are reversed in host memory.
+inline bool pack_reversed(const TypedBuffer &typed, const ExternalForm &form, void *packed) {
+    if (typed.device() == nullptr) {
+        if (typed.pack(packed) != UCD_SUCCESS) return false;
+        form.convert(packed, packed, typed.bytes());
+        return true;
+    }
+    const PackedMemory staged(typed.bytes(), typed.device());
+    if (staged.data() == nullptr || typed.pack(staged.data()) != UCD_SUCCESS) return false;
+    form.convert(staged.data(), staged.data(), typed.bytes());
+    return copy_bytes(packed, staged.data(), typed.bytes()) == UCD_SUCCESS;
+}
+inline bool unpack_reversed(const TypedBuffer &typed, const ExternalForm &form,
+                            const void *packed) {
+    const PackedMemory staged(typed.bytes(), typed.device());
+    if (staged.data() == nullptr) return false;
+    if (typed.device() != nullptr) {
+        if (copy_bytes(staged.data(), packed, typed.bytes()) != UCD_SUCCESS) return false;
+        packed = staged.data();
+    }
+    form.convert(staged.data(), packed, typed.bytes());
+    return typed.unpack(staged.data(), typed.bytes()) == UCD_SUCCESS;
+}
+
 template <class Next, class Count, class Address>
 int pack_external(Call call, Next next, const char *datarep, const void *inbuf, Count incount,
                   MPI_Datatype datatype, void *outbuf, Address outsize, Address *position) {
     if (settings().pack && outbuf != nullptr && is_external32(datarep)) {
-        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
+        const auto typed = TypedBuffer::packed_at(outbuf, inbuf, incount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(outsize, position, typed.bytes())) {
             char *const packed = static_cast<char *>(outbuf) + *position;
-            if (typed.pack(packed) == UCD_SUCCESS) {
-                form->convert(packed, packed, typed.bytes());
+            if (pack_reversed(typed, *form, packed)) {
                 *position += static_cast<Address>(typed.bytes());
                 count_taken(call, typed.bytes());
                 return MPI_SUCCESS;
             }
+            if (typed.device() != nullptr) return raise_error(MPI_COMM_SELF);
         }
     }
     count_passed(call);
@@ -75,19 +103,15 @@ template <class Next, class Count, class Address>
 int unpack_external(Call call, Next next, const char *datarep, const void *inbuf, Address insize,
                     Address *position, void *outbuf, Count outcount, MPI_Datatype datatype) {
     if (settings().pack && inbuf != nullptr && is_external32(datarep)) {
-        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
+        const auto typed = TypedBuffer::packed_at(inbuf, outbuf, outcount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(insize, position, typed.bytes())) {
-            const PackedMemory packed(typed.bytes());
-            if (packed.data() != nullptr) {
-                form->convert(packed.data(), static_cast<const char *>(inbuf) + *position,
-                              typed.bytes());
-                if (typed.unpack(packed.data(), typed.bytes()) == UCD_SUCCESS) {
-                    *position += static_cast<Address>(typed.bytes());
-                    count_taken(call, typed.bytes());
-                    return MPI_SUCCESS;
-                }
+            if (unpack_reversed(typed, *form, static_cast<const char *>(inbuf) + *position)) {
+                *position += static_cast<Address>(typed.bytes());
+                count_taken(call, typed.bytes());
+                return MPI_SUCCESS;
             }
+            if (typed.device() != nullptr) return raise_error(MPI_COMM_SELF);
         }
     }
     count_passed(call);

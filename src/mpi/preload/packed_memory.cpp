@@ -1,7 +1,10 @@
 #include "preload/packed_memory.h"
 
+#include <ucd_memory.h>
+
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -17,46 +20,60 @@ struct Kept {
     std::mutex mutex;
     std::vector<void *> blocks[classes];
     std::size_t bytes = 0;
+
+    void *take(int size_class) {
+        const std::lock_guard lock(mutex);
+        std::vector<void *> &free = blocks[size_class];
+        if (free.empty()) return nullptr;
+        void *const block = free.back();
+        free.pop_back();
+        bytes -= std::size_t{1} << size_class;
+        return block;
+    }
+    bool keep(void *block, int size_class) {
+        const std::size_t size = std::size_t{1} << size_class;
+        const std::lock_guard lock(mutex);
+        if (bytes + size > max_kept) return false;
+        blocks[size_class].push_back(block);
+        bytes += size;
+        return true;
+    }
 };
-Kept &kept() {
-    static Kept &all = *new Kept;
-    return all;
+
+// Of pageable memory for null.
+Kept &kept_for(const Device *device) {
+    static Kept &pageable = *new Kept;
+    if (device == nullptr) return pageable;
+    static std::mutex &mutex = *new std::mutex;
+    static auto &pinned = *new std::map<const Device *, Kept>;
+    const std::lock_guard lock(mutex);
+    return pinned[device];
 }
 
 } // namespace
 
-PackedMemory::PackedMemory(std::size_t bytes)
-    : size_class_(bytes <= 1 ? smallest_class : static_cast<int>(std::bit_width(bytes - 1))) {
+PackedMemory::PackedMemory(std::size_t bytes, const Device *device)
+    : size_class_(bytes <= 1 ? smallest_class : static_cast<int>(std::bit_width(bytes - 1))),
+      pinned_for_(device) {
     if (size_class_ < smallest_class) size_class_ = smallest_class;
-    if (size_class_ >= classes) return;
+    if (bytes == 0 || size_class_ >= classes) return;
     const std::size_t size = std::size_t{1} << size_class_;
-    {
-        Kept &k = kept();
-        const std::lock_guard lock(k.mutex);
-        std::vector<void *> &blocks = k.blocks[size_class_];
-        if (!blocks.empty()) {
-            data_ = blocks.back();
-            blocks.pop_back();
-            k.bytes -= size;
+    data_ = kept_for(pinned_for_).take(size_class_);
+    if (data_ != nullptr) return;
+    if (device != nullptr) {
+        if (ucd_memory_alloc(device->name.c_str(), UCD_MEMORY__PINNED, size, &data_) == UCD_SUCCESS)
             return;
-        }
+        pinned_for_ = nullptr;
     }
     data_ = std::aligned_alloc(64, size);
 }
 
 PackedMemory::~PackedMemory() {
-    if (data_ == nullptr) return;
-    const std::size_t size = std::size_t{1} << size_class_;
-    {
-        Kept &k = kept();
-        const std::lock_guard lock(k.mutex);
-        if (k.bytes + size <= max_kept) {
-            k.blocks[size_class_].push_back(data_);
-            k.bytes += size;
-            return;
-        }
-    }
-    std::free(data_);
+    if (data_ == nullptr || kept_for(pinned_for_).keep(data_, size_class_)) return;
+    if (pinned_for_ != nullptr)
+        (void)ucd_memory_free(data_);
+    else
+        std::free(data_);
 }
 
 } // namespace ucd_mpi

@@ -1,6 +1,8 @@
-// Memory for packed messages. Blocks are kept for later messages, since fresh pages of the system
-// cost more than packing into them.
+// Memory for packed messages, which MPI reads and writes. Blocks are kept for later messages, since
+// fresh pages of the system cost more than packing into them.
 #pragma once
+
+#include "preload/device.h"
 
 #include <cstddef>
 #include <utility>
@@ -10,13 +12,16 @@ namespace ucd_mpi {
 class PackedMemory {
 public:
     PackedMemory() = default;
-    // data() is null if there is no memory.
-    explicit PackedMemory(std::size_t bytes);
+    // For data that the device moves, it is pinned if possible. data() is null if there is no
+    // memory, and for 0 bytes.
+    explicit PackedMemory(std::size_t bytes, const Device *device = nullptr);
     PackedMemory(PackedMemory &&other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_) {}
+        : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_),
+          pinned_for_(other.pinned_for_) {}
     PackedMemory &operator=(PackedMemory &&other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_class_, other.size_class_);
+        std::swap(pinned_for_, other.pinned_for_);
         return *this;
     }
     ~PackedMemory();
@@ -26,6 +31,7 @@ public:
 private:
     void *data_ = nullptr;
     int size_class_ = 0;
+    const Device *pinned_for_ = nullptr;
 };
 
 } // namespace ucd_mpi

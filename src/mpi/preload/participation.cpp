@@ -55,8 +55,9 @@ std::optional<Participation> participation(Pattern pattern, const void *sendbuf,
     Participation p;
     int size = 0;
     if (!has_one_group(comm) || PMPI_Comm_rank(comm, &p.rank) != MPI_SUCCESS ||
-        PMPI_Comm_size(comm, &size) != MPI_SUCCESS || size == 1) // MPI copies, or does nothing
+        PMPI_Comm_size(comm, &size) != MPI_SUCCESS)
         return std::nullopt;
+    p.alone = size == 1;
     using Kept = Participation::Kept;
     const bool in_place = sendbuf == MPI_IN_PLACE;
     switch (pattern) {

@@ -29,6 +29,7 @@ Reads arguments_read(Pattern pattern, const void *sendbuf, const void *recvbuf, 
 struct Participation {
     int sends_to = 1, receives_from = 1; // blocks in the buffers
     int rank = 0;
+    bool alone = false; // MPI copies, or does nothing
     // What of the receive buffer MPI reads, or leaves as it is.
     enum class Kept { none, own, all } kept = Kept::none;
 };

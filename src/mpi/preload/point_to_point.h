@@ -7,14 +7,15 @@ namespace ucd_mpi {
 
 // Empty if the message is left to MPI.
 template <class Count>
-TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
+TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer,
+                    Use use = Use::once) {
     if (!settings().messages || peer == MPI_PROC_NULL) return {};
-    return TypedBuffer(Purpose::message, buffer, count, datatype);
+    return TypedBuffer(Purpose::message, buffer, count, datatype, use);
 }
 
 // The packed bytes of what is sent; without data if that failed, and then MPI does it.
 inline PackedMemory packed_bytes(const TypedBuffer &typed) {
-    PackedMemory packed(typed.bytes());
+    PackedMemory packed(typed.bytes(), typed.device());
     return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
                                                                                 : PackedMemory();
 }
@@ -28,6 +29,7 @@ int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Dataty
             return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
                         tag, comm);
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(buf, count, datatype, dest, tag, comm);
@@ -68,6 +70,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
                 return rc;
             }
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(buf, count, datatype, dest, tag, comm, request);
@@ -77,8 +80,8 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
 template <class Next, class Count>
 int persistent(Call call, Next next, bool receives, const void *buf, Count count,
                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-    if (TypedBuffer typed = message(buf, count, datatype, peer)) {
-        PackedMemory packed(typed.bytes());
+    if (TypedBuffer typed = message(buf, count, datatype, peer, Use::again)) {
+        PackedMemory packed(typed.bytes(), typed.device());
         if (packed.data() != nullptr) {
             if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
                 const TypedBuffer &t = operation->typed;
@@ -93,6 +96,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
                 return rc;
             }
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
@@ -129,9 +133,10 @@ int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed,
 template <class Next, class Count>
 int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
                 MPI_Status *status) {
-    PackedMemory packed(typed ? typed.bytes() : 0);
+    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
     if (typed && packed.data() != nullptr)
         return receive_packed<Count>(call, next, std::move(typed), std::move(packed), comm, status);
+    if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     const int rc = next(user.buf, user.count, user.datatype, status);
     progress_freed();
@@ -142,7 +147,7 @@ int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer t
 template <class Next, class Count>
 int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuffer typed,
                      MPI_Comm comm, MPI_Request *request) {
-    PackedMemory packed(typed ? typed.bytes() : 0);
+    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
     if (typed && packed.data() != nullptr) {
         if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
             const TypedBuffer &t = operation->typed;
@@ -155,6 +160,7 @@ int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuf
             return rc;
         }
     }
+    if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     return next(user.buf, user.count, user.datatype);
 }
@@ -211,11 +217,13 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
         count_taken(call, sent.bytes());
+    } else if (sent.device() != nullptr) {
+        return raise_error(comm);
     }
     Operation received;
     MPI_Status own;
     if (TypedBuffer typed = message(recvbuf, recvcount, recvtype, source)) {
-        received.packed = PackedMemory(typed.bytes());
+        received.packed = PackedMemory(typed.bytes(), typed.device());
         if (received.packed.data() != nullptr) {
             received.typed = std::move(typed);
             received.comm = comm;
@@ -225,6 +233,8 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
             recvtype = received.typed.packed_datatype();
             count_taken(call, received.typed.bytes());
             if (status == MPI_STATUS_IGNORE) status = &own;
+        } else if (typed.device() != nullptr) {
+            return raise_error(comm);
         }
     }
     if (packed.data() == nullptr && !received.receives) count_passed(call);
@@ -248,11 +258,95 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
             return receive_packed<Count>(call, exchange, std::move(typed), std::move(packed), comm,
                                          status);
         }
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     progress_freed();
     return rc;
+}
+
+// For a request for both ways.
+template <class Count>
+TypedBuffer scheduled_message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
+    TypedBuffer typed = message(buffer, count, datatype, peer);
+    if (typed && !schedules_keep_types && !typed.packed_is_predefined()) return {};
+    return typed;
+}
+
+inline void track_both(Call call, std::uintptr_t bytes, MPI_Request request,
+                       OperationPtr operation) {
+    count_taken(call, bytes);
+    if (operation->receives)
+        add_operation(request, std::move(operation));
+    else
+        track_send(request, std::move(operation));
+}
+
+// The status says nothing with MPICH 4.0. So the packed memory has what is in the receive buffer,
+// and all of it is unpacked.
+template <class Next, class Count>
+int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count sendcount,
+                             MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                             Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                             MPI_Comm comm, MPI_Request *request) {
+    progress_freed();
+    const TypedBuffer sent = scheduled_message(sendbuf, sendcount, sendtype, dest);
+    TypedBuffer received = scheduled_message(recvbuf, recvcount, recvtype, source);
+    OperationPtr operation = sent || received ? new_operation({}, {}, comm) : nullptr;
+    std::uintptr_t bytes = 0;
+    if (operation != nullptr && sent) operation->also_sent = packed_bytes(sent);
+    if (operation != nullptr && operation->also_sent.data() != nullptr) {
+        sendbuf = operation->also_sent.data();
+        sendcount = sent.packed_count<Count>();
+        sendtype = sent.packed_datatype();
+        bytes += sent.bytes();
+    } else if (sent.device() != nullptr) {
+        return raise_error(comm);
+    }
+    if (operation != nullptr && received) operation->packed = packed_bytes(received);
+    if (operation != nullptr && operation->packed.data() != nullptr) {
+        recvbuf = operation->packed.data();
+        recvcount = received.packed_count<Count>();
+        recvtype = received.packed_datatype();
+        bytes += received.bytes();
+        operation->receives = operation->keeps = true;
+        operation->typed = std::move(received);
+    } else if (received.device() != nullptr) {
+        return raise_error(comm);
+    }
+    const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                        source, recvtag, comm, request);
+    if (bytes == 0)
+        count_passed(call);
+    else if (rc == MPI_SUCCESS)
+        track_both(call, bytes, *request, std::move(operation));
+    return rc;
+}
+
+template <class Next, class Count>
+int nonblocking_replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
+                        int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                        MPI_Request *request) {
+    progress_freed();
+    const int peer = source != MPI_PROC_NULL ? source : dest;
+    if (TypedBuffer typed = scheduled_message(buf, count, datatype, peer)) {
+        const bool on_device = typed.device() != nullptr;
+        PackedMemory packed = packed_bytes(typed);
+        OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm);
+        if (operation != nullptr && operation->packed.data() != nullptr) {
+            const TypedBuffer &t = operation->typed;
+            const std::uintptr_t bytes = t.bytes();
+            operation->receives = operation->keeps = source != MPI_PROC_NULL;
+            const int rc = next(operation->packed.data(), t.packed_count<Count>(),
+                                t.packed_datatype(), dest, sendtag, source, recvtag, comm, request);
+            if (rc == MPI_SUCCESS) track_both(call, bytes, *request, std::move(operation));
+            return rc;
+        }
+        if (on_device) return raise_error(comm);
+    }
+    count_passed(call);
+    return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
 
 } // namespace ucd_mpi

@@ -19,6 +19,12 @@ Settings read_settings() {
                      mode);
     const char *statistics = secure_getenv("UCD_MPI_STATS");
     s.statistics = statistics != nullptr && std::strcmp(statistics, "1") == 0;
+    const char *aware = secure_getenv("UCD_MPI_GPU_AWARE");
+    if (aware != nullptr && (std::strcmp(aware, "0") == 0 || std::strcmp(aware, "1") == 0))
+        s.gpu_aware = *aware == '1';
+    else if (aware != nullptr)
+        std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI_GPU_AWARE is %s; it must be 0 or 1\n",
+                     aware);
     return s;
 }
 

@@ -39,4 +39,13 @@ inline constexpr bool resized_is_contiguous = true;
 inline constexpr bool resized_is_contiguous = false;
 #endif
 
+// Whether MPI keeps derived types for as long as persistent collective calls and MPI_Isendrecv need
+// them. MPICH 4.0 gives up a reference that it does not have, so that the types are freed too
+// early, whoever's they are. Predefined types are not counted.
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
+inline constexpr bool schedules_keep_types = false;
+#else
+inline constexpr bool schedules_keep_types = true;
+#endif
+
 } // namespace ucd_mpi

@@ -135,7 +135,7 @@ void submit(mock::Stream *stream, Body body) {
             work();
         } catch (const std::exception &e) {
             stream->fail(e.what());
-            const std::lock_guard lock(line->mutex);
+            const std::lock_guard held(line->mutex);
             line->failures[number] = e.what();
         }
         line->completed = number;

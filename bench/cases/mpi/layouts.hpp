@@ -1,0 +1,27 @@
+// The layouts of messages, as MPI datatypes.
+#pragma once
+
+#include "harness/mpi/turns.hpp"
+
+namespace bench {
+
+// Freed with it, if it is derived.
+class MpiLayout {
+public:
+    MpiLayout(std::string name, MPI_Datatype type, int count);
+    MpiLayout(MpiLayout &&other) noexcept;
+    MpiLayout &operator=(MpiLayout &&) = delete;
+    ~MpiLayout();
+
+    std::string name;
+    MPI_Datatype type;
+    int count;
+    std::size_t bytes = 0;  // of data
+    std::size_t extent = 0; // of all items
+    bool is_contiguous() const { return name == "contiguous"; }
+};
+
+// Of about so many bytes of data, 64 at least.
+std::vector<MpiLayout> mpi_layouts(int bytes);
+
+} // namespace bench

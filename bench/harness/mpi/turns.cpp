@@ -1,0 +1,94 @@
+#include "harness/mpi/turns.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+
+namespace bench {
+
+int rank = 0, processes = 1;
+
+const MpiCalls with_ucd = {MPI_Pack,      MPI_Unpack,   MPI_Send,      MPI_Recv,
+                           MPI_Isend,     MPI_Irecv,    MPI_Waitall,   MPI_Bcast,
+                           MPI_Allgather, MPI_Alltoall, MPI_Alltoallw, MPI_Neighbor_alltoallw};
+const MpiCalls plain_mpi = {PMPI_Pack,      PMPI_Unpack,   PMPI_Send,      PMPI_Recv,
+                            PMPI_Isend,     PMPI_Irecv,    PMPI_Waitall,   PMPI_Bcast,
+                            PMPI_Allgather, PMPI_Alltoall, PMPI_Alltoallw, PMPI_Neighbor_alltoallw};
+
+bool has_preload() {
+    Dl_info found;
+    return dladdr(dlsym(RTLD_DEFAULT, "MPI_Send"), &found) != 0 &&
+           std::strstr(found.dli_fname, "ucd-mpi-preload") != nullptr;
+}
+
+namespace {
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+} // namespace
+
+std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways) {
+    const int calls = static_cast<int>(std::max<std::size_t>(2, 200000 / (bytes + 1000)));
+    const int rounds =
+        static_cast<int>(std::clamp<std::size_t>(40000000 / (bytes + 100000), 10, 60));
+    std::vector<double> least(ways.size(), 0);
+    for (int round = 0; round < rounds; ++round)
+        for (std::size_t way = 0; way < ways.size(); ++way) {
+            if (!ways[way]) continue;
+            PMPI_Barrier(MPI_COMM_WORLD);
+            const double start = now();
+            for (int i = 0; i < calls; ++i) ways[way]();
+            const double seconds = (now() - start) / calls;
+            if (round == 0 || seconds < least[way]) least[way] = seconds;
+        }
+    return least;
+}
+
+RatioTable::RatioTable(std::string what, std::vector<std::string> ways)
+    : what_(std::move(what)), ways_(std::move(ways)), logarithms_(ways_.size()),
+      rows_(ways_.size()) {
+    if (rank != 0) return;
+    std::printf("\n%-12s %-26s %9s", "what", "layout", "bytes");
+    for (const std::string &way : ways_) std::printf(" %14s", (way + " us").c_str());
+    for (std::size_t i = 0; i + 1 < ways_.size(); ++i)
+        std::printf(" %14s", (ways_[i] + "/UCD").c_str());
+    std::printf("\n");
+}
+
+void RatioTable::add(const std::string &name, std::size_t bytes, const std::vector<double> &seconds,
+                     bool counts) {
+    if (rank != 0) return;
+    std::printf("%-12s %-26s %9zu", what_.c_str(), name.c_str(), bytes);
+    for (const double s : seconds)
+        if (s > 0)
+            std::printf(" %14.2f", 1e6 * s);
+        else
+            std::printf(" %14s", "-");
+    for (std::size_t i = 0; i + 1 < seconds.size(); ++i) {
+        if (seconds[i] <= 0) {
+            std::printf(" %14s", "-");
+            continue;
+        }
+        std::printf(" %14.2f", seconds[i] / seconds.back());
+        if (!counts) continue;
+        logarithms_[i] += std::log(seconds[i] / seconds.back());
+        ++rows_[i];
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+RatioTable::~RatioTable() {
+    for (std::size_t i = 0; i + 1 < ways_.size(); ++i)
+        if (rank == 0 && rows_[i] > 0)
+            std::printf("%s: geometric mean of %s/UCD, without contiguous: %.2f\n", what_.c_str(),
+                        ways_[i].c_str(), std::exp(logarithms_[i] / rows_[i]));
+}
+
+} // namespace bench

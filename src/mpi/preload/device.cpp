@@ -1,0 +1,96 @@
+#include "preload/device.h"
+
+#include "preload/settings.h"
+
+#include <ucd.h>
+
+#include <cstring>
+#include <deque>
+#include <dlfcn.h>
+#include <mutex>
+#include <string_view>
+
+namespace ucd_mpi {
+
+std::atomic<Devices> devices_found{Devices::unknown};
+
+namespace {
+
+// ucd_backend_get would initialise drivers. In the description of a type, a backend that is
+// available has two lines, and another one has one. The CPU's is always available.
+bool has_device_backend() {
+    int backends = 0;
+    uintptr_t bytes = 0;
+    if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS || ucd_backend_count(&backends) != UCD_SUCCESS)
+        return false;
+    (void)ucd_describe(UCD_TYPE__BYTE, nullptr, 0, &bytes);
+    std::string text(bytes, '\0');
+    if (ucd_describe(UCD_TYPE__BYTE, text.data(), bytes, &bytes) != UCD_SUCCESS) return true;
+    int lines = 0;
+    constexpr std::string_view key = "\nkernel:";
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
+        ++lines;
+    return lines > backends + 1;
+}
+
+// How MPI libraries say it: an extension of theirs, by backend.
+bool is_read_by_mpi(std::string_view name) {
+    if (settings().gpu_aware) return *settings().gpu_aware;
+    struct Question {
+        std::string_view backend;
+        const char *function;
+    };
+    constexpr Question questions[] = {{"cuda:", "MPIX_Query_cuda_support"},
+                                      {"hip:", "MPIX_Query_rocm_support"},
+                                      {"hip:", "MPIX_Query_hip_support"},
+                                      {"ze:", "MPIX_Query_ze_support"}};
+    for (const Question &question : questions) {
+        if (!name.starts_with(question.backend)) continue;
+        const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, question.function));
+        if (ask != nullptr && ask() == 1) return true;
+    }
+    return false;
+}
+
+std::atomic<bool> device_used{false};
+
+// Never destroyed: messages may be under way when the process ends.
+struct Known {
+    std::mutex mutex;
+    std::deque<Device> devices;
+};
+
+const Device *find_device(const char *name) {
+    static Known &known = *new Known;
+    const std::lock_guard lock(known.mutex);
+    for (const Device &device : known.devices)
+        if (device.name == name) return &device;
+    known.devices.push_back({name, is_read_by_mpi(name)});
+    device_used.store(true, std::memory_order_release);
+    return &known.devices.back();
+}
+
+} // namespace
+
+bool look_for_devices() {
+    static const bool some = has_device_backend();
+    devices_found.store(some ? Devices::some : Devices::none, std::memory_order_release);
+    return some;
+}
+
+bool uses_devices() {
+    return device_used.load(std::memory_order_acquire);
+}
+
+const Device *device_of(const void *address) {
+    char name[32];
+    if (!has_devices() || ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name,
+                                         sizeof name) != UCD_SUCCESS)
+        return nullptr;
+    if (std::strchr(name, ':') == nullptr) return nullptr; // host, pinned or managed
+    [[gnu::tls_model("initial-exec")]] thread_local const Device *last = nullptr;
+    if (last == nullptr || last->name != name) last = find_device(name);
+    return last;
+}
+
+} // namespace ucd_mpi
