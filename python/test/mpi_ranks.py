@@ -50,6 +50,9 @@ for route in plan.receives(me):
 ones = [1 if datatype != MPI.BYTE else 0 for datatype in send_types]
 comm.Alltoallw([mine, (ones, [0] * 4), send_types], [found, (ones, [0] * 4), receive_types])
 assert (found == parts_of(field, after)[me]).all()
+for datatype in send_types + receive_types:
+    if datatype != MPI.BYTE:
+        datatype.Free()
 
 for call in (
     lambda: ucd.plan(ucd.Distribution((9,), 9, ucd.Shard(0)), ucd.Distribution((9,), 1, ucd.Shard(0)), 'u1').exchange(comm),

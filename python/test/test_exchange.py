@@ -70,7 +70,7 @@ class Library:
 
     def __init__(self, name=b'dlpack_exchange_api', version=1, with_current_stream=True):
         self.live = {}
-        self.streams_asked = 0
+        self.stream, self.streams_asked = 0x7000, 0
         self.changes = {}  # fields that are given other values than the true ones
         self.refuses = False
         self._functions = [_MANAGED(self._export), _STREAM(self._current), _DELETER(self._delete)]
@@ -109,7 +109,7 @@ class Library:
 
     def _current(self, device_type, device, stream):
         self.streams_asked += 1
-        stream[0] = 0x7000
+        stream[0] = self.stream
         return 0
 
     def _delete(self, managed):
@@ -256,8 +256,9 @@ def test_many_classes():
     assert not LIBRARY.live
 
 
-def test_streams(library, monkeypatch):
-    """The current one is asked for in C; one that is given and is another is told to __dlpack__."""
+def test_streams(library, monkeypatch, no_driver):
+    """The current one is asked for in C; one that is given and is another is told to __dlpack__, if
+    there is no driver."""
     told = []
 
     def dlpack(self, *, stream, **arguments):
@@ -278,6 +279,73 @@ def test_streams(library, monkeypatch):
     with pytest.raises(BufferError, match='not for long'):
         ucd.pack_into(source, out, stream=types.SimpleNamespace(cuda_stream=0x7100))
     assert told == [0x7100]
+
+
+HUGE = 2**62
+
+
+@pytest.mark.parametrize('shape', [(1,), (2, 0, 1), (0,)], ids=str)
+def test_strides_that_find_no_element_may_be_anything(library, shape):
+    strides = (ctypes.c_int64 * len(shape))(*([HUGE] * len(shape)))
+    library.changes = {'strides': ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))}
+    view = np.full(shape, 7, 'i4')
+    out = np.zeros(shape, 'i4')
+    assert ucd.pack_into(library.Array(view), out) == view.nbytes
+    assert (out == view).all()
+    library.changes['shape'] = ctypes.cast((ctypes.c_int64 * 3)(2, 2, 2), ctypes.POINTER(ctypes.c_int64))
+    with pytest.raises(OverflowError, match='strides'):
+        ucd.pack_into(library.Array(view), bytearray(32))
+
+
+class Divided:
+    """As CuPy has it: DLPack's strides are divided as unsigned numbers, those of the interface are right."""
+
+    def __init__(self, array):
+        self.array = array
+        entries = array.__array_interface__
+        self.__cuda_array_interface__ = entries | {'strides': array.strides, 'version': 3, 'stream': None}
+
+    def __dlpack_device__(self):
+        return CUDA, 0
+
+    def __dlpack__(self, **arguments):
+        n = self.array.ndim
+        shape = (ctypes.c_int64 * n)(*self.array.shape)
+        strides = (ctypes.c_int64 * n)(*(s % 2**64 // self.array.itemsize for s in self.array.strides))
+        self.tensor = Managed(
+            1, 0, None, None, 0,
+            Tensor(
+                entries_of(self.array), CUDA, 0, n, CODES[self.array.dtype.kind], self.array.itemsize * 8, 1,
+                ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)), 0,
+            ),
+        )  # fmt: skip
+        self.lists = shape, strides
+        return _capsule(ctypes.addressof(self.tensor), b'dltensor_versioned', None)
+
+
+def entries_of(array):
+    return array.__array_interface__['data'][0]
+
+
+@given(view=views(dtypes=PLAIN, writable=True))
+def test_strides_that_were_divided_as_unsigned(view):
+    shape, strides = ucd._core.shape_and_strides(Divided(view))
+    assert shape == view.shape
+    if view.size:
+        assert all(s == t for n, s, t in zip(shape, strides, view.strides) if n > 1)
+
+
+def test_strides_of_zero_of_numba():
+    """Its interface has no strides for them."""
+
+    class Repeated:
+        __module__ = 'numba.cuda.cudadrv.devicearray'
+        strides = (0, 8)
+        __cuda_array_interface__ = {'shape': (3, 2), 'typestr': '<f8', 'data': (64, False), 'version': 3, 'strides': None}
+
+    assert ucd._core.shape_and_strides(Repeated()) == ((3, 2), (0, 8))
+    Repeated.__module__ = 'other'
+    assert ucd._core.shape_and_strides(Repeated()) == ((3, 2), (16, 8))
 
 
 def test_no_references_are_left(library):

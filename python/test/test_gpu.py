@@ -265,6 +265,38 @@ def test_memories(torch, cupy):
             assert seen.tolist() == list(range(6)), (ucd.memory(source), ucd.memory(target))
 
 
+def test_managed_memory_is_in_stream_order(cupy):
+    """Its library works in it by streams, though the host could reach it."""
+    stream = cupy.cuda.Stream(non_blocking=True)
+    slow = cupy.RawKernel(
+        'extern "C" __global__ void slow(long long n) { long long t = clock64(); while (clock64() - t < n) {} }', 'slow'
+    )
+    count = SHAPE[0] * SHAPE[1]
+    managed, other = (cupy.ndarray(SHAPE, 'f4', cupy.cuda.malloc_managed(4 * count)) for _ in range(2))
+    host = np.zeros(count, 'f4')
+    for value in (1, 2, 3):
+        for call in (
+            lambda: ucd.pack_into(managed.T, host),
+            lambda: ucd.copy(managed, host),
+            lambda: ucd.pack_into(managed, other) and ucd.copy(other, host),
+        ):
+            with stream:
+                managed.fill(0)
+                slow((1,), (1,), (LONG,))
+                managed.fill(value)
+                call()
+            assert (host == value).all()
+            host[:] = 0
+
+
+def test_strides_of_cupy(cupy):
+    """CuPy's DLPack has negative strides as unsigned numbers."""
+    base = np.arange(120, dtype='i2').reshape(2, 3, 4, 5)
+    array = cupy.asarray(base)
+    for where in (np.s_[::-1], np.s_[:, ::-1, 1::2], np.s_[1:0, ::-1], np.s_[0, 0, 0, ::-2], np.s_[..., ::-1]):
+        assert ucd.pack(array[where]).get().tolist() == base[where].ravel().tolist()
+
+
 def test_pinned_memory_is_in_stream_order(torch):
     stream = torch.cuda.Stream()
     source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1]).pin_memory()
@@ -326,6 +358,66 @@ def test_graphs_of_batches(torch):
         assert all(torch.equal(out, field[:, :, i].reshape(-1)) for i, out in enumerate(outs))
 
 
+def test_what_was_never_run_before_can_be_captured(torch):
+    """Of new types, whose lists are uploaded during the capture; what is captured is not run."""
+    pool, indices = torch.randn(3, 37, 19, 3, device='cuda'), torch.tensor([4, 0, 31], device='cuda')
+    rows = torch.zeros(11, device='cuda')
+    irregular = ucd.Type.indexed([1] * 11, [0, 3, 4, 9, 17, 18, 30, 44, 51, 52, 99], 'float32')
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        pages = ucd.gather(pool[..., 1], indices, axis=1)
+        ucd.pack_into(pool, rows, type=irregular)
+        transposed = ucd.pack(pool.permute(3, 1, 0, 2))
+    assert rows.abs().sum() == 0
+    for _ in range(3):
+        pool.normal_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(pages, pool[..., 1].index_select(1, indices))
+        assert torch.equal(rows, pool.view(-1)[[0, 3, 4, 9, 17, 18, 30, 44, 51, 52, 99]])
+        assert torch.equal(transposed, pool.permute(3, 1, 0, 2).reshape(-1))
+
+
+def test_a_graph_keeps_the_types_that_it_uses(torch):
+    """Memory of lists is used again as soon as their type goes."""
+    field, out = torch.randn(4000, device='cuda'), torch.zeros(3, 200, device='cuda')
+    numbers = np.random.default_rng(5)
+    chosen = [numbers.permutation(4000)[:200] for _ in range(3)]
+    types = [ucd.Type.indexed([1] * 200, list(map(int, where)), 'float32') for where in chosen]
+    batch = ucd.Batch.pack([(field, row, type) for row, type in zip(out, types)])
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        batch.run()
+    del batch, types
+    gc.collect()
+    noise = torch.zeros(200, device='cuda')
+    for _ in range(50):
+        other = ucd.Type.indexed([1] * 200, list(map(int, numbers.permutation(4000)[:200])), 'float32')
+        ucd.pack_into(field, noise, type=other)
+        torch.cuda.synchronize()
+        del other
+    field.normal_()
+    graph.replay()
+    torch.cuda.synchronize()
+    for row, where in zip(out, chosen):
+        assert torch.equal(row, field[torch.from_numpy(where).cuda()])
+
+
+def test_graphs_that_come_and_go(torch):
+    pool, out = torch.randn(5, 40, 7, device='cuda'), torch.zeros(5, 3, 7, device='cuda')
+    indices = torch.tensor([1, 39, 20], device='cuda')
+    for _ in range(20):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            ucd.gather_into(pool, indices, out, axis=1)
+        out.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(out, pool.index_select(1, indices))
+
+
 def test_graphs_of_cupy(cupy):
     pool, indices = cupy.random.rand(50, 33), cupy.arange(9)
     out = cupy.zeros((9, 33))
@@ -334,8 +426,10 @@ def test_graphs_of_cupy(cupy):
         ucd.gather_into(pool, indices, out)
         stream.synchronize()
         stream.begin_capture()
-        ucd.gather_into(pool, indices, out)
-        graph = stream.end_capture()
+        try:
+            ucd.gather_into(pool, indices, out)
+        finally:
+            graph = stream.end_capture()
         for seed in range(10):
             indices[...] = cupy.asarray(np.random.default_rng(seed).permutation(50)[:9])
             graph.launch(stream)

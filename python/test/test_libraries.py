@@ -132,7 +132,8 @@ def test_batches(library, data):
     for run in (batch.run, lambda: batch.start().wait()):
         assert run() == sum(p.mirror.nbytes for p in placed)
         library.synchronize()
-        assert all(o.bytes() == o.host.tobytes() for o in outs)
+        for p, o in zip(placed, outs):
+            assert o.bytes() == o.host.tobytes(), (p.mirror.dtype, p.mirror.shape, p.mirror.strides)
 
 
 @given(data=st.data())

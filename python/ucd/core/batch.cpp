@@ -25,6 +25,11 @@ public:
 
     uintptr_t run_all(nb::handle stream) {
         const Order order = order_of_all(stream);
+        if (order.captured) {
+            std::vector<Prepared> members;
+            for (const PackCall &c : calls_) members.push_back({c.side.whole, op_, info_});
+            check(order.make_capturable(std::move(members)));
+        }
         uintptr_t bytes = 0;
         check(run(false, [&] {
             const std::lock_guard lock(mutex_);

@@ -29,9 +29,9 @@ const char *backend_of(int device_type) {
     switch (device_type) {
     case cpu:
     case cuda_host:
-    case rocm_host:
-    case cuda_managed: return nullptr;
-    case cuda: return "cuda";
+    case rocm_host: return nullptr;
+    case cuda:
+    case cuda_managed: return "cuda"; // its library uses it in streams
     case rocm: return "hip";
     default: raise(PyExc_BufferError, "a tensor on a device of DLPack's type %d", device_type);
     }

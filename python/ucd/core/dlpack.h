@@ -61,9 +61,9 @@ struct Exchange {
     int (*current_stream)(int32_t device_type, int32_t device, void **stream);
 };
 
-// Whether the host cannot reach such memory.
+// Whether such memory is used in the order of streams.
 inline bool on_device(int device_type) {
-    return device_type == cuda || device_type == rocm;
+    return device_type == cuda || device_type == rocm || device_type == cuda_managed;
 }
 
 // DLPack's number of a stream; CUDA's default stream has one of its own.
@@ -74,7 +74,8 @@ inline int64_t stream_number(const void *stream) {
 bool is_integer(const DataType &dtype); // or boolean
 bool is_complex(const DataType &dtype);
 
-// "cuda", "hip", or nullptr for memory that the host reaches. Raises BufferError for other devices.
+// "cuda", "hip", or nullptr for memory that no stream's order is for. Raises BufferError for other
+// devices.
 const char *backend_of(int device_type);
 
 inline bool is_readonly(const ManagedVersioned &managed) {

@@ -20,9 +20,19 @@ PackCall::PackCall(Side &&typed_side, nb::handle packed_array, const char *what,
     if (first < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", first);
 }
 
+namespace {
+
+Order order_of_call(const PackCall &c, const View &from, const View &to, nb::handle stream) {
+    const Order order = order_of(from, to, stream);
+    if (order.captured) check(order.make_capturable({{c.side.whole, c.op, c.info}}));
+    return order;
+}
+
+} // namespace
+
 uintptr_t pack(const PackCall &c, nb::handle stream) {
     c.packed.require_writable("out");
-    const Order order = order_of(c.side.view, c.packed, stream);
+    const Order order = order_of_call(c, c.side.view, c.packed, stream);
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream
@@ -37,7 +47,7 @@ uintptr_t pack(const PackCall &c, nb::handle stream) {
 
 uintptr_t unpack(const PackCall &c, nb::handle stream) {
     c.side.view.require_writable("dst");
-    const Order order = order_of(c.packed, c.side.view, stream);
+    const Order order = order_of_call(c, c.packed, c.side.view, stream);
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream

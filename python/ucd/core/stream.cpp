@@ -1,5 +1,6 @@
 #include "core/stream.h"
 
+#include "core/driver.h"
 #include "core/exchange.h"
 
 #include <cstring>
@@ -59,10 +60,9 @@ void synchronize(const View &array, nb::handle stream) {
     if (stream.is_none() && nb::hasattr(array.object, "__cuda_array_interface__")) return;
     const nb::object function = attribute_or_none(stream, "synchronize");
     if (function.is_none())
-        raise(PyExc_ValueError,
-              "moving between device memory and pageable host memory waits for the stream, so it "
-              "must be an object with synchronize(): torch's or CuPy's stream, not an integer");
-    function();
+        driver::wait_for(array, native_of(stream));
+    else
+        function();
 }
 
 // The stream that a call is given, or else the current one of an array's library.
@@ -105,6 +105,17 @@ int64_t dlpack_stream_of(nb::handle stream) {
     return stream.is_none() ? View::no_stream : dlpack::stream_number(native_of(stream));
 }
 
+int Order::make_capturable(std::vector<Prepared> calls) const {
+    std::vector<Typed> types;
+    for (Prepared &call : calls) {
+        const int rc = ucd_prepare(call.typed.count, call.typed.type, call.op, native, call.info);
+        if (rc != UCD_SUCCESS) return rc;
+        types.push_back(std::move(call.typed));
+    }
+    driver::keep_with_graph(native, std::move(types));
+    return UCD_SUCCESS;
+}
+
 Order order_of(const View &a, const View &b, nb::handle stream) {
     const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
     if (!on_device) {
@@ -119,6 +130,7 @@ Order order_of(const View &a, const View &b, nb::handle stream) {
         order.native.backend = on_device->backend;
         order.native.device = on_device->device;
         order.native.native = native_stream(*on_device, stream);
+        order.captured = driver::is_captured(order.native);
     } else {
         synchronize(*on_device, stream.is_none() ? current_stream(*on_device) : nb::borrow(stream));
     }

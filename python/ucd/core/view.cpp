@@ -1,9 +1,11 @@
 #include "core/view.h"
 
+#include "core/driver.h"
 #include "core/element.h"
 #include "core/exchange.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ucdpy {
 
@@ -29,6 +31,21 @@ std::vector<intptr_t> numbers(nb::handle sequence) {
     for (nb::handle number : nb::iter(sequence)) list.push_back(nb::cast<intptr_t>(number));
     if (list.size() > max_dims) raise(PyExc_ValueError, "an array of more than 64 dimensions");
     return list;
+}
+
+bool is_of_numba(nb::handle array) {
+    const nb::object module = array.type().attr("__module__");
+    return std::string_view(nb::cast<const char *>(module)).starts_with("numba");
+}
+
+// Whether what comes next in a stream, DLPack's number of it, comes after the work in another one.
+bool follows(const char *backend, void *current, int64_t stream) {
+    return stream == dlpack::stream_number(current) ||
+           driver::order(backend, current, reinterpret_cast<void *>(stream));
+}
+
+[[noreturn]] void raise_strides() {
+    raise(PyExc_OverflowError, "the tensor's strides do not fit");
 }
 
 } // namespace
@@ -157,7 +174,10 @@ void View::from_interface(nb::handle array, nb::handle interface, bool on_device
         raise(PyExc_TypeError, "the array's interface must give its data as (address, read-only)");
     data = reinterpret_cast<char *>(nb::cast<uintptr_t>(memory[0]));
     readonly = nb::cast<bool>(memory[1]);
-    set_lists(numbers(item(interface, "shape")), item(interface, "strides"));
+    nb::object said = item(interface, "strides");
+    // numba says nothing of strides of 0: it takes such arrays for contiguous.
+    if (on_device && said.is_none() && is_of_numba(array)) said = array.attr("strides");
+    set_lists(numbers(item(interface, "shape")), said);
     if (on_device) {
         backend = "cuda";
         device = -1;
@@ -184,7 +204,17 @@ void View::from_dlpack(nb::handle array, int64_t stream) {
     const dlpack::Tensor &tensor = dlpack::tensor_of(capsule, readonly);
     // Not consumed: the capsule calls the producer's deleter when it goes.
     owner_ = capsule;
-    set_tensor(tensor);
+    if (set_tensor(tensor)) return;
+    // CuPy divides negative strides as if they were unsigned.
+    const nb::object interface = attribute(array, "__cuda_array_interface__");
+    if (!interface.is_valid()) raise_strides();
+    const char *const of_backend = backend;
+    const int of_device = device;
+    from_interface(array, interface, true);
+    if (of_backend) {
+        backend = of_backend;
+        device = of_device;
+    }
 }
 
 bool View::from_exchange(nb::handle array, int64_t stream) {
@@ -197,39 +227,35 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
         if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");
         dlpack::require_version(managed_->major);
         readonly = dlpack::is_readonly(*managed_);
-        set_tensor(managed_->tensor);
+        if (!set_tensor(managed_->tensor)) raise_strides();
         require_plain_values(array, managed_->tensor.dtype);
         exchange = found;
         if (!backend || stream == no_stream ||
-            stream == dlpack::stream_number(current_stream_of(*found, backend, device)))
+            follows(backend, current_stream_of(*found, backend, device), stream))
             return true;
     } catch (...) {
         release();
         throw;
     }
-    // Only __dlpack__ orders the work of one stream before that of another.
+    // The driver does not order streams of two devices. __dlpack__ may.
     release();
     shape_list_.clear();
     strides_list_.clear();
     return false;
 }
 
-void View::set_tensor(const dlpack::Tensor &tensor) {
+// False if the strides do not fit.
+bool View::set_tensor(const dlpack::Tensor &tensor) {
     ndim = tensor.ndim;
     if (ndim < 0 || ndim > max_dims) raise(PyExc_ValueError, "a tensor of %d dimensions", ndim);
     if (ndim > 0 && !tensor.shape) raise(PyExc_BufferError, "a tensor without a shape");
     element = dlpack::element_of(tensor.dtype, itemsize, element_owner_);
     set_shape({tensor.shape, tensor.shape + ndim});
-    if (tensor.strides) { // in elements
-        strides_list_.resize(static_cast<std::size_t>(ndim));
-        for (int k = 0; k < ndim; ++k)
-            if (__builtin_mul_overflow(tensor.strides[k], itemsize,
-                                       &strides_list_[static_cast<std::size_t>(k)]))
-                raise(PyExc_OverflowError, "the tensor's strides do not fit");
-        strides = strides_list_.data();
-    } else {
+    bool fit = true;
+    if (tensor.strides)
+        fit = set_tensor_strides(tensor.strides);
+    else
         set_contiguous_strides();
-    }
     data = static_cast<char *>(tensor.data);
     // Tensors without memory: those of a tracer, or on no device.
     if (!data && size() > 0) raise(PyExc_BufferError, "the tensor has elements, but no memory");
@@ -237,6 +263,21 @@ void View::set_tensor(const dlpack::Tensor &tensor) {
     plain_host = tensor.device.type == dlpack::cpu;
     backend = dlpack::backend_of(tensor.device.type);
     device = tensor.device.id;
+    return fit;
+}
+
+// In elements. Those that no element is found by may be anything.
+bool View::set_tensor_strides(const int64_t *in_elements) {
+    const bool empty = std::find(shape, shape + ndim, 0) != shape + ndim;
+    strides_list_.assign(static_cast<std::size_t>(ndim), 0);
+    strides = strides_list_.data();
+    for (int k = 0; k < ndim; ++k) {
+        intptr_t &stride = strides_list_[static_cast<std::size_t>(k)];
+        if (!__builtin_mul_overflow(in_elements[k], itemsize, &stride)) continue;
+        if (!empty && shape[k] > 1) return false;
+        stride = 0;
+    }
+    return true;
 }
 
 intptr_t View::size() const {

@@ -30,7 +30,7 @@ public:
     intptr_t itemsize = 0;
     ucd_type_t element = UCD_TYPE__NULL;
     bool readonly = false;
-    // The backend and device whose memory it is; nullptr for memory that the host reaches.
+    // The backend and device whose memory it is, managed memory included; nullptr for host memory.
     const char *backend = nullptr;
     int device = 0;
     // Ordinary host memory, as far as the protocol says.
@@ -67,7 +67,8 @@ private:
     void from_interface(nb::handle array, nb::handle interface, bool on_device);
     bool from_exchange(nb::handle array, int64_t stream);
     void from_dlpack(nb::handle array, int64_t stream);
-    void set_tensor(const dlpack::Tensor &tensor);
+    bool set_tensor(const dlpack::Tensor &tensor);
+    bool set_tensor_strides(const int64_t *strides);
     void set_shape(std::vector<intptr_t> shape_list);
     void set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none);
     void set_contiguous_strides();

@@ -1,0 +1,94 @@
+"""What is asked of a GPU's driver about streams, with one that stands in for it."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+START = """
+import numpy as np
+import ucd
+
+class Array:
+    def __init__(self, shape=(2, 3), **more):
+        self.__cuda_array_interface__ = {
+            'shape': shape, 'typestr': '<f8', 'data': (0x10000, False), 'version': 3, 'strides': None, **more}
+
+def to_host(array, **how):
+    # Without a GPU the address is not the device's, so nothing of it may move: count is 0.
+    assert ucd.pack_into(array, bytearray(8), type=ucd.BYTE, count=0, **how) == 0
+"""
+
+
+@pytest.fixture(scope='module')
+def says(tmp_path_factory):
+    """Runs a script beside the driver that stands in, and returns the lines of its output."""
+    compiler = shutil.which('cc')
+    if compiler is None:
+        pytest.skip('no C compiler')
+    folder = tmp_path_factory.mktemp('driver')
+    subprocess.run([compiler, '-shared', '-fPIC', HERE / 'fake_driver.c', '-o', folder / 'libcuda.so.1'], check=True)
+
+    def run(script):
+        paths = [str(folder), *filter(None, [os.environ.get('LD_LIBRARY_PATH')])]
+        environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths), 'UCD_BACKENDS': 'seq'}
+        environment['PYTHONPATH'] = ':'.join([str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])])
+        done = subprocess.run([sys.executable, '-c', START + script], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_streams_without_a_method_are_waited_for(says):
+    """numba's arrays say their stream as an integer; others have only the protocol."""
+    assert says('to_host(Array(stream=0x500))') == ['wait 0x500']
+    assert says('to_host(Array(), stream=0x700)') == ['wait 0x700']
+    assert says('to_host(Array(stream=None))') == []
+    assert says('class S:\n __cuda_stream__ = (0, 0x900)\nto_host(Array(), stream=S())') == ['wait 0x900']
+    both = 'assert ucd.copy(Array((0,), stream=0x500), bytearray(8)) == 0'
+    assert says(both) == ['wait 0x500']
+
+
+def test_a_default_stream_is_that_of_the_arrays_device(says):
+    around = ['device 3', 'push 0xc0', 'wait 0x1', 'pop', 'release 3']
+    assert says('to_host(Array(stream=1))') == around
+
+
+def test_failures_of_the_driver(says):
+    caught = """
+try:
+    to_host(Array(stream=0x666))
+except RuntimeError as error:
+    print(error)
+"""
+    assert says(caught) == ['wait 0x666', 'waiting for the stream failed: error 400 of cuda']
+
+
+def test_a_stream_that_is_given_waits_for_the_current_one(says):
+    """By an event, for arrays with the exchange interface; by __dlpack__ if the driver refuses."""
+    script = """
+from test_exchange import CUDA, LIBRARY
+LIBRARY.changes = {{'device_type': CUDA}}
+LIBRARY.Array.__dlpack_device__ = lambda self: (CUDA, 0)
+def dlpack(self, *, stream, **arguments):
+    print('__dlpack__', hex(stream))
+    raise BufferError
+LIBRARY.Array.__dlpack__ = dlpack
+LIBRARY.stream = {current}
+source, out = LIBRARY.Array(np.zeros(3)), LIBRARY.Array(np.zeros(3))
+try:
+    ucd.pack_into(source, out, stream={given})
+except (BufferError, ucd.NotSupported) as error:
+    print(type(error).__name__)
+"""
+    one = ['record 0x102 in 0x7000', '0x7100 waits for 0x102', 'destroy 0x102']
+    assert says(script.format(current=0x7000, given=0x7100)) == [*one, *one, 'NotSupported']
+    assert says(script.format(current=0x7000, given=0x7000)) == ['NotSupported']
+    refused = ['record 0x102 in 0x666', 'destroy 0x102', '__dlpack__ 0x7100', 'BufferError']
+    assert says(script.format(current=0x666, given=0x7100)) == refused
