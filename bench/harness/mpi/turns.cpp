@@ -27,7 +27,7 @@ bool has_preload() {
 namespace {
 
 constexpr int min_rounds = 5;
-constexpr double max_seconds = 1; // of all rounds, after the first ones
+constexpr double max_seconds = 0.5; // of all rounds, after the first ones
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
