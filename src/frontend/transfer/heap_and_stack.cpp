@@ -8,6 +8,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+// The end of the heap, as glibc knows it. Communication libraries hook sbrk, to see the heap
+// shrink, and their sbrk asks the kernel. Null with other C libraries.
+extern "C" [[gnu::weak]] void *__curbrk;
+
 namespace ucd {
 namespace {
 
@@ -40,7 +44,9 @@ uintptr_t find_heap_start() {
 
 bool in_heap(uintptr_t address) {
     static const uintptr_t start = find_heap_start();
-    return address >= start && address < reinterpret_cast<uintptr_t>(sbrk(0));
+    if (address < start) return false;
+    const void *const end = &__curbrk != nullptr ? __curbrk : sbrk(0);
+    return address < reinterpret_cast<uintptr_t>(end);
 }
 
 Range find_stack() {

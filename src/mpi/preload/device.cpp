@@ -1,6 +1,7 @@
 #include "preload/device.h"
 
 #include "preload/settings.h"
+#include "transfer/heap_and_stack.h"
 
 #include <ucd.h>
 
@@ -84,8 +85,10 @@ bool uses_devices() {
 
 const Device *device_of(const void *address) {
     char name[32];
-    if (!has_devices() || ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name,
-                                         sizeof name) != UCD_SUCCESS)
+    // To ask the driver takes longer than to send a small message.
+    if (!has_devices() || ucd::in_heap_or_stack(address) ||
+        ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name, sizeof name) !=
+            UCD_SUCCESS)
         return nullptr;
     if (std::strchr(name, ':') == nullptr) return nullptr; // host, pinned or managed
     [[gnu::tls_model("initial-exec")]] thread_local const Device *last = nullptr;
