@@ -11,6 +11,7 @@ namespace {
 struct Strided {
     explicit Strided(int n = 1000) {
         MPI_OK(MPI_Type_vector(n, 1, 3, MPI_INT, &datatype));
+        if (n == 700) MPI_OK(MPI_Type_set_name(datatype, "named by the test"));
         MPI_OK(MPI_Type_commit(&datatype));
         ints.resize(static_cast<std::size_t>(3 * n), -1);
     }

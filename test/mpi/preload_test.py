@@ -68,6 +68,35 @@ class Preload(unittest.TestCase):
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
 
 
+class Statistics(unittest.TestCase):
+    TYPE = re.compile(r'rank (\d): type (.*): moved (\d+) times, (\d+) bytes in ([\d.]+) ms; estimated time saved: (.*)')
+
+    def test_by_type(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '110', UCD_MPI_STATS='1')
+        for rank in '01':
+            types = {name: (int(times), int(size), saved)
+                     for r, name, times, size, _, saved in self.TYPE.findall(text) if r == rank}
+            self.assertEqual(sum(size for _, size, _ in types.values()),
+                             sum(int(size) for r, _, _, size, _ in LINE.findall(text) if r == rank))
+            # The table has an end; what does not fit is counted, but not estimated.
+            self.assertEqual(len(types), 33)
+            self.assertEqual(types['others'][2], 'unknown')
+            for name, (times, _, saved) in types.items():
+                self.assertGreater(times, 0)
+                self.assertRegex(saved, r'^-?[\d.]+ ms$' if name != 'others' else 'unknown')
+        self.assertRegex(text, r'rank 0: all types: [\d.]+ ms in UCD; estimated time saved: at least')
+
+    def test_names(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '0', UCD_MPI_STATS='1')
+        names = {name for _, name, *_ in self.TYPE.findall(text)}
+        self.assertLessEqual({'vector(1000, 1, 3) of MPI_INT, 4000 bytes', 'named by the test'}, names)
+
+    def test_only_if_wanted(self):
+        for value in ('0', ''):
+            text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '2', UCD_MPI_STATS=value)
+            self.assertNotIn('libucd-mpi-preload', text)
+
+
 class Collectives(unittest.TestCase):
     CALLS = ('Bcast', 'Gather', 'Gatherv', 'Scatter', 'Scatterv', 'Allgather', 'Allgatherv', 'Alltoall', 'Alltoallv',
              'Alltoallw', 'Neighbor_allgather', 'Neighbor_allgatherv', 'Neighbor_alltoall', 'Neighbor_alltoallv',

@@ -38,9 +38,9 @@ struct EqualBlocks {
         in_view.add({buffer, count, datatype, blocks});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    PackedSide packed(Call call, int blocks) const {
         PackedSide side;
-        side.blocks = PackedBlocks({{buffer, count, datatype, blocks}});
+        side.blocks = PackedBlocks(call, {{buffer, count, datatype, blocks}});
         return side;
     }
     auto arguments() const { return std::tuple(buffer, count, datatype); }
@@ -65,7 +65,7 @@ struct CountedBlocks {
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    PackedSide packed(Call call, int blocks) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
@@ -77,7 +77,7 @@ struct CountedBlocks {
             packed_displs.push_back(static_cast<Displ>(items));
             items += counts[i];
         }
-        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(all);
+        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(call, all);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, counts, displs, datatype); }
@@ -103,12 +103,12 @@ struct TypedBlocks {
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
-    PackedSide packed(int blocks) const {
+    PackedSide packed(Call call, int blocks) const {
         PackedSide side;
         std::vector<Block> all;
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
-        PackedBlocks packed(all);
+        PackedBlocks packed(call, all);
         if (packed.bytes() > std::numeric_limits<Displ>::max()) return side;
         for (int i = 0; i < blocks; ++i) {
             const auto at = static_cast<std::size_t>(i);
@@ -154,8 +154,8 @@ struct Unrooted {
 
 // What is packed for one call, or each time that it is started; null if MPI does all.
 template <class Send, class Receive>
-CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                              MPI_Comm comm, Use use) {
+CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
+                              int root, MPI_Comm comm, Use use) {
     if (!settings().messages || !has_known_types()) return nullptr;
     if (use == Use::again && !schedules_keep_types) return nullptr;
     // Every process reads the type of a broadcast.
@@ -170,16 +170,16 @@ CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &
     reads.receive = reads.receive && receive.worth_packing(p->receives_from, use);
     if (!reads.send && !reads.receive) return nullptr;
     auto data = std::make_unique<CollectiveData>();
-    if (reads.send) data->sent = send.packed(p->sends_to);
-    if (reads.receive) data->received = receive.packed(p->receives_from);
+    if (reads.send) data->sent = send.packed(call, p->sends_to);
+    if (reads.receive) data->received = receive.packed(call, p->receives_from);
     data->participation = *p;
     return data->sent || data->received ? std::move(data) : nullptr;
 }
 
 template <class Send, class Receive>
-CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                              MPI_Comm comm) {
-    CollectivePtr data = plan_collective(pattern, send, receive, root, comm, Use::once);
+CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
+                              int root, MPI_Comm comm) {
+    CollectivePtr data = plan_collective(call, pattern, send, receive, root, comm, Use::once);
     return data != nullptr && data->pack() == UCD_SUCCESS ? std::move(data) : nullptr;
 }
 
@@ -194,11 +194,6 @@ int pass_on(Next next, const CollectiveData *data, const Send &send, const Recei
                        received ? receive.arguments(data->received) : receive.arguments(), rest));
 }
 
-inline std::uintptr_t total_bytes(const CollectiveData &data) {
-    return (data.sent ? data.sent.blocks.bytes() : 0) +
-           (data.received ? data.received.blocks.bytes() : 0);
-}
-
 // `next(data)` calls MPI; data may be null.
 template <class Next>
 int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm) {
@@ -206,7 +201,7 @@ int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm)
         count_passed(call);
         return next(nullptr);
     }
-    count_taken(call, total_bytes(*data));
+    count_taken(call);
     const int rc = next(data.get());
     progress_freed();
     if (rc != MPI_SUCCESS || data->unpack() == UCD_SUCCESS) return rc;
@@ -234,7 +229,7 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
     OperationPtr operation = collective_operation(std::move(data), comm);
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
-    count_taken(call, total_bytes(*operation->collective));
+    count_taken(call);
     int complete = 0;
     MPI_Status status;
     if (PMPI_Request_get_status(*request, &complete, &status) == MPI_SUCCESS && complete != 0)
@@ -256,7 +251,7 @@ int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm com
     operation->active = false;
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
-    count_taken(call, total_bytes(*operation->collective));
+    count_taken(call);
     add_operation(*request, std::move(operation));
     return rc;
 }
@@ -269,7 +264,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
         [&](const CollectiveData *data) {
             return pass_on(next, data, send, receive, where.arguments());
         },
-        pack_collective(pattern, send, receive, where.root, where.comm), where.comm);
+        pack_collective(call, pattern, send, receive, where.root, where.comm), where.comm);
 }
 
 template <class Next, class Send, class Receive, class Where>
@@ -281,7 +276,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(request)));
         },
-        pack_collective(pattern, send, receive, where.root, where.comm), where.comm, request);
+        pack_collective(call, pattern, send, receive, where.root, where.comm), where.comm, request);
 }
 
 template <class Next, class Send, class Receive, class Where>
@@ -293,8 +288,8 @@ int collective_init(Call call, Next next, Pattern pattern, const Send &send, con
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(info, request)));
         },
-        plan_collective(pattern, send, receive, where.root, where.comm, Use::again), where.comm,
-        request);
+        plan_collective(call, pattern, send, receive, where.root, where.comm, Use::again),
+        where.comm, request);
 }
 
 // One buffer, which the root sends and the others receive.
@@ -313,7 +308,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
     return blocking_collective(
         call,
         [&](const CollectiveData *data) { return pass_on_broadcast(next, data, all, root, comm); },
-        pack_collective(Pattern::broadcast, all, all, root, comm), comm);
+        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm);
 }
 
 template <class Next, class Count>
@@ -325,7 +320,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
         [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, request);
         },
-        pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);
+        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm, request);
 }
 
 template <class Next, class Count>
@@ -337,7 +332,7 @@ int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype
         [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, info, request);
         },
-        plan_collective(Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
+        plan_collective(call, Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

@@ -33,13 +33,13 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_ && bytes_ >= min_collective_bytes;
 }
 
-PackedBlocks::PackedBlocks(const std::vector<Block> &blocks) : parts_(blocks.size()) {
+PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks) : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block &block = blocks[i];
         parts_[i].offset = bytes_;
         if (block.count == 0) continue;
-        parts_[i].typed =
-            TypedBuffer(find_known(block.datatype), block.buffer, block.count * block.repeated);
+        parts_[i].typed = TypedBuffer(call, find_known(block.datatype), block.buffer,
+                                      block.count * block.repeated);
         bytes_ += parts_[i].typed.bytes();
         repeated_ = block.repeated;
     }

@@ -39,7 +39,7 @@ class PackedBlocks {
 public:
     PackedBlocks() = default;
     // They are worth packing.
-    explicit PackedBlocks(const std::vector<Block> &blocks);
+    PackedBlocks(Call call, const std::vector<Block> &blocks);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }

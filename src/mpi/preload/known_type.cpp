@@ -1,6 +1,7 @@
 #include "preload/known_type.h"
 
 #include "preload/repetition.h"
+#include "preload/statistics.h"
 #include "preload/tuning.h"
 #include "types/contents.h"
 
@@ -188,6 +189,8 @@ void KnownType::learn(MPI_Datatype datatype) {
     try {
         if (convert(datatype, converted_) == UCD_SUCCESS && find_layout()) {
             find_signature();
+            if (settings().statistics)
+                statistics_row_ = ucd_mpi::statistics_row(datatype, converted_);
             state = State::taken;
         }
     } catch (const std::exception &) { // no memory: MPI may still do it

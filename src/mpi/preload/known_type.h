@@ -46,6 +46,7 @@ public:
     // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }
+    int statistics_row() const { return statistics_row_; }
     bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
     // Null if messages of this type are left to MPI.
     const PackedSignature *signature() const {
@@ -71,6 +72,7 @@ private:
     std::uintptr_t size_ = 0;
     std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false;
+    int statistics_row_ = 0;
     PackedSignature signature_;
     std::once_flag item_made_;
     MPI_Datatype item_ = MPI_DATATYPE_NULL;

@@ -10,25 +10,29 @@
 
 namespace ucd_mpi {
 
-enum class Purpose { pack, message };
+inline bool is_packing(Call call) {
+    return call == Call::Pack || call == Call::Unpack || call == Call::Pack_external ||
+           call == Call::Unpack_external;
+}
 
 // Empty if the call is left to MPI: it is not worth it, or wrong, or switched off.
 class TypedBuffer {
 public:
     TypedBuffer() = default;
     template <class Count>
-    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype,
+    TypedBuffer(Call call, const void *buffer, Count count, MPI_Datatype datatype,
                 Use use = Use::once) {
         KnownType *const known = find_known(datatype);
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes) return;
-        if (purpose == Purpose::message) {
+        if (!is_packing(call)) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||
                 !fits<Count>(count, signature->per_item))
                 return;
         }
+        call_ = call;
         type_ = KnownTypeRef(known);
         buffer_ = const_cast<void *>(buffer); // what is sent is not written
         count_ = count;
@@ -36,8 +40,8 @@ public:
     }
 
     // Of a type that is taken; the bytes must fit.
-    TypedBuffer(KnownType *known, const void *buffer, MPI_Count count)
-        : type_(known), buffer_(const_cast<void *>(buffer)), count_(count),
+    TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count)
+        : call_(call), type_(known), buffer_(const_cast<void *>(buffer)), count_(count),
           bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
 
     explicit operator bool() const { return static_cast<bool>(type_); }
@@ -60,14 +64,16 @@ public:
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
     // A part of the packed bytes.
     int pack(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
-        std::uintptr_t moved = 0;
-        return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset, packed,
-                        bytes, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
+            return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset,
+                            packed, bytes, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        });
     }
     int unpack(const void *packed, std::uintptr_t bytes) const {
-        std::uintptr_t moved = 0;
-        return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
-                          type_->type(), 0, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
+            return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
+                              type_->type(), 0, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        });
     }
 
 private:
@@ -78,6 +84,7 @@ private:
                product <= std::numeric_limits<Count>::max();
     }
 
+    Call call_ = {};
     KnownTypeRef type_;
     void *buffer_ = nullptr;
     MPI_Count count_ = 0;

@@ -18,11 +18,11 @@ template <class Next, class Count>
 int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype datatype,
          void *outbuf, Count outsize, Count *position, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && outbuf != nullptr) {
-        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
+        const TypedBuffer typed(call, inbuf, incount, datatype);
         if (typed && has_room(outsize, position, typed.bytes()) &&
             typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
             *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-            count_taken(call, typed.bytes());
+            count_taken(call);
             return MPI_SUCCESS;
         }
     }
@@ -34,12 +34,12 @@ template <class Next, class Count>
 int unpack(Call call, Next next, const void *inbuf, Count insize, Count *position, void *outbuf,
            Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && inbuf != nullptr) {
-        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
+        const TypedBuffer typed(call, outbuf, outcount, datatype);
         if (typed && has_room(insize, position, typed.bytes()) &&
             typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
                 UCD_SUCCESS) {
             *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-            count_taken(call, typed.bytes());
+            count_taken(call);
             return MPI_SUCCESS;
         }
     }
@@ -55,14 +55,14 @@ template <class Next, class Count, class Address>
 int pack_external(Call call, Next next, const char *datarep, const void *inbuf, Count incount,
                   MPI_Datatype datatype, void *outbuf, Address outsize, Address *position) {
     if (settings().pack && outbuf != nullptr && is_external32(datarep)) {
-        const TypedBuffer typed(Purpose::pack, inbuf, incount, datatype);
+        const TypedBuffer typed(call, inbuf, incount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(outsize, position, typed.bytes())) {
             char *const packed = static_cast<char *>(outbuf) + *position;
             if (typed.pack(packed) == UCD_SUCCESS) {
                 form->convert(packed, packed, typed.bytes());
                 *position += static_cast<Address>(typed.bytes());
-                count_taken(call, typed.bytes());
+                count_taken(call);
                 return MPI_SUCCESS;
             }
         }
@@ -75,7 +75,7 @@ template <class Next, class Count, class Address>
 int unpack_external(Call call, Next next, const char *datarep, const void *inbuf, Address insize,
                     Address *position, void *outbuf, Count outcount, MPI_Datatype datatype) {
     if (settings().pack && inbuf != nullptr && is_external32(datarep)) {
-        const TypedBuffer typed(Purpose::pack, outbuf, outcount, datatype);
+        const TypedBuffer typed(call, outbuf, outcount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(insize, position, typed.bytes())) {
             const PackedMemory packed(typed.bytes());
@@ -84,7 +84,7 @@ int unpack_external(Call call, Next next, const char *datarep, const void *inbuf
                               typed.bytes());
                 if (typed.unpack(packed.data(), typed.bytes()) == UCD_SUCCESS) {
                     *position += static_cast<Address>(typed.bytes());
-                    count_taken(call, typed.bytes());
+                    count_taken(call);
                     return MPI_SUCCESS;
                 }
             }
