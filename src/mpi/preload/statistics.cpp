@@ -82,7 +82,7 @@ public:
         va_end(arguments);
         text_ += "libucd-mpi-preload: rank " + std::to_string(rank_) + ": " + text + "\n";
     }
-    // At once, so that lines of processes do not mix.
+    // At once, so that lines of processes do not mix if they are few.
     void write() const { std::fputs(text_.c_str(), stderr); }
 
 private:
