@@ -137,7 +137,8 @@ class WithAnotherTool(unittest.TestCase):
         self.assertEqual(after['Isend'][0], before['Isend'][0])
         self.assertLess(after['Isend'][1], before['Isend'][1])
         self.assertEqual(before['Pack'][0], sum(statistics['Pack']))
-        self.assertEqual(after['Pack'][0], statistics['Pack'][1])
+        # Which types are worth it is measured, and not the same in each run.
+        self.assertLess(after['Pack'][0], before['Pack'][0])
 
     def test_collective_calls(self):
         for preload in ((COUNTER, PRELOAD), (PRELOAD, COUNTER)):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/external.h"
+#include "preload/verdict.h"
 #include "types/convert.h"
 
 #include <atomic>
@@ -40,6 +41,12 @@ public:
     // MPI library should.
     std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
 
+    // So many bytes are moved here now.
+    void count_moved(std::uintptr_t bytes) {
+        if (!paid_.load(std::memory_order_relaxed)) [[unlikely]]
+            count_until_paid(bytes);
+    }
+
     // False if all collective calls with this type are left to MPI.
     bool may_be_collective() const;
 
@@ -59,13 +66,19 @@ public:
 
 private:
     ~KnownType();
+    enum class State : std::uint8_t { fresh, left, taken };
+    State read(MPI_Datatype datatype);
     void learn(MPI_Datatype datatype);
+    void count_until_paid(std::uintptr_t bytes);
     bool find_layout();
     void find_signature();
 
-    enum class State : std::uint8_t { fresh, left, taken };
     std::atomic<State> state_{State::fresh};
     std::atomic<std::uint64_t> bytes_seen_{0};
+    // Whether reading the type has paid, for the types that come after it.
+    std::atomic<bool> paid_{false};
+    std::uint64_t bytes_to_pay_ = 0;
+    Shape shape_ = 0;
     std::atomic<long> references_{1};
     std::once_flag learned_;
     Converted converted_;

@@ -37,12 +37,15 @@ public:
         buffer_ = const_cast<void *>(buffer); // what is sent is not written
         count_ = count;
         bytes_ = *bytes;
+        known->count_moved(bytes_);
     }
 
     // Of a type that is taken; the bytes must fit.
     TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count)
         : call_(call), type_(known), buffer_(const_cast<void *>(buffer)), count_(count),
-          bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
+          bytes_(known->size() * static_cast<std::uintptr_t>(count)) {
+        known->count_moved(bytes_);
+    }
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
