@@ -26,7 +26,7 @@ void warm(MPI_Datatype type) {
     const Range range = range_of(type, 1);
     std::vector<std::byte> memory(static_cast<std::size_t>(range.high - range.low));
     std::vector<std::byte> packed(static_cast<std::size_t>(size));
-    for (int moved = 0; moved < (9 << 10); moved += size) {
+    for (int moved = 0; moved < (9 << 17); moved += size) {
         int position = 0;
         MPI_OK(MPI_Pack(memory.data() - range.low, 1, type, packed.data(), size, &position,
                         MPI_COMM_SELF));

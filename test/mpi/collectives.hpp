@@ -13,7 +13,7 @@ struct Range {
     MPI_Aint low = 0, high = 0;
 };
 Range range_of(MPI_Datatype type, int items);
-// So that the library has learnt the type.
+// So that the library has learnt the type, even if others of its size were not worth it.
 void warm(MPI_Datatype type);
 
 // Compares a number of random calls with the plain library's.

@@ -16,6 +16,9 @@ EXCHANGE, COLLECTIVES, COUNTER, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 MPI_4 = NAME != 'openmpi' # whose versions up to 5 say that they are MPI 3.1
+# For sh: only one process has the library.
+ON_ONE = (f'case ${{{{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}}} in {{rank}}) export LD_PRELOAD={PRELOAD};; esac; '
+          'exec {program}')
 LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
 
 
@@ -52,9 +55,7 @@ class Preload(unittest.TestCase):
     def test_one_end_only(self):
         # The other process has the MPI library alone.
         for ours in (0, 1):
-            script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
-                      f'{ours}) export LD_PRELOAD={PRELOAD};; esac; exec {EXCHANGE} 30')
-            text = run('sh', '-c', script, UCD_MPI_STATS='1')
+            text = run('sh', '-c', ON_ONE.format(rank=ours, program=f'{EXCHANGE} 30'), UCD_MPI_STATS='1')
             self.assertIn('all messages arrived', text)
             self.assertEqual({int(rank) for rank, *_ in LINE.findall(text)}, {ours})
 
@@ -67,6 +68,34 @@ class Preload(unittest.TestCase):
         self.assertEqual(taken, {'Pack', 'Unpack', 'Pack_external', 'Unpack_external'})
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
+
+
+class Statistics(unittest.TestCase):
+    TYPE = re.compile(r'rank (\d): type (.*): moved (\d+) times, (\d+) bytes in ([\d.]+) ms; estimated time saved: (.*)')
+
+    def test_by_type(self):
+        # Launchers mix long outputs of several processes.
+        text = run('sh', '-c', ON_ONE.format(rank=0, program=f'{EXCHANGE} 60'), UCD_MPI_STATS='1')
+        types = {name: (int(times), int(size), saved) for _, name, times, size, _, saved in self.TYPE.findall(text)}
+        self.assertEqual(sum(size for _, size, _ in types.values()),
+                         sum(int(size) for _, _, _, size, _ in LINE.findall(text)))
+        # The table has an end; what does not fit is counted, but not estimated.
+        self.assertIn('others', types)
+        self.assertLessEqual(len(types), 33)
+        for name, (times, _, saved) in types.items():
+            self.assertGreater(times, 0)
+            self.assertRegex(saved, r'^-?[\d.]+ ms$' if name != 'others' else '^unknown$')
+        self.assertRegex(text, r'rank 0: all types: [\d.]+ ms in UCD; estimated time saved: at least')
+
+    def test_names(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '0', UCD_MPI_STATS='1')
+        names = {name for _, name, *_ in self.TYPE.findall(text)}
+        self.assertLessEqual({'vector(1000, 1, 3) of MPI_INT, 4000 bytes', 'named by the test'}, names)
+
+    def test_only_if_wanted(self):
+        for value in ('0', ''):
+            text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '2', UCD_MPI_STATS=value)
+            self.assertNotIn('libucd-mpi-preload', text)
 
 
 class Collectives(unittest.TestCase):
@@ -88,9 +117,7 @@ class Collectives(unittest.TestCase):
                 self.assertGreater(taken.get(f'{call}_init', 0), 0, call)
 
     def test_some_processes_only(self):
-        script = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in '
-                  f'1) export LD_PRELOAD={PRELOAD};; esac; exec {COLLECTIVES} 100')
-        text = run('sh', '-c', script, processes=3, UCD_MPI_STATS='1')
+        text = run('sh', '-c', ON_ONE.format(rank=1, program=f'{COLLECTIVES} 100'), processes=3, UCD_MPI_STATS='1')
         self.assertIn('all results agree', text)
         self.assertGreater(sum(taken_over(text).values()), 100)
 
@@ -138,7 +165,8 @@ class WithAnotherTool(unittest.TestCase):
         self.assertEqual(after['Isend'][0], before['Isend'][0])
         self.assertLess(after['Isend'][1], before['Isend'][1])
         self.assertEqual(before['Pack'][0], sum(statistics['Pack']))
-        self.assertEqual(after['Pack'][0], statistics['Pack'][1])
+        # Which types are worth it is measured, and not the same in each run.
+        self.assertLess(after['Pack'][0], before['Pack'][0])
 
     def test_collective_calls(self):
         for preload in ((COUNTER, PRELOAD), (PRELOAD, COUNTER)):

@@ -44,9 +44,9 @@ struct EqualBlocks {
         const bool fits = !__builtin_mul_overflow(MPI_Count{count}, blocks, &items);
         return fits ? find_on_device(buffer, items, datatype).device : nullptr;
     }
-    PackedSide packed(int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const Device *device) const {
         PackedSide side;
-        side.blocks = PackedBlocks({{buffer, count, datatype, blocks}}, device);
+        side.blocks = PackedBlocks(call, {{buffer, count, datatype, blocks}}, device);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, count, datatype); }
@@ -81,7 +81,7 @@ struct CountedBlocks {
         return find_on_device(address(buffer, displs[first] * extent), counts[first], datatype)
             .device;
     }
-    PackedSide packed(int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const Device *device) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
@@ -93,7 +93,8 @@ struct CountedBlocks {
             packed_displs.push_back(static_cast<Displ>(items));
             items += counts[i];
         }
-        if (items <= std::numeric_limits<Displ>::max()) side.blocks = PackedBlocks(all, device);
+        if (items <= std::numeric_limits<Displ>::max())
+            side.blocks = PackedBlocks(call, all, device);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, counts, displs, datatype); }
@@ -127,12 +128,12 @@ struct TypedBlocks {
             found = find_on_device(address(buffer, displs[i]), counts[i], datatypes[i]).device;
         return found;
     }
-    PackedSide packed(int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const Device *device) const {
         PackedSide side;
         std::vector<Block> all;
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
-        PackedBlocks packed(all, device);
+        PackedBlocks packed(call, all, device);
         if (!packed || packed.bytes() > std::numeric_limits<Displ>::max()) return side;
         for (int i = 0; i < blocks; ++i) {
             const auto at = static_cast<std::size_t>(i);
@@ -179,8 +180,8 @@ struct Unrooted {
 
 // What is packed for one call, or each time that it is started; null if MPI does all.
 template <class Send, class Receive>
-CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                              MPI_Comm comm, Use use) {
+CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
+                              int root, MPI_Comm comm, Use use) {
     if (!settings().messages) return nullptr;
     const bool devices = has_devices();
     const bool kept = use == Use::once || schedules_keep_types;
@@ -202,8 +203,8 @@ CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &
         to != nullptr || (may_receive && on_host && receive.worth_packing(p->receives_from, use));
     if (!sends && !receives) return nullptr;
     auto data = std::make_unique<CollectiveData>();
-    if (sends) data->sent = send.packed(p->sends_to, from);
-    if (receives) data->received = receive.packed(p->receives_from, to);
+    if (sends) data->sent = send.packed(call, p->sends_to, from);
+    if (receives) data->received = receive.packed(call, p->receives_from, to);
     data->participation = *p;
     data->on_device = from != nullptr || to != nullptr;
     data->failed = (from != nullptr && !data->sent) || (to != nullptr && !data->received) ||
@@ -212,9 +213,9 @@ CollectivePtr plan_collective(Pattern pattern, const Send &send, const Receive &
 }
 
 template <class Send, class Receive>
-CollectivePtr pack_collective(Pattern pattern, const Send &send, const Receive &receive, int root,
-                              MPI_Comm comm) {
-    CollectivePtr data = plan_collective(pattern, send, receive, root, comm, Use::once);
+CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
+                              int root, MPI_Comm comm) {
+    CollectivePtr data = plan_collective(call, pattern, send, receive, root, comm, Use::once);
     if (data == nullptr || data->failed || data->pack() == UCD_SUCCESS) return data;
     if (!data->on_device) return nullptr;
     data->failed = true;
@@ -232,11 +233,6 @@ int pass_on(Next next, const CollectiveData *data, const Send &send, const Recei
                        received ? receive.arguments(data->received) : receive.arguments(), rest));
 }
 
-inline std::uintptr_t total_bytes(const CollectiveData &data) {
-    return (data.sent ? data.sent.blocks.bytes() : 0) +
-           (data.received ? data.received.blocks.bytes() : 0);
-}
-
 // `next(data)` calls MPI; data may be null.
 template <class Next>
 int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm) {
@@ -245,7 +241,7 @@ int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm)
         return next(nullptr);
     }
     if (data->failed) return raise_error(comm);
-    count_taken(call, total_bytes(*data));
+    count_taken(call);
     const int rc = next(data.get());
     progress_freed();
     if (rc != MPI_SUCCESS || data->unpack() == UCD_SUCCESS) return rc;
@@ -273,7 +269,7 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
     OperationPtr operation = collective_operation(std::move(data), comm);
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
-    count_taken(call, total_bytes(*operation->collective));
+    count_taken(call);
     int complete = 0;
     MPI_Status status;
     if (PMPI_Request_get_status(*request, &complete, &status) == MPI_SUCCESS && complete != 0)
@@ -296,7 +292,7 @@ int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm com
     operation->active = false;
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
-    count_taken(call, total_bytes(*operation->collective));
+    count_taken(call);
     add_operation(*request, std::move(operation));
     return rc;
 }
@@ -309,7 +305,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
         [&](const CollectiveData *data) {
             return pass_on(next, data, send, receive, where.arguments());
         },
-        pack_collective(pattern, send, receive, where.root, where.comm), where.comm);
+        pack_collective(call, pattern, send, receive, where.root, where.comm), where.comm);
 }
 
 template <class Next, class Send, class Receive, class Where>
@@ -321,7 +317,7 @@ int collective(Call call, Next next, Pattern pattern, const Send &send, const Re
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(request)));
         },
-        pack_collective(pattern, send, receive, where.root, where.comm), where.comm, request);
+        pack_collective(call, pattern, send, receive, where.root, where.comm), where.comm, request);
 }
 
 template <class Next, class Send, class Receive, class Where>
@@ -333,8 +329,8 @@ int collective_init(Call call, Next next, Pattern pattern, const Send &send, con
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(info, request)));
         },
-        plan_collective(pattern, send, receive, where.root, where.comm, Use::again), where.comm,
-        request);
+        plan_collective(call, pattern, send, receive, where.root, where.comm, Use::again),
+        where.comm, request);
 }
 
 // One buffer, which the root sends and the others receive.
@@ -353,7 +349,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
     return blocking_collective(
         call,
         [&](const CollectiveData *data) { return pass_on_broadcast(next, data, all, root, comm); },
-        pack_collective(Pattern::broadcast, all, all, root, comm), comm);
+        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm);
 }
 
 template <class Next, class Count>
@@ -365,7 +361,7 @@ int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype data
         [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, request);
         },
-        pack_collective(Pattern::broadcast, all, all, root, comm), comm, request);
+        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm, request);
 }
 
 template <class Next, class Count>
@@ -377,7 +373,7 @@ int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype
         [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, info, request);
         },
-        plan_collective(Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
+        plan_collective(call, Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

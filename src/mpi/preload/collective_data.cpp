@@ -33,7 +33,7 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_ && bytes_ >= min_collective_bytes;
 }
 
-PackedBlocks::PackedBlocks(const std::vector<Block> &blocks, const Device *device)
+PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device)
     : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block &block = blocks[i];
@@ -44,7 +44,7 @@ PackedBlocks::PackedBlocks(const std::vector<Block> &blocks, const Device *devic
         KnownType *const known = take_anyway(block.datatype, items);
         if (known == nullptr) return;
         if (known->size() == 0) continue;
-        parts_[i].typed = TypedBuffer(known, block.buffer, items, device);
+        parts_[i].typed = TypedBuffer(call, known, block.buffer, items, device);
         if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;
     }

@@ -39,7 +39,7 @@ class PackedBlocks {
 public:
     PackedBlocks() = default;
     // They are worth packing, or some are in the memory of the device.
-    PackedBlocks(const std::vector<Block> &blocks, const Device *device);
+    PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }

@@ -1,10 +1,12 @@
 #include "preload/known_type.h"
 
 #include "preload/repetition.h"
+#include "preload/statistics.h"
 #include "preload/tuning.h"
 #include "types/contents.h"
 
 #include <array>
+#include <chrono>
 #include <climits>
 #include <exception>
 #include <mutex>
@@ -121,6 +123,7 @@ KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
 } // namespace
 
 KnownType::~KnownType() {
+    if (shape_ != 0 && !paid_) remember_verdict(shape_, false);
     if (item_ != MPI_DATATYPE_NULL) PMPI_Type_free(&item_);
     if (signature_.owned) PMPI_Type_free(&signature_.datatype);
     if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
@@ -136,8 +139,9 @@ bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count, Use use) {
     MPI_Count size = 0;
     if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
     const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_learn &&
-        use == Use::once)
+    const std::uint64_t seen = bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (use == Use::once && (seen < bytes_to_learn || (seen < bytes_to_learn_again &&
+                                                       did_not_pay(shape_of(datatype, size)))))
         return false;
     std::call_once(learned_, [&] { learn(datatype); });
     return state_.load(std::memory_order_acquire) == State::taken;
@@ -215,16 +219,32 @@ const ExternalForm *KnownType::external() {
 }
 
 void KnownType::learn(MPI_Datatype datatype) {
-    State state = State::left;
-    try {
-        if (convert(datatype, converted_) == UCD_SUCCESS) {
-            const bool gain = find_layout();
-            find_signature(gain);
-            if (gain) state = State::taken;
-        }
-    } catch (const std::exception &) { // no memory: MPI may still do it
-    }
+    const auto begin = std::chrono::steady_clock::now();
+    const State state = read(datatype);
+    const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
+    bytes_to_pay_ = bytes_for_nanosecond * static_cast<std::uint64_t>(time.count());
+    bytes_seen_ = 0; // from here on, what is moved here
+    MPI_Count size = 0;
+    if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS) shape_ = shape_of(datatype, size);
     state_.store(state, std::memory_order_release);
+}
+
+KnownType::State KnownType::read(MPI_Datatype datatype) {
+    try {
+        if (convert(datatype, converted_) != UCD_SUCCESS) return State::left;
+        const bool gain = find_layout();
+        find_signature(gain);
+        if (settings().statistics) statistics_row_ = ucd_mpi::statistics_row(datatype, converted_);
+        return gain ? State::taken : State::left;
+    } catch (const std::exception &) { // no memory: MPI may still do it
+        return State::left;
+    }
+}
+
+void KnownType::count_until_paid(std::uintptr_t bytes) {
+    if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_pay_) return;
+    paid_.store(true, std::memory_order_relaxed);
+    remember_verdict(shape_, true);
 }
 
 // Whether there is anything to gain.

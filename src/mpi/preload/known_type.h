@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/external.h"
+#include "preload/verdict.h"
 #include "types/convert.h"
 
 #include <atomic>
@@ -40,6 +41,12 @@ public:
     // MPI library should.
     std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
 
+    // So many bytes are moved here now.
+    void count_moved(std::uintptr_t bytes) {
+        if (!paid_.load(std::memory_order_relaxed)) [[unlikely]]
+            count_until_paid(bytes);
+    }
+
     // False if all collective calls with this type are left to MPI.
     bool may_be_collective() const;
 
@@ -52,6 +59,7 @@ public:
     // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }
+    int statistics_row() const { return statistics_row_; }
     bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
     bool several_are_contiguous() const { return several_are_contiguous_; }
     // Null if messages of this type are left to MPI.
@@ -66,13 +74,19 @@ public:
 
 private:
     ~KnownType();
+    enum class State : std::uint8_t { fresh, left, taken };
+    State read(MPI_Datatype datatype);
     void learn(MPI_Datatype datatype);
+    void count_until_paid(std::uintptr_t bytes);
     bool find_layout();
     void find_signature(bool gain);
 
-    enum class State : std::uint8_t { fresh, left, taken };
     std::atomic<State> state_{State::fresh};
     std::atomic<std::uint64_t> bytes_seen_{0};
+    // Whether reading the type has paid, for the types that come after it.
+    std::atomic<bool> paid_{false};
+    std::uint64_t bytes_to_pay_ = 0;
+    Shape shape_ = 0;
     std::atomic<long> references_{1};
     std::once_flag learned_;
     Converted converted_;
@@ -80,6 +94,7 @@ private:
     std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false, several_are_contiguous_ = false;
     std::intptr_t low_ = 0; // of one item's data
+    int statistics_row_ = 0;
     PackedSignature signature_;
     std::once_flag item_made_;
     MPI_Datatype item_ = MPI_DATATYPE_NULL;

@@ -11,7 +11,10 @@
 
 namespace ucd_mpi {
 
-enum class Purpose { pack, message };
+inline bool is_packing(Call call) {
+    return call == Call::Pack || call == Call::Unpack || call == Call::Pack_external ||
+           call == Call::Unpack_external;
+}
 
 // The type of items that are packed whatever it costs: it is converted now. Null if that cannot be
 // done.
@@ -43,12 +46,12 @@ class TypedBuffer {
 public:
     TypedBuffer() = default;
     template <class Count>
-    TypedBuffer(Purpose purpose, const void *buffer, Count count, MPI_Datatype datatype,
+    TypedBuffer(Call call, const void *buffer, Count count, MPI_Datatype datatype,
                 Use use = Use::once) {
         if (has_devices()) {
             const OnDevice found = find_on_device(buffer, count, datatype);
             if (found.device != nullptr) {
-                take_on_device<Count>(found, buffer, count);
+                take_on_device<Count>(call, found, buffer, count);
                 return;
             }
         }
@@ -56,35 +59,39 @@ public:
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes) return;
-        if (purpose == Purpose::message) {
+        if (!is_packing(call)) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||
                 !fits<Count>(count, signature->per_item))
                 return;
             signature_ = *signature;
         }
+        call_ = call;
         type_ = KnownTypeRef(known);
         buffer_ = const_cast<void *>(buffer); // what is sent is not written
         count_ = count;
         bytes_ = *bytes;
+        known->count_moved(bytes_);
     }
 
     // To be packed to `packed`, or unpacked from there.
     template <class Count>
-    static TypedBuffer packed_at(const void *packed, const void *buffer, Count count,
+    static TypedBuffer packed_at(Call call, const void *packed, const void *buffer, Count count,
                                  MPI_Datatype datatype) {
-        TypedBuffer typed(Purpose::pack, buffer, count, datatype);
+        TypedBuffer typed(call, buffer, count, datatype);
         if (typed || !has_devices()) return typed;
         const OnDevice found = find_packed_on_device(packed, count, datatype);
-        return found.device != nullptr ? TypedBuffer(found.known, buffer, count, found.device)
+        return found.device != nullptr ? TypedBuffer(call, found.known, buffer, count, found.device)
                                        : TypedBuffer();
     }
 
     // Of a type that is converted; the bytes must fit.
-    TypedBuffer(KnownType *known, const void *buffer, MPI_Count count,
+    TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
                 const Device *device = nullptr)
-        : type_(known), device_(device), buffer_(const_cast<void *>(buffer)), count_(count),
-          bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
+        : call_(call), type_(known), device_(device), buffer_(const_cast<void *>(buffer)),
+          count_(count), bytes_(known->size() * static_cast<std::uintptr_t>(count)) {
+        known->count_moved(bytes_);
+    }
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
@@ -109,25 +116,28 @@ public:
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
     // A part of the packed bytes.
     int pack(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
-        std::uintptr_t moved = 0;
-        return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset, packed,
-                        bytes, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
+            return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset,
+                            packed, bytes, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        });
     }
     int unpack(const void *packed, std::uintptr_t bytes) const {
-        std::uintptr_t moved = 0;
-        return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
-                          type_->type(), 0, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
+            return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
+                              type_->type(), 0, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        });
     }
 
 private:
     template <class Count>
-    void take_on_device(const OnDevice &found, const void *buffer, Count count) {
+    void take_on_device(Call call, const OnDevice &found, const void *buffer, Count count) {
         signature_ = found.known->any_signature();
         if (signature_.owned && !schedules_keep_types)
             signature_ = {MPI_BYTE, static_cast<MPI_Count>(found.known->size()), false};
         if (!fits<Count>(count, signature_.per_item))
             signature_ = {found.known->item_datatype(), 1, true};
         if (signature_.datatype == MPI_DATATYPE_NULL) return;
+        call_ = call;
         type_ = KnownTypeRef(found.known);
         device_ = found.device;
         buffer_ = const_cast<void *>(buffer);
@@ -142,6 +152,7 @@ private:
                product <= std::numeric_limits<Count>::max();
     }
 
+    Call call_ = {};
     KnownTypeRef type_;
     const Device *device_ = nullptr;
     PackedSignature signature_; // of a message; the type has it

@@ -18,11 +18,11 @@ template <class Next, class Count>
 int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype datatype,
          void *outbuf, Count outsize, Count *position, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && outbuf != nullptr) {
-        const auto typed = TypedBuffer::packed_at(outbuf, inbuf, incount, datatype);
+        const auto typed = TypedBuffer::packed_at(call, outbuf, inbuf, incount, datatype);
         if (typed && has_room(outsize, position, typed.bytes())) {
             if (typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
                 *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-                count_taken(call, typed.bytes());
+                count_taken(call);
                 return MPI_SUCCESS;
             }
             if (typed.device() != nullptr) return raise_error(comm);
@@ -36,12 +36,12 @@ template <class Next, class Count>
 int unpack(Call call, Next next, const void *inbuf, Count insize, Count *position, void *outbuf,
            Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && inbuf != nullptr) {
-        const auto typed = TypedBuffer::packed_at(inbuf, outbuf, outcount, datatype);
+        const auto typed = TypedBuffer::packed_at(call, inbuf, outbuf, outcount, datatype);
         if (typed && has_room(insize, position, typed.bytes())) {
             if (typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
                 UCD_SUCCESS) {
                 *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
-                count_taken(call, typed.bytes());
+                count_taken(call);
                 return MPI_SUCCESS;
             }
             if (typed.device() != nullptr) return raise_error(comm);
@@ -83,13 +83,13 @@ template <class Next, class Count, class Address>
 int pack_external(Call call, Next next, const char *datarep, const void *inbuf, Count incount,
                   MPI_Datatype datatype, void *outbuf, Address outsize, Address *position) {
     if (settings().pack && outbuf != nullptr && is_external32(datarep)) {
-        const auto typed = TypedBuffer::packed_at(outbuf, inbuf, incount, datatype);
+        const auto typed = TypedBuffer::packed_at(call, outbuf, inbuf, incount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(outsize, position, typed.bytes())) {
             char *const packed = static_cast<char *>(outbuf) + *position;
             if (pack_reversed(typed, *form, packed)) {
                 *position += static_cast<Address>(typed.bytes());
-                count_taken(call, typed.bytes());
+                count_taken(call);
                 return MPI_SUCCESS;
             }
             if (typed.device() != nullptr) return raise_error(MPI_COMM_SELF);
@@ -103,12 +103,12 @@ template <class Next, class Count, class Address>
 int unpack_external(Call call, Next next, const char *datarep, const void *inbuf, Address insize,
                     Address *position, void *outbuf, Count outcount, MPI_Datatype datatype) {
     if (settings().pack && inbuf != nullptr && is_external32(datarep)) {
-        const auto typed = TypedBuffer::packed_at(inbuf, outbuf, outcount, datatype);
+        const auto typed = TypedBuffer::packed_at(call, inbuf, outbuf, outcount, datatype);
         const ExternalForm *const form = typed ? typed.external() : nullptr;
         if (form != nullptr && has_room(insize, position, typed.bytes())) {
             if (unpack_reversed(typed, *form, static_cast<const char *>(inbuf) + *position)) {
                 *position += static_cast<Address>(typed.bytes());
-                count_taken(call, typed.bytes());
+                count_taken(call);
                 return MPI_SUCCESS;
             }
             if (typed.device() != nullptr) return raise_error(MPI_COMM_SELF);

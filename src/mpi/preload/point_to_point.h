@@ -7,10 +7,10 @@ namespace ucd_mpi {
 
 // Empty if the message is left to MPI.
 template <class Count>
-TypedBuffer message(const void *buffer, Count count, MPI_Datatype datatype, int peer,
+TypedBuffer message(Call call, const void *buffer, Count count, MPI_Datatype datatype, int peer,
                     Use use = Use::once) {
     if (!settings().messages || peer == MPI_PROC_NULL) return {};
-    return TypedBuffer(Purpose::message, buffer, count, datatype, use);
+    return TypedBuffer(call, buffer, count, datatype, use);
 }
 
 // The packed bytes of what is sent; without data if that failed, and then MPI does it.
@@ -23,9 +23,9 @@ inline PackedMemory packed_bytes(const TypedBuffer &typed) {
 template <class Next, class Count>
 int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
                   int dest, int tag, MPI_Comm comm) {
-    if (const TypedBuffer typed = message(buf, count, datatype, dest)) {
+    if (const TypedBuffer typed = message(call, buf, count, datatype, dest)) {
         if (const PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
-            count_taken(call, typed.bytes());
+            count_taken(call);
             return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
                         tag, comm);
         }
@@ -57,7 +57,7 @@ template <class Next, class Count>
 int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
                      int dest, int tag, MPI_Comm comm, MPI_Request *request) {
     progress_freed();
-    if (TypedBuffer typed = message(buf, count, datatype, dest)) {
+    if (TypedBuffer typed = message(call, buf, count, datatype, dest)) {
         PackedMemory packed = packed_bytes(typed);
         if (packed.data() != nullptr) {
             if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
@@ -65,7 +65,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
                 const int rc = next(operation->packed.data(), t.packed_count<Count>(),
                                     t.packed_datatype(), dest, tag, comm, request);
                 if (rc != MPI_SUCCESS) return rc;
-                count_taken(call, t.bytes());
+                count_taken(call);
                 track_send(*request, std::move(operation));
                 return rc;
             }
@@ -80,7 +80,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
 template <class Next, class Count>
 int persistent(Call call, Next next, bool receives, const void *buf, Count count,
                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-    if (TypedBuffer typed = message(buf, count, datatype, peer, Use::again)) {
+    if (TypedBuffer typed = message(call, buf, count, datatype, peer, Use::again)) {
         PackedMemory packed(typed.bytes(), typed.device());
         if (packed.data() != nullptr) {
             if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
@@ -88,7 +88,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
                 const int rc = next(operation->packed.data(), t.packed_count<Count>(),
                                     t.packed_datatype(), peer, tag, comm, request);
                 if (rc != MPI_SUCCESS) return rc;
-                count_taken(call, t.bytes());
+                count_taken(call);
                 operation->receives = receives;
                 operation->persistent = true;
                 operation->active = false;
@@ -114,7 +114,7 @@ struct Received {
 template <class Count, class Next>
 int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed, MPI_Comm comm,
                    MPI_Status *status) {
-    count_taken(call, typed.bytes());
+    count_taken(call);
     Operation operation;
     operation.typed = std::move(typed);
     operation.packed = std::move(packed);
@@ -154,7 +154,7 @@ int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuf
             const int rc =
                 next(operation->packed.data(), t.packed_count<Count>(), t.packed_datatype());
             if (rc != MPI_SUCCESS) return rc;
-            count_taken(call, t.bytes());
+            count_taken(call);
             operation->receives = true;
             add_operation(*request, std::move(operation));
             return rc;
@@ -173,7 +173,8 @@ int blocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype 
         [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) {
             return next(b, n, d, source, tag, comm, s);
         },
-        Received<Count>{buf, count, datatype}, message(buf, count, datatype, source), comm, status);
+        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, source), comm,
+        status);
 }
 
 template <class Next, class Count>
@@ -182,7 +183,7 @@ int nonblocking_receive(Call call, Next next, void *buf, Count count, MPI_Dataty
     return start_to_receive(
         call,
         [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, source, tag, comm, request); },
-        Received<Count>{buf, count, datatype}, message(buf, count, datatype, source), comm,
+        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, source), comm,
         request);
 }
 
@@ -193,7 +194,7 @@ int matched_receive(Call call, Next next, void *buf, Count count, MPI_Datatype d
     return receive_now(
         call,
         [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) { return next(b, n, d, matched, s); },
-        Received<Count>{buf, count, datatype}, message(buf, count, datatype, MPI_ANY_SOURCE),
+        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, MPI_ANY_SOURCE),
         MPI_COMM_SELF, status);
 }
 
@@ -202,7 +203,7 @@ int nonblocking_matched_receive(Call call, Next next, void *buf, Count count, MP
                                 MPI_Message *matched, MPI_Request *request) {
     return start_to_receive(
         call, [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, matched, request); },
-        Received<Count>{buf, count, datatype}, message(buf, count, datatype, MPI_ANY_SOURCE),
+        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, MPI_ANY_SOURCE),
         MPI_COMM_SELF, request);
 }
 
@@ -210,19 +211,19 @@ template <class Next, class Count>
 int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI_Datatype sendtype,
                  int dest, int sendtag, void *recvbuf, Count recvcount, MPI_Datatype recvtype,
                  int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
-    const TypedBuffer sent = message(sendbuf, sendcount, sendtype, dest);
+    const TypedBuffer sent = message(call, sendbuf, sendcount, sendtype, dest);
     const PackedMemory packed = sent ? packed_bytes(sent) : PackedMemory();
     if (packed.data() != nullptr) {
         sendbuf = packed.data();
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
-        count_taken(call, sent.bytes());
+        count_taken(call);
     } else if (sent.device() != nullptr) {
         return raise_error(comm);
     }
     Operation received;
     MPI_Status own;
-    if (TypedBuffer typed = message(recvbuf, recvcount, recvtype, source)) {
+    if (TypedBuffer typed = message(call, recvbuf, recvcount, recvtype, source)) {
         received.packed = PackedMemory(typed.bytes(), typed.device());
         if (received.packed.data() != nullptr) {
             received.typed = std::move(typed);
@@ -231,7 +232,7 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
             recvbuf = received.packed.data();
             recvcount = received.typed.packed_count<Count>();
             recvtype = received.typed.packed_datatype();
-            count_taken(call, received.typed.bytes());
+            count_taken(call);
             if (status == MPI_STATUS_IGNORE) status = &own;
         } else if (typed.device() != nullptr) {
             return raise_error(comm);
@@ -248,7 +249,7 @@ template <class Next, class Count>
 int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype, int dest,
             int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
     const int peer = source != MPI_PROC_NULL ? source : dest;
-    if (TypedBuffer typed = message(buf, count, datatype, peer)) {
+    if (TypedBuffer typed = message(call, buf, count, datatype, peer)) {
         if (PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
             const auto exchange = [&](void *bytes, Count packed_count, MPI_Datatype packed_type,
                                       MPI_Status *used) {
@@ -268,15 +269,15 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
 
 // For a request for both ways.
 template <class Count>
-TypedBuffer scheduled_message(const void *buffer, Count count, MPI_Datatype datatype, int peer) {
-    TypedBuffer typed = message(buffer, count, datatype, peer);
+TypedBuffer scheduled_message(Call call, const void *buffer, Count count, MPI_Datatype datatype,
+                              int peer) {
+    TypedBuffer typed = message(call, buffer, count, datatype, peer);
     if (typed && !schedules_keep_types && !typed.packed_is_predefined()) return {};
     return typed;
 }
 
-inline void track_both(Call call, std::uintptr_t bytes, MPI_Request request,
-                       OperationPtr operation) {
-    count_taken(call, bytes);
+inline void track_both(Call call, MPI_Request request, OperationPtr operation) {
+    count_taken(call);
     if (operation->receives)
         add_operation(request, std::move(operation));
     else
@@ -291,16 +292,16 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
                              Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                              MPI_Comm comm, MPI_Request *request) {
     progress_freed();
-    const TypedBuffer sent = scheduled_message(sendbuf, sendcount, sendtype, dest);
-    TypedBuffer received = scheduled_message(recvbuf, recvcount, recvtype, source);
+    const TypedBuffer sent = scheduled_message(call, sendbuf, sendcount, sendtype, dest);
+    TypedBuffer received = scheduled_message(call, recvbuf, recvcount, recvtype, source);
     OperationPtr operation = sent || received ? new_operation({}, {}, comm) : nullptr;
-    std::uintptr_t bytes = 0;
+    bool taken = false;
     if (operation != nullptr && sent) operation->also_sent = packed_bytes(sent);
     if (operation != nullptr && operation->also_sent.data() != nullptr) {
         sendbuf = operation->also_sent.data();
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
-        bytes += sent.bytes();
+        taken = true;
     } else if (sent.device() != nullptr) {
         return raise_error(comm);
     }
@@ -309,18 +310,17 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
         recvbuf = operation->packed.data();
         recvcount = received.packed_count<Count>();
         recvtype = received.packed_datatype();
-        bytes += received.bytes();
-        operation->receives = operation->keeps = true;
+        taken = operation->receives = operation->keeps = true;
         operation->typed = std::move(received);
     } else if (received.device() != nullptr) {
         return raise_error(comm);
     }
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                         source, recvtag, comm, request);
-    if (bytes == 0)
+    if (!taken)
         count_passed(call);
     else if (rc == MPI_SUCCESS)
-        track_both(call, bytes, *request, std::move(operation));
+        track_both(call, *request, std::move(operation));
     return rc;
 }
 
@@ -330,17 +330,16 @@ int nonblocking_replace(Call call, Next next, void *buf, Count count, MPI_Dataty
                         MPI_Request *request) {
     progress_freed();
     const int peer = source != MPI_PROC_NULL ? source : dest;
-    if (TypedBuffer typed = scheduled_message(buf, count, datatype, peer)) {
+    if (TypedBuffer typed = scheduled_message(call, buf, count, datatype, peer)) {
         const bool on_device = typed.device() != nullptr;
         PackedMemory packed = packed_bytes(typed);
         OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm);
         if (operation != nullptr && operation->packed.data() != nullptr) {
             const TypedBuffer &t = operation->typed;
-            const std::uintptr_t bytes = t.bytes();
             operation->receives = operation->keeps = source != MPI_PROC_NULL;
             const int rc = next(operation->packed.data(), t.packed_count<Count>(),
                                 t.packed_datatype(), dest, sendtag, source, recvtag, comm, request);
-            if (rc == MPI_SUCCESS) track_both(call, bytes, *request, std::move(operation));
+            if (rc == MPI_SUCCESS) track_both(call, *request, std::move(operation));
             return rc;
         }
         if (on_device) return raise_error(comm);

@@ -1,0 +1,13 @@
+// A type in a few words, for people.
+#pragma once
+
+#include "types/convert.h"
+
+#include <string>
+
+namespace ucd_mpi {
+
+// The name that the user gave it, or how it was made: "vector(1000, 1, 3) of MPI_INT, 4000 bytes".
+std::string describe(MPI_Datatype datatype, const Converted &converted);
+
+} // namespace ucd_mpi
