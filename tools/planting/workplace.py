@@ -29,9 +29,10 @@ class Workplace:
         self.root = root
         self.source = folder / 'source'
         self.build = folder / 'build'
-        self.places = {}   # file: its places that are wrapped
-        self.spans = {}    # file: their offsets in the rewritten text
-        self.texts = {}    # file: the rewritten text
+        self.originals = {}  # file: its text when it was looked at
+        self.places = {}     # file: its places that are wrapped
+        self.spans = {}      # file: their offsets in the rewritten text
+        self.texts = {}      # file: the rewritten text
 
     def copy(self):
         """Brings the copy up to date. Files with defects are written by `write`."""
@@ -61,7 +62,9 @@ class Workplace:
         for folder in folders:
             for path in sorted((self.root / folder).rglob('*')):
                 if path.suffix in {'.h', '.cpp'}:
-                    places += places_of(str(path.relative_to(self.root)), path.read_bytes())
+                    name = str(path.relative_to(self.root))
+                    self.originals[name] = path.read_bytes()
+                    places += places_of(name, self.originals[name])
         number = 1
         for place in places:
             place.first = number
@@ -72,17 +75,13 @@ class Workplace:
 
     def write(self, places):
         """Plants these places, and no other ones."""
-        before = set(self.places)
-        self.places = {}
         for place in places:
             self.places.setdefault(place.file, []).append(place)
         for file, these in self.places.items():
             self.write_file(file, these)
-        for file in before - set(self.places):
-            self.put(file, (self.root / file).read_bytes())
 
     def write_file(self, file, places):
-        whole, text, spans = rewritten((self.root / file).read_bytes(), places, HERE / 'planted.h')
+        whole, text, spans = rewritten(self.originals[file], places, HERE / 'planted.h')
         self.texts[file], self.spans[file] = text, spans
         self.put(file, whole)
 
