@@ -15,6 +15,7 @@ OPTIONS = [
     '-Dexamples=disabled', '-Dpython=disabled', '-Dmpi=disabled', '-Dyaksa=disabled', '-Dcuda=disabled', '-Dhip=disabled',
     '-Dze=disabled', '-Darch_seq=avx512',
 ]
+WRAPPER = re.compile(r'ucd_planted::\w+(?:<[^()]*>)?\((\d+)')
 POSITION = re.compile(r'([^\s:,]+\.(?:h|hpp|cpp)):(\d+):(\d+)')
 
 
@@ -111,8 +112,8 @@ class Workplace:
                 self.write_file(file, self.places[file])
 
     def blamed(self, log):
-        """The places that the compiler's messages are about: for each error the narrowest place at a position that its
-        lines mention; failing that, all places on a line that they mention."""
+        """The places that the compiler's messages are about: those whose number an error shows; failing that, the narrowest
+        place at a position that it mentions, those on such a line, or those of the lines that follow the error's."""
         blocks, block = [], []
         for line in log.split('\n'):
             if line.startswith(('[', 'FAILED:', 'ninja:')) or ': error:' in line:
@@ -122,13 +123,20 @@ class Workplace:
         blocks.append(block)
         bad = []
         for block in blocks:
-            if not any(': error:' in line for line in block):
-                continue
-            positions = [(self.name_of(m[1]), int(m[2]), int(m[3])) for line in block for m in POSITION.finditer(line)]
-            found = next((p for p in (self.at(*position) for position in positions) if p), None)
-            here = [found] if found else [p for position in positions for p in self.on_line(*position[:2])]
-            bad += [p for p in here if p not in bad]
+            if any(': error:' in line for line in block):
+                bad += [p for p in self.blamed_by(block) if p not in bad]
         return bad
+
+    def blamed_by(self, block):
+        shown = {int(n) for line in block if ': error:' in line for n in WRAPPER.findall(line)}
+        if shown:
+            return [p for places in self.places.values() for p in places if p.first in shown]
+        positions = [(self.name_of(m[1]), int(m[2]), int(m[3])) for line in block for m in POSITION.finditer(line)]
+        found = next((p for p in (self.at(*position) for position in positions) if p), None)
+        if found:
+            return [found]
+        on_lines = [p for position in positions for p in self.on_lines(*position[:2], 1)]
+        return on_lines or [p for position in positions for p in self.on_lines(*position[:2], 20)]
 
     def name_of(self, path):
         full = os.path.normpath(self.build / path)
@@ -145,8 +153,8 @@ class Workplace:
         around = [(end - begin, place) for place, begin, end in self.spans[file] if begin <= offset < end]
         return min(around, key=lambda a: a[0])[1] if around else None
 
-    def on_line(self, file, line):
+    def on_lines(self, file, line, lines):
         if file not in self.texts:
             return []
-        begin, end = self.offset(file, line, 1), self.offset(file, line + 1, 1)
+        begin, end = self.offset(file, line, 1), self.offset(file, line + lines, 1)
         return [place for place, first, last in self.spans[file] if first < end and last > begin]
