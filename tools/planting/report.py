@@ -66,9 +66,12 @@ class Report:
     def room_of(self, defect):
         return next(name for name, folder in self.rooms.items() if defect.file.startswith(folder + '/'))
 
-    def print(self, planted, seed, seconds):
+    def save(self):
         self.path.write_text(json.dumps(
             [{'key': d.key(), 'line': d.line, 'rule': d.rule, 'outcome': o, 'where': w} for d, o, w in self.outcomes], indent=1))
+
+    def print(self, planted, seed, seconds):
+        self.save()
         for defect, outcome, where in sorted(self.survivors, key=lambda o: (o[0].file, o[0].line)):
             print(f'\n{defect.file}:{defect.line}: {defect.rule}, {outcome}{" by " + where if where else ""}')
             print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
@@ -83,6 +86,9 @@ class Report:
         ends = Counter(o for _, o, _ in self.outcomes)
         print(', '.join(f'{n} {o}' for o, n in sorted(ends.items())))
         caught = self.tried - len(self.survivors)
+        known = sum(d in self.equivalents for d in planted)
+        if self.tried + known < len(planted):
+            print(f'{len(planted) - self.tried - known} were not tried')
         print(f'seed {seed}: {caught} of {self.tried} caught, {100 * caught / max(self.tried, 1):.1f} %, in {seconds / 60:.1f} minutes')
 
     def row(self, room, rule, planted):
@@ -90,4 +96,4 @@ class Report:
         ends = [o for d, o, _ in self.outcomes if id(d) in ids]
         survived = sum(o in NOT_CAUGHT for o in ends)
         print(f'{room:<12} {rule:<12} {len(planted):>8} {len(ends) - ends.count("not reached"):>8} {len(ends) - survived:>8} '
-              f'{len(planted) - len(ends):>11} {survived:>9}')
+              f'{sum(d in self.equivalents for d in planted):>11} {survived:>9}')

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx'}
@@ -142,6 +142,11 @@ class Trials:
         return 'survived', f'{len(cases)} cases' + (', not all run' if spent > self.patience else '')
 
     def run(self, numbers, jobs, tell):
+        """Until all are tried, or the user interrupts it."""
         with ThreadPoolExecutor(jobs) as pool:
-            for number, outcome in zip(numbers, pool.map(self.try_defect, numbers)):
-                tell(number, *outcome)
+            tried = {pool.submit(self.try_defect, number): number for number in numbers}
+            try:
+                for future in as_completed(tried):
+                    tell(tried[future], *future.result())
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
