@@ -6,6 +6,7 @@
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -354,6 +355,31 @@ TEST_CASE("long moves in words of every width, of one or several vectors a threa
                 check_device_pack(move);
                 check_device_unpack(move);
             }
+}
+
+TEST_CASE("odd blocks are unpacked in aligned stores, from any byte to any byte") {
+    DeviceSession session;
+    const RecipePtr letter = leaf(UCD_TYPE__CHAR);
+    const RecipePtr recipes[] = {hvector(40, 17, 24, letter), hvector(40, 29, -32, letter),
+                                 hvector(5, 1, 2048, hvector(9, 21, 40, letter)),
+                                 hvector(7, 1, 512, hindexed({17, 30, 9}, {3, 64, 120}, letter))};
+    for (const RecipePtr &recipe : recipes) {
+        INFO(to_text(*recipe));
+        Case one("aligned stores", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const std::size_t size = what.subject.size();
+        std::unique_ptr<DeviceBuffer> typed;
+        do typed = std::make_unique<DeviceBuffer>(one.rng(), what.subject.range, device0);
+        while (reinterpret_cast<std::uintptr_t>(typed->real_base()) % 8 != 0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
+        for (int i = 0; i < 60; ++i) {
+            const std::size_t offset = one.rng().below(size);
+            const std::size_t length =
+                one.rng().chance(30) ? size - offset : 1 + one.rng().below(size - offset);
+            check_device_unpack({one, UCD_OP__REPLACE, what, *typed, packed, offset, length},
+                                "kernel");
+        }
+    }
 }
 
 TEST_CASE("chunks that are under way at the same time share the cap on blocks") {
