@@ -40,6 +40,12 @@ class Report:
     def is_equivalent(self, defect):
         return defect in self.equivalents
 
+    def stale(self, places):
+        """Entries of the list for files of these places that stand for none of their defects any more."""
+        keys = {d.key() for p in places for d in p.defects}
+        files = {p.file for p in places}
+        return [key for key in self.equivalents.reasons if key[0] in files and key not in keys]
+
     def add(self, defect, outcome, where):
         self.outcomes.append((defect, outcome, where))
 
