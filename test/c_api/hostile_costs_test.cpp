@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
+#include <random>
+#include <string>
 #include <vector>
 
 using namespace ucdtest;
@@ -54,6 +57,17 @@ void use(ucd_type_t type) {
                                   rc == UCD_ERR__TRUNCATED || rc == UCD_ERR__OVERFLOW;
             CHECK(expected);
         }
+}
+
+// By its description.
+double memory_told(ucd_type_t type) {
+    std::uintptr_t needed = 0;
+    REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    std::string text(needed, '\0');
+    REQUIRE(ucd_describe(type, text.data(), text.size(), &needed) == UCD_SUCCESS);
+    const std::size_t at = text.find("\nmemory: ");
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + 9));
 }
 
 void make_layout(ucd_type_t type) {
@@ -147,4 +161,49 @@ TEST_CASE("A fragment of a deep type takes memory for the levels above it, not f
     REQUIRE(ucd_iov_bytes(nullptr, 1, type, 0, 1, &entry, 1, &listed, &bytes) == UCD_SUCCESS);
     CHECK(peak_bytes() - before < 4096);
     CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
+
+TEST_CASE("The memory that a description tells is what was allocated") {
+    std::mt19937 random(7);
+    std::vector<std::intptr_t> displs, lengths;
+    for (std::intptr_t i = 0; i < 3000; ++i) {
+        displs.push_back(100 * i + static_cast<std::intptr_t>(random() % 20));
+        lengths.push_back(1 + static_cast<std::intptr_t>(random() % 9));
+    }
+    const auto n = displs.size();
+    using Create = std::function<int(ucd_type_t *)>;
+    const Create own_lengths = [&](ucd_type_t *type) {
+        return ucd_create_hindexed(n, lengths.data(), displs.data(), UCD_TYPE__INT, UCD_INFO__NULL,
+                                   type);
+    };
+    const Create blocks = [&](ucd_type_t *type) {
+        return ucd_create_hindexed_block(n, 2, displs.data(), UCD_TYPE__SHORT, UCD_INFO__NULL,
+                                         type);
+    };
+    // Several nests below a walk, and members that are used by nobody else.
+    const Create members = [&](ucd_type_t *type) {
+        ucd_type_t children[3] = {};
+        int rc = own_lengths(&children[0]);
+        if (rc == UCD_SUCCESS) rc = blocks(&children[1]);
+        if (rc == UCD_SUCCESS)
+            rc = ucd_create_hvector(50, 1, 24, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &children[2]);
+        const std::intptr_t counts[3] = {1, 1, 1}, places[3] = {0, 400000, 800000};
+        if (rc == UCD_SUCCESS)
+            rc = ucd_create_struct(3, counts, places, children, UCD_INFO__NULL, type);
+        for (ucd_type_t &child : children)
+            if (child != UCD_TYPE__NULL) CHECK(ucd_free(&child) == UCD_SUCCESS);
+        return rc;
+    };
+    for (const Create &create : {own_lengths, blocks, members}) {
+        const std::ptrdiff_t before = live_bytes();
+        ucd_type_t type = UCD_TYPE__NULL;
+        REQUIRE(create(&type) == UCD_SUCCESS);
+        use(type);
+        const auto allocated = static_cast<double>(live_bytes() - before);
+        const double told = memory_told(type);
+        INFO(told << " bytes are told, " << allocated << " are allocated");
+        CHECK(told > 0.95 * allocated);
+        CHECK(told < 1.05 * allocated);
+        CHECK(ucd_free(&type) == UCD_SUCCESS);
+    }
 }

@@ -314,6 +314,28 @@ TEST_CASE("host data with a device's list: the list is brought over, and no call
     }
 }
 
+TEST_CASE("a list that is longer than a chunk is brought over as a whole") {
+    DeviceSession session;
+    Case one("long lists brought over", 0);
+    constexpr std::int64_t numbers = 150'000; // 1.2 MB of indices; a chunk is 1 MiB
+    std::vector<std::int64_t> indices(numbers);
+    for (std::int64_t i = 0; i < numbers; ++i) indices[static_cast<std::size_t>(i)] = i;
+    one.rng().shuffle(indices);
+    const std::shared_ptr<void> memory =
+        copy_in(device1, bytes_of_indices(indices, UCD_TYPE__INT64_T));
+    const ReducedSubject what =
+        with_elements(make_subject(one,
+                                   indexed_block_ref(1, indices, UCD_TYPE__INT64_T, 4, 0,
+                                                     4 * numbers, leaf(UCD_TYPE__FLOAT), memory),
+                                   1));
+    const Subject &s = what.subject;
+    DeviceBuffer typed(one.rng(), s.range, pageable);
+    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pageable);
+    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
+    check_device_pack(move);
+    check_device_unpack(move);
+}
+
 TEST_CASE("what cannot read the indices says so") {
     DeviceSession session;
     mock::Stream stream(0);

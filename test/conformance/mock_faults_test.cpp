@@ -274,5 +274,14 @@ TEST_CASE("copy engines take so many blocks, and no more") {
                    UCD_OP__REPLACE) == UCD_SUCCESS);
     out.fetch();
     CHECK_FALSE(out.first_difference());
+    // A copy from layout to layout is refused for either side.
+    const BuiltType other(recipes::vector(most + 1, 1, 2, recipes::leaf(UCD_TYPE__BYTE)));
+    DeviceBuffer apart(rng, {0, 2 * most + 2}, device1);
+    CHECK(ucd_copy(in.real_base(), 1, type.get(), apart.real_base(), 1, other.get(), &actual, info,
+                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("4096"));
+    CHECK(ucd_copy(apart.real_base(), 1, other.get(), in.real_base(), 1, type.get(), &actual, info,
+                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("4096"));
     ucd_info_free(&info);
 }

@@ -97,6 +97,12 @@ const Refused of_pipelines[] = {
      [](A) { return ucd_ucx_pipeline_create(nullptr, a.params, nullptr, &a.o->pipeline); }},
     {"ucd_ucx_pipeline_create", "params is NULL",
      [](A) { return ucd_ucx_pipeline_create(a.worker, nullptr, nullptr, &a.o->pipeline); }},
+    {"ucd_ucx_pipeline_create", "params->struct_size is 3",
+     [](A) {
+         ucd_ucx_pipeline_params_t params = a.pipeline_params;
+         params.struct_size = 3;
+         return ucd_ucx_pipeline_create(a.worker, &params, nullptr, &a.o->pipeline);
+     }},
     {"ucd_ucx_pipeline_create", pipeline_null,
      [](A) { return ucd_ucx_pipeline_create(a.worker, a.params, nullptr, nullptr); }},
     {"ucd_ucx_pipeline_destroy", pipeline_null,
@@ -195,6 +201,12 @@ const Refused of_rma[] = {
      [](A) { return ucd_ucx_rma_create(nullptr, a.rma_params, nullptr, &a.o->rma); }},
     {"ucd_ucx_rma_create", "params is NULL",
      [](A) { return ucd_ucx_rma_create(a.worker, nullptr, nullptr, &a.o->rma); }},
+    {"ucd_ucx_rma_create", "params->struct_size is 3",
+     [](A) {
+         ucd_ucx_rma_params_t params = a.rma_params_;
+         params.struct_size = 3;
+         return ucd_ucx_rma_create(a.worker, &params, nullptr, &a.o->rma);
+     }},
     {"ucd_ucx_rma_create", rma_null,
      [](A) { return ucd_ucx_rma_create(a.worker, a.rma_params, nullptr, nullptr); }},
     {"ucd_ucx_rma_destroy", rma_null, [](Arguments &) { return ucd_ucx_rma_destroy(nullptr); }},
@@ -214,6 +226,8 @@ const Refused of_rma[] = {
      [](A) { return ucd_ucx_window_create(nullptr, a.buffer, 8, nullptr, &a.o->window); }},
     {"ucd_ucx_window_create", "base is NULL",
      [](A) { return ucd_ucx_window_create(a.rma, nullptr, 8, nullptr, &a.o->window); }},
+    {"ucd_ucx_window_create", "base is NULL",
+     [](A) { return ucd_ucx_window_create(a.rma, nullptr, 1, nullptr, &a.o->window); }},
     {"ucd_ucx_window_create", window_null,
      [](A) { return ucd_ucx_window_create(a.rma, a.buffer, 8, nullptr, nullptr); }},
     {"ucd_ucx_window_key", window_null, [](A) { return ucd_ucx_window_key(nullptr, &a.o->key); }},

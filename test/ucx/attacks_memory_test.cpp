@@ -192,3 +192,35 @@ TEST_CASE("openings that nothing follows leave little behind") {
     CHECK(growth_since(before) < 256 * KiB);
     victim.close_endpoint();
 }
+
+TEST_CASE("as many operations of an endpoint wait as its limit says, and not one more") {
+    const Keys keys({{"ucd.ucx.rma.peer_operations", "5"}});
+    RmaSide target(keys.get(), UCS_THREAD_MODE_SINGLE);
+    std::vector<char> memory(1000, 'm');
+    const Window window(target, memory.data(), memory.size());
+    Attacker attacker(target.side.address(), [&] { target.progress(); });
+    target.side.connect(attacker.side.address());
+    wire::Request request;
+    request.window = wire::window_name(*window.key());
+    request.count = 1;
+    request.by_name = true; // of types that the target does not know, and waits for
+    for (unsigned i = 1; i <= 7; ++i) {
+        request.number = request.index = i;
+        request.type.clear();
+        wire::put_number(request.type, i, 8);
+        wire::put_number(request.type, 1, 8);
+        attacker.request(request, "d");
+    }
+    int waiting = 0, refused = 0;
+    for (int i = 0; i < 1000 && waiting + refused < 7; ++i) {
+        attacker.progress(1);
+        while (attacker.has_said()) {
+            const wire::Said said = attacker.next_said();
+            waiting += said.verb == wire::need_type;
+            refused += said.is_answer() && said.first == wire::no_memory;
+        }
+    }
+    CHECK(waiting == 5);
+    CHECK(refused == 2);
+    target.close_endpoint();
+}

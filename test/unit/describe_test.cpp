@@ -7,6 +7,7 @@
 
 #include <ucd.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -148,4 +149,26 @@ TEST_CASE("advice follows the rules of its decision") {
           "pack");
     CHECK(advice_on(ucd::Type::hindexed_block(100, {0, 150, 900}, byte)) == "pack");
     CHECK(advice_on(ucd::Type::hindexed_block(5000, {0, 6000, 90000}, byte)) == "iov");
+}
+
+TEST_CASE("advice to pack says why") {
+    const auto ends = [](ucd::TypeRef type, const std::string &reason) {
+        const std::string advice = lines_of(type).at("advice").at(0);
+        INFO(advice);
+        CHECK(advice.size() > reason.size());
+        CHECK(advice.substr(advice.size() - std::min(reason.size(), advice.size())) == reason);
+    };
+    const ucd_type_t byte = UCD_TYPE__BYTE;
+    const std::string shorter = "too short to be handled one by one";
+    ends(ucd::Type::hvector(1000, 63, 5000, byte),
+         shorter + ", and rows too short for a copy engine");
+    ends(ucd::Type::ndarray({5, 20, 20, 100}, {9000000, 90000, 400, 1}, byte),
+         shorter + ", and a box of more dimensions than copy engines take");
+    ends(ucd::Type::hindexed_block(100, {0, 150, 900}, byte), shorter + ", and not a regular box");
+    std::vector<std::intptr_t> displs;
+    for (std::intptr_t i = 0; i <= 1024; ++i) displs.push_back(i * 2000 + i % 3);
+    ends(ucd::Type::hindexed_block(1500, displs, byte),
+         "more than the 1024 entries that one call takes, and not a regular box");
+    displs.pop_back();
+    CHECK(advice_on(ucd::Type::hindexed_block(1500, displs, byte)) == "iov");
 }

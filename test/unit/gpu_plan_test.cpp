@@ -106,6 +106,27 @@ TEST_CASE("sectors and the least size of tiles decide whether a matrix is transp
     CHECK(!plan_of(layout, other).matrix.found);
 }
 
+TEST_CASE("the rows of tiles are the level whose stride is the shortest") {
+    const auto rows_of = [](const std::vector<Level> &levels) {
+        const Matrix matrix = plan_of(nest(8, levels)).matrix;
+        REQUIRE(matrix.found);
+        return matrix.row;
+    };
+    CHECK(rows_of({{16, 8}, {16, 128}}) == 0);
+    CHECK(rows_of({{16, 8}, {16, 4096}, {16, 128}}) == 0);
+    CHECK(rows_of({{16, 4096}, {16, 8}, {16, 128}}) == 1);
+    CHECK(rows_of({{16, 4096}, {16, -8}, {16, 128}}) == 1);
+    CHECK(rows_of({{16, -8}, {16, 4096}, {16, -128}}) == 0);
+    // None is short enough, or has enough of them.
+    CHECK_FALSE(plan_of(nest(8, {{16, 4096}, {16, 24}, {16, 128}})).matrix.found);
+    CHECK(plan_of(nest(8, {{8, 8}, {16, 128}})).matrix.found);
+    CHECK_FALSE(plan_of(nest(8, {{7, 8}, {16, 128}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, 8}, {8, 128}})).matrix.found);
+    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {7, 128}})).matrix.found);
+    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, 32}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, 8}, {16, 40}})).matrix.found);
+}
+
 TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {
     const Layout layout = nest(17, {{100, 24}});
     const LayoutPlan plan = plan_of(layout);

@@ -48,7 +48,7 @@ private:
 
 TEST_CASE("Plans within any budget move the same bytes") {
     Mover mover;
-    std::size_t frugal = 0;
+    std::size_t cases = 0, frugal = 0;
     run_cases("plan budgets", 3000, [&](Case &one) {
         RecipeOptions options;
         options.max_span = 1 << 20;
@@ -60,6 +60,7 @@ TEST_CASE("Plans within any budget move the same bytes") {
         const auto count = static_cast<uint64_t>(random_count(one.rng(), random, options));
         const uint64_t total = type->size * count;
         if (total == 0) return;
+        ++cases;
         // All memory that it touches.
         const int64_t reach = static_cast<int64_t>(count - 1) * type->extent();
         const int64_t low = type->true_lb + std::min<int64_t>(reach, 0),
@@ -80,5 +81,5 @@ TEST_CASE("Plans within any budget move the same bytes") {
             frugal += held < wanted_memory;
         }
     });
-    CHECK(frugal > 100);
+    CHECK(frugal > cases / 30);
 }

@@ -93,6 +93,7 @@ TEST_CASE("a tuning file: what is none changes nothing, and names its line") {
                                     ".earlier = 1",
                                     "earlier = 1",
                                     "host.earlier = 1",
+                                    "host.per_row = 1",
                                     "= 1",
                                     "[device",
                                     "device]",

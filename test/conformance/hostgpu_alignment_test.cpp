@@ -1,0 +1,83 @@
+// Kernels that buffers have to be aligned for, with devices that are threads of the CPU: aligned
+// stores and tiles.
+#include "support/catch.hpp"
+
+#include "support/moves/device_moves.hpp"
+
+#include <memory>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+// One whose address is as much above a multiple of `unit` as `rest` is. Buffers start anywhere.
+std::unique_ptr<DeviceBuffer> buffer_at(Rng &rng, TouchedRange range, std::size_t unit,
+                                        std::size_t rest) {
+    for (;;) {
+        auto buffer = std::make_unique<DeviceBuffer>(rng, range, device0);
+        const auto at = reinterpret_cast<std::uintptr_t>(buffer->real_base());
+        if ((at - rest) % unit == 0) return buffer;
+    }
+}
+
+} // namespace
+
+TEST_CASE("odd blocks are unpacked in aligned stores, from any byte to any byte") {
+    DeviceSession session;
+    const RecipePtr letter = leaf(UCD_TYPE__CHAR);
+    const RecipePtr recipes[] = {hvector(40, 17, 24, letter), hvector(40, 29, -32, letter),
+                                 hvector(5, 1, 2048, hvector(9, 21, 40, letter)),
+                                 hvector(7, 1, 512, hindexed({17, 30, 9}, {3, 64, 120}, letter))};
+    for (const RecipePtr &recipe : recipes) {
+        INFO(to_text(*recipe));
+        Case one("aligned stores", 0);
+        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+        const std::size_t size = what.subject.size();
+        std::unique_ptr<DeviceBuffer> typed;
+        do typed = std::make_unique<DeviceBuffer>(one.rng(), what.subject.range, device0);
+        while (reinterpret_cast<std::uintptr_t>(typed->real_base()) % 8 != 0);
+        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
+        for (int i = 0; i < 60; ++i) {
+            const std::size_t offset = one.rng().below(size);
+            const std::size_t length =
+                one.rng().chance(30) ? size - offset : 1 + one.rng().below(size - offset);
+            check_device_unpack({one, UCD_OP__REPLACE, what, *typed, packed, offset, length},
+                                "kernel");
+        }
+    }
+}
+
+TEST_CASE("matrices are transposed in tiles, from any byte to any byte") {
+    DeviceSession session;
+    for (const ucd_type_t element :
+         {UCD_TYPE__BYTE, UCD_TYPE__SHORT, UCD_TYPE__INT, UCD_TYPE__DOUBLE}) {
+        std::uintptr_t bytes = 0;
+        REQUIRE(ucd_get_size(element, &bytes) == UCD_SUCCESS);
+        const auto width = static_cast<std::intptr_t>(bytes);
+        // Rows of 45 elements and 70 columns, of which tiles have 32; and such matrices in a row.
+        const RecipePtr matrix = hvector(45, 1, width, vector(70, 1, 47, leaf(element)));
+        const std::intptr_t apart = 47 * 70 * width + 64;
+        const RecipePtr recipes[] = {
+            matrix, hvector(3, 1, apart, matrix),
+            hvector(45, 1, width, hvector(3, 1, apart, vector(40, 1, 47, leaf(element))))};
+        for (const RecipePtr &recipe : recipes) {
+            INFO(to_text(*recipe));
+            Case one("tiles", 0);
+            const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+            const std::size_t size = what.subject.size();
+            const auto typed = buffer_at(one.rng(), what.subject.range, bytes, 0);
+            for (int i = 0; i < 6; ++i) {
+                const std::size_t offset = i == 0 ? 0 : one.rng().below(size / 4),
+                                  end = i == 0 ? size : size - one.rng().below(size / 4);
+                const auto packed =
+                    buffer_at(one.rng(), {0, static_cast<std::intptr_t>(size)}, bytes, offset);
+                const DeviceMove move{one,     UCD_OP__REPLACE, what,        *typed,
+                                      *packed, offset,          end - offset};
+                check_device_pack(move, "kernel");
+                check_device_unpack(move, "kernel");
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// How threads divide one move on the CPU: what they move is compared with the oracle elsewhere;
+// here, that each of them has as much to do, wherever the range begins.
+#include "plan.h"
+#include "share.h"
+
+#include "support/catch.hpp"
+
+#include "prepared/type_cache.h"
+#include "support/moves/recipe_build.hpp"
+#include "support/random/rng.hpp"
+
+#include <cstdint>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+// The element boundaries of {float, double} in a row are 12 i and 12 i + 4.
+bool is_boundary(uint64_t position) {
+    return position % 12 == 0 || position % 12 == 4;
+}
+
+void check_shares(const ucd::Job &job, unsigned shares) {
+    const uint64_t equal = job.length / shares, end = job.offset + job.length;
+    CHECK(ucd::seq::share_begin(job, 0, shares) == job.offset);
+    CHECK(ucd::seq::share_begin(job, shares, shares) == end);
+    for (unsigned i = 1; i < shares; ++i) {
+        const uint64_t cut = ucd::seq::share_begin(job, i, shares), wanted = job.offset + equal * i;
+        INFO("offset " << job.offset << ", length " << job.length << ", share " << i << " of "
+                       << shares << " begins with " << cut);
+        CHECK(cut >= job.offset);
+        CHECK(cut <= wanted);
+        if (job.op == ucd::Op::replace) {
+            CHECK((cut - job.offset) % 64 == 0);
+            CHECK(cut + 64 > wanted);
+        } else {
+            CHECK((is_boundary(cut) || cut == job.offset));
+            CHECK(cut + 64 + 8 > wanted);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("threads have equal shares of a range, wherever it begins") {
+    const BuiltType built(recipes::structure(
+        {1, 1}, {0, 8}, {recipes::leaf(UCD_TYPE__FLOAT), recipes::leaf(UCD_TYPE__DOUBLE)}));
+    const ucd::Type *type = nullptr;
+    REQUIRE(ucd::resolve(built.get(), "type", type).ok());
+    constexpr uint64_t count = uint64_t{1} << 40;
+    const uint64_t total = count * type->size;
+    const ucd::seq::SeqPlan plan(ucd::layout_of(*type), type->extent(), true, SIZE_MAX);
+    Rng rng(1);
+    for (const ucd::Op op : {ucd::Op::replace, ucd::Op::sum})
+        for (int i = 0; i < 300; ++i) {
+            ucd::Job job;
+            job.plan = &plan;
+            job.op = op;
+            job.count = count;
+            job.elements = &ucd::elements_of(*type);
+            job.offset = rng.chance(30)   ? 0
+                         : rng.chance(50) ? rng.below(1 << 20)
+                                          : rng.below(total - (1 << 24));
+            job.length = rng.chance(10) ? total - job.offset : 1 + rng.below(1 << 24);
+            check_shares(job, 2 + static_cast<unsigned>(rng.below(63)));
+        }
+}

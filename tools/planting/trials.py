@@ -1,0 +1,152 @@
+"""Which tests reach which defect, and what happens when one is there."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx'}
+# Tests of time, those that do not use the library, and those that do again what another one does.
+LEFT_OUT = {'unit_deep', 'census', 'vectors_python', 'hip5_on_threads', 'hip6_on_threads', 'vendors_on_threads'}
+FEWER = {'unflatten_fuzz': ['3000'], 'ucx fuzz model': ['--messages', '3000']}
+ROUNDS = [0.03, 0.3, 3.0, float('inf')]  # seconds of a case: the quick ones first
+MEMORY = 8 << 30
+LIMIT = 300  # seconds of a test without defects
+
+
+@dataclasses.dataclass
+class Case:
+    """A test case of a Catch2 program, or a whole test."""
+    test: 'Test'
+    name: str  # '' for a whole test
+    seconds: float
+    reached: frozenset
+
+
+@dataclasses.dataclass
+class Test:
+    name: str
+    command: list
+    environment: dict
+    folder: str
+    targets: list  # what it needs, as ninja names it
+
+    def run(self, environment, limit, cases=()):
+        """How it ended: 'passed', 'failed', 'crashed' or 'took too long'."""
+        command = self.command
+        if cases:
+            # Some commands choose cases; these are chosen by name.
+            command = [command[0], '--abort', ','.join(escaped(c.name) for c in cases)]
+        with subprocess.Popen(
+                ['prlimit', f'--as={MEMORY}', '--core=0', '--', *command], cwd=self.folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, **self.environment, **environment}) as process:
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            finally:
+                # What it has started ends with it.
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        if status is None:
+            return 'took too long'
+        return 'passed' if status == 0 else 'crashed' if status < 0 else 'failed'
+
+
+def escaped(name):
+    return ''.join('\\' + c if c in '\\,[]"' else c for c in name.strip())
+
+
+def tests_of(build, part):
+    """The tests that are run: of each program that runs with several settings, the first."""
+    listed = json.loads(subprocess.run(['meson', 'introspect', '--tests', build], text=True, capture_output=True, check=True).stdout)
+    built = json.loads(subprocess.run(['meson', 'introspect', '--targets', build], text=True, capture_output=True, check=True).stdout)
+    files = {t['id']: [os.path.relpath(f, build) for f in t['filename']] for t in built}
+    tests, seen = [], set()
+    for entry in listed:
+        suites = {s.split(':')[-1] for s in entry['suite']}
+        name, command = entry['name'], entry['cmd']
+        if not suites & SUITES or name in LEFT_OUT or tuple(command) in seen:
+            continue
+        seen.add(tuple(command))
+        if name in FEWER:
+            command = command[:1] + FEWER[name]
+        environment = {'UCD_TEST_CASES': str(part), 'UCD_TEST_LEVELS': '3000', **entry['env']}
+        tests.append(Test(name, command, environment, entry['workdir'] or str(build),
+                          [f for target in entry['depends'] for f in files[target]]))
+    return tests
+
+
+def survey(tests, size, jobs, say):
+    """Runs all tests without defects; returns their cases, with what each reaches. `size`: above all numbers."""
+    def look(test):
+        with tempfile.TemporaryDirectory() as folder:
+            reached, log = Path(folder, 'map'), Path(folder, 'log')
+            reached.write_bytes(bytes(size))
+            # Tests may go on as another user.
+            os.chmod(folder, 0o777)
+            reached.chmod(0o666)
+            start = time.monotonic()
+            end = test.run({'PLANTED_MAP': str(reached), 'PLANTED_LOG': str(log)}, LIMIT)
+            seconds = time.monotonic() - start
+            rest = frozenset(i for i, byte in enumerate(reached.read_bytes()) if byte)
+            entries = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        if not entries:
+            if end != 'passed':
+                say(f'left out: {test.name} {end} without any defect')
+                return []
+            return [Case(test, '', seconds, rest)]
+        # What the program's start and end reach, any of its cases would.
+        always = rest.union(*(e['reached'] for e in entries if not e['case']))
+        for entry in entries:
+            if not entry['passed']:
+                say(f'left out: {test.name}: {entry["case"]}, which fails without any defect')
+        return [Case(test, e['case'], e['seconds'], always.union(e['reached'])) for e in entries if e['case'] and e['passed']]
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return [case for cases in pool.map(look, tests) for case in cases]
+
+
+class Trials:
+    def __init__(self, cases, patience):
+        self.cases = cases
+        self.patience = patience  # seconds of tests, as they take without defects, for each defect
+
+    def try_defect(self, number):
+        """(what happened, in which test); what happened is 'not reached' or 'survived' if none noticed."""
+        cases = sorted((c for c in self.cases if number in c.reached), key=lambda c: c.seconds)
+        if not cases:
+            return 'not reached', ''
+        spent, low = 0.0, 0.0
+        for high in ROUNDS:
+            groups = {}
+            for case in cases:
+                if low <= case.seconds < high and spent <= self.patience:
+                    spent += case.seconds
+                    groups.setdefault(id(case.test), []).append(case)
+            low = high
+            for group in sorted(groups.values(), key=lambda g: sum(c.seconds for c in g)):
+                test = group[0].test
+                limit = 5 + 5 * sum(c.seconds for c in group)
+                end = test.run({'PLANTED_DEFECT': str(number)}, limit, group if group[0].name else ())
+                if end != 'passed':
+                    return end, f'{test.name}: {group[0].name if len(group) == 1 else f"one of {len(group)}"}'
+        return 'survived', f'{len(cases)} cases' + (', not all run' if spent > self.patience else '')
+
+    def run(self, numbers, jobs, tell):
+        """Until all are tried, or the user interrupts it."""
+        with ThreadPoolExecutor(jobs) as pool:
+            tried = {pool.submit(self.try_defect, number): number for number in numbers}
+            try:
+                for future in as_completed(tried):
+                    tell(tried[future], *future.result())
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)

@@ -1,0 +1,160 @@
+"""A copy of the sources with defects planted, and its build."""
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from rules import places_of, rewritten
+
+HERE = Path(__file__).resolve().parent
+# Nothing that no test of these rooms needs; what is left is compiled with little optimisation.
+OPTIONS = [
+    '-Dtests=enabled', '-Doptimization=1', '-Db_pch=true', '-Dwarning_level=0', '-Dbench=disabled', '-Dtool=disabled',
+    '-Dexamples=disabled', '-Dpython=disabled', '-Dmpi=disabled', '-Dyaksa=disabled', '-Dcuda=disabled', '-Dhip=disabled',
+    '-Dze=disabled', '-Darch_seq=avx512',
+]
+WRAPPER = re.compile(r'ucd_planted::\w+(?:<[^()]*>)?\((\d+)')
+POSITION = re.compile(r'([^\s:,]+\.(?:h|hpp|cpp)):(\d+):(\d+)')
+
+
+def run(*command, **settings):
+    return subprocess.run(command, text=True, capture_output=True, check=True, **settings).stdout
+
+
+class Workplace:
+    """A copy of the repository, and its build."""
+
+    def __init__(self, root, folder):
+        self.root = root
+        self.source = folder / 'source'
+        self.build = folder / 'build'
+        self.originals = {}  # file: its text when it was looked at
+        self.places = {}     # file: its places that are wrapped
+        self.spans = {}      # file: their offsets in the rewritten text
+        self.texts = {}      # file: the rewritten text
+
+    def copy(self):
+        """Brings the copy up to date. Files with defects are written by `write`."""
+        names = run('git', 'ls-files', '-co', '--exclude-standard', cwd=self.root).split('\n')
+        wanted = {n for n in names if n and (self.root / n).is_file()}
+        for name in sorted(wanted):
+            if name not in self.places:
+                text = (self.root / name).read_bytes()
+                if name == 'test/support/test_main.cpp':
+                    text += f'\n#include "{HERE / "listener.h"}"\n'.encode()
+                self.put(name, text, executable=os.access(self.root / name, os.X_OK))
+        for path in list(self.source.rglob('*')):
+            if path.is_file() and str(path.relative_to(self.source)) not in wanted:
+                path.unlink()
+
+    def put(self, name, text, executable=False):
+        path = self.source / name
+        if path.exists() and path.read_bytes() == text:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+        path.chmod(0o755 if executable else 0o644)
+
+    def find(self, folders):
+        """All places of these folders, with their defects numbered."""
+        places = []
+        for folder in folders:
+            for path in sorted((self.root / folder).rglob('*')):
+                if path.suffix in {'.h', '.cpp'}:
+                    name = str(path.relative_to(self.root))
+                    self.originals[name] = path.read_bytes()
+                    places += places_of(name, self.originals[name])
+        number = 1
+        for place in places:
+            place.first = number
+            for defect in place.defects:
+                defect.number = number
+                number += 1
+        return places
+
+    def write(self, places):
+        """Plants these places, and no other ones."""
+        for place in places:
+            self.places.setdefault(place.file, []).append(place)
+        for file, these in self.places.items():
+            self.write_file(file, these)
+
+    def write_file(self, file, places):
+        whole, text, spans = rewritten(self.originals[file], places, HERE / 'planted.h')
+        self.texts[file], self.spans[file] = text, spans
+        self.put(file, whole)
+
+    def configure(self):
+        if not (self.build / 'build.ninja').exists():
+            subprocess.run(['meson', 'setup', self.build, self.source, *OPTIONS], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+
+    def compile(self, targets, jobs, say):
+        """Builds the targets; leaves out places that do not compile. Returns those."""
+        dropped = []
+        while True:
+            start = time.monotonic()
+            done = subprocess.run(['ninja', '-C', self.build, f'-j{jobs}', '-k', '0', *targets], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, check=False)
+            (self.build / 'planted-compile.log').write_text(done.stdout)
+            say(f'compiled for {time.monotonic() - start:.0f} s')
+            if done.returncode == 0:
+                return dropped
+            bad = self.blamed(done.stdout)
+            if not bad:
+                raise SystemExit(f'plant-defects: the copy does not compile; see {self.build / "planted-compile.log"}')
+            say(f'{len(bad)} places do not compile, and are left out')
+            dropped += bad
+            for file in {p.file for p in bad}:
+                self.places[file] = [p for p in self.places[file] if p not in bad]
+                self.write_file(file, self.places[file])
+
+    def blamed(self, log):
+        """The places that the compiler's messages are about: those whose number an error shows; failing that, the narrowest
+        place at a position that it mentions, those on such a line, or those of the lines that follow the error's."""
+        blocks, block = [], []
+        for line in log.split('\n'):
+            if line.startswith(('[', 'FAILED:', 'ninja:')) or ': error:' in line:
+                blocks.append(block)
+                block = []
+            block.append(line)
+        blocks.append(block)
+        bad = []
+        for block in blocks:
+            if any(': error:' in line for line in block):
+                bad += [p for p in self.blamed_by(block) if p not in bad]
+        return bad
+
+    def blamed_by(self, block):
+        shown = {int(n) for line in block if ': error:' in line for n in WRAPPER.findall(line)}
+        if shown:
+            return [p for places in self.places.values() for p in places if p.first in shown]
+        positions = [(self.name_of(m[1]), int(m[2]), int(m[3])) for line in block for m in POSITION.finditer(line)]
+        found = next((p for p in (self.at(*position) for position in positions) if p), None)
+        if found:
+            return [found]
+        on_lines = [p for position in positions for p in self.on_lines(*position[:2], 1)]
+        return on_lines or [p for position in positions for p in self.on_lines(*position[:2], 20)]
+
+    def name_of(self, path):
+        full = os.path.normpath(self.build / path)
+        return os.path.relpath(full, self.source)
+
+    def offset(self, file, line, column):
+        lines = self.texts[file].split(b'\n')
+        return sum(len(x) + 1 for x in lines[:line - 1]) + column - 1
+
+    def at(self, file, line, column):
+        if file not in self.texts:
+            return None
+        offset = self.offset(file, line, column)
+        around = [(end - begin, place) for place, begin, end in self.spans[file] if begin <= offset < end]
+        return min(around, key=lambda a: a[0])[1] if around else None
+
+    def on_lines(self, file, line, lines):
+        if file not in self.texts:
+            return []
+        begin, end = self.offset(file, line, 1), self.offset(file, line + lines, 1)
+        return [place for place, first, last in self.spans[file] if first < end and last > begin]
