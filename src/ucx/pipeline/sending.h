@@ -101,9 +101,9 @@ private:
     Route route_ = Route::host;
     std::unique_ptr<RingOffer> refuse_, accept_; // while the receiver may be asked
     std::list<Chunk> ring_chunks_;
-    Block first_block_;                    // of the ring
-    bool exposed_ = false;                 // the buffer itself is opened
-    ucd_ipc_handle_t offered_ = {};        // of the buffer, or of the first block
+    Block first_block_;             // of the ring
+    bool exposed_ = false;          // the buffer itself is opened
+    ucd_ipc_handle_t offered_ = {}; // of the buffer, or of the first block
     Stage stage_ = Stage::starting;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
