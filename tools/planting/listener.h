@@ -1,5 +1,5 @@
-// Writes, for each test case of a Catch2 program, how long it took and which defects it reached: a line of JSON each, to
-// the file that PLANTED_LOG names. Included at the end of test_main.cpp.
+// Writes, for each test case of a Catch2 program, how long it took and which defects it reached: a
+// line of JSON each, to the file that PLANTED_LOG names. Included at the end of test_main.cpp.
 #pragma once
 
 #include "planted.h"
@@ -41,7 +41,8 @@ private:
         std::ofstream log(std::getenv("PLANTED_LOG"), std::ios::app);
         log << "{\"case\": \"";
         for (const char c : name) log << (c == '"' || c == '\\' ? "\\" : "") << c;
-        log << "\", \"seconds\": " << seconds << ", \"passed\": " << (passed ? "true" : "false") << ", \"reached\": [";
+        log << "\", \"seconds\": " << seconds << ", \"passed\": " << (passed ? "true" : "false")
+            << ", \"reached\": [";
         struct stat about;
         if (::stat(std::getenv("PLANTED_MAP"), &about) != 0) std::abort();
         const char *comma = "";

@@ -1,5 +1,6 @@
-// What the sources with planted defects call. PLANTED_DEFECT says which of them is there in this process; none else.
-// With PLANTED_MAP, a file of as many bytes as there are defects, all are absent, and what is reached gets a 1.
+// What the sources with planted defects call. PLANTED_DEFECT says which of them is there in this
+// process; none else. With PLANTED_MAP, a file of as many bytes as there are defects, all are
+// absent, and what is reached gets a 1.
 #pragma once
 
 #include <algorithm>
@@ -47,11 +48,16 @@ inline int chosen_number() {
     return is_here(number);
 }
 // In the value of a constant that the compiler would work out if it could.
-[[gnu::always_inline]] inline bool chosen(long number) { return is_here(static_cast<int>(number)); }
+[[gnu::always_inline]] inline bool chosen(long number) {
+    return is_here(static_cast<int>(number));
+}
 
 #define UCD_PLANTED_BINARY(name, sign, defect)                                                     \
     template <class N, class A, class B>                                                           \
-        requires requires(const A &a, const B &b) { a sign b; a defect b; }                        \
+    requires requires(const A &a, const B &b) {                                                    \
+        a sign b;                                                                                  \
+        a defect b;                                                                                \
+    }                                                                                              \
     [[gnu::always_inline]] constexpr auto name(N number, const A &a, const B &b)                   \
         ->std::remove_cvref_t<decltype(a sign b)> {                                                \
         return chosen(number) ? a defect b : a sign b;                                             \
@@ -69,13 +75,21 @@ inline int chosen_number() {
     }
 
 template <class A, class B>
-[[gnu::always_inline]] constexpr bool last_but_oneless(const A &a, const B &b) { return a < b && a + 1 != b; }
+[[gnu::always_inline]] constexpr bool last_but_oneless(const A &a, const B &b) {
+    return a < b && a + 1 != b;
+}
 template <class A, class B>
-[[gnu::always_inline]] constexpr bool last_but_oneless_equal(const A &a, const B &b) { return a < b; }
+[[gnu::always_inline]] constexpr bool last_but_oneless_equal(const A &a, const B &b) {
+    return a < b;
+}
 template <class A, class B>
-[[gnu::always_inline]] constexpr bool last_but_onegreater(const A &a, const B &b) { return a > b && a - 1 != b; }
+[[gnu::always_inline]] constexpr bool last_but_onegreater(const A &a, const B &b) {
+    return a > b && a - 1 != b;
+}
 template <class A, class B>
-[[gnu::always_inline]] constexpr bool last_but_onegreater_equal(const A &a, const B &b) { return a > b; }
+[[gnu::always_inline]] constexpr bool last_but_onegreater_equal(const A &a, const B &b) {
+    return a > b;
+}
 
 UCD_PLANTED_RELATION(less, <, <=, >=)
 UCD_PLANTED_RELATION(less_equal, <=, <, >)
@@ -95,7 +109,10 @@ UCD_PLANTED_BINARY(bit_or, |, &)
 
 #define UCD_PLANTED_COMPOUND(name, sign, defect)                                                   \
     template <class N, class A, class B>                                                           \
-        requires requires(A &a, const B &b) { a sign b; a defect b; }                              \
+    requires requires(A & a, const B &b) {                                                         \
+        a sign b;                                                                                  \
+        a defect b;                                                                                \
+    }                                                                                              \
     [[gnu::always_inline]] constexpr A &name(N number, A &a, const B &b) {                         \
         if (chosen(number))                                                                        \
             a defect b;                                                                            \

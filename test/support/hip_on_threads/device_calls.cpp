@@ -46,6 +46,7 @@ hipError_t done(gpuError_t error) {
     case gpuErrorRefused: return done(hipErrorInvalidValue);
     case gpuErrorInvalidHandle: return done(hipErrorInvalidHandle);
     case gpuErrorFailed: return done(hipErrorLaunchFailure);
+    case gpuErrorNotSupported: return done(hipErrorNotSupported);
     }
     return done(hipErrorUnknown);
 }

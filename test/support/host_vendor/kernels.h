@@ -57,8 +57,8 @@ T load(uintptr_t address) {
     __builtin_memcpy(&value, hostgpu::device_memory(address, sizeof(T)), sizeof(T));
     return value;
 }
-// Not for the thread sanitizer: kernels may write the same bytes to one place at once, as calls that
-// are not ordered do in tests.
+// Not for the thread sanitizer: kernels may write the same bytes to one place at once, as calls
+// that are not ordered do in tests.
 template <class T>
 __attribute__((no_sanitize("thread"))) void store(uintptr_t address, T value) {
     hostgpu::require_aligned(address, sizeof(T));
