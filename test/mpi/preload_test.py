@@ -160,12 +160,12 @@ class WithAnotherTool(unittest.TestCase):
 
     def test_each_sees_what_the_one_before_calls(self):
         statistics, before = self.counted(EXCHANGE, COUNTER, PRELOAD)
-        _, after = self.counted(EXCHANGE, PRELOAD, COUNTER)
+        statistics_after, after = self.counted(EXCHANGE, PRELOAD, COUNTER)
         self.assertEqual(before['Isend'], (sum(statistics['Isend']), before['Isend'][1]))
         self.assertEqual(after['Isend'][0], before['Isend'][0])
         self.assertLess(after['Isend'][1], before['Isend'][1])
         self.assertEqual(before['Pack'][0], sum(statistics['Pack']))
-        # Which types are worth it is measured, and not the same in each run.
+        self.assertEqual(after['Pack'][0], statistics_after['Pack'][1])
         self.assertLess(after['Pack'][0], before['Pack'][0])
 
     def test_collective_calls(self):
