@@ -10,13 +10,24 @@
 
 namespace ucd_mpi {
 
+// Times of a byte, in seconds. MPI's and UCD's are of packing it and unpacking it.
 struct Comparison {
-    double mpi_to_ucd = 1;   // time of MPI's packing and unpacking, divided by UCD's
-    double copy_seconds = 0; // of a byte
+    double mpi = 0, ucd = 0, copy = 0;
+    double first_use =
+        0; // seconds that UCD's first calls with the type took longer than later ones
 };
 
-// `bytes` is how much is usually moved at once. Takes some milliseconds. Nothing if the type
-// stretches too far, or MPI fails.
-std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes);
+struct Effort {
+    std::uintptr_t max_bytes; // moved at once
+    MPI_Count max_span;       // of memory, from the first byte of the items to the last
+    int rounds;               // at least 2, of which the shortest counts
+};
+inline constexpr Effort thorough = {256 << 10, 64 << 20, 5}; // takes some milliseconds
+inline constexpr Effort brief = {64 << 10, 4 << 20, 2};      // takes as long as a few messages
+
+// `bytes` is how much is usually moved at once. Nothing if the type stretches too far, or MPI
+// fails.
+std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes,
+                                  const Effort &effort);
 
 } // namespace ucd_mpi

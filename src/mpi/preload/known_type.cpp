@@ -78,7 +78,7 @@ int on_free(MPI_Datatype, int, void *value, void *) {
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
 int make_keyval() {
-    static const int made = [] {
+    static const int made = []() -> int {
         int key = MPI_KEYVAL_INVALID;
         if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS ||
             PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
@@ -222,11 +222,23 @@ void KnownType::learn(MPI_Datatype datatype) {
     const auto begin = std::chrono::steady_clock::now();
     const State state = read(datatype);
     const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
-    bytes_to_pay_ = bytes_for_nanosecond * static_cast<std::uint64_t>(time.count());
     bytes_seen_ = 0; // from here on, what is moved here
     MPI_Count size = 0;
-    if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS) shape_ = shape_of(datatype, size);
+    if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS) {
+        shape_ = shape_of(datatype, size);
+        if (state == State::taken)
+            bytes_to_pay_ =
+                gain_of(datatype).bytes_to_pay(static_cast<std::uint64_t>(time.count()));
+    }
     state_.store(state, std::memory_order_release);
+}
+
+// By the first type of each shape.
+Gain KnownType::gain_of(MPI_Datatype datatype) const {
+    if (const std::optional<Gain> known = known_gain(shape_)) return *known;
+    const Gain gain = measure_gain(datatype, converted_.type);
+    remember_gain(shape_, gain);
+    return gain;
 }
 
 KnownType::State KnownType::read(MPI_Datatype datatype) {

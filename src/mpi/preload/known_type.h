@@ -77,6 +77,7 @@ private:
     enum class State : std::uint8_t { fresh, left, taken };
     State read(MPI_Datatype datatype);
     void learn(MPI_Datatype datatype);
+    Gain gain_of(MPI_Datatype datatype) const;
     void count_until_paid(std::uintptr_t bytes);
     bool find_layout();
     void find_signature(bool gain);

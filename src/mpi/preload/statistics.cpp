@@ -59,8 +59,8 @@ struct Sum {
             estimated = false;
             return;
         }
-        saved += time * (comparison->mpi_to_ucd - 1);
-        if (!is_packing(call)) saved -= static_cast<double>(moved.bytes) * comparison->copy_seconds;
+        saved += time * (comparison->mpi / comparison->ucd - 1);
+        if (!is_packing(call)) saved -= static_cast<double>(moved.bytes) * comparison->copy;
     }
     void add(const Sum &other) {
         times += other.times;
@@ -144,7 +144,7 @@ void print_statistics(int rank) {
         for (const Moved &moved : row.moved) sizes.add(Call::Pack, moved, std::nullopt);
         std::optional<Comparison> comparison;
         if (sizes.times > 0 && row.datatype != MPI_DATATYPE_NULL && row.type != UCD_TYPE__NULL)
-            comparison = compare(row.datatype, row.type, sizes.bytes / sizes.times);
+            comparison = compare(row.datatype, row.type, sizes.bytes / sizes.times, thorough);
         if (row.datatype != MPI_DATATYPE_NULL) PMPI_Type_free(&row.datatype);
         if (row.type != UCD_TYPE__NULL) ucd_free(&row.type);
         for (int call = 0; call < call_count; ++call) {

@@ -10,7 +10,8 @@ namespace ucd_mpi {
 inline constexpr std::uint64_t bytes_to_learn = 8 << 10;
 // So much, if that did not pay for the last type of the same size and extent.
 inline constexpr std::uint64_t bytes_to_learn_again = 1 << 20;
-// It pays if so many bytes are moved for each nanosecond that reading the type took.
+// It pays if so many bytes are moved for each nanosecond that reading the type took, where the gain
+// could not be measured.
 #ifdef OPEN_MPI
 inline constexpr std::uint64_t bytes_for_nanosecond = 1;
 #else

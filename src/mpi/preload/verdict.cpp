@@ -1,5 +1,9 @@
 #include "preload/verdict.h"
 
+#include "preload/comparison.h"
+#include "preload/tuning.h"
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -7,16 +11,24 @@
 namespace ucd_mpi {
 namespace {
 
-// Shapes that did not pay. A later one takes the place of an earlier one.
+// What is remembered of shapes. A later one takes the place of an earlier one. The members are
+// stored one by one: what another thread reads between may belong to two shapes, and then one type
+// is read too early or too late.
 constexpr std::size_t remembered = 256;
-std::array<std::atomic<Shape>, remembered> shapes;
+struct Row {
+    std::atomic<Shape> did_not_pay;
+    std::atomic<Shape> measured;
+    std::atomic<Gain> gain;
+};
+static_assert(std::atomic<Gain>::is_always_lock_free);
+std::array<Row, remembered> rows;
 
-std::atomic<Shape> &slot_of(Shape shape) {
-    return shapes[shape >> 32 & (remembered - 1)];
+Row &row_of(Shape shape) {
+    return rows[shape >> 32 & (remembered - 1)];
 }
 
 bool is_remembered(Shape shape) {
-    return slot_of(shape).load(std::memory_order_relaxed) == shape;
+    return row_of(shape).did_not_pay.load(std::memory_order_relaxed) == shape;
 }
 
 // A verdict may be wrong, so it is asked in vain once in so many times.
@@ -33,6 +45,33 @@ Shape shape_of(MPI_Datatype datatype, MPI_Count size) {
     return mixed | 1; // 0 is none
 }
 
+std::uint64_t Gain::bytes_to_pay(std::uint64_t nanoseconds) const {
+    constexpr double never = 1e18;
+    const double spent = static_cast<double>(nanoseconds) + first_use;
+    return static_cast<std::uint64_t>(per_byte > 0 ? std::min(never, spent / per_byte) : never);
+}
+
+Gain measure_gain(MPI_Datatype datatype, ucd_type_t type) {
+    const auto measured = compare(datatype, type, brief.max_bytes, brief);
+    if (!measured) return {1 / static_cast<float>(bytes_for_nanosecond), 0};
+    constexpr double nanoseconds = 1e9;
+    return {
+        static_cast<float>(nanoseconds * ((measured->mpi - measured->ucd) / 2 - measured->copy)),
+        static_cast<float>(nanoseconds * measured->first_use)};
+}
+
+std::optional<Gain> known_gain(Shape shape) {
+    const Row &row = row_of(shape);
+    if (row.measured.load(std::memory_order_acquire) != shape) return std::nullopt;
+    return row.gain.load(std::memory_order_relaxed);
+}
+
+void remember_gain(Shape shape, const Gain &gain) {
+    Row &row = row_of(shape);
+    row.gain.store(gain, std::memory_order_relaxed);
+    row.measured.store(shape, std::memory_order_release);
+}
+
 bool did_not_pay(Shape shape) {
     if (!is_remembered(shape)) return false;
     [[gnu::tls_model("initial-exec")]] thread_local unsigned asked = 0;
@@ -41,9 +80,9 @@ bool did_not_pay(Shape shape) {
 
 void remember_verdict(Shape shape, bool paid) {
     if (!paid)
-        slot_of(shape).store(shape, std::memory_order_relaxed);
+        row_of(shape).did_not_pay.store(shape, std::memory_order_relaxed);
     else if (is_remembered(shape))
-        slot_of(shape).store(0, std::memory_order_relaxed);
+        row_of(shape).did_not_pay.store(0, std::memory_order_relaxed);
 }
 
 } // namespace ucd_mpi
