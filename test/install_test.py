@@ -105,7 +105,8 @@ class Install(unittest.TestCase):
         self.assertIn(('libucd', 'libstdc++'), needs)
         # Nothing that is installed with UCX or MPI is missing, and nothing else is listed.
         for library, needed in (('ucd-ucx', 'UCX'), ('ucd-ucx', 'libsodium'),
-                                ('ucd-mpi-mpich', 'mpich'), ('ucd-mpi-openmpi', 'openmpi')):
+                                ('ucd-mpi-mpich', 'mpich'), ('ucd-mpi-openmpi', 'openmpi'),
+                                ('ucd-mpi-abi', 'abi')):
             there = next(self.installed.rglob(f'{library}.pc'), None) is not None
             self.assertEqual((f'lib{library}', needed) in needs, there, library)
 
@@ -133,6 +134,7 @@ class Install(unittest.TestCase):
                 ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h')),
                 ('libucd-mpi-mpich.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
                 ('libucd-mpi-openmpi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
+                ('libucd-mpi-abi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
                 ('libucd-yaksa.so', '(ucd_)?yaksa_', 'UCD_YAKSA_', ('ucd-yaksa/yaksa.h',))):
             path = self.library / library
             if not path.exists():
@@ -150,7 +152,8 @@ class Install(unittest.TestCase):
             self.assertNotIn(' UNIQUE ', run('readelf', '--dyn-syms', '-W', path))
 
     def test_the_soname_is_that_of_the_abi(self):
-        for library in ('libucd', 'libucd-ucx', 'libucd-mpi-mpich', 'libucd-mpi-openmpi', 'libucd-yaksa'):
+        for library in ('libucd', 'libucd-ucx', 'libucd-mpi-mpich', 'libucd-mpi-openmpi', 'libucd-mpi-abi',
+                        'libucd-yaksa'):
             path = self.library / f'{library}.so'
             if path.exists():
                 self.assertIn(f'Library soname: [{library}.so.{self.abi_version()}]',

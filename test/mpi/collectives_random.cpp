@@ -18,7 +18,7 @@ namespace ucdtest {
 namespace {
 
 // MPICH 4.0.2 over UCX fails itself for some types of more than one fragment of 8 KiB.
-#ifdef MPICH_VERSION
+#ifdef MPI_IS_MPICH
 constexpr int max_elements = 150;
 #else
 constexpr int max_elements = 3000;

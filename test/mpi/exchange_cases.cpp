@@ -187,7 +187,7 @@ void external_form() {
     const std::vector<Kind> kinds = {
         {MPI_CHAR, 1, 1},  {MPI_SHORT, 2, 2},
         {MPI_FLOAT, 4, 4}, {MPI_DOUBLE, 8, 8},
-#ifndef MPICH_VERSION // which MPICH 4.0.2 is aborted by
+#ifndef MPI_IS_MPICH // which MPICH 4.0.2 and 5.0.2 are aborted by
         {MPI_2INT, 8, 4},  {MPI_C_DOUBLE_COMPLEX, 16, 8},
 #endif
     };

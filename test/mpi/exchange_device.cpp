@@ -96,7 +96,7 @@ void exchange(const Kind &kind, Exchange call, int count, bool from_device, bool
     int size = 0;
     MPI_OK(MPI_Type_get_extent(kind.datatype, &lb, &extent));
     MPI_OK(MPI_Type_size(kind.datatype, &size));
-#ifdef MPICH_VERSION // 4.0.2 over UCX fails itself for types with gaps
+#ifdef MPI_IS_MPICH // 4.0.2 over UCX fails itself for types with gaps
     if (size != extent && count > 500) return;
 #endif
     const auto items = static_cast<std::size_t>(count), step = static_cast<std::size_t>(extent);

@@ -51,7 +51,7 @@ bool mpi_agrees(Message &m) {
 }
 
 // MPICH 4.0.2 over UCX fails itself for some types of more than one fragment of 8 KiB.
-#ifdef MPICH_VERSION
+#ifdef MPI_IS_MPICH
 constexpr std::size_t max_message = 7 << 10;
 #else
 constexpr std::size_t max_message = 1 << 20;
@@ -82,9 +82,9 @@ void check_packing(Message &m) {
     }
 }
 
-// MPICH 4.0.2 is aborted by structs.
+// MPICH is aborted by structs.
 bool has_external_form(const Recipe &recipe) {
-#ifdef MPICH_VERSION
+#ifdef MPI_IS_MPICH
     return to_text(recipe).find("structure") == std::string::npos;
 #else
     return static_cast<void>(recipe), true;
