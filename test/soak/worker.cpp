@@ -143,8 +143,7 @@ void Worker::flatten() {
 void Worker::batch() {
     Case one("soak batch", rng_.bits());
     BatchMoves moves(one);
-    for (std::size_t i = rng_.below(max_of_a_batch) + 1; i > 0; --i)
-        moves.add_range(any().subject);
+    for (std::size_t i = rng_.below(max_of_a_batch) + 1; i > 0; --i) moves.add_range(any().subject);
     moves.allocate(memory(), memory());
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
@@ -208,9 +207,12 @@ void Worker::move_much() {
     packed.send();
     Case one("soak much", rng_.bits());
     std::uintptr_t actual = 0;
-    one.succeed(
-        call_pack(rng_, typed.real_base(), 1, type.get(), 0, packed.real_base(), bytes, &actual),
-        "a large pack");
+    ucd_request_t request = UCD_REQUEST__NULL;
+    one.succeed(ucd_ipack(typed.real_base(), 1, type.get(), 0, packed.real_base(), bytes, &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, &request),
+                "a large pack");
+    one.succeed(finish(rng_, request), "a large pack");
+    if (actual != bytes) one.fail("a large pack moved ", actual, " bytes");
     typed.fetch();
     packed.fetch();
     require_intact(one, packed, "a large pack");
