@@ -116,7 +116,7 @@ std::vector<soak::MemoryUse> sample_until_end(Shared &shared, const Options &o, 
 
 // Of each kind of memory, what may be more in a quarter without a reason to worry: what allocators
 // keep, and what the random types of that time happen to need.
-bool judge(const std::vector<soak::MemoryUse> &samples) {
+bool judge(const std::vector<soak::MemoryUse> &samples, unsigned threads) {
     struct Kind {
         const char *name;
         std::uint64_t soak::MemoryUse::*member;
@@ -125,7 +125,7 @@ bool judge(const std::vector<soak::MemoryUse> &samples) {
     constexpr std::uint64_t mib = 1 << 20;
     const Kind kinds[] = {{"resident bytes", &soak::MemoryUse::resident, 16 * mib},
                           {"bytes of malloc", &soak::MemoryUse::allocated, 8 * mib},
-                          {"allocations", &soak::MemoryUse::allocations, 20000},
+                          {"allocations", &soak::MemoryUse::allocations, 1000 * threads},
                           {"device memory", &soak::MemoryUse::device,
                            mock::backend.name == std::string("hostgpu") ? 64 : 16 * mib}};
     bool grew = false;
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
                 static_cast<unsigned long long>(o.seed), o.threads,
                 o.on_devices ? mock::backend.name : "host",
                 static_cast<unsigned long long>(shared.steps.load()), shared.failed ? "no" : "yes");
-    const bool steady = judge(samples);
+    const bool steady = judge(samples, o.threads);
     const bool ended = ucd_finalize() == UCD_SUCCESS;
     return !shared.failed && steady && ended ? 0 : 1;
 }

@@ -12,11 +12,12 @@ using namespace ucdtest;
 namespace soak {
 namespace {
 
-constexpr std::size_t max_types = 24, max_outstanding = 6, max_of_a_batch = 12;
+constexpr std::size_t max_types = 24, max_outstanding = 6, max_of_a_batch = 12, max_count = 4;
 
 RecipeOptions options_of(ucd_op_t op, bool on_devices) {
     RecipeOptions options = on_devices ? device_options(op) : RecipeOptions();
-    options.max_bytes = 4096;
+    // So few blocks that copy engines take all of them, wherever a hint chooses these.
+    options.max_bytes = 1024;
     options.max_span = 32768;
     options.unpack_safe = true;
     return options;
@@ -60,7 +61,7 @@ Worker::Subject &Worker::any() {
 void Worker::replace_a_type() {
     Case one("soak type", rng_.bits());
     auto made = std::make_shared<Subject>(
-        with_elements(random_subject(one, options_of(UCD_OP__REPLACE, on_devices_))));
+        with_elements(random_subject(one, options_of(UCD_OP__REPLACE, on_devices_), max_count)));
     if (types_.empty() || (types_.size() < max_types && rng_.chance(70)))
         types_.push_back(std::move(made));
     else
@@ -85,7 +86,7 @@ void Worker::move_in_pieces() {
 void Worker::reduce() {
     ucd_op_t op = random_device_op(rng_);
     Case one("soak reduction", rng_.bits());
-    const Subject what = with_elements(random_subject(one, options_of(op, true)));
+    const Subject what = with_elements(random_subject(one, options_of(op, true), max_count));
     DeviceBuffer typed(rng_, what.subject.range, memory());
     DeviceBuffer packed(rng_, {0, static_cast<std::intptr_t>(what.subject.size())}, memory());
     const DeviceMove move{one, op, what, typed, packed, 0, what.subject.size()};
