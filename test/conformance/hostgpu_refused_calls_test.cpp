@@ -283,7 +283,7 @@ TEST_CASE("each call of the runtime fails once: memory of the library's, and of 
         const bool all_called = hostgpu::failing_call.exchange(0) > 0;
         int failed = 0;
         INFO(hostgpu::refused_call.load() << ", " << ucd_last_error());
-        for (const int rc : rcs) {
+        for (const int &rc : rcs) {
             INFO(ucd_strerror(rc));
             // A driver that will not share memory again, by which an open handle of this process is
             // compared, is taken to say that the memory is gone: CORRUPT.
