@@ -92,11 +92,13 @@ hipError_t hipGetDeviceCount(int *count) {
 }
 
 hipError_t hipGetDevice(int *device) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     *device = ucd::hostgpu::current_device;
     return done(hipSuccess);
 }
 
 hipError_t hipSetDevice(int device) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     if (device < 0 || device >= mock::device_count) return done(hipErrorInvalidDevice);
     ucd::hostgpu::current_device = device;
     return done(hipSuccess);
@@ -171,6 +173,7 @@ hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *stat
 }
 
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     return done(hipSuccess);
 }
 
@@ -180,12 +183,14 @@ hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *) {
 hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus *status,
                                       unsigned long long *, hipGraph_t *graph,
                                       const hipGraphNode_t **, size_t *) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     *status = hipStreamCaptureStatusActive;
     *graph = reinterpret_cast<hipGraph_t>(stream_of(stream));
     return done(hipSuccess);
 }
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     *device = stream_of(stream)->device();
     return done(hipSuccess);
 }

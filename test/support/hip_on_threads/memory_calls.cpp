@@ -92,6 +92,7 @@ hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *copy, hipStream_t stream) {
 // What memory is --------------------------------------------------------------
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *address) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     ++mock::counts.queries;
     *attributes = {};
     mock::Allocation a;
@@ -117,6 +118,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
 }
 
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *start, size_t *bytes, hipDeviceptr_t address) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     mock::Allocation a;
     if (knobs.hides_ranges || !is_in(address, a)) return done(hipErrorInvalidValue);
     *start = a.address;
@@ -130,6 +132,7 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t *start, size_t *bytes, hipDevice
 
 hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocation *location,
                            void *address) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     bool may_write = false;
     if (!knobs.rights_are_of_ranges) return done(hipErrorInvalidValue);
     const hipError_t error = rights(*location, address, may_write);
@@ -140,6 +143,7 @@ hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocation *loca
 // Pools are addresses that are in them.
 hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
                                   hipDeviceptr_t address) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     mock::Allocation a;
     if (attribute != HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE || !is_in(address, a) ||
         knobs.rights_are_of_ranges)
@@ -150,6 +154,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
 
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags *flags, hipMemPool_t pool,
                                hipMemLocation *location) {
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     bool may_write = false;
     const hipError_t error = rights(*location, pool, may_write);
     *flags = may_write ? hipMemAccessFlagsProtReadWrite : hipMemAccessFlagsProtNone;

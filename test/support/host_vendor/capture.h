@@ -4,6 +4,7 @@
 
 #include "support/fake_device/fake_driver.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,14 @@ Graph end_capture(mock::Stream &stream);
 // For as long as the graph that the stream is being captured into.
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what);
 void replay(const Graph &graph, mock::Stream &stream);
+
+// n: the n-th call of the runtime from now on fails, whichever it is. 0: none.
+extern std::atomic<int> failing_call;
+// The name of the last one that failed so.
+extern std::atomic<const char *> refused_call;
+
+// What the runtime has given out and not got back.
+extern std::atomic<int> live_streams, live_events;
 
 // Bytes of lists that have been uploaded since the last call.
 std::size_t uploaded_bytes();

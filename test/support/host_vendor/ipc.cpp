@@ -38,7 +38,7 @@ Open &opened() {
 gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t *handle, void *memory) {
     mock::Shared shared;
     static_assert(sizeof shared <= sizeof *handle);
-    if (is_failing_one(mock::knobs.failing_export)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_export) || is_refused()) return gpuErrorRefused;
     if (!mock::share(memory, shared)) return gpuErrorInvalidHandle;
     ++mock::counts.exports;
     *handle = {};
@@ -51,6 +51,7 @@ gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned
         --mock::knobs.failing_opens;
         return gpuErrorRefused;
     }
+    if (is_refused()) return gpuErrorRefused;
     mock::Shared shared;
     std::memcpy(&shared, handle.bytes, sizeof shared);
     if (!mock::reaches(current_device, ucd::MemoryKind::device, shared.device))

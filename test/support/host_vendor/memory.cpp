@@ -13,7 +13,7 @@ namespace {
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
     const ucdtest::SpareAllocations spared;
     const bool refused =
-        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
+        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory || is_refused();
     *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
     if (*memory == nullptr) return gpuErrorMemoryAllocation;
     ++mock::counts.allocations;
@@ -24,7 +24,7 @@ gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
 gpuError_t release(void *memory) {
     mock::release(memory);
     --mock::counts.live_allocations;
-    return gpuSuccess;
+    return is_refused() ? gpuErrorRefused : gpuSuccess;
 }
 
 } // namespace

@@ -25,6 +25,16 @@ bool is_failing_one(std::atomic<int> &knob) {
     return false;
 }
 
+std::atomic<int> failing_call{0}, live_streams{0}, live_events{0};
+
+std::atomic<const char *> refused_call{""};
+
+bool is_refused(const char *call) {
+    if (!is_failing_one(failing_call)) return false;
+    refused_call = call;
+    return true;
+}
+
 namespace {
 
 // Work of a stream by number, and what failed of it.
@@ -233,29 +243,34 @@ gpuError_t gpuGetLastError() {
 }
 
 gpuError_t gpuDeviceGetAttribute(int *value, int, int) {
+    if (is_refused()) return gpuErrorRefused;
     *value = ucd::hostgpu::processors;
     return gpuSuccess;
 }
 
 gpuError_t gpuDeviceGetStreamPriorityRange(int *lowest, int *highest) {
+    if (is_refused()) return gpuErrorRefused;
     *lowest = 0;
     *highest = -1;
     return gpuSuccess;
 }
 
 gpuError_t gpuDeviceCanAccessPeer(int *can, int, int) {
+    if (is_refused()) return gpuErrorRefused;
     *can = mock::knobs.peers;
     return gpuSuccess;
 }
 
 gpuError_t gpuDeviceEnablePeerAccess(int, unsigned) {
+    if (is_refused()) return gpuErrorRefused;
     return mock::knobs.peers ? gpuSuccess : gpuErrorRefused;
 }
 
 gpuError_t gpuStreamCreateWithPriority(gpuStream_t *stream, unsigned, int) {
-    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_handle) || is_refused()) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *stream = new mock::Stream(current_device);
+    ++live_streams;
     return gpuSuccess;
 }
 
@@ -266,15 +281,18 @@ gpuError_t gpuStreamDestroy(gpuStream_t stream) {
         lines().lines.erase(stream);
     }
     delete stream;
-    return gpuSuccess;
+    --live_streams;
+    return is_refused() ? gpuErrorRefused : gpuSuccess;
 }
 
 gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
+    if (is_refused()) return gpuErrorRefused;
     stream->synchronise();
     return gpuSuccess;
 }
 
 gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
+    if (is_refused()) return gpuErrorRefused;
     const EventState state = *event;
     submit(stream, [state] {
         while (state.line->completed < state.number) std::this_thread::yield();
@@ -283,23 +301,26 @@ gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
 }
 
 gpuError_t gpuStreamIsCapturing(gpuStream_t stream, gpuStreamCaptureStatus *status) {
+    if (is_refused()) return gpuErrorRefused;
     *status = line_of(stream)->capture ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
     return gpuSuccess;
 }
 
 gpuError_t gpuThreadExchangeStreamCaptureMode(gpuStreamCaptureMode *) {
+    if (is_refused()) return gpuErrorRefused;
     return gpuSuccess;
 }
 
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned) {
-    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_handle) || is_refused()) return gpuErrorRefused;
     const ucdtest::SpareAllocations spared;
     *event = new EventState;
+    ++live_events;
     return gpuSuccess;
 }
 
 gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
-    if (is_failing_one(mock::knobs.failing_handle)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_handle) || is_refused()) return gpuErrorRefused;
     ++mock::counts.events_recorded;
     event->line = line_of(stream);
     event->number = event->line->submitted;
@@ -308,11 +329,13 @@ gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream) {
 
 gpuError_t gpuEventQuery(gpuEvent_t event) {
     ++mock::counts.polls;
+    if (is_refused()) return gpuErrorRefused;
     if (event->line == nullptr) return gpuSuccess;
     return state_of(*event->line, event->number);
 }
 
 gpuError_t gpuStreamQuery(gpuStream_t stream) {
+    if (is_refused()) return gpuErrorRefused;
     const std::shared_ptr<Line> line = line_of(stream);
     return state_of(*line, line->submitted);
 }
@@ -327,7 +350,8 @@ gpuError_t gpuEventSynchronize(gpuEvent_t event) {
 
 gpuError_t gpuEventDestroy(gpuEvent_t event) {
     delete event;
-    return gpuSuccess;
+    --live_events;
+    return is_refused() ? gpuErrorRefused : gpuSuccess;
 }
 
 namespace {
@@ -341,7 +365,7 @@ bool is_pageable(const void *address) {
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {
-    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
         mock::write(to, from, bytes);
@@ -367,7 +391,7 @@ gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
 }
 
 gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
-    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     constexpr std::size_t longest_pitch = INT32_MAX;
     const gpuExtent extent = copy->extent;
     const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
@@ -389,7 +413,7 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
 
 gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::hostgpu::dim3,
                            void **arguments, std::size_t, gpuStream_t stream) {
-    if (is_failing_one(mock::knobs.failing_launch)) return gpuErrorRefused;
+    if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     ++mock::counts.launches;
     const ucdtest::SpareAllocations spared;
     ++mock::counts.jobs;
@@ -411,5 +435,6 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
 }
 
 gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *) {
+    if (is_refused()) return gpuErrorRefused;
     return gpuSuccess;
 }

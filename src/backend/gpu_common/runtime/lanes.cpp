@@ -66,6 +66,9 @@ void Lane::note(gpuError_t state, uint64_t number) {
     if (const Status status = check(state, "work on the device"); !status.ok()) {
         if (faulty_.load(std::memory_order_relaxed) == 0) sound_before_fault_ = before;
         fault_ = last_error();
+        // If it was the question that failed, the work goes on; and whoever is told of a failure
+        // may free its memory.
+        (void)gpuStreamSynchronize(stream_);
         faulty_.store(number, std::memory_order_relaxed);
     }
     completed_.store(number, std::memory_order_release);

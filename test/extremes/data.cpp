@@ -1,0 +1,90 @@
+// Much data.
+#include "arena.hpp"
+#include "extremes.hpp"
+
+#include "support/moves/recipe_build.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace ucdtest;
+
+namespace extremes {
+namespace {
+
+constexpr std::uint64_t salt_typed = 1, salt_packed = 2;
+
+std::uintptr_t pack(const Arena &typed, ucd_type_t type, std::uintptr_t offset, void *out,
+                    std::uintptr_t bytes) {
+    std::uintptr_t moved = 0;
+    must(ucd_pack(typed.address(), 1, type, offset, out, bytes, &moved, UCD_INFO__NULL,
+                  UCD_OP__REPLACE) == UCD_SUCCESS,
+         "ucd_pack");
+    return moved;
+}
+
+} // namespace
+
+// Blocks of three words, a word apart: offsets, displacements and lengths are all beyond 32 bits.
+void pack_much(std::uint64_t bytes, bool on_device) {
+    const std::uint64_t blocks = bytes / 24, words = 3 * blocks;
+    const auto typed_of = [](std::uint64_t packed) { return packed / 3 * 4 + packed % 3; };
+    Arena typed(blocks * 32, on_device), packed(words * 8, on_device);
+    const BuiltType type(recipes::vector(static_cast<std::intptr_t>(blocks), 3, 4,
+                                         recipes::leaf(UCD_TYPE__INT64_T)));
+    typed.fill<std::uint64_t>([](std::uint64_t i) { return word(i, salt_typed); });
+    must(pack(typed, type.get(), 0, packed.address(), words * 8) == words * 8,
+         "the bytes of a pack");
+    packed.check<std::uint64_t>("packed",
+                                [&](std::uint64_t i) { return word(typed_of(i), salt_typed); });
+    // Parts from far behind: neither begins nor ends with a word.
+    for (const std::uint64_t part : {1, 7, 15}) {
+        const std::uint64_t offset = words * 8 / 16 * part + 3, length = 100'001;
+        Arena piece(length, on_device);
+        must(pack(typed, type.get(), offset, piece.address(), length) ==
+                 std::min(length, words * 8 - offset),
+             "the bytes of a part");
+        piece.check<std::uint8_t>("a part", [&](std::uint64_t i) {
+            const std::uint64_t at = offset + i;
+            return static_cast<std::uint8_t>(
+                at < words * 8 ? word(typed_of(at / 8), salt_typed) >> 8 * (at % 8) : 0);
+        });
+    }
+    packed.fill<std::uint64_t>([](std::uint64_t i) { return word(i, salt_packed); });
+    std::uintptr_t moved = 0;
+    must(ucd_unpack(packed.address(), words * 8, typed.address(), 1, type.get(), 0, &moved,
+                    UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS &&
+             moved == words * 8,
+         "ucd_unpack");
+    typed.check<std::uint64_t>("typed", [](std::uint64_t i) {
+        return i % 4 == 3 ? word(i, salt_typed) : word(i / 4 * 3 + i % 4, salt_packed);
+    });
+    std::printf("packed and unpacked %llu bytes, spread over %llu\n",
+                static_cast<unsigned long long>(words * 8),
+                static_cast<unsigned long long>(blocks * 32));
+}
+
+// Every other byte.
+void pack_many_elements(std::uint64_t elements, bool on_device) {
+    Arena typed(2 * elements, on_device), packed(elements, on_device);
+    const BuiltType type(recipes::vector(static_cast<std::intptr_t>(elements), 1, 2,
+                                         recipes::leaf(UCD_TYPE__UINT8_T)));
+    std::uintptr_t segments = 0;
+    must(ucd_iov_len(1, type.get(), &segments) == UCD_SUCCESS && segments == elements,
+         "ucd_iov_len");
+    typed.fill<std::uint8_t>([](std::uint64_t i) { return byte(i, salt_typed); });
+    must(pack(typed, type.get(), 0, packed.address(), elements) == elements, "the bytes of a pack");
+    packed.check<std::uint8_t>("packed", [](std::uint64_t i) { return byte(2 * i, salt_typed); });
+    std::uintptr_t moved = 0;
+    must(ucd_unpack(packed.address(), elements, typed.address(), 1, type.get(), 0, &moved,
+                    UCD_INFO__NULL, UCD_OP__SUM) == UCD_SUCCESS &&
+             moved == elements,
+         "ucd_unpack with SUM");
+    typed.check<std::uint8_t>("summed", [](std::uint64_t i) {
+        const std::uint8_t old = byte(i, salt_typed);
+        return static_cast<std::uint8_t>(i % 2 == 0 ? 2 * old : old);
+    });
+    std::printf("packed and summed %llu elements\n", static_cast<unsigned long long>(elements));
+}
+
+} // namespace extremes

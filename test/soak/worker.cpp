@@ -1,0 +1,247 @@
+#include "worker.hpp"
+
+#include "support/moves/calls.hpp"
+#include "support/moves/exercise.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+using namespace ucdtest;
+
+namespace soak {
+namespace {
+
+constexpr std::size_t max_types = 24, max_outstanding = 6, max_of_a_batch = 12, max_count = 4;
+
+RecipeOptions options_of(ucd_op_t op, bool on_devices) {
+    RecipeOptions options = on_devices ? device_options(op) : RecipeOptions();
+    // So few blocks that copy engines take all of them, wherever a hint chooses these.
+    options.max_bytes = 1024;
+    options.max_span = 32768;
+    options.unpack_safe = true;
+    return options;
+}
+
+} // namespace
+
+struct Worker::Outstanding {
+    // The request lives as long as buffers and type do, but the type's handle may go before.
+    Outstanding(Case about, std::shared_ptr<Subject> type, Memory a, Memory b)
+        : one(std::move(about)), what(std::move(type)), typed(one.rng(), what->subject.range, a),
+          packed(one.rng(), {0, static_cast<std::intptr_t>(what->subject.size())}, b) {}
+
+    DeviceMove move() {
+        return {one, UCD_OP__REPLACE, *what, typed, packed, 0, what->subject.size()};
+    }
+
+    Case one;
+    std::shared_ptr<Subject> what;
+    DeviceBuffer typed, packed;
+    std::uintptr_t actual = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+};
+
+Worker::Worker(std::uint64_t seed, bool on_devices)
+    : case_("soak", seed), rng_(case_.rng()), on_devices_(on_devices) {}
+
+Worker::~Worker() {
+    for (const auto &o : outstanding_) ucd_wait(&o->request);
+}
+
+Memory Worker::memory() {
+    return on_devices_ ? random_memory(rng_) : Memory::pageable;
+}
+
+Worker::Subject &Worker::any() {
+    if (types_.empty()) replace_a_type();
+    return *types_[rng_.below(types_.size())];
+}
+
+void Worker::replace_a_type() {
+    Case one("soak type", rng_.bits());
+    auto made = std::make_shared<Subject>(
+        with_elements(random_subject(one, options_of(UCD_OP__REPLACE, on_devices_), max_count)));
+    if (types_.empty() || (types_.size() < max_types && rng_.chance(70)))
+        types_.push_back(std::move(made));
+    else
+        types_[rng_.below(types_.size())] = std::move(made);
+}
+
+void Worker::move_in_pieces() {
+    Subject &what = any();
+    Case one("soak move", rng_.bits());
+    one.about("type", what.subject.recipe, what.subject.count);
+    DeviceBuffer typed(rng_, what.subject.range, memory());
+    DeviceBuffer packed(rng_, {0, static_cast<std::intptr_t>(what.subject.size())}, memory());
+    for (std::size_t i = rng_.below(3) + 1; i > 0; --i) {
+        const std::size_t from = rng_.below(what.subject.size() + 1);
+        const std::size_t length = rng_.below(what.subject.size() - from + 1);
+        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
+        check_device_pack(move);
+        check_device_unpack(move);
+    }
+}
+
+void Worker::reduce() {
+    ucd_op_t op = random_device_op(rng_);
+    Case one("soak reduction", rng_.bits());
+    const Subject what = with_elements(random_subject(one, options_of(op, true), max_count));
+    DeviceBuffer typed(rng_, what.subject.range, memory());
+    DeviceBuffer packed(rng_, {0, static_cast<std::intptr_t>(what.subject.size())}, memory());
+    const DeviceMove move{one, op, what, typed, packed, 0, what.subject.size()};
+    check_device_pack(move);
+    check_device_unpack(move);
+}
+
+void Worker::copy() {
+    Subject &source = any(), &target = any();
+    if (source.subject.size() > target.subject.size()) return;
+    Case one("soak copy", rng_.bits());
+    one.about("source", source.subject.recipe, source.subject.count);
+    one.about("target", target.subject.recipe, target.subject.count);
+    DeviceBuffer in(rng_, source.subject.range, memory()),
+        out(rng_, target.subject.range, memory());
+    check_device_copy(one, UCD_OP__REPLACE, source, in, target, out);
+}
+
+void Worker::list() {
+    const ucdtest::Subject &s = any().subject;
+    if (s.map->by_reference) return;
+    const std::vector<Segment> pieces = segments(s.bytes);
+    std::vector<iovec> entries(pieces.size());
+    std::uintptr_t listed = 0;
+    case_.succeed(ucd_iov(nullptr, s.count, s.type(), 0, entries.data(), entries.size(), &listed),
+                  "ucd_iov");
+    if (listed != pieces.size()) case_.fail(listed, " segments, not ", pieces.size());
+    for (std::size_t i = 0; i < listed; ++i)
+        if (reinterpret_cast<std::intptr_t>(entries[i].iov_base) != pieces[i].displ ||
+            entries[i].iov_len != pieces[i].bytes)
+            case_.fail("segment ", i, " is wrong");
+    std::uintptr_t needed = 0;
+    if (ucd_describe(s.type(), nullptr, 0, &needed) != UCD_ERR__TRUNCATED)
+        case_.fail("ucd_describe");
+}
+
+// The type that comes back takes the place of the one that went.
+void Worker::flatten() {
+    Subject &what = any();
+    if (what.subject.map->by_reference) return;
+    std::uintptr_t size = 0;
+    case_.succeed(ucd_flatten_size(what.subject.type(), &size), "ucd_flatten_size");
+    std::vector<unsigned char> bytes(size);
+    case_.succeed(ucd_flatten(what.subject.type(), bytes.data(), size), "ucd_flatten");
+    ucd_type_t back = UCD_TYPE__NULL;
+    case_.succeed(ucd_unflatten(&back, bytes.data(), size), "ucd_unflatten");
+    const BuiltType old = std::exchange(what.subject.built, BuiltType(back));
+    Case one("soak flattened", rng_.bits());
+    one.about("type", what.subject.recipe, what.subject.count);
+    DeviceBuffer typed(rng_, what.subject.range, memory());
+    DeviceBuffer packed(rng_, {0, static_cast<std::intptr_t>(what.subject.size())}, memory());
+    check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, what.subject.size()});
+}
+
+void Worker::batch() {
+    Case one("soak batch", rng_.bits());
+    BatchMoves moves(one);
+    for (std::size_t i = rng_.below(max_of_a_batch) + 1; i > 0; --i) moves.add_range(any().subject);
+    moves.allocate(memory(), memory());
+    ucd_request_t request = UCD_REQUEST__NULL;
+    moves.set_up_pack();
+    std::vector<ucd_pack_desc_t> packs = moves.packs();
+    one.succeed(
+        ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request),
+        "ucd_ipack_batch");
+    one.succeed(finish(rng_, request), "a batch of packs");
+    moves.check("a batch of packs");
+    moves.set_up_unpack();
+    std::vector<ucd_unpack_desc_t> unpacks = moves.unpacks();
+    one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                  &request),
+                "ucd_iunpack_batch");
+    one.succeed(finish(rng_, request), "a batch of unpacks");
+    moves.check("a batch of unpacks");
+}
+
+void Worker::start() {
+    if (outstanding_.size() >= max_outstanding) end_one();
+    any();
+    const auto &type = types_[rng_.below(types_.size())];
+    auto o =
+        std::make_unique<Outstanding>(Case("soak request", rng_.bits()), type, memory(), memory());
+    set_up_pack(o->move());
+    const ucdtest::Subject &s = o->what->subject;
+    ucd_type_t handle = s.type();
+    const bool freed_at_once = rng_.chance(50);
+    if (freed_at_once)
+        o->one.succeed(ucd_create_dup(s.type(), UCD_INFO__NULL, &handle), "ucd_create_dup");
+    o->one.succeed(ucd_ipack(o->typed.real_base(), s.count, handle, 0, o->packed.real_base(),
+                             s.size(), &o->actual, UCD_INFO__NULL, UCD_OP__REPLACE, &o->request),
+                   "ucd_ipack");
+    if (freed_at_once) o->one.succeed(ucd_free(&handle), "ucd_free");
+    outstanding_.push_back(std::move(o));
+}
+
+void Worker::end_one() {
+    if (outstanding_.empty()) return;
+    std::swap(outstanding_[rng_.below(outstanding_.size())], outstanding_.back());
+    const std::unique_ptr<Outstanding> o = std::move(outstanding_.back());
+    outstanding_.pop_back();
+    o->one.succeed(finish(rng_, o->request), "a request");
+    if (o->actual != o->what->subject.size()) o->one.fail("a request moved ", o->actual, " bytes");
+    check_result(o->move());
+}
+
+// A few MiB: against a loop, for the type map would take too long.
+void Worker::move_much() {
+    const std::intptr_t rows = rng_.between(1000, 60000), block = rng_.between(1, 40),
+                        stride = block + rng_.between(0, 30);
+    const BuiltType type(recipes::vector(rows, block, stride, recipes::leaf(UCD_TYPE__INT16_T)));
+    const auto bytes = static_cast<std::size_t>(rows * block) * 2;
+    const TouchedRange span{0, ((rows - 1) * stride + block) * 2};
+    DeviceBuffer typed(rng_, span, memory()),
+        packed(rng_, {0, static_cast<std::intptr_t>(bytes)}, memory());
+    for (std::intptr_t i = 0; i < rows; ++i)
+        std::memcpy(packed.expected(i * block * 2), typed.actual(i * stride * 2),
+                    static_cast<std::size_t>(block) * 2);
+    typed.send();
+    packed.send();
+    Case one("soak much", rng_.bits());
+    std::uintptr_t actual = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    one.succeed(ucd_ipack(typed.real_base(), 1, type.get(), 0, packed.real_base(), bytes, &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, &request),
+                "a large pack");
+    one.succeed(finish(rng_, request), "a large pack");
+    if (actual != bytes) one.fail("a large pack moved ", actual, " bytes");
+    typed.fetch();
+    packed.fetch();
+    require_intact(one, packed, "a large pack");
+    require_intact(one, typed, "the source of a large pack");
+}
+
+std::uint64_t Worker::step() {
+    ++steps_;
+    if (types_.empty()) replace_a_type();
+    switch (rng_.below(100)) {
+    case 0: move_much(); break;
+    case 1: // all at once, as a program does that ends a phase
+        types_.clear();
+        break;
+    default:
+        switch (rng_.below(9)) {
+        case 0:
+        case 1: replace_a_type(); break;
+        case 2: move_in_pieces(); break;
+        case 3: reduce(); break;
+        case 4: copy(); break;
+        case 5: rng_.chance(50) ? list() : flatten(); break;
+        case 6: batch(); break;
+        case 7: start(); break;
+        default: end_one(); break;
+        }
+    }
+    return 1;
+}
+
+} // namespace soak

@@ -1,0 +1,53 @@
+// What one thread of the soak does: mixed calls on random types, each result compared with the type
+// map's or with that of a loop.
+#pragma once
+
+#include "support/moves/batch_moves.hpp"
+#include "support/moves/device_moves.hpp"
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace soak {
+
+class Worker {
+public:
+    // `on_devices`: buffers in the memories of devices, too.
+    Worker(std::uint64_t seed, bool on_devices);
+    ~Worker();
+
+    // Some calls. Throws if a result is not what it must be. Returns how many calls of the library
+    // that moved or made something were checked.
+    std::uint64_t step();
+
+private:
+    using Subject = ucdtest::ReducedSubject;
+
+    // A move with a request that is outstanding.
+    struct Outstanding;
+
+    Subject &any();
+    ucdtest::Memory memory();
+    void replace_a_type();
+    void move_in_pieces();
+    void reduce();
+    void copy();
+    void list();
+    void flatten();
+    void batch();
+    void start();
+    void end_one();
+    void move_much();
+
+    ucdtest::Case case_;
+    ucdtest::Rng &rng_;
+    bool on_devices_;
+    std::uint64_t steps_ = 0;
+    std::vector<std::shared_ptr<Subject>> types_; // used again and again, and freed in any order
+    std::vector<std::unique_ptr<Outstanding>> outstanding_;
+};
+
+} // namespace soak
