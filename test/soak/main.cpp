@@ -4,6 +4,7 @@
 //
 //   soak --minutes 60 --memory host|NAME|NAME:0 --threads 2 --seed 1 --csv FILE --limit-bytes N
 //
+// --first-thread N runs what thread N of a run of more threads does, by itself.
 // NAME is the backend that the program was linked with: hostgpu, cuda or hip. With --limit-bytes,
 // the process may have so much address space only.
 #include "memory_use.hpp"
@@ -11,8 +12,10 @@
 
 #include "support/fake_device/fake_driver.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,17 +23,23 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include <execinfo.h>
+#include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int patience = 60; // seconds
+
 struct Options {
     double minutes = 1;
     bool on_devices = false;
-    unsigned threads = 2;
+    unsigned threads = 2, first = 0;
     std::uint64_t seed = 1, limit_bytes = 0, steps = 0;
     std::string csv;
 };
@@ -38,7 +47,7 @@ struct Options {
 [[noreturn]] void wrong(const char *what) {
     std::fprintf(stderr,
                  "soak: %s\nusage: soak [--minutes N | --steps N] [--memory host|%s] [--threads N] "
-                 "[--seed N] [--csv FILE] "
+                 "[--first-thread N] [--seed N] [--csv FILE] "
                  "[--limit-bytes N]\n",
                  what, mock::backend.name);
     std::exit(2);
@@ -58,6 +67,8 @@ Options read_options(int argc, char **argv) {
             o.on_devices = value != "host";
         else if (key == "--threads")
             o.threads = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+        else if (key == "--first-thread")
+            o.first = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
         else if (key == "--seed")
             o.seed = std::strtoull(value.c_str(), nullptr, 10);
         else if (key == "--limit-bytes")
@@ -72,6 +83,7 @@ Options read_options(int argc, char **argv) {
 }
 
 struct Shared {
+    std::vector<soak::Worker *> workers; // by thread
     std::atomic<bool> stop{false}, failed{false};
     std::atomic<std::uint64_t> steps{0};
     std::mutex printing;
@@ -79,7 +91,8 @@ struct Shared {
 
 void work(Shared &shared, const Options &o, unsigned number) {
     try {
-        soak::Worker worker(o.seed * 1000 + number, o.on_devices);
+        soak::Worker worker(o.seed * 1000 + o.first + number, o.on_devices);
+        shared.workers[number] = &worker;
         while (!shared.stop && (o.steps == 0 || shared.steps < o.steps))
             shared.steps += worker.step();
     } catch (const std::exception &e) {
@@ -88,7 +101,27 @@ void work(Shared &shared, const Options &o, unsigned number) {
                      static_cast<unsigned long long>(o.seed), e.what());
         shared.failed = shared.stop = true;
     }
+    shared.workers[number] = nullptr;
     shared.stop = shared.stop || o.steps > 0;
+}
+
+// Where a thread is that does not get on.
+void print_stack(int) {
+    void *frames[64];
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+}
+
+// A run that hangs says where, and ends.
+[[noreturn]] void report_hang(const Shared &shared, std::vector<std::thread> &threads) {
+    std::fprintf(stderr, "soak: no thread has ended a step for %d s\n", patience);
+    std::signal(SIGUSR1, print_stack);
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        std::fprintf(stderr, "thread %zu: %s\n", i,
+                     shared.workers[i] == nullptr ? "" : shared.workers[i]->doing().c_str());
+        pthread_kill(threads[i].native_handle(), SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    std::_Exit(1);
 }
 
 void write_line(std::FILE *csv, const soak::MemoryUse &u) {
@@ -100,7 +133,8 @@ void write_line(std::FILE *csv, const soak::MemoryUse &u) {
     std::fflush(csv);
 }
 
-std::vector<soak::MemoryUse> sample_until_end(Shared &shared, const Options &o, std::FILE *csv) {
+std::vector<soak::MemoryUse> sample_until_end(Shared &shared, const Options &o, std::FILE *csv,
+                                              std::vector<std::thread> &threads) {
     const auto begun = Clock::now();
     const double seconds = o.minutes * 60, interval = std::min(5.0, seconds / 40);
     std::vector<soak::MemoryUse> samples;
@@ -109,6 +143,9 @@ std::vector<soak::MemoryUse> sample_until_end(Shared &shared, const Options &o, 
         const double now = std::chrono::duration<double>(Clock::now() - begun).count();
         samples.push_back(soak::memory_use(now, shared.steps));
         write_line(csv, samples.back());
+        const auto since =
+            std::ranges::lower_bound(samples, samples.back().steps, {}, &soak::MemoryUse::steps);
+        if (now - since->seconds > patience) report_hang(shared, threads);
         if (o.steps == 0 && now >= seconds) shared.stop = true;
     }
     return samples;
@@ -157,10 +194,11 @@ int main(int argc, char **argv) {
     if (!o.csv.empty() && csv == nullptr) wrong("--csv cannot be written");
     if (csv != nullptr) std::fputs("seconds,steps,resident,allocated,allocations,device\n", csv);
     Shared shared;
+    shared.workers.resize(o.threads);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < o.threads; ++i)
         threads.emplace_back([&shared, &o, i] { work(shared, o, i); });
-    const std::vector<soak::MemoryUse> samples = sample_until_end(shared, o, csv);
+    const std::vector<soak::MemoryUse> samples = sample_until_end(shared, o, csv, threads);
     for (std::thread &t : threads) t.join();
     if (csv != nullptr) std::fclose(csv);
     std::printf("seed %llu, %u threads, %s memory: %llu steps, all results right: %s\n",

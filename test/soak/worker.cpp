@@ -42,6 +42,24 @@ struct Worker::Outstanding {
     ucd_request_t request = UCD_REQUEST__NULL;
 };
 
+namespace {
+
+std::string text_of(const char *action, const ucdtest::ReducedSubject &s, Memory typed,
+                    Memory packed) {
+    return std::string(action) + " of " + std::to_string(s.subject.count) + " " +
+           to_text(*s.subject.recipe) + " between " + name_of(typed) + " and " + name_of(packed);
+}
+
+} // namespace
+
+std::string Worker::doing() const {
+    std::string text = "step " + std::to_string(steps_) + ": " + doing_;
+    for (const auto &o : outstanding_)
+        text +=
+            "\n  outstanding: " + text_of("pack", *o->what, o->typed.memory(), o->packed.memory());
+    return text;
+}
+
 Worker::Worker(std::uint64_t seed, bool on_devices)
     : case_("soak", seed), rng_(case_.rng()), on_devices_(on_devices) {}
 
@@ -78,6 +96,8 @@ void Worker::move_in_pieces() {
         const std::size_t from = rng_.below(what.subject.size() + 1);
         const std::size_t length = rng_.below(what.subject.size() - from + 1);
         const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
+        doing_ = text_of("pack and unpack", what, typed.memory(), packed.memory()) + " from " +
+                 std::to_string(from) + ", bytes " + std::to_string(length);
         check_device_pack(move);
         check_device_unpack(move);
     }
@@ -90,6 +110,7 @@ void Worker::reduce() {
     DeviceBuffer typed(rng_, what.subject.range, memory());
     DeviceBuffer packed(rng_, {0, static_cast<std::intptr_t>(what.subject.size())}, memory());
     const DeviceMove move{one, op, what, typed, packed, 0, what.subject.size()};
+    doing_ = text_of(op_name(op), what, typed.memory(), packed.memory());
     check_device_pack(move);
     check_device_unpack(move);
 }
@@ -102,6 +123,8 @@ void Worker::copy() {
     one.about("target", target.subject.recipe, target.subject.count);
     DeviceBuffer in(rng_, source.subject.range, memory()),
         out(rng_, target.subject.range, memory());
+    doing_ = text_of("copy", source, in.memory(), out.memory()) + " to " +
+             std::to_string(target.subject.count) + " " + to_text(*target.subject.recipe);
     check_device_copy(one, UCD_OP__REPLACE, source, in, target, out);
 }
 
@@ -145,6 +168,7 @@ void Worker::batch() {
     Case one("soak batch", rng_.bits());
     BatchMoves moves(one);
     for (std::size_t i = rng_.below(max_of_a_batch) + 1; i > 0; --i) moves.add_range(any().subject);
+    doing_ = "a batch";
     moves.allocate(memory(), memory());
     ucd_request_t request = UCD_REQUEST__NULL;
     moves.set_up_pack();
@@ -187,6 +211,7 @@ void Worker::end_one() {
     std::swap(outstanding_[rng_.below(outstanding_.size())], outstanding_.back());
     const std::unique_ptr<Outstanding> o = std::move(outstanding_.back());
     outstanding_.pop_back();
+    doing_ = "end of a " + text_of("pack", *o->what, o->typed.memory(), o->packed.memory());
     o->one.succeed(finish(rng_, o->request), "a request");
     if (o->actual != o->what->subject.size()) o->one.fail("a request moved ", o->actual, " bytes");
     check_result(o->move());
@@ -207,6 +232,7 @@ void Worker::move_much() {
     typed.send();
     packed.send();
     Case one("soak much", rng_.bits());
+    doing_ = "a large pack";
     std::uintptr_t actual = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
     one.succeed(ucd_ipack(typed.real_base(), 1, type.get(), 0, packed.real_base(), bytes, &actual,

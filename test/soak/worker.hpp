@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace soak {
@@ -22,6 +23,9 @@ public:
     // Some calls. Throws if a result is not what it must be. Returns how many calls of the library
     // that moved or made something were checked.
     std::uint64_t step();
+
+    // What it does, and what is outstanding: to be asked of a worker that hangs.
+    std::string doing() const;
 
 private:
     using Subject = ucdtest::ReducedSubject;
@@ -46,6 +50,7 @@ private:
     ucdtest::Rng &rng_;
     bool on_devices_;
     std::uint64_t steps_ = 0;
+    std::string doing_;
     std::vector<std::shared_ptr<Subject>> types_; // used again and again, and freed in any order
     std::vector<std::unique_ptr<Outstanding>> outstanding_;
 };
