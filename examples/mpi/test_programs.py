@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 LAUNCHER, PRELOAD, *PROGRAMS = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:])
@@ -28,8 +29,11 @@ LINE = re.compile(r'rank \d+: MPI_(\w+): (\d+) taken over, (\d+) bytes')
 
 
 def run(program, processes, *arguments, **environment):
-    done = subprocess.run([LAUNCHER, '-n', str(processes), 'env', *(f'{key}={value}' for key, value in environment.items()),
-                           program, *arguments], env=os.environ, capture_output=True, text=True, check=False, timeout=100)
+    # Launchers of Open MPI at the same time need folders of their own for temporary files.
+    with tempfile.TemporaryDirectory() as temporary:
+        done = subprocess.run([LAUNCHER, '-n', str(processes), 'env',
+                               *(f'{key}={value}' for key, value in environment.items()), program, *arguments],
+                              env=os.environ | {'TMPDIR': temporary}, capture_output=True, text=True, check=False, timeout=100)
     if done.returncode != 0:
         raise AssertionError(f'{program} with {processes} processes and {environment}:\n{done.stdout}{done.stderr}')
     return done.stdout, done.stderr
