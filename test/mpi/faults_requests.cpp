@@ -313,8 +313,8 @@ void freed_requests() {
     const int peer = 1 - rank;
     for (const int n : {small, large}) {
         MPI_Request request = MPI_REQUEST_NULL;
-        // Of the second message, which does not fit, nobody is told. MPICH has no way to ask whether
-        // it is complete that does not raise the error.
+        // Of the second message, which does not fit, nobody is told. MPICH has no way to ask
+        // whether it is complete that does not raise the error.
 #ifdef MPICH_VERSION
         const int fitting = n;
 #else

@@ -128,11 +128,12 @@ void progress_freed() {
     for (auto &[request, operation] : take_freed()) {
         int complete = 0;
         MPI_Status status;
-        if (PMPI_Request_get_status(request, &complete, &status) == MPI_SUCCESS && complete == 0) {
+        const int rc = PMPI_Request_get_status(request, &complete, &status);
+        if (complete == 0) { // MPI may still use the packed bytes
             active.emplace_back(request, std::move(operation));
             continue;
         }
-        if (complete != 0) deliver(*operation, status);
+        if (rc == MPI_SUCCESS) deliver(*operation, status);
         PMPI_Request_free(&request);
     }
     if (!active.empty()) keep_freed(std::move(active));
