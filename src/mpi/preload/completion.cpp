@@ -55,6 +55,11 @@ int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
     return rc;
 }
 
+int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
+    if (datatype != nullptr) forget_freed(*datatype);
+    return next(datatype);
+}
+
 int start(int (*next)(MPI_Request *), MPI_Request *request) {
     const int rc = has_operations() && request != nullptr ? start_ours(*request) : MPI_SUCCESS;
     return rc != MPI_SUCCESS ? rc : next(request);

@@ -301,6 +301,12 @@ void remember_committed(MPI_Datatype datatype) {
         known->release();
 }
 
+void forget_freed(MPI_Datatype datatype) {
+    const int key = keyval.load(std::memory_order_acquire);
+    if (key != MPI_KEYVAL_INVALID && find_known(datatype) != nullptr)
+        PMPI_Type_delete_attr(datatype, key);
+}
+
 bool has_known_types() {
     return keyval.load(std::memory_order_acquire) != MPI_KEYVAL_INVALID;
 }

@@ -130,6 +130,11 @@ private:
 // After MPI has committed the datatype.
 void remember_committed(MPI_Datatype datatype);
 
+// Before the user frees the datatype. MPI would delete what is known of it when the last request
+// that uses it is complete: MPICH gives up its lock for that, while it makes progress, and then
+// another thread makes progress too.
+void forget_freed(MPI_Datatype datatype);
+
 // Whether there are any; false in programs that have no derived types.
 bool has_known_types();
 
