@@ -26,7 +26,7 @@ LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) l
 
 def run(*command, processes=2, status=0, **environment):
     done = subprocess.run([LAUNCHER, '-n', str(processes), *map(str, command)], env=os.environ | environment,
-                          capture_output=True, text=True, check=False, timeout=50)
+                          capture_output=True, text=True, check=False, timeout=120)
     if (done.returncode != 0) != (status != 0):
         raise AssertionError(f'{command} returned {done.returncode}\n{done.stdout}{done.stderr}')
     return done.stdout + done.stderr
