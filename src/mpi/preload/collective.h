@@ -117,7 +117,8 @@ struct TypedBlocks {
     }
     bool worth_packing(int blocks, Use use) const {
         BlocksInView in_view(use);
-        for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatypes[i]});
+        for (int i = 0; i < blocks; ++i)
+            in_view.add({address(buffer, displs[i]), counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
     // Blocks may be in several memories.

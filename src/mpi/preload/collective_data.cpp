@@ -19,7 +19,8 @@ bool BlocksInView::take(const Block &block) {
         return false;
     KnownType *const known = find_known(block.datatype);
     if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
-        !known->may_be_collective() || known->item_datatype() == MPI_DATATYPE_NULL)
+        known->is_nowhere(block.buffer) || !known->may_be_collective() ||
+        known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
     if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||

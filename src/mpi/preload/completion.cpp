@@ -24,12 +24,8 @@ int first_error(int rc, int other) {
 }
 
 // After a call that completes all requests.
-int settle_all(Completion &completion, int rc, int count, const MPI_Request *requests,
-               const Statuses &statuses) {
-    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) {
-        completion.settle_freed(requests);
-        return rc;
-    }
+int settle_all(Completion &completion, int rc, int count, const Statuses &statuses) {
+    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
     int delivered = MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
         const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
@@ -59,13 +55,18 @@ int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
     return rc;
 }
 
+int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
+    if (datatype != nullptr) forget_freed(*datatype);
+    return next(datatype);
+}
+
 int start(int (*next)(MPI_Request *), MPI_Request *request) {
-    const int rc = has_operations() ? start_ours(*request) : MPI_SUCCESS;
+    const int rc = has_operations() && request != nullptr ? start_ours(*request) : MPI_SUCCESS;
     return rc != MPI_SUCCESS ? rc : next(request);
 }
 
 int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests) {
-    for (int i = 0; i < count && has_operations(); ++i)
+    for (int i = 0; i < count && has_operations() && requests != nullptr; ++i)
         if (const int rc = start_ours(requests[i]); rc != MPI_SUCCESS) return rc;
     return next(count, requests);
 }
@@ -74,10 +75,7 @@ int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Sta
     Completion completion(1, request);
     const Statuses statuses(1, status);
     int rc = next(request, completion.any() ? statuses.get() : status);
-    if (rc != MPI_SUCCESS)
-        completion.settle_freed(request);
-    else if (completion.any())
-        rc = completion.settle(0, rc, statuses[0]);
+    if (completion.any() && rc == MPI_SUCCESS) rc = completion.settle(0, rc, statuses[0]);
     progress_freed();
     return rc;
 }
@@ -87,12 +85,8 @@ int test(int (*next)(MPI_Request *, int *, MPI_Status *), MPI_Request *request, 
     Completion completion(1, request);
     const Statuses statuses(1, status);
     int rc = next(request, flag, completion.any() ? statuses.get() : status);
-    if (completion.any()) {
-        if (rc != MPI_SUCCESS)
-            completion.settle_freed(request);
-        else if (*flag != 0)
-            rc = completion.settle(0, rc, statuses[0]);
-    }
+    if (completion.any() && rc == MPI_SUCCESS && *flag != 0)
+        rc = completion.settle(0, rc, statuses[0]);
     progress_freed();
     return rc;
 }
@@ -108,7 +102,7 @@ int wait_all(int (*next)(int, MPI_Request *, MPI_Status *), int count, MPI_Reque
     const Statuses used(count, statuses);
     const int rc = next(count, requests, used.get());
     progress_freed();
-    return settle_all(completion, rc, count, requests, used);
+    return settle_all(completion, rc, count, used);
 }
 
 int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
@@ -123,7 +117,7 @@ int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MP
     const int rc = next(count, requests, flag, used.get());
     progress_freed();
     if (rc == MPI_SUCCESS && *flag == 0) return rc;
-    return settle_all(completion, rc, count, requests, used);
+    return settle_all(completion, rc, count, used);
 }
 
 int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
@@ -131,12 +125,8 @@ int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MP
     Completion completion(count, requests);
     const Statuses statuses(1, status);
     int rc = next(count, requests, index, completion.any() ? statuses.get() : status);
-    if (completion.any()) {
-        if (rc != MPI_SUCCESS)
-            completion.settle_freed(requests);
-        else if (*index != MPI_UNDEFINED)
-            rc = completion.settle(*index, rc, statuses[0]);
-    }
+    if (completion.any() && rc == MPI_SUCCESS && *index != MPI_UNDEFINED)
+        rc = completion.settle(*index, rc, statuses[0]);
     progress_freed();
     return rc;
 }
@@ -146,12 +136,8 @@ int test_any(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int co
     Completion completion(count, requests);
     const Statuses statuses(1, status);
     int rc = next(count, requests, index, flag, completion.any() ? statuses.get() : status);
-    if (completion.any()) {
-        if (rc != MPI_SUCCESS)
-            completion.settle_freed(requests);
-        else if (*flag != 0 && *index != MPI_UNDEFINED)
-            rc = completion.settle(*index, rc, statuses[0]);
-    }
+    if (completion.any() && rc == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
+        rc = completion.settle(*index, rc, statuses[0]);
     progress_freed();
     return rc;
 }
@@ -167,10 +153,7 @@ int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), i
     const Statuses used(count, statuses);
     const int rc = next(count, requests, completed, indices, used.get());
     progress_freed();
-    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) {
-        completion.settle_freed(requests);
-        return rc;
-    }
+    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
     int delivered = MPI_SUCCESS;
     for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) {
         const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : used[i].MPI_ERROR;
@@ -181,7 +164,7 @@ int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), i
 
 // MPI may need the packed bytes until the operation is complete, so MPI frees it then.
 int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
-    if (!has_operations()) return next(request);
+    if (!has_operations() || request == nullptr) return next(request);
     OperationPtr operation = take_operation(*request);
     if (operation == nullptr || !operation->active) return next(request);
     adopt_freed(*request, std::move(operation));

@@ -4,6 +4,7 @@
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ucd_mpi {
 namespace {
@@ -13,7 +14,9 @@ constexpr std::size_t max_numbers = 6, max_leaves = 3;
 std::string name_of(MPI_Datatype datatype) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
-    return PMPI_Type_get_name(datatype, name, &length) == MPI_SUCCESS ? name : "";
+    if (PMPI_Type_get_name(datatype, name, &length) != MPI_SUCCESS) return "";
+    // Open MPI gives duplicates a name, and makes resized types of duplicates.
+    return std::strcmp(name, "Dup ") != 0 ? name : "";
 }
 
 const char *name_of_combiner(int combiner) {

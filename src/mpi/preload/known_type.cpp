@@ -170,6 +170,12 @@ MPI_Aint KnownType::some_byte(MPI_Datatype datatype) const {
     return static_cast<MPI_Aint>(lb);
 }
 
+bool KnownType::is_nowhere(const void *buffer) const {
+    constexpr std::uintptr_t unmapped = 64 << 10; // below it and as much before it
+    return reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(low_) + unmapped <
+           2 * unmapped;
+}
+
 bool KnownType::take_anyway(MPI_Datatype datatype) {
     std::call_once(learned_, [&] { learn(datatype); });
     return converted_.type != UCD_TYPE__NULL;
@@ -305,6 +311,12 @@ void remember_committed(MPI_Datatype datatype) {
     auto *const known = new (std::nothrow) KnownType;
     if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
         known->release();
+}
+
+void forget_freed(MPI_Datatype datatype) {
+    const int key = keyval.load(std::memory_order_acquire);
+    if (key != MPI_KEYVAL_INVALID && find_known(datatype) != nullptr)
+        PMPI_Type_delete_attr(datatype, key);
 }
 
 bool has_known_types() {

@@ -52,6 +52,9 @@ public:
 
     // Where an item's data is, from the buffer's address on: one byte of it.
     MPI_Aint some_byte(MPI_Datatype datatype) const;
+    // Whether the data would be at addresses that nobody has: the buffer is null, and the type has
+    // no absolute addresses. Valid once the type is taken.
+    bool is_nowhere(const void *buffer) const;
     // For data in a device's memory, which MPI cannot read: converts the type now, so that what
     // follows is valid. False if that cannot be done.
     bool take_anyway(MPI_Datatype datatype);
@@ -127,6 +130,11 @@ private:
 
 // After MPI has committed the datatype.
 void remember_committed(MPI_Datatype datatype);
+
+// Before the user frees the datatype. MPI would delete what is known of it when the last request
+// that uses it is complete: MPICH gives up its lock for that, while it makes progress, and then
+// another thread makes progress too.
+void forget_freed(MPI_Datatype datatype);
 
 // Whether there are any; false in programs that have no derived types.
 bool has_known_types();

@@ -58,7 +58,7 @@ public:
         KnownType *const known = find_known(datatype);
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
-        if (!bytes) return;
+        if (!bytes || known->is_nowhere(buffer)) return;
         if (!is_packing(call)) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||

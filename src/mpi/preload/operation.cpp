@@ -1,6 +1,8 @@
 #include "preload/operation.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -8,17 +10,31 @@
 namespace ucd_mpi {
 namespace {
 
+using FreedRequests = std::vector<std::pair<MPI_Request, OperationPtr>>;
 // Never destroyed: a process may end with requests that nobody has completed.
 struct Table {
     std::mutex mutex;
     std::unordered_map<MPI_Request, OperationPtr> operations;
-    std::vector<std::pair<MPI_Request, OperationPtr>> freed;
+    FreedRequests freed;
 };
 Table &table() {
     static Table &all = *new Table;
     return all;
 }
 std::atomic<std::size_t> operation_count{0}, freed_count{0};
+
+FreedRequests take_freed() {
+    const std::lock_guard lock(table().mutex);
+    freed_count.store(0, std::memory_order_release);
+    return std::exchange(table().freed, {});
+}
+void keep_freed(FreedRequests added) {
+    const std::lock_guard lock(table().mutex);
+    FreedRequests &freed = table().freed;
+    freed.insert(freed.end(), std::make_move_iterator(added.begin()),
+                 std::make_move_iterator(added.end()));
+    freed_count.store(freed.size(), std::memory_order_release);
+}
 
 } // namespace
 
@@ -62,14 +78,16 @@ int deliver(Operation &operation, MPI_Status &status) {
         int cancelled = 0;
         PMPI_Test_cancelled(&status, &cancelled);
         if (cancelled != 0) return MPI_SUCCESS;
-        rc = operation.typed.unpack(operation.packed.data(), received_bytes(status));
+        // After an error, it may be more than there was room for.
+        rc = operation.typed.unpack(operation.packed.data(),
+                                    std::min(received_bytes(status), operation.typed.bytes()));
     }
     operation.delivered = true;
     return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
-Completion::Completion(int count, const MPI_Request *requests) {
-    if (!has_operations() || count <= 0) return;
+Completion::Completion(int count, const MPI_Request *requests) : users_(requests) {
+    if (!has_operations() || count <= 0 || requests == nullptr) return;
     operations_.resize(static_cast<std::size_t>(count));
     bool found = false;
     for (int i = 0; i < count; ++i)
@@ -83,7 +101,8 @@ Completion::Completion(int count, const MPI_Request *requests) {
 
 Completion::~Completion() {
     for (std::size_t i = 0; i < operations_.size(); ++i)
-        if (operations_[i] != nullptr) add_operation(requests_[i], std::move(operations_[i]));
+        if (operations_[i] != nullptr && users_[i] != MPI_REQUEST_NULL)
+            add_operation(requests_[i], std::move(operations_[i]));
 }
 
 int Completion::settle(int i, int error, MPI_Status &status) {
@@ -95,45 +114,40 @@ int Completion::settle(int i, int error, MPI_Status &status) {
     return rc;
 }
 
-void Completion::settle_freed(const MPI_Request *requests) {
-    for (std::size_t i = 0; i < operations_.size(); ++i)
-        if (operations_[i] != nullptr && !operations_[i]->persistent &&
-            requests[i] == MPI_REQUEST_NULL)
-            operations_[i].reset();
-}
-
 void adopt_freed(MPI_Request request, OperationPtr operation) {
-    const std::lock_guard lock(table().mutex);
-    table().freed.emplace_back(request, std::move(operation));
-    freed_count.store(table().freed.size(), std::memory_order_release);
+    FreedRequests one;
+    one.emplace_back(request, std::move(operation));
+    keep_freed(std::move(one));
 }
 
+// Nobody is told of an error of these, so nothing is called that would call an error handler. No
+// lock is held while MPI is called: it may call functions of the user.
 void progress_freed() {
     if (freed_count.load(std::memory_order_acquire) == 0) return;
-    const std::lock_guard lock(table().mutex);
-    auto &freed = table().freed;
-    for (std::size_t i = 0; i < freed.size();) {
-        auto &[request, operation] = freed[i];
+    FreedRequests active;
+    for (auto &[request, operation] : take_freed()) {
         int complete = 0;
         MPI_Status status;
-        if (PMPI_Test(&request, &complete, &status) != MPI_SUCCESS || complete == 0) {
-            ++i;
+        const int rc = PMPI_Request_get_status(request, &complete, &status);
+        if (complete == 0) { // MPI may still use the packed bytes
+            active.emplace_back(request, std::move(operation));
             continue;
         }
-        deliver(*operation, status);
-        if (operation->persistent) PMPI_Request_free(&request);
-        std::swap(freed[i], freed.back());
-        freed.pop_back();
+        if (rc == MPI_SUCCESS) deliver(*operation, status);
+        PMPI_Request_free(&request);
     }
-    freed_count.store(freed.size(), std::memory_order_release);
+    if (!active.empty()) keep_freed(std::move(active));
 }
 
 void finish_freed() {
     progress_freed();
-    const std::lock_guard lock(table().mutex);
     // A send ends if the program is right. Nothing is known of a receive.
-    for (auto &[request, operation] : table().freed)
-        if (!operation->receives) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (auto &[request, operation] : take_freed()) {
+        if (operation->receives)
+            (void)operation.release(); // MPI may still write to it
+        else
+            PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
 }
 
 } // namespace ucd_mpi

@@ -41,17 +41,18 @@ int deliver(Operation &operation, MPI_Status &status);
 class Completion {
 public:
     Completion(int count, const MPI_Request *requests);
-    ~Completion(); // gives back what was not settled
+    // Gives back what was not settled, if MPI has not freed its request. MPI libraries differ in
+    // whether they free persistent requests after an error.
+    ~Completion();
     Completion(const Completion &) = delete;
     Completion &operator=(const Completion &) = delete;
 
     bool any() const { return !operations_.empty(); }
     // Request i is complete, with an error or none. Returns MPI's error code of its delivery.
     int settle(int i, int error, MPI_Status &status);
-    // After an error that does not say what is complete: what MPI has freed is.
-    void settle_freed(const MPI_Request *requests);
 
 private:
+    const MPI_Request *users_;
     std::vector<MPI_Request> requests_; // as they were before the call
     std::vector<OperationPtr> operations_;
 };

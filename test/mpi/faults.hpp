@@ -1,0 +1,54 @@
+// What the parts of the program of faults share. It says what MPI did: what it says with
+// libucd-mpi-preload is compared with what it says without.
+#pragma once
+
+#include "mpi/processes.hpp"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace ucdtest {
+
+// Every third int of some. With 700 and more, so much is moved by MPI_Pack first that the library
+// takes the type over.
+class Third {
+public:
+    explicit Third(int n);
+    Third(const Third &) = delete;
+    Third &operator=(const Third &) = delete;
+    ~Third();
+
+    int *data() { return ints_.data(); }
+    int size() const { return n_; }
+    void clear();
+    void fill(int first);
+    // The first `n` of them are as `fill` writes them, and nothing else was written.
+    bool has(int first, int n) const;
+    bool has(int first) const { return has(first, n_); }
+    void free_type();
+
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+
+private:
+    int n_;
+    std::vector<int> ints_;
+};
+
+// Says something, with this process's rank.
+[[gnu::format(printf, 1, 2)]] void say(const char *format, ...);
+
+// The name of an error code's class.
+std::string error_name(int code);
+
+// So often the error handler was called since the last question.
+int handler_calls();
+
+void wrong_arguments();
+void truncated_messages();
+void cancelled_receives();
+void freed_under_way();
+void freed_requests();
+void nothing_is_leaked();
+
+} // namespace ucdtest
