@@ -233,6 +233,14 @@ TEST_CASE("descriptions of deep types are cut short") {
     const ucd_type_t twice[] = {type.get(), type.get()};
     CHECK(held(ucd::Type::structure({1, 1}, {0, 100}, twice)) < 2 * held(type));
     CHECK(held(UCD_TYPE__DOUBLE) == 0);
+    // Of each member of a structure a length, a displacement and a type.
+    const auto members = [&](std::size_t n) {
+        const std::vector<std::intptr_t> ones(n, 1);
+        std::vector<std::intptr_t> displs;
+        for (std::size_t i = 0; i < n; ++i) displs.push_back(static_cast<std::intptr_t>(8 * i));
+        return held(ucd::Type::structure(ones, displs, std::vector<ucd_type_t>(n, UCD_TYPE__INT)));
+    };
+    CHECK(members(2000) - members(1000) >= 1000 * 3 * 8);
 }
 
 // A description is linear in the number of different parts, however often they come again.
