@@ -25,10 +25,10 @@ using ucdtest::BuiltType;
 using ucdtest::RecipePtr;
 
 // Valid as long as the type is.
-SeqPlan plan_of(const BuiltType &type, bool repeated = false) {
+SeqPlan plan_of(const BuiltType &type, bool repeated = false, uint64_t max_bytes = UINT64_MAX) {
     const ucd::Type *resolved = nullptr;
     REQUIRE(ucd::resolve(type.get(), "type", resolved).ok());
-    return SeqPlan(ucd::layout_of(*resolved), resolved->extent(), repeated, UINT64_MAX);
+    return SeqPlan(ucd::layout_of(*resolved), resolved->extent(), repeated, max_bytes);
 }
 
 // s: strided, b: a list of blocks, i: runs; with the count of each level.
@@ -262,4 +262,46 @@ TEST_CASE("rows of 512 bytes on average are long") {
     };
     CHECK(are_long(list(128)));
     CHECK_FALSE(are_long(list(127)));
+}
+
+TEST_CASE("plans say what they are") {
+    const auto said = [](const RecipePtr &recipe, uint64_t max_bytes = UINT64_MAX) {
+        const BuiltType type(recipe);
+        return plan_of(type, false, max_bytes).describe();
+    };
+    const auto begins = [](const std::string &text, const std::string &with) {
+        INFO(text);
+        CHECK(text.substr(0, with.size()) == with);
+    };
+    const auto ends = [](const std::string &text, const std::string &with) {
+        INFO(text);
+        CHECK(text.size() > with.size());
+        CHECK(text.substr(text.size() - std::min(with.size(), text.size())) == with);
+    };
+    CHECK(said(contig(0, leaf(UCD_TYPE__INT))) == "nothing to move");
+    CHECK(said(contig(9, leaf(UCD_TYPE__INT))) == "memcpy: one block");
+    ends(said(strides({{9, 8}})), ": one nest");
+    ends(said(strides({{5, far}, {6, middle}, {7, near}, {16, 20}})),
+         ": one nest, of merged levels");
+    const std::string tiles = said(strides({{5, near}, {4, 8}, {9, 100}}));
+    CHECK(tiles.find(": one nest, whole rows of level 1 by ") != std::string::npos);
+    // More different members than a list of blocks would have room for.
+    std::vector<RecipePtr> members;
+    std::vector<std::intptr_t> lengths, displs;
+    for (std::intptr_t i = 0; i < 6; ++i) {
+        members.push_back(strides({{3000 + i, 8 + 4 * (i % 3)}, {2, 4000000}}));
+        lengths.push_back(1);
+        displs.push_back(i * 9000000);
+    }
+    const std::string tree = said(structure(lengths, displs, members));
+    begins(tree, "a walk over the upper levels, 6 nests below it: pack_");
+    ends(tree, " ...");
+    members.resize(4);
+    lengths.resize(4);
+    displs.resize(4);
+    const std::string four = said(structure(lengths, displs, members));
+    begins(four, "a walk over the upper levels, 4 nests below it: pack_");
+    CHECK(four.find("...") == std::string::npos);
+    CHECK(std::count(four.begin(), four.end(), ' ') == 9 + 4);
+    begins(said(structure(lengths, displs, members), 100), "a walk down to every block: ");
 }
