@@ -91,7 +91,6 @@ TEST_CASE("two strides are a nest without lists, in words that divide all of it"
     const LayoutPlan plan = plan_of(layout);
     CHECK(plan.size == 12 * 10 * 20);
     CHECK(plan.word == 4);
-    CHECK(plan.outermost == 10);
     REQUIRE(plan.shape.levels == 2);
     CHECK(plan.shape.level[0].each == 12 * 20);
     CHECK(plan.shape.level[1].stride == 40);
