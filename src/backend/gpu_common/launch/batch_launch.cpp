@@ -125,7 +125,6 @@ class LargeBatch {
 public:
     Status begin(const Submission &to, std::size_t members, uint64_t identity) {
         constexpr std::size_t starts = 9 * sizeof(uint32_t), few_shapes = std::size_t{1} << 14;
-        // performance only: launch() takes more memory if this was too little
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
         identity_ = identity;
