@@ -121,6 +121,36 @@ TEST_CASE("an endpoint is closed under a transfer") {
     }
 }
 
+TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
+    const DeviceSession session;
+    for (const int steps : {0, 3, 30}) {
+        TwoSides sides(SMALL_CHUNKS);
+        const std::string address = sides.b.address();
+        ucp_ep_params_t params = {};
+        params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+        params.address = reinterpret_cast<const ucp_address_t *>(address.data());
+        ucp_ep_h other;
+        ucx(ucp_ep_create(sides.a.worker, &params, &other), "ucp_ep_create");
+        Strided in(200000), out(200000);
+        Outcome sent, received;
+        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+        for (int i = 0; i < steps; ++i) sides.progress();
+        REQUIRE(!sent.done());
+        ok(ucd_ucx_lose_endpoint(sides.a.pipeline, other, UCS_ERR_CANCELED), "lose_endpoint");
+        sides.until([&] { return sent.done() && received.done(); });
+        CHECK(sent.result.status == UCS_OK);
+        CHECK(received.result.status == UCS_OK);
+        const ucp_request_param_t close = {};
+        const ucs_status_ptr_t closed = ucp_ep_close_nbx(other, &close);
+        if (UCS_PTR_IS_PTR(closed)) {
+            sides.until([&] { return ucp_request_check_status(closed) != UCS_INPROGRESS; });
+            ucp_request_free(closed);
+        }
+        check_usable(sides);
+    }
+}
+
 TEST_CASE("there is no memory for chunks") {
     const DeviceSession session;
     TwoSides sides(SMALL_CHUNKS);

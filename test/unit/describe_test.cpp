@@ -2,12 +2,15 @@
 #include "support/catch.hpp"
 
 #include "support/moves/recipe_build.hpp"
+#include "support/oracle/predefined.hpp"
 #include "support/random/random_cases.hpp"
 #include "support/random/random_recipe.hpp"
 
 #include <ucd.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,7 +39,143 @@ std::string advice_on(ucd::TypeRef type) {
     return advice.substr(0, advice.find(':'));
 }
 
+std::string word_for(ucd_type_t type) {
+    std::string word = predefined(type).name;
+    for (char &c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return word;
+}
+
+// What a description says of a type's constructors, from its recipe.
+class Tree {
+public:
+    std::vector<std::string> lines;
+
+    void add(const RecipePtr &recipe, std::size_t depth = 0, std::size_t times = 1) {
+        indentation_ = std::string(2 * depth, ' ');
+        if (times > 1) indentation_ += std::to_string(times) + " times ";
+        std::visit([&](const auto &node) { say(node, depth + 1); }, recipe->node);
+    }
+
+private:
+    static std::string text(std::intptr_t n) { return std::to_string(n); }
+    template <class T>
+    static std::string text(const std::vector<T> &list) {
+        std::string all;
+        for (std::size_t i = 0; i < list.size() && i < 16; ++i)
+            all += (i == 0 ? "" : ",") + std::to_string(list[i]);
+        return '[' + all + (list.size() > 16 ? ",...]" : "]");
+    }
+    static std::string text(const std::string &word) { return word; }
+    static std::string order(int order) { return order == UCD_ORDER__C ? "C" : "FORTRAN"; }
+
+    template <class... Arguments>
+    void constructor(const char *name, const Arguments &...arguments) {
+        std::string all;
+        ((all += (all.empty() ? "" : ", ") + text(arguments)), ...);
+        lines.push_back(indentation_ + name + '(' + all + ')');
+    }
+
+    void say(const Leaf &l, std::size_t) { lines.push_back(indentation_ + word_for(l.type)); }
+    void say(const Contig &c, std::size_t depth) {
+        constructor("contig", c.count);
+        add(c.old, depth);
+    }
+    void say(const Dup &d, std::size_t depth) {
+        constructor("dup");
+        add(d.old, depth);
+    }
+    void say(const Vector &v, std::size_t depth) {
+        constructor("vector", v.count, v.blocklength, v.stride);
+        add(v.old, depth);
+    }
+    void say(const HVector &v, std::size_t depth) {
+        constructor("hvector", v.count, v.blocklength, v.stride);
+        add(v.old, depth);
+    }
+    void say(const IndexedBlock &b, std::size_t depth) {
+        constructor("indexed_block", b.blocklength, b.displs);
+        add(b.old, depth);
+    }
+    void say(const HIndexedBlock &b, std::size_t depth) {
+        constructor("hindexed_block", b.blocklength, b.displs);
+        add(b.old, depth);
+    }
+    void say(const IndexedBlockRef &b, std::size_t depth) {
+        char address[32];
+        std::snprintf(address, sizeof address, "%p", b.memory.get());
+        constructor("indexed_block_ref", static_cast<std::intptr_t>(b.indices.size()),
+                    b.blocklength, std::string(address), word_for(b.index_type), b.unit, b.lb,
+                    b.extent);
+        add(b.old, depth);
+    }
+    void say(const Indexed &b, std::size_t depth) {
+        constructor("indexed", b.blocklengths, b.displs);
+        add(b.old, depth);
+    }
+    void say(const HIndexed &b, std::size_t depth) {
+        constructor("hindexed", b.blocklengths, b.displs);
+        add(b.old, depth);
+    }
+    void say(const Struct &s, std::size_t depth) {
+        constructor("struct", s.blocklengths, s.displs);
+        const auto same = [](const RecipePtr &a, const RecipePtr &b) {
+            const Leaf *one = std::get_if<Leaf>(&a->node), *other = std::get_if<Leaf>(&b->node);
+            return a == b || (one != nullptr && other != nullptr && one->type == other->type);
+        };
+        for (std::size_t i = 0, next; i < s.types.size(); i = next) {
+            next = i + 1;
+            while (next < s.types.size() && same(s.types[i], s.types[next])) ++next;
+            add(s.types[i], depth, next - i);
+        }
+    }
+    void say(const Subarray &s, std::size_t depth) {
+        constructor("subarray", s.sizes, s.subsizes, s.starts, order(s.order));
+        add(s.old, depth);
+    }
+    void say(const Darray &d, std::size_t depth) {
+        std::string distribs;
+        for (const int distrib : d.distribs)
+            distribs += std::string(distribs.empty() ? "" : ",") +
+                        (distrib == UCD_DISTRIBUTE__BLOCK    ? "BLOCK"
+                         : distrib == UCD_DISTRIBUTE__CYCLIC ? "CYCLIC"
+                                                             : "NONE");
+        constructor("darray", std::intptr_t{d.size}, std::intptr_t{d.rank}, d.gsizes,
+                    '[' + distribs + ']', d.dargs, d.psizes, order(d.order));
+        add(d.old, depth);
+    }
+    void say(const NdArray &a, std::size_t depth) {
+        constructor("ndarray", a.shape, a.byte_strides);
+        add(a.old, depth);
+    }
+    void say(const Resized &r, std::size_t depth) {
+        constructor("resized", r.lb, r.extent);
+        add(r.old, depth);
+    }
+
+    std::string indentation_;
+};
+
 } // namespace
+
+TEST_CASE("descriptions name all constructors with their arguments") {
+    run_cases("description of constructors", 2000, [](Case &one) {
+        const RandomType t = random_type(one.rng());
+        one.about("type", t.recipe);
+        const BuiltType built(t.recipe);
+        Tree tree;
+        tree.add(t.recipe);
+        constexpr std::size_t most = 64;
+        if (tree.lines.size() > most) {
+            tree.lines.resize(most);
+            tree.lines.push_back("...");
+        }
+        const std::vector<std::string> lines = lines_of(built.get()).at("type");
+        for (std::size_t i = 0; i < std::max(lines.size(), tree.lines.size()); ++i)
+            if (i >= lines.size() || i >= tree.lines.size() || lines[i] != tree.lines[i])
+                one.fail("line ", i, " is \"", i < lines.size() ? lines[i] : "", "\", not \"",
+                         i < tree.lines.size() ? tree.lines[i] : "", "\"");
+    });
+}
 
 TEST_CASE("descriptions have the promised keys, and agree with the queries") {
     run_cases("description", 1000, [](Case &one) {
@@ -94,6 +233,14 @@ TEST_CASE("descriptions of deep types are cut short") {
     const ucd_type_t twice[] = {type.get(), type.get()};
     CHECK(held(ucd::Type::structure({1, 1}, {0, 100}, twice)) < 2 * held(type));
     CHECK(held(UCD_TYPE__DOUBLE) == 0);
+    // Of each member of a structure a length, a displacement and a type.
+    const auto members = [&](std::size_t n) {
+        const std::vector<std::intptr_t> ones(n, 1);
+        std::vector<std::intptr_t> displs;
+        for (std::size_t i = 0; i < n; ++i) displs.push_back(static_cast<std::intptr_t>(8 * i));
+        return held(ucd::Type::structure(ones, displs, std::vector<ucd_type_t>(n, UCD_TYPE__INT)));
+    };
+    CHECK(members(2000) - members(1000) >= 1000 * 3 * 8);
 }
 
 // A description is linear in the number of different parts, however often they come again.

@@ -6,8 +6,13 @@
 #include "plan/make_divisor.h"
 
 #include "support/catch.hpp"
+#include "support/random/rng.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 using namespace ucd;
@@ -86,7 +91,6 @@ TEST_CASE("two strides are a nest without lists, in words that divide all of it"
     const LayoutPlan plan = plan_of(layout);
     CHECK(plan.size == 12 * 10 * 20);
     CHECK(plan.word == 4);
-    CHECK(plan.outermost == 10);
     REQUIRE(plan.shape.levels == 2);
     CHECK(plan.shape.level[0].each == 12 * 20);
     CHECK(plan.shape.level[1].stride == 40);
@@ -182,4 +186,106 @@ TEST_CASE("two strided layouts are one nest, and the hardware decides what its o
     other.warp_lanes = 64;
     other.sector_bytes = 64;
     CHECK(jumps_of(joined, 8, other) == 7 + 63);
+}
+
+namespace {
+
+using CopyLevel = CopyNest::Level;
+
+CopyNest random_nest(ucdtest::Rng &rng, uint64_t word) {
+    CopyNest copy{.block = word * (1 + rng.below(4)), .levels = {}};
+    for (std::size_t n = rng.below(4); n > 0; --n) {
+        const auto stride = [&] {
+            return static_cast<int64_t>(word) * rng.between(-40, 40) * (rng.chance(30) ? 64 : 1);
+        };
+        copy.levels.push_back({1 + rng.below(7), stride(), stride()});
+    }
+    return copy;
+}
+
+// Where word `n` of a nest is, on the side that `stride` tells; behind the last comes the first.
+uint64_t place_of(const CopyNest &copy, uint64_t word, uint64_t n, int64_t CopyLevel::*stride) {
+    const uint64_t words = copy.block / word;
+    uint64_t place = n % words * word, block = n / words;
+    for (std::size_t k = copy.levels.size(); k-- > 0; block /= copy.levels[k].count)
+        place += block % copy.levels[k].count * static_cast<uint64_t>(copy.levels[k].*stride);
+    return place;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> places_of(const CopyNest &copy) {
+    uint64_t blocks = 1;
+    for (const CopyLevel &level : copy.levels) blocks *= level.count;
+    std::vector<std::pair<uint64_t, uint64_t>> places;
+    for (uint64_t n = 0; n < blocks; ++n)
+        places.emplace_back(place_of(copy, copy.block, n, &CopyLevel::from),
+                            place_of(copy, copy.block, n, &CopyLevel::to));
+    return places;
+}
+
+} // namespace
+
+TEST_CASE("jumps are counted wherever the words of a warp lie") {
+    ucdtest::Rng rng(69);
+    for (int i = 0; i < 2000; ++i) {
+        const uint64_t word = uint64_t{1} << rng.below(5);
+        const CopyNest copy = random_nest(rng, word);
+        Tuning other = tuning;
+        other.warp_lanes = rng.chance(50) ? 32 : 64;
+        uint64_t jumps = 0;
+        for (const auto side : {&CopyLevel::from, &CopyLevel::to})
+            for (uint64_t lane = 1; lane < other.warp_lanes; ++lane)
+                jumps += place_of(copy, word, lane, side) / other.sector_bytes !=
+                         place_of(copy, word, lane - 1, side) / other.sector_bytes;
+        INFO("nest " << i);
+        REQUIRE(jumps_of(copy, word, other) == jumps);
+    }
+}
+
+TEST_CASE("levels are sorted by the magnitude of their strides") {
+    ucdtest::Rng rng(70);
+    for (int i = 0; i < 500; ++i)
+        for (const auto side : {&CopyLevel::from, &CopyLevel::to}) {
+            CopyNest copy = random_nest(rng, 8);
+            const CopyNest before = copy;
+            sort_levels(copy, side);
+            for (std::size_t k = 1; k < copy.levels.size(); ++k)
+                CHECK(std::abs(copy.levels[k - 1].*side) >= std::abs(copy.levels[k].*side));
+            auto places = places_of(copy), were = places_of(before);
+            std::sort(places.begin(), places.end());
+            std::sort(were.begin(), were.end());
+            REQUIRE(places == were);
+        }
+}
+
+TEST_CASE("neighbours are kept together where the last level can be divided") {
+    ucdtest::Rng rng(71);
+    const uint64_t counts[] = {63, 64, 65, 96, 128, 192, 320, 1024, 2048, 1000};
+    std::size_t divided = 0;
+    for (int i = 0; i < 500; ++i)
+        for (const auto side : {&CopyLevel::from, &CopyLevel::to}) {
+            CopyNest copy = random_nest(rng, 8);
+            const auto stride = [&] { return 8 * rng.between(-40, 40); };
+            copy.levels.push_back({counts[rng.below(std::size(counts))], stride(), stride()});
+            const CopyNest before = copy;
+            keep_neighbours_together(copy, side, tuning);
+            auto places = places_of(copy), were = places_of(before);
+            std::sort(places.begin(), places.end());
+            std::sort(were.begin(), were.end());
+            REQUIRE(places == were);
+            const CopyLevel last = before.levels.back();
+            // Steps of one of the other levels that are shorter than a line and than the last's.
+            bool close = false;
+            for (std::size_t k = 0; k + 1 < before.levels.size(); ++k) {
+                const auto step = std::abs(before.levels[k].*side);
+                close |= step < 128 && step < std::abs(last.*side);
+            }
+            uint64_t part = 0;
+            for (uint64_t p = 64; p <= 1024; p *= 2)
+                if (last.count % p == 0 && last.count != p) part = p;
+            const bool divides = close && part > 0;
+            divided += divides;
+            REQUIRE((copy.levels.size() == before.levels.size() + 1) == divides);
+            if (divides) CHECK(copy.levels.back().count == part);
+        }
+    CHECK(divided > 50);
 }

@@ -1,4 +1,4 @@
-"""What became of the defects, and which are known to change nothing."""
+"""What became of the defects, and which are known to change nothing, or performance only."""
 
 import json
 from collections import Counter
@@ -49,6 +49,13 @@ class Report:
     def add(self, defect, outcome, where):
         self.outcomes.append((defect, outcome, where))
 
+    def performance_only(self, planted):
+        """Prints the marks of the planted defects, and how many of those each covers."""
+        covered = Counter(id(d.place.mark) for d in planted if d.place.mark)
+        marks = {id(d.place.mark): d.place.mark for d in planted if d.place.mark}
+        for mark in sorted(marks.values(), key=lambda m: (m.file, m.line)):
+            print(f'{mark.file}:{mark.line}: {covered[id(mark)]} in a place of performance only: {mark.why}')
+
     @property
     def tried(self):
         return len(self.outcomes)
@@ -81,7 +88,9 @@ class Report:
         for defect, outcome, where in sorted(self.survivors, key=lambda o: (o[0].file, o[0].line)):
             print(f'\n{defect.file}:{defect.line}: {defect.rule}, {outcome}{" by " + where if where else ""}')
             print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
-        print(f'\n{"room":<12} {"rule":<12} {"planted":>8} {"reached":>8} {"caught":>8} {"equivalent":>11} {"survived":>9}')
+        print()
+        self.performance_only(planted)
+        print(f'\n{"room":<12} {"rule":<12} {"planted":>8} {"performance":>11} {"equivalent":>11} {"reached":>8} {"caught":>8} {"survived":>9}')
         for room in self.rooms:
             rules = sorted({d.rule for d in planted if self.room_of(d) == room})
             for rule in rules:
@@ -92,14 +101,30 @@ class Report:
         ends = Counter(o for _, o, _ in self.outcomes)
         print(', '.join(f'{n} {o}' for o, n in sorted(ends.items())))
         caught = self.tried - len(self.survivors)
-        known = sum(d in self.equivalents for d in planted)
+        known = sum(d.place.mark is not None or d in self.equivalents for d in planted)
         if self.tried + known < len(planted):
             print(f'{len(planted) - self.tried - known} were not tried')
         print(f'seed {seed}: {caught} of {self.tried} caught, {100 * caught / max(self.tried, 1):.1f} %, in {seconds / 60:.1f} minutes')
+
+    def print_marked(self, planted, seed, seconds):
+        """What came of trying what the sources mark; it should not have been caught."""
+        refuted = [o for o in self.outcomes if o[1] not in NOT_CAUGHT]
+        for defect, outcome, where in sorted(refuted, key=lambda o: (o[0].file, o[0].line)):
+            print(f'\n{defect.file}:{defect.line}: {defect.rule}, {outcome} by {where}')
+            print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
+            print(f'    but line {defect.place.mark.line} says: performance only: {defect.place.mark.why}')
+        print()
+        self.performance_only(planted)
+        ends = Counter(o for _, o, _ in self.outcomes)
+        print(f'seed {seed}: of {len(self.outcomes)} in places marked as performance only, tests notice {len(refuted)}; '
+              f'{ends["survived"]} were reached and not noticed, {ends["not reached"]} not reached; in {seconds / 60:.1f} minutes')
+        return len(refuted)
 
     def row(self, room, rule, planted):
         ids = {id(d) for d in planted}
         ends = [o for d, o, _ in self.outcomes if id(d) in ids]
         survived = sum(o in NOT_CAUGHT for o in ends)
-        print(f'{room:<12} {rule:<12} {len(planted):>8} {len(ends) - ends.count("not reached"):>8} {len(ends) - survived:>8} '
-              f'{sum(d in self.equivalents for d in planted):>11} {survived:>9}')
+        marked = sum(d.place.mark is not None for d in planted)
+        known = sum(d.place.mark is None and d in self.equivalents for d in planted)
+        print(f'{room:<12} {rule:<12} {len(planted):>8} {marked:>11} {known:>11} {len(ends) - ends.count("not reached"):>8} '
+              f'{len(ends) - survived:>8} {survived:>9}')

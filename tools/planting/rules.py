@@ -11,6 +11,8 @@ import re
 import tree_sitter
 import tree_sitter_cpp
 
+from marks import Mark, mark_of, spread, without_marks
+
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
 # What the grammar does not know: spaces in its place keep positions as they are.
@@ -93,6 +95,7 @@ class Place:
     edits: list  # of (begin, end, text with {0} for the number of the first defect)
     defects: list = dataclasses.field(default_factory=list)
     first: int = 0  # the number of the first defect
+    mark: object = None  # that it changes performance only
 
     def plant(self, rule, before, *afters):
         for after in afters:
@@ -103,21 +106,23 @@ class Place:
 class Finder:
     """Walks one source's tree, without recursion into what cannot be changed."""
 
-    def __init__(self, file, text):
+    def __init__(self, file, source):
         self.file = file
-        self.text = text
-        self.lines = text.split(b'\n')
+        self.text, self.numbers, self.marks = without_marks(file, source)
+        self.lines = self.text.split(b'\n')
         self.places = []
-        masked = MASKED.sub(lambda m: b' ' * len(m.group()), text).replace(b'__int128', b'int     ')
-        self.visit(PARSER.parse(masked).root_node, inside=False)
+        masked = MASKED.sub(lambda m: b' ' * len(m.group()), self.text).replace(b'__int128', b'int     ')
+        tree = PARSER.parse(masked)
+        spread(self.marks, masked, tree)
+        self.visit(tree.root_node, inside=False)
 
     def words(self, node):
         return ' '.join(self.text[node.start_byte:node.end_byte].decode().split())
 
     def place(self, node, *edits):
         row, column = node.start_point
-        place = Place(self.file, node.start_byte, node.end_byte, row + 1, column + 1,
-                      self.lines[row].decode().strip(), list(edits))
+        place = Place(self.file, node.start_byte, node.end_byte, self.numbers[row], column + 1,
+                      self.lines[row].decode().strip(), list(edits), mark=mark_of(self.marks, node.start_byte))
         self.places.append(place)
         return place
 
@@ -131,6 +136,12 @@ class Finder:
         kind = node.type
         if kind in SKIPPED or node.is_missing:
             return
+        if kind == 'function_definition' and any(self.words(c) == 'consteval' for c in node.children if c.type == 'type_qualifier'):
+            return  # nothing of it is there at run time
+        if kind == 'expression_statement' and self.words(node).startswith('__builtin_prefetch('):
+            row = node.start_point[0]
+            self.marks.append(Mark(self.file, self.numbers[row], row, False, 'a prefetch is a hint, and never faults',
+                                   node.start_byte, node.end_byte))
         if kind in {'compound_statement', 'field_initializer_list', 'field_declaration'}:
             inside, late = True, False
         if kind in {'declaration', 'field_declaration'}:
@@ -188,7 +199,9 @@ class Finder:
         if sign == '!':
             self.wrapped(node, f'(::ucd_planted::chosen({number}) != (', '))').plant('logic', before, self.words(argument))
         elif sign == '-' and argument.type != 'number_literal':
-            self.wrapped(node, f'::ucd_planted::negative({number}, ', ')').plant('arithmetic', before, self.words(argument))
+            place = self.place(node, (node.start_byte, argument.start_byte, f'::ucd_planted::negative({number}, '),
+                               (node.end_byte, node.end_byte, ')'))
+            place.plant('arithmetic', before, self.words(argument))
 
     def at_number_literal(self, node, number):
         text = self.words(node)
@@ -273,9 +286,10 @@ class Finder:
             self.another_status(value, number)
 
 
-def places_of(file, text):
-    """The places of a source (bytes) where defects can be planted."""
-    return Finder(file, text).places
+def places_of(file, source):
+    """The places of a source (bytes) where defects can be planted; its text without marks, where the places are; its marks."""
+    finder = Finder(file, source)
+    return finder.places, finder.text, finder.marks
 
 
 def rewritten(text, places, header):

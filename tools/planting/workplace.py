@@ -1,5 +1,6 @@
 """A copy of the sources with defects planted, and its build."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 from rules import places_of, rewritten
 
 HERE = Path(__file__).resolve().parent
+ROUND = 256
 # Nothing that no test of these rooms needs; what is left is compiled with little optimisation.
 OPTIONS = [
     '-Dtests=enabled', '-Doptimization=1', '-Db_pch=true', '-Dwarning_level=0', '-Dbench=disabled', '-Dtool=disabled',
@@ -30,10 +32,12 @@ class Workplace:
         self.root = root
         self.source = folder / 'source'
         self.build = folder / 'build'
-        self.originals = {}  # file: its text when it was looked at
+        self.originals = {}  # file: its text when it was looked at, without marks
+        self.marks = []      # what the sources say changes performance only
         self.places = {}     # file: its places that are wrapped
         self.spans = {}      # file: their offsets in the rewritten text
         self.texts = {}      # file: the rewritten text
+        self.refused = folder / 'do-not-compile.json'  # places, by their first defect: known from earlier builds
 
     def copy(self):
         """Brings the copy up to date. Files with defects are written by `write`."""
@@ -41,7 +45,7 @@ class Workplace:
         wanted = {n for n in names if n and (self.root / n).is_file()}
         for name in sorted(wanted):
             if name not in self.places:
-                text = (self.root / name).read_bytes()
+                text = self.originals.get(name) or (self.root / name).read_bytes()
                 if name == 'test/support/test_main.cpp':
                     text += f'\n#include "{HERE / "listener.h"}"\n'.encode()
                 self.put(name, text, executable=os.access(self.root / name, os.X_OK))
@@ -64,10 +68,14 @@ class Workplace:
             for path in sorted((self.root / folder).rglob('*')):
                 if path.suffix in {'.h', '.cpp'}:
                     name = str(path.relative_to(self.root))
-                    self.originals[name] = path.read_bytes()
-                    places += places_of(name, self.originals[name])
-        number = 1
+                    found, self.originals[name], marks = places_of(name, path.read_bytes())
+                    places += found
+                    self.marks += marks
+        # Each file begins at a round number: one that grows leaves most other ones as they are built.
+        number, file = 1, ''
         for place in places:
+            if place.file != file:
+                number, file = -(-number // ROUND) * ROUND, place.file
             place.first = number
             for defect in place.defects:
                 defect.number = number
@@ -75,11 +83,20 @@ class Workplace:
         return places
 
     def write(self, places):
-        """Plants these places, and no other ones."""
+        """Plants these places, and no other ones; returns those of them that are known not to compile."""
+        refused = {tuple(key) for key in json.loads(self.refused.read_text())} if self.refused.exists() else set()
+        dropped = [p for p in places if p.defects[0].key() in refused]
         for place in places:
-            self.places.setdefault(place.file, []).append(place)
+            these = self.places.setdefault(place.file, [])
+            if place.defects[0].key() not in refused:
+                these.append(place)
         for file, these in self.places.items():
             self.write_file(file, these)
+        return dropped
+
+    def refuse(self, places):
+        keys = json.loads(self.refused.read_text()) if self.refused.exists() else []
+        self.refused.write_text(json.dumps(keys + [p.defects[0].key() for p in places], indent=1))
 
     def write_file(self, file, places):
         whole, text, spans = rewritten(self.originals[file], places, HERE / 'planted.h')
@@ -107,6 +124,7 @@ class Workplace:
                 raise SystemExit(f'plant-defects: the copy does not compile; see {self.build / "planted-compile.log"}')
             say(f'{len(bad)} places do not compile, and are left out')
             dropped += bad
+            self.refuse(bad)
             for file in {p.file for p in bad}:
                 self.places[file] = [p for p in self.places[file] if p not in bad]
                 self.write_file(file, self.places[file])

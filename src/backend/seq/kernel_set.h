@@ -19,7 +19,7 @@ constexpr bool is_portable(Leaf leaf) {
 // then each its own.
 class MoveIndex {
 public:
-    constexpr explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {
+    consteval explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {
         for (uint16_t &entry : at_) entry = none;
         for (size_t i = 0; i < kernels.size(); ++i) {
             if (!is_portable(kernels[i].leaf)) continue;
@@ -31,7 +31,7 @@ public:
                 static_cast<uint16_t>(i);
     }
 
-    constexpr bool complete() const {
+    consteval bool complete() const {
         for (const uint16_t entry : at_)
             if (entry == none) return false;
         return true;
@@ -62,7 +62,7 @@ private:
 // The same for transposes.
 class TransposeIndex {
 public:
-    constexpr explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
+    consteval explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
         for (auto &leaves : at_)
             for (uint8_t &entry : leaves) entry = none;
         for (size_t i = 0; i < kernels.size(); ++i)
@@ -74,7 +74,7 @@ public:
                 static_cast<uint8_t>(i);
     }
 
-    constexpr bool complete() const {
+    consteval bool complete() const {
         for (const auto &leaves : at_)
             for (const uint8_t entry : leaves)
                 if (entry == none) return false;
@@ -94,7 +94,7 @@ class ReduceIndex {
 public:
     static constexpr size_t none = UINT16_MAX;
 
-    constexpr explicit ReduceIndex(std::span<const ReduceKernelInfo> kernels) : at_{} {
+    consteval explicit ReduceIndex(std::span<const ReduceKernelInfo> kernels) : at_{} {
         for (auto &op : at_)
             for (uint16_t &entry : op) entry = none;
         for (size_t i = 0; i < kernels.size(); ++i)
@@ -103,7 +103,7 @@ public:
     }
 
     // The generator and the contract agree on what is defined.
-    constexpr bool matches_contract() const {
+    consteval bool matches_contract() const {
         for (size_t op = 0; op < ops; ++op)
             for (size_t element = 0; element < elements; ++element) {
                 const bool defined = (defined_ops(static_cast<Element>(element)) &
@@ -129,7 +129,7 @@ class RowReduceIndex {
 public:
     static constexpr size_t none = UINT8_MAX;
 
-    constexpr explicit RowReduceIndex(std::span<const RowReduceKernelInfo> kernels) : at_{} {
+    consteval explicit RowReduceIndex(std::span<const RowReduceKernelInfo> kernels) : at_{} {
         for (auto &direction : at_)
             for (auto &op : direction)
                 for (uint8_t &entry : op) entry = none;

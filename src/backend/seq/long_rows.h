@@ -103,7 +103,7 @@ UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_
             else
                 _mm_store_si128(to, vector);
         }
-        if (fenced) wait_for_loads();
+        if (fenced) wait_for_loads(); // performance only: see wait_for_loads()
     }
     if (past_caches) _mm_sfence();
     return done;
@@ -182,10 +182,13 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
     // fall into every 32nd place or fewer.
     constexpr uint64_t held = 32768;
     constexpr uint64_t caches = uint64_t{32} << 20;
+    // performance only: every way below moves what it says it has moved
     const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
+    // performance only: the same
     const bool from_memory = whole >= 4096 && distance >= caches / whole;
     if constexpr (Leaf::direction == Direction::pack) {
         constexpr bool fills_vectors = Leaf::width >= 4;
+        // performance only: the same, with or without fences
         if (stride % 2048 == 0 && whole >= 1024 && gains_from_waiting()) {
             if constexpr (fills_vectors)
                 if (whole >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
@@ -193,18 +196,24 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
         }
         if constexpr (fills_vectors)
             // A part that the inner caches hold may well be there, and is hardly slower if not.
+            // performance only: what is missing is left to the caller
             if (from_memory && count >= caches / 2048)
                 return pack_from_memory<Leaf, false>(at, stride, count, packed);
+        // performance only: groups or one by one
         if (stride % 512 == 0) return move_one_by_one<Leaf>(at, stride, count, packed);
     } else {
+        // performance only: groups of another size
         if (stride % 1024 == 0 && whole >= 1024 && gains_from_waiting())
             return unpack_fenced<Leaf>(at, stride, count, packed);
+        // performance only: each line is asked for before it is written
         if (stride % 1024 == 512 && whole <= held / 2)
             return unpack_line_by_line<Leaf>(at, stride, count, packed);
+        // performance only: groups or one by one
         if (from_memory && distance >= 64) return move_one_by_one<Leaf>(at, stride, count, packed);
     }
     // The processor's own prefetching follows the steps of one instruction, of about two lines; in
     // groups, each takes longer steps.
+    // performance only: groups or one by one
     if (distance > 64 && distance <= 128 && whole >= 1024 && whole <= held / 2)
         return move_one_by_one<Leaf>(at, stride, count, packed);
     return 0;

@@ -85,6 +85,7 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
 }
 
 uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
+    // performance only: one message or several bring the same
     return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
 }
 

@@ -37,6 +37,7 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     since_ = pipeline.events.now();
     frame_.buffer = &buffer_;
     frame_.header.total = buffer_.bytes();
+    // performance only: fragments of UCX or packed ones bring the same
     slow_ = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
     // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
     const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;

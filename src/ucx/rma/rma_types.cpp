@@ -72,7 +72,7 @@ Status KnownType::takes(ucd_op_t op, bool &it_does) const {
     if ((asked_ops_ & bit) == 0) {
         int supported = 0;
         UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, one.element, "seq", &supported)));
-        asked_ops_ |= bit;
+        asked_ops_ |= bit; // performance only: it would be asked again
         if (supported != 0) known_ops_ |= bit;
     }
     it_does = (known_ops_ & bit) != 0;

@@ -33,10 +33,12 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
     const bool by_bus = touches_host_memory(launch.job);
     const bool listed = is_listed(launch.plan.shape);
     const ShapeLevel &outermost = launch.plan.shape.level[0];
+    // performance only: kernels move as many vectors in each thread as they are told
     const bool long_runs = outermost.kind == LevelKind::indexed &&
                            outermost.each << outermost.granule >= tuning.long_run_bytes;
     if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
         return max_per_thread<vector_bytes / 2, 1>;
+    // performance only: the same
     const bool several = launch.word == vector_bytes &&
                          (by_bus || listed || launch.job.length <= tuning.cached_bytes);
     return several ? max_per_thread<vector_bytes, 1> : 1;

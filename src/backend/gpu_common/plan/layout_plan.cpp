@@ -48,7 +48,6 @@ LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, c
     shape = shape_of(layout, top_, repeated, builder);
     if (builder.size() > max_bytes) shape = {};
     if (shape.levels == 0) return;
-    outermost = repeated ? shape.level[0].count / 2 : shape.level[0].count;
     matrix = matrix_in(shape, repeated, tuning);
     lists = builder.take();
     list_aligned_stores(max_bytes - lists.size(), tuning);

@@ -31,7 +31,6 @@ public:
     uint64_t size = 0;       // packed bytes of one repetition; 0: nothing to move
     bool contiguous = false; // one block, however often it is repeated
     uint32_t word = 1;       // that everything is a multiple of, but for the buffers' addresses
-    uint64_t outermost = 0;  // children of the outermost level, per repetition
     Shape shape;
     Matrix matrix;
     std::vector<char> lists; // of the shape; empty: none

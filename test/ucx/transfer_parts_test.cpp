@@ -1,0 +1,195 @@
+// Parts of libucd-ucx by themselves: the states of a transfer, keys, and layouts with bytes twice.
+
+#include "common/failure.h"
+#include "common/keys.h"
+#include "datatype/options.h"
+#include "pipeline/message.h"
+#include "pipeline/transfer_state.h"
+#include "rma/overlap.h"
+#include "support/catch.hpp"
+#include "ucx/pair.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucd_ucx;
+
+namespace {
+
+constexpr auto taken = Admission::accept, ignore = Admission::ignore, refuse = Admission::refuse;
+
+Part part(Kind kind, uint64_t offset, uint64_t bytes, bool rendezvous = false) {
+    return {kind, 100, offset, bytes, rendezvous};
+}
+
+} // namespace
+
+TEST_CASE("a transfer is announced once, in one way") {
+    const Part offer = part(Kind::offer, 0, 0), user = part(Kind::user_offer, 0, 0),
+               whole = part(Kind::whole, 0, 100);
+    for (const Part &first : {offer, user, whole})
+        for (const Part &second : {offer, user, whole}) {
+            TransferState state(100);
+            CHECK(state.take(first) == taken);
+            CHECK(state.awaits_opening() == (first.kind == Kind::offer));
+            CHECK(state.take(second) == refuse);
+            CHECK(state.is_whole() == (first.kind == Kind::whole || second.kind == Kind::whole));
+        }
+    for (Part wrong : {offer, user, whole}) {
+        Part other = wrong;
+        other.total = 99;
+        CHECK(TransferState(100).take(other) == refuse);
+        other = wrong;
+        other.bytes ^= 1;
+        CHECK(TransferState(100).take(other) == refuse);
+    }
+    CHECK(TransferState(100).take(part(Kind::whole, 1, 100)) == refuse);
+    CHECK(TransferState(100).take(part(Kind::opening, 0, 0)) == refuse);
+    CHECK(TransferState(100).take(part(Kind::withdraw, 0, 0)) == taken);
+}
+
+TEST_CASE("a transfer is opened once, by a tagged message of its size") {
+    TransferState state(100);
+    CHECK(state.stage() == Stage::announced);
+    CHECK(state.awaits_opening());
+    CHECK(state.open(99) == refuse);
+    CHECK(state.awaits_opening());
+    CHECK(state.open(100) == taken);
+    CHECK(state.stage() == Stage::matched);
+    CHECK_FALSE(state.awaits_opening());
+    CHECK(state.open(100) == refuse);
+    CHECK(state.take(part(Kind::user_offer, 0, 0)) == refuse);
+    CHECK(state.take(part(Kind::offer, 0, 0)) == taken);
+    CHECK(state.take(part(Kind::offer, 0, 0)) == refuse);
+
+    TransferState user(100);
+    CHECK(user.take(part(Kind::user_offer, 0, 0)) == taken);
+    CHECK(user.open(100) == refuse);
+    CHECK(user.stage() == Stage::announced);
+    TransferState received(100);
+    received.receive();
+    CHECK(received.open(100) == taken);
+    CHECK(received.stage() == Stage::receiving);
+}
+
+TEST_CASE("chunks of a transfer fit into it, and come once") {
+    for (const Kind kind : {Kind::chunk, Kind::ring_chunk}) {
+        TransferState state(100);
+        const auto take = [&](uint64_t offset, uint64_t bytes) {
+            return state.take(part(kind, offset, bytes, true));
+        };
+        CHECK(take(0, 0) == refuse);
+        CHECK(take(100, 1) == refuse);
+        CHECK(take(99, 2) == refuse);
+        CHECK(take(101, UINT64_MAX) == refuse);
+        CHECK(take(50, 50) == taken);
+        CHECK(take(99, 1) == refuse);
+        CHECK_FALSE(state.is_whole());
+        CHECK(take(0, 49) == taken);
+        CHECK_FALSE(state.is_whole());
+        state.end();
+        CHECK(state.stage() == Stage::done);
+        CHECK(take(49, 1) == ignore);
+        CHECK(state.is_whole());
+        CHECK(take(49, 1) == refuse);
+    }
+    // Chunks of a ring wait at the sender; others need not.
+    CHECK(TransferState(100).take(part(Kind::ring_chunk, 0, 10, false)) == refuse);
+    CHECK(TransferState(100).take(part(Kind::chunk, 0, 10, false)) == taken);
+    const uint64_t most = max_chunk;
+    TransferState large(2 * most);
+    CHECK(large.take({Kind::chunk, 2 * most, 0, most + 1, false}) == refuse);
+    CHECK(large.take({Kind::chunk, 2 * most, 0, most, false}) == taken);
+}
+
+TEST_CASE("a ring is accepted once and refused once") {
+    for (const Kind kind : {Kind::ring_accept, Kind::ring_refuse}) {
+        const Kind other = kind == Kind::ring_accept ? Kind::ring_refuse : Kind::ring_accept;
+        TransferState state(100);
+        CHECK(state.take(part(kind, 0, 0, true)) == taken);
+        CHECK(state.take(part(kind, 0, 0, true)) == ignore);
+        CHECK(state.take(part(other, 0, 0, true)) == taken);
+        CHECK(state.take(part(other, 0, 0, true)) == ignore);
+        TransferState late(100);
+        late.end();
+        CHECK(late.take(part(kind, 0, 0, true)) == ignore);
+        TransferState told(100);
+        CHECK(told.take(part(kind, 0, 0, false)) == ignore);
+        CHECK(told.take(part(kind, 0, 0, true)) == ignore);
+    }
+}
+
+namespace {
+
+// Levenshtein's distance, from the ends on.
+std::size_t distance(const std::string &a, const std::string &b) {
+    std::vector<std::vector<std::size_t>> rest(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = a.size() + 1; i-- > 0;)
+        for (std::size_t j = b.size() + 1; j-- > 0;)
+            rest[i][j] = i == a.size() || j == b.size() ? a.size() - i + b.size() - j
+                         : a[i] == b[j]
+                             ? rest[i + 1][j + 1]
+                             : 1 + std::min({rest[i + 1][j + 1], rest[i + 1][j], rest[i][j + 1]});
+    return rest[0][0];
+}
+
+} // namespace
+
+TEST_CASE("the nearest key is named in place of one that does not exist") {
+    const std::string all[] = {
+        "chunk",       "depth",       "eager",        "form",         "iov_entries",
+        "iov_segment", "peer_memory", "peers_memory", "ring",         "ring_chunk",
+        "ring_copy",   "ring_depth",  "ring_expose",  "ring_staging", "rma.peer_operations",
+        "rma.types",   "staging",     "timeout"};
+    const std::string prefix = "ucd.ucx.";
+    for (const char *wrong : {"ring_", "ring_e", "ing",  "ringdepth", "depht",  "e",      "stag",
+                              "ormf",  "times",  "rung", "chnk",      "chunks", "xring",  "typ",
+                              "ager",  "rig_co", "pth",  "forms",     "tim",    "ringxyz"}) {
+        std::size_t least = SIZE_MAX;
+        std::string nearest;
+        for (const std::string &key : all)
+            if (const std::size_t d = distance(wrong, key); d < least) {
+                least = d;
+                nearest = key;
+            }
+        INFO(wrong << " is nearest to " << nearest);
+        CHECK(check_keys(Keys({{prefix + wrong, "1"}}).get()).code() == UCD_ERR__INVALID_ARG);
+        const std::string said = last_failure();
+        CHECK(said.substr(said.rfind(' ') + 1) == prefix + nearest);
+    }
+    for (const std::string &key : all) CHECK(check_keys(Keys({{prefix + key, "1"}}).get()).ok());
+    // Those of others are not looked at, however long.
+    CHECK(check_keys(Keys({{"ucd.threads", "1"}, {std::string(200, 'k'), "1"}}).get()).ok());
+    CHECK_FALSE(check_keys(Keys({{prefix + std::string(200, 'k'), "1"}}).get()).ok());
+    CHECK(check_keys(UCD_INFO__NULL).ok());
+}
+
+TEST_CASE("bytes that occur twice are found, or it is not known") {
+    const auto look = [](const std::vector<std::intptr_t> &displs, uint64_t work, uint64_t left) {
+        ucd_type_t type;
+        ok(ucd_create_hindexed_block(static_cast<std::intptr_t>(displs.size()), 16, displs.data(),
+                                     UCD_TYPE__BYTE, UCD_INFO__NULL, &type),
+           "hindexed_block");
+        ucd_layout_t layout = {};
+        layout.struct_size = sizeof layout;
+        ok(ucd_get_layout(1, type, &layout), "layout");
+        Overlap overlap = Overlap::unknown;
+        CHECK(find_overlap(1, type, layout, work, overlap).ok());
+        CHECK(work == left);
+        ok(ucd_free(&type), "free");
+        return overlap;
+    };
+    // More bytes than there is room for: that costs no work.
+    CHECK(look({0, 8, 17, 30}, 0, 0) == Overlap::some);
+    // As much room as there are bytes, with a hole and an overlap; and more room.
+    CHECK(look({0, 20, 30, 48}, 4, 0) == Overlap::some);
+    CHECK(look({0, 20, 30, 48}, 3, 3) == Overlap::unknown);
+    CHECK(look({0, 20, 30, 90}, 9, 5) == Overlap::some);
+    CHECK(look({90, 30, 20, 0}, 9, 5) == Overlap::some);
+    CHECK(look({0, 20, 36 + 1, 90}, 9, 5) == Overlap::none);
+    CHECK(look({90, 37, 20, 0}, 4, 0) == Overlap::none);
+    CHECK(look({0, 20, 90, 37}, 3, 3) == Overlap::unknown);
+}
