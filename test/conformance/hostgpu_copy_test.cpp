@@ -98,6 +98,24 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both")
     CHECK(Copied(vector(105000, 1, 2, number), program).run() == "copy_interpreters");
 }
 
+// The lists of a side are made once, and know no number of repetitions. A copy whose items have no
+// gaps did not end where a thread began, or got, to the end of the second one.
+TEST_CASE("any number of items without gaps, on one side of a copy that no nest describes") {
+    DeviceSession session;
+    const RecipePtr program = all_forms().back();
+    for (const ucd_type_t element : {UCD_TYPE__INT64_T, UCD_TYPE__INT32_T, UCD_TYPE__BYTE})
+        for (std::size_t count = 1; count <= 12; ++count) {
+            // Not contiguous by its description: an empty member names a list of the caller's.
+            const RecipePtr items =
+                structure({1, 1}, {0, 0},
+                          {leaf(element), indexed_block_ref(1, {}, UCD_TYPE__UINT64_T, 1, 0, 1,
+                                                            leaf(UCD_TYPE__BYTE))});
+            const std::string how = Copied(items, program, device0, device0, count).run();
+            // What the target's first block takes is one copy.
+            CHECK((how == "copy_interpreters" || (how == "copy" && count < 6)));
+        }
+}
+
 TEST_CASE("a copy between any memories that a device reaches is one launch") {
     DeviceSession session;
     for (const Memory a : {device0, pinned, managed})

@@ -312,6 +312,9 @@ InterpreterLists make_interpreter_lists(const Layout &layout, const Node &top) {
     nodes.reserve(layout.nodes.size() + 1);
     for (const Node &n : layout.nodes) nodes.push_back(interpreter_node(layout, n, lists));
     nodes.push_back(interpreter_node(layout, top, lists));
+    // The lists are made once, for any number of repetitions. A block that is repeated without gaps
+    // has no end that they could know; who walks it stops at the end of the range.
+    if (top.kind == NodeKind::block) nodes.back().bytes = UINT64_MAX;
     InterpreterLists result;
     result.root = static_cast<uint32_t>(nodes.size() - 1);
     result.nodes = lists.add(nodes);
