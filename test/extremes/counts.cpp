@@ -16,6 +16,29 @@ namespace {
 constexpr std::uint64_t two_31 = std::uint64_t{1} << 31, two_32 = std::uint64_t{1} << 32,
                         two_63 = std::uint64_t{1} << 63;
 
+// That both buffers are on the device: what it is told by is the first byte of a type, which is in
+// no memory here.
+class OnDevice {
+public:
+    explicit OnDevice(bool on_device) {
+        if (!on_device) return;
+        const std::string device = mock::backend.name + std::string(":0");
+        must(ucd_info_create(&info_) == UCD_SUCCESS &&
+                 ucd_info_set(info_, "ucd.inbuf", device.c_str()) == UCD_SUCCESS &&
+                 ucd_info_set(info_, "ucd.outbuf", device.c_str()) == UCD_SUCCESS,
+             "hints");
+    }
+    ~OnDevice() {
+        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
+    }
+    OnDevice(const OnDevice &) = delete;
+    OnDevice &operator=(const OnDevice &) = delete;
+    operator ucd_info_t() const { return info_; }
+
+private:
+    ucd_info_t info_ = UCD_INFO__NULL;
+};
+
 // Bytes so far from each other that the last ones alone are looked at: the buffer begins far in
 // front of them.
 void check_last_bytes(ucd_type_t type, std::uint64_t count, std::uint64_t bytes,
@@ -27,11 +50,24 @@ void check_last_bytes(ucd_type_t type, std::uint64_t count, std::uint64_t bytes,
     const auto address = reinterpret_cast<std::uintptr_t>(last.address()) - first * distance;
     std::uintptr_t moved = 0;
     must(ucd_pack(reinterpret_cast<const void *>(address), count, type, first, packed.address(),
-                  100, &moved, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS &&
+                  100, &moved, OnDevice(on_device), UCD_OP__REPLACE) == UCD_SUCCESS &&
              moved == 8,
          "a pack of the last bytes");
     packed.check<std::uint8_t>("the last bytes",
                                [&](std::uint64_t i) { return byte(i * distance, 1); });
+    // The same by their segments.
+    const std::uint64_t all = distance == 1 ? 1 : bytes, some = distance == 1 ? 1 : 8;
+    const auto *const buffer = reinterpret_cast<const void *>(address);
+    std::uintptr_t segments = 0, listed = 0, covered = 0;
+    iovec entries[9];
+    must(ucd_iov_len(count, type, &segments) == UCD_SUCCESS && segments == all, "ucd_iov_len");
+    must(ucd_iov_bytes(buffer, count, type, first, 100, entries, 9, &listed, &covered) ==
+                 UCD_SUCCESS &&
+             listed == some && covered == 8 && entries[0].iov_base == last.address(),
+         "ucd_iov_bytes");
+    must(ucd_iov(buffer, count, type, all - some, entries, 9, &listed) == UCD_SUCCESS &&
+             listed == some && (distance == 1 || entries[0].iov_base == last.address()),
+         "ucd_iov");
 }
 
 void check_refused(ucd_type_t type, std::uint64_t count) {

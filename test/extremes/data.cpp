@@ -12,7 +12,7 @@ using namespace ucdtest;
 namespace extremes {
 namespace {
 
-constexpr std::uint64_t salt_typed = 1, salt_packed = 2;
+constexpr std::uint64_t salt_typed = 1, salt_packed = 2, in_block = 15;
 
 std::uintptr_t pack(const Arena &typed, ucd_type_t type, std::uintptr_t offset, void *out,
                     std::uintptr_t bytes) {
@@ -25,12 +25,15 @@ std::uintptr_t pack(const Arena &typed, ucd_type_t type, std::uintptr_t offset, 
 
 } // namespace
 
-// Blocks of three words, a word apart: offsets, displacements and lengths are all beyond 32 bits.
+// Blocks of 15 words, a word apart: offsets, displacements and lengths are all beyond 32 bits, and
+// both sides of 8 GiB fit into 20.
 void pack_much(std::uint64_t bytes, bool on_device) {
-    const std::uint64_t blocks = bytes / 24, words = 3 * blocks;
-    const auto typed_of = [](std::uint64_t packed) { return packed / 3 * 4 + packed % 3; };
-    Arena typed(blocks * 32, on_device), packed(words * 8, on_device);
-    const BuiltType type(recipes::vector(static_cast<std::intptr_t>(blocks), 3, 4,
+    const std::uint64_t blocks = bytes / (in_block * 8), words = in_block * blocks;
+    const auto typed_of = [](std::uint64_t packed) {
+        return packed / in_block * (in_block + 1) + packed % in_block;
+    };
+    Arena typed(blocks * (in_block + 1) * 8, on_device), packed(words * 8, on_device);
+    const BuiltType type(recipes::vector(static_cast<std::intptr_t>(blocks), in_block, in_block + 1,
                                          recipes::leaf(UCD_TYPE__INT64_T)));
     typed.fill<std::uint64_t>([](std::uint64_t i) { return word(i, salt_typed); });
     must(pack(typed, type.get(), 0, packed.address(), words * 8) == words * 8,
@@ -57,11 +60,13 @@ void pack_much(std::uint64_t bytes, bool on_device) {
              moved == words * 8,
          "ucd_unpack");
     typed.check<std::uint64_t>("typed", [](std::uint64_t i) {
-        return i % 4 == 3 ? word(i, salt_typed) : word(i / 4 * 3 + i % 4, salt_packed);
+        const std::uint64_t block = i / (in_block + 1), within = i % (in_block + 1);
+        return within == in_block ? word(i, salt_typed)
+                                  : word(block * in_block + within, salt_packed);
     });
     std::printf("packed and unpacked %llu bytes, spread over %llu\n",
                 static_cast<unsigned long long>(words * 8),
-                static_cast<unsigned long long>(blocks * 32));
+                static_cast<unsigned long long>(blocks * (in_block + 1) * 8));
 }
 
 // Every other byte.

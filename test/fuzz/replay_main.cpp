@@ -2,7 +2,7 @@
 // then on `count` inputs of a seeded generator, half of them files with bytes changed, half of them
 // put together, where the target can do that.
 //
-//   NAME_fuzz count [seed] [corpus]      NAME_fuzz file...
+//   NAME_fuzz [count [seed [corpus]]]      NAME_fuzz file...
 #include "inputs.hpp"
 #include "target.hpp"
 
@@ -19,7 +19,9 @@ using namespace ucdtest::fuzz;
 
 namespace {
 
-constexpr unsigned long long default_count = 200000, default_seed = 20250101;
+// The build sets how many inputs of this target are a test, and where its corpus is.
+constexpr unsigned long long default_count = UCD_FUZZ_INPUTS, default_seed = 20250101;
+constexpr const char *default_corpus = UCD_FUZZ_CORPUS;
 
 // Keeps the input at hand that a failure is about.
 int run(const FlatBytes &bytes) try {
@@ -71,8 +73,8 @@ int main(int argc, char **argv) {
     const unsigned long long seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : default_seed;
     start_library();
     Corpus corpus = first_inputs();
-    if (argc > 3)
-        for (FlatBytes &file : files_of(argv[3])) corpus.push_back(std::move(file));
+    for (FlatBytes &file : files_of(argc > 3 ? argv[3] : default_corpus))
+        corpus.push_back(std::move(file));
     if (corpus.empty()) corpus.push_back({});
     for (const FlatBytes &bytes : corpus) run(bytes);
     accepted = 0;

@@ -14,7 +14,11 @@ from threading import Lock
 SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx'}
 # Tests of time, those that do not use the library, and those that do again what another one does.
 LEFT_OUT = {'unit_deep', 'census', 'vectors_python', 'hip5_on_threads', 'hip6_on_threads', 'vendors_on_threads'}
-FEWER = {'unflatten_fuzz': ['3000'], 'ucx fuzz model': ['--messages', '3000']}
+# In the place of so many of their own arguments.
+FEWER = {
+    'reader_fuzz': ['20000'], 'unflatten_fuzz': ['3000'], 'constructors_fuzz': ['3000'], 'constructors_hostgpu_fuzz': ['1000'],
+    'language_fuzz': ['3000'], 'npy_fuzz': ['3000'], 'yaksa_fuzz': ['3000'], 'ucx fuzz model': ['--messages', '3000'],
+}
 ROUNDS = [0.03, 0.3, 3.0, float('inf')]  # seconds of a case: the quick ones first
 MEMORY = 8 << 30
 LIMIT = 300  # seconds of a test without defects
@@ -84,7 +88,7 @@ def tests_of(build, part):
             continue
         seen.add(tuple(command))
         if name in FEWER:
-            command = command[:1] + FEWER[name]
+            command = command[:1] + FEWER[name] + command[1 + len(FEWER[name]):]
         environment = {'UCD_TEST_CASES': str(part), 'UCD_TEST_LEVELS': '3000', **entry['env']}
         tests.append(Test(name, command, environment, entry['workdir'] or str(build),
                           [f for target in entry['depends'] for f in files[target]]))
