@@ -215,8 +215,8 @@ std::vector<std::byte> bytes_of_indices(const std::vector<std::int64_t> &indices
     const std::size_t low =
         std::endian::native == std::endian::little ? 0 : sizeof indices[0] - each;
     for (std::size_t i = 0; i < indices.size(); ++i)
-        std::memcpy(bytes.data() + i * each,
-                    reinterpret_cast<const std::byte *>(&indices[i]) + low, each);
+        std::memcpy(bytes.data() + i * each, reinterpret_cast<const std::byte *>(&indices[i]) + low,
+                    each);
     return bytes;
 }
 
