@@ -211,8 +211,9 @@ typedef struct {
                           * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: packing or unpacking failed, see
                           * ucd; UCS_ERR_INVALID_PARAM: the message does not come from a pipeline,
                           * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses an
-                          * earlier version of the protocol; UCS_ERR_TIMED_OUT;
-                          * UCS_ERR_EXCEEDS_LIMIT: the endpoint is barred; or a status of UCX */
+                          * earlier version of the protocol, or its machine has the other byte
+                          * order; UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: the endpoint is
+                          * barred; or a status of UCX */
     int ucd;             /* the UCD_ERR__* of packing or unpacking, or UCD_SUCCESS */
     uint64_t bytes;      /* length of the message; 0 if the transfer failed */
     ucp_tag_t tag;       /* tag of a received tagged message */

@@ -165,7 +165,8 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *                           elements do not match, or elements that are written overlap
  *   UCS_ERR_UNSUPPORTED     the target cannot do it: its memory does not support the op on these
  *                           elements; the layout has millions of segments, which would have to be
- *                           checked for overlap; or the message is of another protocol version
+ *                           checked for overlap; or the message is of another protocol version,
+ *                           or of a machine of the other byte order
  *   UCS_ERR_NO_MEMORY       an allocation failed at either side
  *   UCS_ERR_IO_ERROR        moving the data failed at either side; see ucd in the result
  *   UCS_ERR_TIMED_OUT       nothing moved for ucd.ucx.timeout

@@ -270,7 +270,8 @@ TEST_CASE("oracle: pair types are packed without padding") {
     require_bounds(hindexed_block(1, {4}, leaf(UCD_TYPE__DOUBLE_INT)), {12, 4, 16, 4, 12});
     require_bounds(leaf(UCD_TYPE__2INT), {8, 0, 8, 0, 8});
     if (sizeof(long double) == 16) {
-        require_bounds(leaf(UCD_TYPE__LONG_DOUBLE_INT), {20, 0, 32, 0, 20});
+        constexpr std::intptr_t extent = alignof(long double) == 8 ? 24 : 32;
+        require_bounds(leaf(UCD_TYPE__LONG_DOUBLE_INT), {20, 0, extent, 0, 20});
     }
 }
 

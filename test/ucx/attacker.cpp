@@ -147,8 +147,12 @@ void Attacker::active_by_rendezvous(const wire::Message &message, const std::str
 }
 
 void Attacker::tagged(const wire::Message &message, ucp_tag_t tag) {
+    tagged(message.text(), tag);
+}
+
+void Attacker::tagged(const std::string &text, ucp_tag_t tag) {
     auto made = std::make_unique<Post>();
-    made->data = message.text();
+    made->data = text;
     const ucp_request_param_t p = {};
     const ucs_status_ptr_t request =
         ucp_tag_send_nbx(side.ep, made->data.data(), made->data.size(), tag, &p);

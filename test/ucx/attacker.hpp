@@ -77,6 +77,7 @@ public:
     void active(const std::string &header, const std::string &data);
     void active_by_rendezvous(const wire::Message &message, const std::string &data);
     void tagged(const wire::Message &message, ucp_tag_t tag = 1);
+    void tagged(const std::string &text, ucp_tag_t tag = 1);
     // Gives up the requests of the last two that are not complete.
     std::size_t unfinished() const;
 

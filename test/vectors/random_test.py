@@ -1,6 +1,7 @@
 """The library and read_flattened.py accept and refuse the same random bytes, and take them for the same types.
 
-usage: random_test.py PROGRAM        (vectors, which is told the bytes and tells what they mean)
+usage: random_test.py PROGRAM...     (vectors, which is told the bytes and tells what they mean; behind its emulator, if
+                                      it is for another processor)
 
 UCD_TEST_SEED and UCD_TEST_CASES are those of the other random tests.
 """
@@ -15,7 +16,8 @@ import read_flattened
 import vectors_test
 from read_flattened import ELEMENTS, LIMIT, ONE_LENGTH, PROGRESSION
 
-PROGRAM = sys.argv.pop()
+PROGRAM = sys.argv[1:]
+del sys.argv[1:]
 SEED = os.environ.get('UCD_TEST_SEED', '1')
 if SEED == 'random':
     SEED = str(random.SystemRandom().getrandbits(32))
@@ -123,7 +125,7 @@ def by_the_page(data):
 class Random(unittest.TestCase):
     def test_the_library_reads_what_the_page_says(self):
         flattened = [Writer(case).flattened() for case in range(CASES)]
-        done = subprocess.run([PROGRAM, '--read'], input=''.join(data.hex(' ') + '\n' for data in flattened),
+        done = subprocess.run([*PROGRAM, '--read'], input=''.join(data.hex(' ') + '\n' for data in flattened),
                               capture_output=True, text=True, timeout=600, check=True)
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), CASES)

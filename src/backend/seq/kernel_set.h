@@ -160,7 +160,8 @@ struct KernelSet {
     const ListLooks &looks;
 };
 
-// The sets that this machine can run, the fastest first; the last is the baseline.
+// The sets that this machine can run, the fastest first; the last is what the compiler
+// takes by default.
 std::span<const KernelSet *const> kernel_sets();
 
 } // namespace ucd::seq

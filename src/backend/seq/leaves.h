@@ -30,13 +30,19 @@ UCD_SEQ_INLINE void copy(char *__restrict to, const char *__restrict from) {
     __builtin_memcpy(to, from, width);
 }
 
-// The widest access.
+// The widest access. NEON's is a pair of registers.
 #if defined(UCD_SEQ_HAS_AVX512F)
 constexpr unsigned widest = 64;
-#elif defined(UCD_SEQ_HAS_AVX2)
+#elif defined(UCD_SEQ_HAS_AVX2) || defined(UCD_SEQ_HAS_NEON)
 constexpr unsigned widest = 32;
 #else
 constexpr unsigned widest = 16;
+#endif
+
+#if defined(UCD_SEQ_HAS_NEON)
+constexpr unsigned widest_register = 16;
+#else
+constexpr unsigned widest_register = widest;
 #endif
 
 // At least `width` bytes in pieces of that many, the last of which may overlap the one before.

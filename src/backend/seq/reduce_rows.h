@@ -33,18 +33,27 @@ template <class Op, class T, Direction direction, unsigned width>
 class Combined {
 public:
     UCD_SEQ_INLINE Combined(uintptr_t at, const char *packed) {
-        V typed, other;
-        __builtin_memcpy(&typed, pointer(at), width);
-        __builtin_memcpy(&other, packed, width);
-        value_ = direction == Direction::pack ? Op::of(other, typed) : Op::of(typed, other);
+#pragma GCC unroll 2
+        for (unsigned k = 0; k < vectors; ++k) {
+            V typed, other;
+            __builtin_memcpy(&typed, pointer(at + k * bytes), bytes);
+            __builtin_memcpy(&other, packed + k * bytes, bytes);
+            values_[k] = direction == Direction::pack ? Op::of(other, typed) : Op::of(typed, other);
+        }
     }
     UCD_SEQ_INLINE void store(uintptr_t at, char *packed) const {
-        __builtin_memcpy(direction == Direction::pack ? packed : pointer(at), &value_, width);
+#pragma GCC unroll 2
+        for (unsigned k = 0; k < vectors; ++k)
+            __builtin_memcpy((direction == Direction::pack ? packed : pointer(at)) + k * bytes,
+                             &values_[k], bytes);
     }
 
 private:
-    typedef T V __attribute__((vector_size(width)));
-    V value_;
+    // Compilers compare vectors that are wider than a register element by element.
+    static constexpr unsigned bytes = width < widest_register ? width : widest_register;
+    static constexpr unsigned vectors = width / bytes;
+    typedef T V __attribute__((vector_size(bytes)));
+    V values_[vectors];
 };
 
 // Blocks of one element each. `step`: the stride in elements, where that is a constant.

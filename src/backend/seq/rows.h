@@ -39,7 +39,7 @@ UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
     if (count < 16) return false;
     if (stride == 2 * width) return true;
     if (width == 8) return false;
-#if defined(UCD_SEQ_HAS_AVX2)
+#if defined(UCD_SEQ_HAS_AVX2) || defined(UCD_SEQ_HAS_NEON)
     if (stride == 3 * width) return true;
 #endif
     return stride == 4 * width;

@@ -1,5 +1,5 @@
-// The messages of pipelines. UCX connects machines of one byte order only, so these travel
-// as they are.
+// The messages of pipelines. They travel as they are: a peer of the other byte order is refused,
+// because it reads the magic number backwards.
 #pragma once
 
 #include <compare>
@@ -44,6 +44,14 @@ struct Header {
     uint32_t user_header = 0; // bytes
 };
 static_assert(sizeof(Header) == 48);
+
+// Whether the magic number is that of a peer that is refused: of version 1, or of the other byte
+// order.
+constexpr bool is_of_refused_peer(uint32_t magic) {
+    const uint32_t other_order = __builtin_bswap32(magic);
+    return magic == Header::version_1 || other_order == Header::version_1 ||
+           other_order == Header::expected_magic;
+}
 
 // A chunk in device memory of the sender's.
 struct RingPlace {

@@ -99,7 +99,10 @@ void ucd_ucx_rma::take_answers(DirectMessage &message) {
     for (std::string_view one; !(one = rma::take_answer(left)).empty();) {
         Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
         Preamble preamble;
-        if (decode(one, preamble) == Reading::good && is_answer(preamble.verb))
+        const Reading reading = decode(one, preamble);
+        if (reading == Reading::other_byte_order && is_answer(preamble.verb))
+            take_refusal(preamble, delivery);
+        else if (reading == Reading::good && is_answer(preamble.verb))
             take_answer(preamble, delivery);
     }
 }
@@ -114,7 +117,10 @@ void ucd_ucx_rma::take_answer(const Preamble &preamble, Delivery &delivery) {
 
 void ucd_ucx_rma::take(Delivery &delivery, DirectMessage *direct_message) {
     Preamble preamble;
-    if (decode(delivery.message, preamble) != Reading::good) return;
+    const Reading reading = decode(delivery.message, preamble);
+    if (reading == Reading::other_byte_order && preamble.verb != Verb::answers)
+        return take_foreign(preamble, delivery);
+    if (reading != Reading::good && reading != Reading::other_byte_order) return;
     switch (preamble.verb) {
     case Verb::put:
     case Verb::get:
@@ -130,6 +136,17 @@ void ucd_ucx_rma::take(Delivery &delivery, DirectMessage *direct_message) {
         if (direct_message != nullptr) take_answers(*direct_message);
         return;
     }
+}
+
+// Of a peer of the other byte order. Data is not converted, so such peers refuse each other's
+// requests.
+void ucd_ucx_rma::take_foreign(const Preamble &preamble, Delivery &delivery) {
+    if (is_request(preamble.verb)) target.refuse(preamble, delivery);
+    if (is_answer(preamble.verb)) take_refusal(preamble, delivery);
+}
+
+void ucd_ucx_rma::take_refusal(const Preamble &preamble, Delivery &delivery) {
+    origin.take_answer({Verdict::not_supported, UCD_SUCCESS, preamble.number, 0}, delivery);
 }
 
 void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {

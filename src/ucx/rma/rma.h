@@ -56,6 +56,8 @@ private:
     void take(ucd_ucx::rma::Delivery &delivery, ucd_ucx::rma::DirectMessage *direct);
     void take_answer(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);
     void take_answers(ucd_ucx::rma::DirectMessage &message);
+    void take_foreign(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);
+    void take_refusal(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);
     bool handle_events();
 
     ucd_ucx::Queue<ucd_ucx_request> finished_;

@@ -11,6 +11,8 @@ namespace {
 
 constexpr uint8_t no_op = 255;
 constexpr uint8_t form_key = 1; // else a handle; the type's form follows
+constexpr uint8_t own_version =
+    Preamble::version | (std::endian::native == std::endian::big ? Preamble::big_endian : 0);
 
 // Numbers travel with the lowest byte first.
 template <class Number>
@@ -55,7 +57,7 @@ void Encoded::put(Number number) {
 }
 
 Encoded::Encoded(const Preamble &preamble) {
-    put(Preamble::version);
+    put(own_version);
     put(static_cast<uint8_t>(preamble.verb));
     put(preamble.first);
     put(preamble.second);
@@ -97,12 +99,13 @@ std::string Encoded::text() const {
 
 Reading decode(std::string_view message, Preamble &preamble) {
     if (message.size() < Preamble::bytes) return Reading::malformed;
-    if (static_cast<uint8_t>(message[0]) != Preamble::version) return Reading::other_version;
+    const auto version = static_cast<uint8_t>(message[0]);
+    if ((version & ~Preamble::big_endian) != Preamble::version) return Reading::other_version;
     preamble.verb = static_cast<Verb>(message[1]);
     preamble.first = static_cast<uint8_t>(message[2]);
     preamble.second = static_cast<uint8_t>(message[3]);
     preamble.number = number_at<uint32_t>(message, 4);
-    return Reading::good;
+    return version == own_version ? Reading::good : Reading::other_byte_order;
 }
 
 bool decode(std::string_view message, const Preamble &preamble, Request &request,

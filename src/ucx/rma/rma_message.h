@@ -36,6 +36,7 @@ enum class Verdict : uint8_t {
 // Begins every message.
 struct Preamble {
     static constexpr uint8_t version = 2;
+    static constexpr uint8_t big_endian = 128; // with the version: how the sender's data is stored
     static constexpr std::size_t bytes = 8;
     Verb verb = Verb::put;
     uint8_t first = 0, second = 0; // as the verb has it
@@ -98,7 +99,8 @@ private:
     std::string_view type_;
 };
 
-enum class Reading : uint8_t { good, malformed, other_version };
+enum class Reading : uint8_t { good, malformed, other_version, other_byte_order };
+// Sets `preamble` of a message of the other byte order, too: its numbers are those of any other.
 Reading decode(std::string_view message, Preamble &preamble);
 // What follows the preamble. Sets `data` to what follows the request or answer.
 bool decode(std::string_view message, const Preamble &preamble, Request &request,

@@ -234,6 +234,13 @@ void Target::say(ucp_ep_h ep, const Encoded &message) {
     if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, message});
 }
 
+void Target::refuse(const Preamble &preamble, const Delivery &delivery) {
+    Peer *from = peer(delivery.ep);
+    if (from == nullptr) return;
+    from->earn(delivery.message.size());
+    answer(delivery.ep, {Verdict::not_supported, UCD_SUCCESS, preamble.number, 0});
+}
+
 void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
     if (peer(ep) == nullptr) return;
     std::size_t waiting;

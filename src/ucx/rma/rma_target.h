@@ -33,6 +33,8 @@ public:
 
     void take_request(const Preamble &preamble, Delivery &delivery);
     void take_type(uint32_t number, Delivery &delivery);
+    // A request of a peer of the other byte order.
+    void refuse(const Preamble &preamble, const Delivery &delivery);
     // A peer of an earlier version.
     void refuse_old(ucp_ep_h ep, std::string_view refusal);
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);

@@ -3,6 +3,7 @@
 #include "support/oracle/predefined.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -210,9 +211,12 @@ std::vector<std::byte> bytes_of_indices(const std::vector<std::int64_t> &indices
                                         ucd_type_t index_type) {
     const std::size_t each = predefined(index_type).size;
     std::vector<std::byte> bytes(indices.size() * each);
-    // The low bytes of a little-endian number come first.
+    // The low bytes of a number come first on a little-endian machine, and last on others.
+    const std::size_t low =
+        std::endian::native == std::endian::little ? 0 : sizeof indices[0] - each;
     for (std::size_t i = 0; i < indices.size(); ++i)
-        std::memcpy(bytes.data() + i * each, &indices[i], each);
+        std::memcpy(bytes.data() + i * each, reinterpret_cast<const std::byte *>(&indices[i]) + low,
+                    each);
     return bytes;
 }
 

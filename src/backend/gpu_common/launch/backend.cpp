@@ -342,10 +342,10 @@ private:
     bool is_peer(int device, int other) const {
         if (device < 0 || device >= max_devices || other < 0 || other >= max_devices) return false;
         auto &known = peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(other)];
-        Peer peer = known.load(std::memory_order_relaxed);
+        Peer peer = known.load(std::memory_order_acquire);
         if (peer == Peer::unknown) {
             peer = enable_peer(device, other);
-            known.store(peer, std::memory_order_relaxed);
+            known.store(peer, std::memory_order_release);
         }
         return peer == Peer::yes;
     }

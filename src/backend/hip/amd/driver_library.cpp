@@ -20,7 +20,7 @@ std::string missing_driver() {
 // The library under HIP's runtime says whether it is initialised, and stays so.
 bool is_initialised() {
     static std::atomic<bool> initialised{false};
-    if (initialised.load(std::memory_order_relaxed)) [[likely]]
+    if (initialised.load(std::memory_order_acquire)) [[likely]]
         return true;
     // HIP may load it as late as when it needs it.
     void *library = ::dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -31,7 +31,7 @@ bool is_initialised() {
     const bool is = get_info != nullptr &&
                     get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &version) == HSA_STATUS_SUCCESS;
     (void)::dlclose(library);
-    if (is) initialised.store(true, std::memory_order_relaxed);
+    if (is) initialised.store(true, std::memory_order_release);
     return is;
 }
 

@@ -1,0 +1,87 @@
+// Messages of a peer of the other byte order. Its data would not be converted, so it is refused
+// with a status.
+
+#include "ucx/rma_by_hand.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr char other_order = static_cast<char>(128 | wire::newest_wire);
+
+std::string of_other_order(std::string message) {
+    message[0] = other_order;
+    return message;
+}
+
+// A number as a machine of the other byte order stores it.
+std::string reversed(std::string bytes) {
+    std::reverse(bytes.begin(), bytes.end());
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("one-sided requests of a peer of the other byte order are answered with a status") {
+    HandOrigin origin;
+    CHECK(origin.verdict() == wire::done); // as they are for a peer of this one
+    std::fill(origin.memory.begin(), origin.memory.end(), 'm');
+    for (unsigned verb = wire::put; verb <= wire::get_accumulate; ++verb) {
+        origin.request.verb = verb;
+        ++origin.request.number;
+        const std::string text = of_other_order(origin.request.text()) + origin.data;
+        CHECK(origin.verdict_of(text) == wire::not_supported);
+    }
+    CHECK(origin.is_untouched());
+    // What is no request is dropped.
+    for (unsigned verb = wire::type_message; verb <= wire::answers + 1; ++verb)
+        origin.hand.say(of_other_order(wire::preamble(verb, origin.request.number)));
+    origin.hand.progress(100);
+    CHECK(!origin.hand.has_said());
+    origin.request.verb = wire::put;
+    CHECK(origin.verdict() == wire::done);
+}
+
+TEST_CASE("an answer of a peer of the other byte order ends the operation with a status") {
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    // One alone, and one among several; they say "done", and are not believed.
+    for (const bool several : {false, true}) {
+        char value[4] = {1, 2, 3, 4};
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        REQUIRE(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), value, 4, UCD_TYPE__CHAR, &key, 0, 4,
+                                UCD_TYPE__CHAR, &p, &o.request) == UCD_SUCCESS);
+        const std::uint64_t number = target.hand.next_said().number;
+        const std::string answer =
+            of_other_order(wire::preamble(wire::answer, number, wire::done)) + "data";
+        target.hand.say(several ? of_other_order(wire::join_answers({answer})) : answer);
+        REQUIRE(target.hand.within(5, [&] { return o.done(); }));
+        CHECK(o.result.status == UCS_ERR_UNSUPPORTED);
+        CHECK(value[0] == 1);
+    }
+}
+
+TEST_CASE("a tagged message of a peer of the other byte order ends its receive with a status") {
+    Side victim;
+    victim.open_pipeline(UCD_INFO__NULL);
+    Attacker other(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
+    const auto receive = [&](const std::string &magic) {
+        char to[100] = {};
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        ok(ucd_ucx_recv_nbx(victim.pipeline, to, 100, UCD_TYPE__CHAR, 1, 1, &p, &o.request),
+           "recv");
+        other.tagged(magic + std::string(wire::Header::bytes - magic.size(), '\0'));
+        CHECK(other.within(5, [&] { return o.done(); }));
+        return o.result.status;
+    };
+    for (const int version : {1, 2}) {
+        std::string magic;
+        wire::put_number(magic, wire::magic_of(version), 4);
+        CHECK(receive(reversed(magic)) == UCS_ERR_UNSUPPORTED);
+    }
+    CHECK(receive("UCDx") == UCS_ERR_INVALID_PARAM);
+}
