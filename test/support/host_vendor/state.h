@@ -10,7 +10,8 @@ extern thread_local int current_device;
 // Whether a knob says that this is the one to fail.
 bool is_failing_one(std::atomic<int> &knob);
 
-// Whether this call of the runtime is the one to fail. Calls that give something back do so all the same.
+// Whether this call of the runtime is the one to fail. Calls that give something back do so all the
+// same.
 bool is_refused(const char *call = __builtin_FUNCTION());
 
 } // namespace ucd::hostgpu
