@@ -186,7 +186,7 @@ void wrong_positions() {
     MPI_Request_free(&requests[0]);
     MPI_OK(MPI_Irecv(third.data(), 1, third.datatype, rank, 51, MPI_COMM_WORLD, &requests[0]));
     report_code("MPI_Waitall with -1 requests", MPI_Waitall(-1, requests, MPI_STATUSES_IGNORE));
-#ifdef MPICH_VERSION // which looks at pointers
+#ifdef MPI_IS_MPICH // which looks at pointers
     report_code("MPI_Wait without a request", MPI_Wait(nullptr, MPI_STATUS_IGNORE));
     report_code("MPI_Waitall without requests", MPI_Waitall(2, nullptr, MPI_STATUSES_IGNORE));
     report_code("MPI_Test without a flag", MPI_Test(&requests[0], nullptr, MPI_STATUS_IGNORE));

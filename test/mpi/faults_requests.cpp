@@ -315,7 +315,7 @@ void freed_requests() {
         MPI_Request request = MPI_REQUEST_NULL;
         // Of the second message, which does not fit, nobody is told. MPICH has no way to ask
         // whether it is complete that does not raise the error.
-#ifdef MPICH_VERSION
+#ifdef MPI_IS_MPICH
         const int fitting = n;
 #else
         const int fitting = n - 300;
