@@ -165,7 +165,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
 }
 
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *status) {
-    gpuStreamCaptureStatus captured;
+    gpuStreamCaptureStatus captured = gpuStreamCaptureStatusNone; // refused calls leave it
     const gpuError_t error = gpuStreamIsCapturing(stream_of(stream), &captured);
     *status = captured == gpuStreamCaptureStatusNone ? hipStreamCaptureStatusNone
                                                      : hipStreamCaptureStatusActive;
