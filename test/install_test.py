@@ -260,6 +260,25 @@ class Install(unittest.TestCase):
         self.assertIn('no component mpi', done.stderr)
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_with_components_for_mpi(self):
+        source = self.root / 'with_mpi.c'
+        source.write_text('#include <ucd_mpi.h>\nint main(void) { return ucd_mpi_last_error()[0]; }\n')
+        # CMake finds the MPI by its compiler; that of the ABI is not from Debian.
+        for mpi in ('mpich', 'openmpi'):
+            there = (self.library / f'libucd-mpi-{mpi}.so').exists()
+            project = self.project(f'with_{mpi}', 'C', f'set(MPI_C_COMPILER mpicc.{mpi})' if there else '',
+                                   f'find_package(ucd REQUIRED COMPONENTS mpi-{mpi})',
+                                   'find_package(MPI REQUIRED COMPONENTS C)', f'add_executable(program {source})',
+                                   f'target_link_libraries(program PRIVATE ucd::mpi-{mpi} MPI::MPI_C)')
+            done = self.configure(project, 'build')
+            self.assertEqual(done.returncode == 0, there, done.stderr)
+            if there:
+                run('cmake', '--build', project / 'build')
+                run(project / 'build/program')
+            else:
+                self.assertIn(f'without a shared libucd-mpi-{mpi}', done.stderr)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_refuses_other_versions(self):
         project = self.project('wrong', 'C', 'find_package(ucd ${WANTED} REQUIRED)')
         abi, version = self.abi_version(), self.flags('--modversion')[0]

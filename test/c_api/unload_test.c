@@ -2,30 +2,7 @@
  *
  * Usage: unload_test LIBUCD
  */
-#include <ucd.h>
-
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static void fail(const char *what) {
-    const char *why = dlerror();
-    fprintf(stderr, "%s: %s\n", what, why != NULL ? why : "");
-    exit(1);
-}
-
-static void require(int holds, const char *what) {
-    if (!holds) fail(what);
-}
-
-static void *function(void *library, const char *name) {
-    void *found = dlsym(library, name);
-    require(found != NULL, name);
-    return found;
-}
-
-/* A function of the library, by the type that the header gives it. */
-#define CALL(name) (*(__typeof__(&name))function(library, #name))
+#include "loaded_library.h"
 
 static void use(void *library) {
     const int in[4] = {1, 2, 3, 4};

@@ -15,21 +15,21 @@ using namespace ucdtest::recipes;
 
 namespace {
 
-struct Bounds {
+struct WrittenBounds {
     std::size_t size;
     std::intptr_t lb, extent, true_lb, true_extent;
-    friend bool operator==(const Bounds &, const Bounds &) = default;
+    friend bool operator==(const WrittenBounds &, const WrittenBounds &) = default;
 };
 
-std::string to_text(const Bounds &bounds) {
+std::string to_text(const WrittenBounds &bounds) {
     return "size " + std::to_string(bounds.size) + ", lb " + std::to_string(bounds.lb) +
            ", extent " + std::to_string(bounds.extent) + ", true lb " +
            std::to_string(bounds.true_lb) + ", true extent " + std::to_string(bounds.true_extent);
 }
 
-void require_bounds(const RecipePtr &recipe, const Bounds &expected) {
+void require_bounds(const RecipePtr &recipe, const WrittenBounds &expected) {
     const TypeMap map = type_map(*recipe);
-    const Bounds found = {map.size, map.lb, map.extent, map.true_lb, map.true_extent};
+    const WrittenBounds found = {map.size, map.lb, map.extent, map.true_lb, map.true_extent};
     INFO(ucdtest::to_text(*recipe));
     INFO("found    " << to_text(found));
     INFO("expected " << to_text(expected));

@@ -17,6 +17,10 @@ std::int64_t interesting(Rng &rng);
 // Changes an input in one place; `corpus` is not empty.
 void change_bytes(Rng &rng, FlatBytes &bytes, const Corpus &corpus);
 
+// How many inputs of the target are a test, and where its corpus is.
+extern const unsigned long long default_count;
+extern const char *const default_corpus;
+
 // Each target is linked with flat_inputs.cpp or plain_inputs.cpp, which have these.
 
 // Inputs besides those of the files.

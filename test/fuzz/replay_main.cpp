@@ -19,9 +19,7 @@ using namespace ucdtest::fuzz;
 
 namespace {
 
-// The build sets how many inputs of this target are a test, and where its corpus is.
-constexpr unsigned long long default_count = UCD_FUZZ_INPUTS, default_seed = 20250101;
-constexpr const char *default_corpus = UCD_FUZZ_CORPUS;
+constexpr unsigned long long default_seed = 20250101;
 
 // Keeps the input at hand that a failure is about.
 int run(const FlatBytes &bytes) try {

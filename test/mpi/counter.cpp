@@ -2,6 +2,7 @@
 // library.
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
+#include <atomic>
 #include <cstdio>
 #include <dlfcn.h>
 #include <mpi.h>
@@ -10,7 +11,7 @@ namespace {
 
 struct Count {
     const char *name;
-    int calls = 0, derived = 0;
+    std::atomic<int> calls = 0, derived = 0; // several threads call
 };
 Count counts[] = {{"Pack"}, {"Isend"}, {"Irecv"}, {"Bcast"}};
 
@@ -54,8 +55,8 @@ int MPI_Finalize() {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (const Count &c : counts)
-        std::fprintf(stderr, "counter: rank %d: %s: %d calls, %d derived\n", rank, c.name, c.calls,
-                     c.derived);
+        std::fprintf(stderr, "counter: rank %d: %s: %d calls, %d derived\n", rank, c.name,
+                     c.calls.load(), c.derived.load());
     return NEXT(MPI_Finalize)();
 }
 

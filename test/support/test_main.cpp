@@ -1,8 +1,6 @@
 // The main function of every Catch2 test program, for Catch2 2 and 3. What a random test may be
 // told is in support/random/random_cases.hpp.
-#define CATCH_CONFIG_RUNNER
-#include "support/catch.hpp"
-
+#include "support/catch_session.hpp"
 #include "support/random/random_cases.hpp"
 #include "support/test_start.hpp"
 
@@ -65,8 +63,7 @@ bool stop_library() {
 
 int main(int argc, char **argv) {
     ucdtest::report_case_on_crash();
-    Catch::Session session;
-    if (const int rc = session.applyCommandLine(argc, argv); rc != 0) return rc;
+    if (const int rc = ucdtest::read_command_line(argc, argv); rc != 0) return rc;
     if (!ucdtest::start_library()) return 2;
     bool required = false;
     if (const std::string reason = reason_to_skip(required); !reason.empty()) {
@@ -75,7 +72,7 @@ int main(int argc, char **argv) {
     }
     std::fprintf(stderr, "UCD_TEST_SEED=%llu\n",
                  static_cast<unsigned long long>(ucdtest::session_seed()));
-    const int failed = session.run();
+    const int failed = ucdtest::run_session();
     const bool stopped = stop_library();
     std::fprintf(stderr, "%zu random cases\n", ucdtest::cases_run());
     return failed != 0 ? failed : stopped ? 0 : 2;

@@ -131,13 +131,13 @@ std::vector<Layout> legal(Types &t) {
     };
 }
 
-struct Target {
+struct OverlapTarget {
     static constexpr std::size_t ints = 8000, base = 3000;
     RmaPair pair;
     std::vector<int> memory = std::vector<int>(ints);
     Window window{pair.b, memory.data(), ints * sizeof(int)};
 
-    Target() { reset(); }
+    OverlapTarget() { reset(); }
     void reset() { std::iota(memory.begin(), memory.end(), 1000000); }
     bool is_untouched() const {
         std::vector<int> expected(ints);
@@ -183,15 +183,15 @@ std::size_t ints_of(const Layout &layout) {
 } // namespace
 
 TEST_CASE("target elements that overlap are refused, and nothing is written") {
-    Target target;
+    OverlapTarget target;
     Types types;
     for (const Layout &layout : overlapping(types)) {
         std::vector<int> from(ints_of(layout)), old(from.size());
         std::iota(from.begin(), from.end(), 1);
-        for (int way = 0; way < Target::no_op; ++way) {
+        for (int way = 0; way < OverlapTarget::no_op; ++way) {
             INFO(layout.name << ", way " << way);
             const ucs_status_t status =
-                target.run(static_cast<Target::Way>(way), layout, from, old);
+                target.run(static_cast<OverlapTarget::Way>(way), layout, from, old);
             CHECK(std::string(ucs_status_string(status)) ==
                   ucs_status_string(UCS_ERR_INVALID_PARAM));
             CHECK(target.is_untouched());
@@ -199,11 +199,11 @@ TEST_CASE("target elements that overlap are refused, and nothing is written") {
         }
         // Elements that are only read may overlap.
         INFO(layout.name);
-        CHECK(target.run(Target::no_op, layout, from, old) == UCS_OK);
+        CHECK(target.run(OverlapTarget::no_op, layout, from, old) == UCS_OK);
         Outcome got;
         const ucd_ucx_param_t p = got.param();
         ok(ucd_ucx_get_nbx(target.pair.a.rma, target.pair.a.ep(), old.data(), old.size(),
-                           UCD_TYPE__INT, target.window.key(), Target::base * sizeof(int),
+                           UCD_TYPE__INT, target.window.key(), OverlapTarget::base * sizeof(int),
                            layout.count, layout.type, &p, &got.request),
            "get");
         target.pair.until([&] { return got.done(); });
@@ -212,21 +212,21 @@ TEST_CASE("target elements that overlap are refused, and nothing is written") {
 }
 
 TEST_CASE("target elements that lie between each other are written") {
-    Target target;
+    OverlapTarget target;
     Types types;
     for (const Layout &layout : legal(types)) {
         std::vector<int> from(ints_of(layout)), old(from.size());
         std::iota(from.begin(), from.end(), 1);
-        for (int way = 0; way < Target::no_op; ++way) {
+        for (int way = 0; way < OverlapTarget::no_op; ++way) {
             INFO(layout.name << ", way " << way);
             std::vector<int> expected = target.memory;
             std::uintptr_t moved;
-            const bool sums = way == Target::sum || way == Target::fetching_sum;
-            ok(ucd_unpack(from.data(), from.size() * sizeof(int), expected.data() + Target::base,
-                          layout.count, layout.type, 0, &moved, UCD_INFO__NULL,
-                          sums ? UCD_OP__SUM : UCD_OP__REPLACE),
+            const bool sums = way == OverlapTarget::sum || way == OverlapTarget::fetching_sum;
+            ok(ucd_unpack(from.data(), from.size() * sizeof(int),
+                          expected.data() + OverlapTarget::base, layout.count, layout.type, 0,
+                          &moved, UCD_INFO__NULL, sums ? UCD_OP__SUM : UCD_OP__REPLACE),
                "unpack");
-            CHECK(target.run(static_cast<Target::Way>(way), layout, from, old) == UCS_OK);
+            CHECK(target.run(static_cast<OverlapTarget::Way>(way), layout, from, old) == UCS_OK);
             const bool as_expected = target.memory == expected;
             CHECK(as_expected);
             target.reset();

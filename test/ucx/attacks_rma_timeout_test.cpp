@@ -11,7 +11,7 @@ using namespace ucdtest;
 
 namespace {
 
-constexpr double patience = 8;
+constexpr double long_enough = 8;
 
 ucd_ucx_window_key_t made_up_key() {
     ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
@@ -48,7 +48,7 @@ TEST_CASE("one-sided operations whose target does not answer end in time") {
                                                  [](const auto &o) { return o->done(); });
         };
         CHECK_FALSE(pair.target.within(0.5, all_done));
-        CHECK(pair.target.within(patience, all_done));
+        CHECK(pair.target.within(long_enough, all_done));
         for (const auto &o : operations) {
             CHECK(o->status() == UCS_ERR_TIMED_OUT);
             CHECK(o->o.calls == 1);
@@ -87,10 +87,10 @@ TEST_CASE("a target that does not fetch a put's data is reported to the origin's
     pair.target.fetches = false;
     RmaTestOperation put(5000);
     ok(put.start(What::put, pair.origin, &pair.key, 0), "put");
-    CHECK(pair.target.within(patience, [&] { return !pair.origin.side.unresponsive.empty(); }));
+    CHECK(pair.target.within(long_enough, [&] { return !pair.origin.side.unresponsive.empty(); }));
     CHECK_FALSE(put.done());
     for (ucp_ep_h ep : pair.origin.side.unresponsive) CHECK(ep == pair.origin.ep());
-    CHECK(pair.target.within(patience, [&] {
+    CHECK(pair.target.within(long_enough, [&] {
         pair.target.release_data();
         return put.done();
     }));

@@ -12,9 +12,6 @@ using namespace ucdtest;
 
 namespace {
 
-const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
-    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
-
 ucs_status_t run(RmaPair &pair, What what, std::size_t ints, const ucd_ucx_window_key_t *key,
                  std::intptr_t displacement) {
     RmaTestOperation op(ints);

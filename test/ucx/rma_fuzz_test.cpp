@@ -5,6 +5,7 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
+#include "ucx/type_name.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,12 +17,6 @@ using namespace ucdtest;
 namespace {
 
 constexpr std::size_t exposed = 256, guard = 1024;
-
-std::string name_of(const std::string &flat) {
-    unsigned char digest[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());
-    return {reinterpret_cast<const char *>(digest), 16};
-}
 
 // A layout that is good before it is damaged.
 struct Sample {

@@ -6,6 +6,7 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_by_hand.hpp"
+#include "ucx/type_name.hpp"
 
 #include <numeric>
 #include <sodium.h>
@@ -30,13 +31,6 @@ ucd_type_t list(std::size_t entries) {
                                 UCD_TYPE__INT, UCD_INFO__NULL, &type),
        "indexed_block");
     return type;
-}
-
-// The first half of SHA-256.
-std::string name_of(const std::string &flat) {
-    unsigned char digest[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256(digest, reinterpret_cast<const unsigned char *>(flat.data()), flat.size());
-    return {reinterpret_cast<const char *>(digest), 16};
 }
 
 // A put of whatever is at hand.

@@ -14,9 +14,6 @@ using namespace ucdtest;
 
 namespace {
 
-const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
-    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
-
 // Longs in a memory of any kind.
 class Longs {
 public:

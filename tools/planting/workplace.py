@@ -46,7 +46,7 @@ class Workplace:
         for name in sorted(wanted):
             if name not in self.places:
                 text = self.originals.get(name) or (self.root / name).read_bytes()
-                if name == 'test/support/test_main.cpp':
+                if name == 'test/support/catch_session.cpp':
                     text += f'\n#include "{HERE / "listener.h"}"\n'.encode()
                 self.put(name, text, executable=os.access(self.root / name, os.X_OK))
         for path in list(self.source.rglob('*')):

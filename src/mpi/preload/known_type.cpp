@@ -95,12 +95,13 @@ struct Remembered {
     KnownType *known = nullptr;
     std::uint64_t generation = 0; // of derived types
 };
-constexpr std::size_t remembered = 16;
-[[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, remembered> last_looked_up;
+constexpr std::size_t ways_of_lookup = 16;
+[[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, ways_of_lookup>
+    last_looked_up;
 
 Remembered &slot_of(MPI_Datatype datatype) {
     const auto bits = (std::uintptr_t)datatype; // a pointer or an int, as the MPI library has it
-    return last_looked_up[(bits ^ bits >> 4 ^ bits >> 8 ^ bits >> 12) % remembered];
+    return last_looked_up[(bits ^ bits >> 4 ^ bits >> 8 ^ bits >> 12) % ways_of_lookup];
 }
 
 constexpr std::uint64_t for_ever = UINT64_MAX;

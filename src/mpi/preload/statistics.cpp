@@ -33,13 +33,13 @@ struct Row {
     Moved moved[call_count];
 };
 // Never destroyed: threads may still count when the process ends.
-struct Table {
+struct TypeTable {
     std::mutex mutex;
     int used = 0;
     Row rows[max_types + 1];
 };
-Table &table() {
-    static Table &all = *new Table;
+TypeTable &type_table() {
+    static TypeTable &all = *new TypeTable;
     return all;
 }
 
@@ -111,7 +111,7 @@ void count_passed(Call call) {
 
 int statistics_row(MPI_Datatype datatype, const Converted &converted) {
     const std::string description = describe(datatype, converted);
-    Table &all = table();
+    TypeTable &all = type_table();
     const std::lock_guard lock(all.mutex);
     for (int i = 0; i < all.used; ++i)
         if (all.rows[i].description == description) return i;
@@ -125,7 +125,7 @@ int statistics_row(MPI_Datatype datatype, const Converted &converted) {
 }
 
 void count_moved(Call call, int row, std::uintptr_t bytes, std::chrono::nanoseconds time) {
-    Moved &moved = table().rows[row].moved[static_cast<int>(call)];
+    Moved &moved = type_table().rows[row].moved[static_cast<int>(call)];
     moved.times.fetch_add(1, std::memory_order_relaxed);
     moved.bytes.fetch_add(bytes, std::memory_order_relaxed);
     moved.nanoseconds.fetch_add(static_cast<std::uint64_t>(time.count()),
@@ -135,7 +135,7 @@ void count_moved(Call call, int row, std::uintptr_t bytes, std::chrono::nanoseco
 void print_statistics(int rank) {
     static std::atomic<bool> printed{false};
     if (!settings().statistics || printed.exchange(true)) return;
-    Table &all = table();
+    TypeTable &all = type_table();
     const std::lock_guard lock(all.mutex);
     Sum by_call[call_count], by_type[max_types + 1], whole;
     for (int i = 0; i <= max_types; ++i) {

@@ -14,21 +14,21 @@ namespace {
 // What is remembered of shapes. A later one takes the place of an earlier one. The members are
 // stored one by one: what another thread reads between may belong to two shapes, and then one type
 // is read too early or too late.
-constexpr std::size_t remembered = 256;
-struct Row {
+constexpr std::size_t max_shapes = 256;
+struct KnownShape {
     std::atomic<Shape> did_not_pay;
     std::atomic<Shape> measured;
     std::atomic<Gain> gain;
 };
 static_assert(std::atomic<Gain>::is_always_lock_free);
-std::array<Row, remembered> rows;
+std::array<KnownShape, max_shapes> known_shapes;
 
-Row &row_of(Shape shape) {
-    return rows[shape >> 32 & (remembered - 1)];
+KnownShape &known_shape(Shape shape) {
+    return known_shapes[shape >> 32 & (max_shapes - 1)];
 }
 
 bool is_remembered(Shape shape) {
-    return row_of(shape).did_not_pay.load(std::memory_order_relaxed) == shape;
+    return known_shape(shape).did_not_pay.load(std::memory_order_relaxed) == shape;
 }
 
 // A verdict may be wrong, so it is asked in vain once in so many times.
@@ -61,15 +61,15 @@ Gain measure_gain(MPI_Datatype datatype, ucd_type_t type) {
 }
 
 std::optional<Gain> known_gain(Shape shape) {
-    const Row &row = row_of(shape);
-    if (row.measured.load(std::memory_order_acquire) != shape) return std::nullopt;
-    return row.gain.load(std::memory_order_relaxed);
+    const KnownShape &known = known_shape(shape);
+    if (known.measured.load(std::memory_order_acquire) != shape) return std::nullopt;
+    return known.gain.load(std::memory_order_relaxed);
 }
 
 void remember_gain(Shape shape, const Gain &gain) {
-    Row &row = row_of(shape);
-    row.gain.store(gain, std::memory_order_relaxed);
-    row.measured.store(shape, std::memory_order_release);
+    KnownShape &known = known_shape(shape);
+    known.gain.store(gain, std::memory_order_relaxed);
+    known.measured.store(shape, std::memory_order_release);
 }
 
 bool did_not_pay(Shape shape) {
@@ -80,9 +80,9 @@ bool did_not_pay(Shape shape) {
 
 void remember_verdict(Shape shape, bool paid) {
     if (!paid)
-        row_of(shape).did_not_pay.store(shape, std::memory_order_relaxed);
+        known_shape(shape).did_not_pay.store(shape, std::memory_order_relaxed);
     else if (is_remembered(shape))
-        row_of(shape).did_not_pay.store(0, std::memory_order_relaxed);
+        known_shape(shape).did_not_pay.store(0, std::memory_order_relaxed);
 }
 
 } // namespace ucd_mpi

@@ -36,11 +36,6 @@ std::optional<std::size_t> only_case() {
     return std::strtoull(value, nullptr, 0);
 }
 
-double case_factor() {
-    const char *value = environment("UCD_TEST_CASES");
-    return value == nullptr ? 1.0 : std::max(0.0, std::strtod(value, nullptr));
-}
-
 std::string how_to_replay(const char *test, std::size_t number) {
     return std::string("UCD_TEST_SEED=") + std::to_string(session_seed()) +
            " UCD_TEST_CASE=" + std::to_string(number) + " '" + test + "'";
@@ -69,6 +64,11 @@ void on_crash(int signal_number) {
 }
 
 } // namespace
+
+double case_factor() {
+    const char *value = environment("UCD_TEST_CASES");
+    return value == nullptr ? 1.0 : std::max(0.0, std::strtod(value, nullptr));
+}
 
 std::uint64_t session_seed() {
     static const std::uint64_t seed = [] {

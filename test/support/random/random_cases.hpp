@@ -60,6 +60,9 @@ private:
     std::vector<Subject> subjects_;
 };
 
+// How many of the random cases are run: UCD_TEST_CASES, or 1.
+double case_factor();
+
 // Runs `default_count` cases times UCD_TEST_CASES (or the one of UCD_TEST_CASE). An exception in
 // the body, such as a recipe that cannot be built, is a failure of the case.
 void run_cases(const char *test, std::size_t default_count,
