@@ -196,7 +196,7 @@ TEST_CASE("reductions in a stream, as they are and captured") {
     }
 }
 
-TEST_CASE("reducing kernels with a cap on their blocks do all of it") {
+TEST_CASE("reducing kernels with a cap on their blocks do all of it", "[bulk]") {
     DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);

@@ -212,7 +212,8 @@ void refuse_each(const Function &function, const RecipePtr &recipe, const Ends &
 
 } // namespace
 
-TEST_CASE("each call of the runtime fails once: moves between memories that one device reaches") {
+TEST_CASE("each call of the runtime fails once: moves between memories that one device reaches",
+          "[bulk]") {
     DeviceSession session;
     for (const Function &function : functions)
         for (const RecipePtr &recipe : {strided_doubles, listed_doubles})
@@ -223,7 +224,7 @@ TEST_CASE("each call of the runtime fails once: moves between memories that one 
     CHECK(calls_refused > 100);
 }
 
-TEST_CASE("each call of the runtime fails once: moves through chunks") {
+TEST_CASE("each call of the runtime fails once: moves through chunks", "[bulk]") {
     DeviceSession session;
     for (const Function &function : functions)
         for (const Ends ends :

@@ -238,7 +238,8 @@ TEST_CASE("a batch that is known is told from one that is moved otherwise, or is
     many.moves.check("once more");
 }
 
-TEST_CASE("the types of batches that are known end with the library, or when others come") {
+TEST_CASE("the types of batches that are known end with the library, or when others come",
+          "[bulk]") {
     DeviceSession session;
     const Hints hints(true);
     const auto use = [&hints](std::intptr_t stride) {

@@ -14,7 +14,7 @@ using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
-TEST_CASE("every call is one launch, whatever the layout") {
+TEST_CASE("every call is one launch, whatever the layout", "[bulk]") {
     DeviceSession session;
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
@@ -298,7 +298,7 @@ TEST_CASE("graphs: captured once the type is prepared, replayed with other data"
     }
 }
 
-TEST_CASE("kernels with a cap on their blocks move all of it") {
+TEST_CASE("kernels with a cap on their blocks move all of it", "[bulk]") {
     DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
