@@ -1,7 +1,10 @@
-// Texts of the type language: a word, a number or a sign in the place of another.
+// Texts of the type language: a word, a number or a sign in the place of another, mostly of one
+// that means the same kind of thing, so that a good part of the texts are types.
 #include "inputs.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -26,6 +29,7 @@ std::vector<Token> tokens_of(const FlatBytes &text) {
     return tokens;
 }
 
+constexpr std::string_view predefined[] = {"int", "double", "byte", "short_int", "float"};
 constexpr std::string_view words[] = {"contig",
                                       "dup",
                                       "vector",
@@ -39,10 +43,6 @@ constexpr std::string_view words[] = {"contig",
                                       "subarray",
                                       "darray",
                                       "ndarray",
-                                      "int",
-                                      "double",
-                                      "byte",
-                                      "short_int",
                                       "a",
                                       "C",
                                       "FORTRAN",
@@ -63,6 +63,11 @@ std::string replacement(Rng &rng, const FlatBytes &text, const Token &token) {
     const bool number = std::isdigit(text[token.at]) != 0 || text[token.at] == '-';
     if (number && rng.chance(80))
         return std::to_string(rng.chance(10) ? interesting(rng) : rng.between(-8, 40));
+    const std::string_view old(reinterpret_cast<const char *>(text.data()) + token.at,
+                               token.length);
+    const bool is_type = std::ranges::find(predefined, old) != std::end(predefined);
+    if (is_type ? rng.chance(80) : rng.chance(10))
+        return std::string(predefined[rng.below(std::size(predefined))]);
     return std::string(words[rng.below(std::size(words))]);
 }
 
@@ -75,7 +80,10 @@ Corpus first_inputs() {
 void change(Rng &rng, FlatBytes &bytes, const Corpus &corpus) {
     const std::vector<Token> tokens = tokens_of(bytes);
     if (tokens.empty() || rng.chance(10)) return change_bytes(rng, bytes, corpus);
-    const Token token = tokens[rng.below(tokens.size())];
+    Token token = tokens[rng.below(tokens.size())];
+    // Half of the tokens are signs, and a text with another one is seldom a type.
+    if (std::isalnum(bytes[token.at]) == 0 && rng.chance(70))
+        token = tokens[rng.below(tokens.size())];
     const std::string other = replacement(rng, bytes, token);
     const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(token.at);
     const auto behind = bytes.erase(from, from + static_cast<std::ptrdiff_t>(token.length));
