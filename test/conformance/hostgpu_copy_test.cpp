@@ -53,14 +53,14 @@ struct Copied {
     }
 };
 
-const RecipePtr a_double = leaf(UCD_TYPE__DOUBLE);
+const RecipePtr one_double = leaf(UCD_TYPE__DOUBLE);
 
 // n by m doubles of rows with a gap, and their columns one after the other.
 RecipePtr rows(std::intptr_t n, std::intptr_t m) {
-    return ndarray({n, m}, {8 * (m + 6), 8}, a_double);
+    return ndarray({n, m}, {8 * (m + 6), 8}, one_double);
 }
 RecipePtr columns(std::intptr_t n, std::intptr_t m) {
-    return ndarray({n, m}, {8, 8 * (n + 2)}, a_double);
+    return ndarray({n, m}, {8, 8 * (n + 2)}, one_double);
 }
 
 } // namespace
@@ -72,30 +72,31 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both",
     // The same columns on both sides are rows in another order.
     CHECK(Copied(columns(40, 50), columns(40, 50)).run().starts_with("copy_rows_w16"));
     // Blocks of other lengths, which fit into each other.
-    CHECK(Copied(vector(64, 16, 20, a_double), vector(256, 4, 6, a_double))
+    CHECK(Copied(vector(64, 16, 20, one_double), vector(256, 4, 6, one_double))
               .run()
               .starts_with("copy_rows_w"));
     // An array of structs as a struct of arrays, and back.
-    const RecipePtr structs = ndarray({4, 1024}, {8, 40}, a_double);
-    const RecipePtr arrays = ndarray({4, 1024}, {9000, 8}, a_double);
+    const RecipePtr structs = ndarray({4, 1024}, {8, 40}, one_double);
+    const RecipePtr arrays = ndarray({4, 1024}, {9000, 8}, one_double);
     CHECK(Copied(structs, arrays).run() == "copy_rows_w8");
     CHECK(Copied(arrays, structs).run() == "copy_rows_w8");
     // What is close on one side is far apart on the other.
     CHECK(Copied(rows(70, 65), columns(70, 65)).run() == "copy_tiles_w8");
     CHECK(Copied(columns(70, 65), rows(70, 65)).run() == "copy_tiles_w8");
-    CHECK(Copied(ndarray({3, 40, 50}, {80000, 8, 400}, a_double), rows(3 * 40, 50)).run() ==
+    CHECK(Copied(ndarray({3, 40, 50}, {80000, 8, 400}, one_double), rows(3 * 40, 50)).run() ==
           "copy_tiles_w8");
     // Levels that do not fit into each other; lists.
-    CHECK(Copied(vector(35, 5, 8, a_double), vector(25, 7, 9, a_double))
+    CHECK(Copied(vector(35, 5, 8, one_double), vector(25, 7, 9, one_double))
               .run()
               .starts_with("copy_places_w"));
-    CHECK(Copied(indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, a_double), vector(11, 1, 2, a_double))
+    CHECK(Copied(indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, one_double),
+                 vector(11, 1, 2, one_double))
               .run()
               .starts_with("copy_places_w"));
     // Too mixed for a nest.
     const RecipePtr program = all_forms().back();
-    CHECK(Copied(program, vector(105000, 1, 2, a_double)).run() == "copy_interpreters");
-    CHECK(Copied(vector(105000, 1, 2, a_double), program).run() == "copy_interpreters");
+    CHECK(Copied(program, vector(105000, 1, 2, one_double)).run() == "copy_interpreters");
+    CHECK(Copied(vector(105000, 1, 2, one_double), program).run() == "copy_interpreters");
 }
 
 // The lists of a side are made once, and know no number of repetitions. A copy whose items
@@ -138,8 +139,9 @@ TEST_CASE("peers copy from layout to layout") {
 
 TEST_CASE("words are as wide as both layouts allow") {
     DeviceSession session;
-    CHECK(Copied(vector(40, 10, 12, a_double), vector(80, 5, 6, a_double)).run() == "copy_rows_w8");
-    CHECK(Copied(vector(40, 12, 14, a_double), vector(80, 6, 8, a_double)).run() ==
+    CHECK(Copied(vector(40, 10, 12, one_double), vector(80, 5, 6, one_double)).run() ==
+          "copy_rows_w8");
+    CHECK(Copied(vector(40, 12, 14, one_double), vector(80, 6, 8, one_double)).run() ==
           "copy_rows_w16");
     CHECK(Copied(vector(40, 6, 7, leaf(UCD_TYPE__FLOAT)), vector(80, 3, 5, leaf(UCD_TYPE__FLOAT)))
               .run() == "copy_rows_w4");
@@ -148,7 +150,7 @@ TEST_CASE("words are as wide as both layouts allow") {
 TEST_CASE("a copy that fills a prefix only") {
     DeviceSession session;
     CHECK(Copied(columns(30, 40), rows(35, 40)).run() == "copy_tiles_w8");
-    CHECK(Copied(vector(30, 4, 6, a_double), vector(20, 3, 5, a_double), device0, device0, 1, 3)
+    CHECK(Copied(vector(30, 4, 6, one_double), vector(20, 3, 5, one_double), device0, device0, 1, 3)
               .run()
               .starts_with("copy_"));
 }
@@ -184,7 +186,7 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
     for (const RecipePtr &to :
-         {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, a_double)}) {
+         {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, one_double)}) {
         Copied c(rows(100, 90), to);
         const MemoryLocation from = place(c.source.subject, c.in),
                              into = place(c.target.subject, c.out);
