@@ -9,7 +9,7 @@ public:
     const char *name() const override { return "cuda"; }
     ucd::BackendState probe() override { return state_; }
     const ucd::BackendState &inspect() override { return state_; }
-    bool find(const void *, ucd::MemoryLocation &) const override { return false; }
+    ucd::Status find(const void *, ucd::MemoryLocation &) const override { return ucd::success; }
     bool reaches(int, const ucd::MemoryLocation &) const override { return false; }
     bool supports(ucd::Op, ucd::Element) const override { return false; }
     ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,

@@ -77,7 +77,8 @@ struct Numbers : Bytes {
 
 ucd::MemoryLocation place_of(const void *address) {
     ucd::MemoryLocation place;
-    REQUIRE(ucd::hip::driver::find(address, place));
+    REQUIRE(ucd::hip::driver::find(address, place).ok());
+    REQUIRE(place.kind != MemoryKind::host);
     return place;
 }
 
@@ -94,7 +95,23 @@ TEST_CASE("memory is of the kind that HIP says, and pageable memory is of none")
     CHECK(place_of(pinned.address).kind == MemoryKind::pinned);
     ucd::MemoryLocation place;
     int pageable = 0;
-    CHECK_FALSE(ucd::hip::driver::find(&pageable, place));
+    CHECK(ucd::hip::driver::find(&pageable, place).ok());
+    CHECK(place.kind == MemoryKind::host);
+}
+
+TEST_CASE("of memory that a failing driver tells nothing of, the host's is known by reading it") {
+    DeviceSession session;
+    const Bytes device(MemoryKind::device, 0, 100);
+    int pageable = 0;
+    ucd::MemoryLocation place;
+    ucd::hostgpu::failing_call = 1;
+    CHECK(ucd::hip::driver::find(&pageable, place).ok());
+    CHECK(place.kind == MemoryKind::host);
+    ucd::hostgpu::failing_call = 1;
+    CHECK(ucd::hip::driver::find(device.address, place).code() == UCD_ERR__DEVICE);
+    CHECK(place.kind == MemoryKind::host);
+    CHECK(ucd::hostgpu::failing_call == 0);
+    CHECK(place_of(device.address).kind == MemoryKind::device);
 }
 
 TEST_CASE("managed memory that does not migrate is pinned, and its range is not taken from HIP") {

@@ -136,6 +136,13 @@ bool is_documented(int rc) {
     return rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM;
 }
 
+// Pinned memory of which the driver tells nothing is as good as pageable, which streams refuse.
+bool is_taken_for_pageable(const Fresh &f, const Function &function, int rc) {
+    return rc == UCD_ERR__NOT_SUPPORTED && function.in_stream &&
+           f.packed.memory() == Memory::pinned &&
+           hostgpu::refused_call.load() == std::string_view("hipPointerGetAttributes");
+}
+
 // Nothing of the backend's is alive while the library is down.
 void start_anew() {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
@@ -173,11 +180,11 @@ bool refuse_one(const Function &function, const RecipePtr &recipe, Memory a, Mem
         return !all_called;
     }
     hostgpu::failing_call = 0;
-    CHECK(is_documented(rc));
+    INFO(hostgpu::refused_call.load() << ": " << rc);
+    CHECK((is_documented(rc) || is_taken_for_pageable(f, function, rc)));
     const std::vector<std::byte> at_return = f.contents();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     f.stream.synchronise();
-    INFO(hostgpu::refused_call.load());
     CHECK((f.contents() == at_return));
     set_up(f, function);
     REQUIRE(function.call(f) == UCD_SUCCESS);

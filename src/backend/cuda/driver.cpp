@@ -5,6 +5,7 @@
 #include "driver_library.h"
 #include "runtime/check.h"
 #include "runtime/device.h"
+#include "runtime/host_readable.h"
 
 #include <algorithm>
 #include <array>
@@ -124,6 +125,14 @@ Status primary_context(int device, CUcontext &context) {
     return success;
 }
 
+// A driver that was not initialised, by anybody in this process, has no memory. One that fails, as
+// after a fault on a device, tells nothing: what the host can read is moved as the host's.
+Status no_answer(CUresult result, const void *address) {
+    if (result == CUDA_ERROR_NOT_INITIALIZED || gpu::is_host_readable(address)) return success;
+    return fail(UCD_ERR__DEVICE, "CUDA: asking for the memory of %p failed: %s", address,
+                DriverLibrary::instance().text_of(result).c_str());
+}
+
 } // namespace
 
 BackendState look() {
@@ -156,12 +165,11 @@ std::string name_of(int device) {
     return name;
 }
 
-bool find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     unsigned type = 0, managed = 0, for_ipc = 0;
-    // Before cuInit by anybody this is CUDA_ERROR_NOT_INITIALIZED, and memory can only be the
-    // host's. Memory that CUDA does not know is no error: its type is 0, as is all else that it
+    // Memory that CUDA does not know is no error: its type is 0, as is all else that it
     // does not know.
     //
     // Each attribute costs time. So a thread whose last address was the host's asks first for the
@@ -170,8 +178,9 @@ bool find(const void *address, MemoryLocation &place) {
     if (!last_was_known) {
         CUpointer_attribute first[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
         void *value[] = {&type};
-        if (library.pointer_get_attributes(1, first, value, position) != CUDA_SUCCESS || type == 0)
-            return false;
+        const CUresult result = library.pointer_get_attributes(1, first, value, position);
+        if (result != CUDA_SUCCESS) return no_answer(result, address);
+        if (type == 0) return success;
     }
     last_was_known = false;
     int ordinal = -1;
@@ -188,18 +197,18 @@ bool find(const void *address, MemoryLocation &place) {
                                         CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
     void *values[] = {&type,        &managed,       &ordinal,       &on_device, &range.start,
                       &range.bytes, &mapping.start, &mapping.bytes, &for_ipc};
-    if (library.pointer_get_attributes(std::size(values), attributes, values, position) !=
-        CUDA_SUCCESS)
-        return false;
+    const CUresult result =
+        library.pointer_get_attributes(std::size(values), attributes, values, position);
+    if (result != CUDA_SUCCESS) return no_answer(result, address);
     last_was_known = type != 0;
     if (managed != 0)
         place.kind = MemoryKind::managed;
-    else if (type == CU_MEMORYTYPE_DEVICE)
+    else if (type == CU_MEMORYTYPE_DEVICE && ordinal >= 0)
         place.kind = MemoryKind::device;
     else if (type == CU_MEMORYTYPE_HOST && on_device == position)
         place.kind = MemoryKind::pinned;
     else
-        return false; // pageable; or registered, but at another address for devices
+        return success; // pageable; or registered, but at another address for devices
     place.device = ordinal < 0 ? 0 : ordinal;
     // A range that was reserved may be mapped to memory of several devices, piece by piece.
     place.begin = std::max(range.start, mapping.start);
@@ -207,7 +216,7 @@ bool find(const void *address, MemoryLocation &place) {
     // What cudaMalloc gives can be shared so; pools and mapped ranges cannot. There is no other way
     // to tell them apart: CU_POINTER_ATTRIBUTE_ACCESS_FLAGS says of pools that all may use them.
     place.own_access = for_ipc == 0;
-    return place.kind != MemoryKind::device || ordinal >= 0;
+    return success;
 }
 
 Status use_context(uint64_t, int) {

@@ -5,6 +5,7 @@
 #include "driver_library.h"
 #include "runtime/check.h"
 #include "runtime/device.h"
+#include "runtime/host_readable.h"
 
 #include <algorithm>
 #include <string_view>
@@ -208,10 +209,16 @@ std::string name_of(int device) {
     return found().has(device) ? found().of(device).name : "";
 }
 
-bool find(const void *address, MemoryLocation &place) {
-    if (!is_initialised() || !found().state.available) return false;
+Status find(const void *address, MemoryLocation &place) {
+    if (!is_initialised() || !found().state.available) return success;
     hipPointerAttribute_t attributes{};
-    if (forgotten(hipPointerGetAttributes(&attributes, address)) != hipSuccess) return false;
+    const hipError_t error = forgotten(hipPointerGetAttributes(&attributes, address));
+    // Memory that it does not know is an invalid value before HIP 6.
+    if (error == hipErrorInvalidValue || (error != hipSuccess && gpu::is_host_readable(address)))
+        return success;
+    if (error != hipSuccess)
+        return fail(UCD_ERR__DEVICE, "HIP: asking for the memory of %p failed: %s", address,
+                    hipGetErrorString(error));
     const bool known = found().has(attributes.device);
     if (is_managed(attributes)) // what does not migrate stays in the host's memory
         place.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
@@ -221,7 +228,7 @@ bool find(const void *address, MemoryLocation &place) {
     else if (is_host(attributes) && attributes.devicePointer == address)
         place.kind = MemoryKind::pinned;
     else
-        return false; // pageable; or registered, but at another address for devices
+        return success; // pageable; or registered, but at another address for devices
     place.device = known ? attributes.device : 0;
     place.begin = place.end = reinterpret_cast<uintptr_t>(address);
     bool may_write;
@@ -229,7 +236,7 @@ bool find(const void *address, MemoryLocation &place) {
                        find_rights(place.device, place.begin, may_write);
     // A range of addresses that was reserved may have memory of several devices, and ROCm 7 reports
     // managed memory as a part of such a range.
-    if (is_managed(attributes) || place.own_access) return true;
+    if (is_managed(attributes) || place.own_access) return success;
     hipDeviceptr_t start{};
     std::size_t bytes = 0;
     if (forgotten(hipMemGetAddressRange(&start, &bytes, pointer_to(place.begin))) == hipSuccess &&
@@ -237,7 +244,7 @@ bool find(const void *address, MemoryLocation &place) {
         place.begin = number_of(start);
         place.end = place.begin + bytes;
     }
-    return true;
+    return success;
 }
 
 Status use_context(uint64_t, int) {

@@ -16,7 +16,7 @@ public:
     BackendState probe() override { return state_; }
     const BackendState &inspect() override { return state_; }
 
-    bool find(const void *, MemoryLocation &) const override { return false; }
+    Status find(const void *, MemoryLocation &) const override { return success; }
 
     bool reaches(int, const MemoryLocation &place) const override { return place.host_reachable(); }
 

@@ -5,14 +5,12 @@
 #include "context.h"
 #include "loader.h"
 #include "runtime/check.h"
+#include "runtime/host_readable.h"
 #include "streams.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ucd::ze::driver {
@@ -49,24 +47,27 @@ Status use_context(uint64_t context, int device) {
 
 namespace {
 
-bool find_in(ze_context_handle_t context, std::size_t driver, const void *address,
-             MemoryLocation &place) {
+// Leaves `place` alone if the context has no memory there.
+ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void *address,
+                    MemoryLocation &place) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
     ze_device_handle_t device = nullptr;
-    if (calls().zeMemGetAllocProperties(context, address, &properties, &device) !=
-        ZE_RESULT_SUCCESS)
-        return false;
+    const ze_result_t result =
+        calls().zeMemGetAllocProperties(context, address, &properties, &device);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    MemoryKind kind;
     switch (properties.type) {
-    case ZE_MEMORY_TYPE_HOST: place.kind = MemoryKind::pinned; break;
-    case ZE_MEMORY_TYPE_DEVICE: place.kind = MemoryKind::device; break;
-    case ZE_MEMORY_TYPE_SHARED: place.kind = MemoryKind::managed; break;
-    default: return false;
+    case ZE_MEMORY_TYPE_HOST: kind = MemoryKind::pinned; break;
+    case ZE_MEMORY_TYPE_DEVICE: kind = MemoryKind::device; break;
+    case ZE_MEMORY_TYPE_SHARED: kind = MemoryKind::managed; break;
+    default: return ZE_RESULT_SUCCESS;
     }
     // The host's memory is as near to the driver's first device as to any.
     int number = found().number_of(driver, device);
-    if (number < 0 && place.kind == MemoryKind::device) return false;
+    if (number < 0 && kind == MemoryKind::device) return ZE_RESULT_SUCCESS;
     if (number < 0) number = found().number_of(driver, nullptr);
+    place.kind = kind;
     place.device = number;
     place.begin = place.end = reinterpret_cast<uintptr_t>(address);
     void *start = nullptr;
@@ -75,45 +76,31 @@ bool find_in(ze_context_handle_t context, std::size_t driver, const void *addres
         place.begin = reinterpret_cast<uintptr_t>(start);
         place.end = place.begin + bytes;
     }
-    return true;
-}
-
-// The kernel reads a set of signals there, and then finds that it is to do nothing with it.
-bool can_be_read(const void *address) {
-    constexpr int nothing = ~0;
-    constexpr uintptr_t set_bytes = 8;
-    const auto set = reinterpret_cast<uintptr_t>(address) & ~(set_bytes - 1); // within a page
-    return ::syscall(SYS_rt_sigprocmask, nothing, set, nullptr, set_bytes) == 0 || errno != EFAULT;
-}
-
-// Programs use the same buffers again, and asking the kernel takes longer than a small move. A page
-// that has since been unmapped is as if nobody had looked.
-bool is_readable(const void *address) {
-    constexpr std::size_t kept = 64;
-    thread_local std::array<uintptr_t, kept> readable{};
-    const uintptr_t page = reinterpret_cast<uintptr_t>(address) >> 12;
-    uintptr_t &known = readable[page % kept];
-    if (known == page && page != 0) return true;
-    if (!can_be_read(address)) return false;
-    known = page;
-    return true;
+    return ZE_RESULT_SUCCESS;
 }
 
 } // namespace
 
 // As long as no context is in use, there is no memory of Level Zero that could be used.
-bool find(const void *address, MemoryLocation &place) {
-    if ((!is_initialised() && !has_adopted()) || !found().state.available) return false;
+Status find(const void *address, MemoryLocation &place) {
+    if ((!is_initialised() && !has_adopted()) || !found().state.available) return success;
+    ze_result_t failure = ZE_RESULT_SUCCESS;
     for (std::size_t driver = 0; driver < found().drivers.size(); ++driver) {
         const ze_context_handle_t context = context_in_use(driver);
-        if (context != nullptr && find_in(context, driver, address, place)) return true;
+        if (context == nullptr) continue;
+        const ze_result_t result = find_in(context, driver, address, place);
+        if (place.kind != MemoryKind::host) return success;
+        if (result != ZE_RESULT_SUCCESS) failure = result;
     }
-    return false;
+    if (failure == ZE_RESULT_SUCCESS || gpu::is_host_readable(address)) return success;
+    return fail(UCD_ERR__DEVICE, "Level Zero: asking for the memory of %p failed: 0x%x", address,
+                static_cast<unsigned>(failure));
 }
 
 // A context knows its own memory only. Of another one's, what the host can read is moved by it.
 Status check_unknown(const void *address) {
-    if (!is_initialised() || !found().state.available || is_readable(address)) return success;
+    if (!is_initialised() || !found().state.available || gpu::is_host_readable(address))
+        return success;
     return fail(UCD_ERR__INVALID_ARG,
                 "%p is neither in memory of the Level Zero context that is in use, %p, nor in the "
                 "host's; is it of another context (ucd.ze.context), or was it freed?",

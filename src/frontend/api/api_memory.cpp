@@ -110,7 +110,7 @@ Status open_own(Context &context, const Executor &ref, const Handle &h, void *&a
     address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
     MemoryLocation place;
     MemoryHandle now;
-    if (!ref.backend->find(address, place) || place.kind != MemoryKind::device ||
+    if (!ref.backend->find(address, place).ok() || place.kind != MemoryKind::device ||
         !ref.backend->export_memory(address, h.bytes, now).ok() ||
         std::memcmp(now.native, h.memory.native, sizeof now.native) != 0 ||
         now.offset != h.memory.offset)

@@ -26,12 +26,15 @@ Status find_location(const Context &context, const Hints &hints, const LocationH
     if (hints.host_only) return success;
     if (hint != nullptr) return hinted_location(context, *hint, location);
     if (!context.devices) return success;
+    Status status; // of a driver that fails; another one may know the address
     for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
         const Backend *backend = context.slots[i].backend.get();
-        if (backend != nullptr && backend->find(address, location)) return success;
-        location = {};
+        if (backend == nullptr) continue;
+        const Status asked = backend->find(address, location);
+        if (location.owner != nullptr) return success;
+        if (!asked.ok()) status = asked;
     }
-    return success;
+    return status;
 }
 
 Status LocationCache::find(const LocationHint *hint, const void *address,

@@ -235,11 +235,10 @@ public:
     BackendState probe() override { return state_; }
     const BackendState &inspect() override { return state_; }
 
-    bool find(const void *address, MemoryLocation &place) const override {
+    Status find(const void *address, MemoryLocation &place) const override {
         ++mock::counts.queries;
-        if (!mock::find(address, place)) return false;
-        place.owner = this;
-        return true;
+        if (mock::find(address, place)) place.owner = this;
+        return success;
     }
 
     bool reaches(int device, const MemoryLocation &place) const override {

@@ -92,8 +92,8 @@ hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *copy, hipStream_t stream) {
 // What memory is --------------------------------------------------------------
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *address) {
-    // Never refused: unknown memory is host memory.
     ++mock::counts.queries;
+    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
     *attributes = {};
     mock::Allocation a;
     const bool known = is_in(address, a);

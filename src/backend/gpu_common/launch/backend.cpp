@@ -160,10 +160,10 @@ public:
         return driver::use_context(context, device);
     }
 
-    bool find(const void *address, MemoryLocation &place) const override {
-        if (!driver::find(address, place)) return false;
-        place.owner = this;
-        return true;
+    Status find(const void *address, MemoryLocation &place) const override {
+        UCD_TRY(driver::find(address, place));
+        if (place.kind != MemoryKind::host) place.owner = this;
+        return success;
     }
 
     bool hides_memory() const override { return has_contexts; }
@@ -272,7 +272,8 @@ public:
 
     Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
         MemoryLocation place;
-        if (!find(address, place) || place.kind != MemoryKind::device)
+        UCD_TRY(find(address, place));
+        if (place.kind != MemoryKind::device)
             return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
         const driver::Current current(place.device);
         UCD_TRY(current.status);

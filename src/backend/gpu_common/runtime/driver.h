@@ -22,9 +22,10 @@ std::string name_of(int device);
 // The context that the user's memory of a device belongs to, if the vendor's driver has several.
 Status use_context(uint64_t context, int device);
 
-// Where an address is, but for the owner. False until some code in this process initialises the
-// driver.
-bool find(const void *address, MemoryLocation &place);
+// Where an address is, but for the owner; `place` stays the host's if the driver does not know, and
+// until some code in this process initialises it. DEVICE, worded: the driver fails, and the host
+// cannot read what is there.
+Status find(const void *address, MemoryLocation &place);
 
 // An address that find() does not know: INVALID_ARG, worded, if it may be in memory of another
 // context, and surely not in the host's.
