@@ -16,7 +16,7 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct CopyOptions {
     LayoutOptions in, out;
     bool as_is = false;
     MoveOptions move;
@@ -51,7 +51,7 @@ void copy_whole(const TypedFile &in, const TypedFile &out, ucd_op_t op, const uc
                                out.type(), op, hints));
 }
 
-void copy(Options o) {
+void copy(CopyOptions o) {
     o.in.as_is = o.out.as_is = o.as_is;
     const TypedFile in(o.in, TypedFile::Access::read);
     default_to_array(o.out, packed_array(in));
@@ -86,7 +86,7 @@ void copy(Options o) {
 } // namespace
 
 Command copy_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<CopyOptions>();
     using enum CommandArgument::Offers;
     Command c = {
         "copy",

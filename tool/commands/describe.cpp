@@ -18,7 +18,7 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct DescribeOptions {
     std::string type, svg, color = "auto";
     uintptr_t count = 1;
     uint64_t row = 0;
@@ -70,7 +70,7 @@ nlohmann::ordered_json box_json(const ucd_box_t &box) {
     return j;
 }
 
-std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
+std::string in_words(ucd::TypeRef type, const DescribeOptions &o, const Facts &facts) {
     const ucd_layout_t l = type.layout(o.count);
     const std::string recovered = to_text(type);
     std::vector<std::pair<std::string, std::string>> rows;
@@ -125,7 +125,7 @@ std::string in_words(ucd::TypeRef type, const Options &o, const Facts &facts) {
     return table(rows);
 }
 
-nlohmann::ordered_json in_json(ucd::TypeRef type, const Options &o, const Facts &facts) {
+nlohmann::ordered_json in_json(ucd::TypeRef type, const DescribeOptions &o, const Facts &facts) {
     nlohmann::ordered_json j;
     const ucd_layout_t l = type.layout(o.count);
     j["type"] = to_text(type);
@@ -158,7 +158,7 @@ nlohmann::ordered_json in_json(ucd::TypeRef type, const Options &o, const Facts 
     return j;
 }
 
-void describe(const Options &o) {
+void describe(const DescribeOptions &o) {
     const ucd::Type type = type_from_argument(o.type);
     const Facts facts(type);
     if (!o.svg.empty()) {
@@ -179,7 +179,7 @@ void describe(const Options &o) {
 } // namespace
 
 Command describe_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<DescribeOptions>();
     using enum CommandArgument::Offers;
     return {
         "describe",

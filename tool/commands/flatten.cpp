@@ -18,12 +18,12 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct FlattenOptions {
     std::string type, file, output;
     bool dump = false, check = false;
 };
 
-void flatten(const Options &o) {
+void flatten(const FlattenOptions &o) {
     const std::vector<std::byte> flat = ucd::flatten(type_from_argument(o.type));
     if (!o.output.empty())
         write_output(o.output, {reinterpret_cast<const char *>(flat.data()), flat.size()});
@@ -34,7 +34,7 @@ void flatten(const Options &o) {
     }
 }
 
-void unflatten(const Options &o) {
+void unflatten(const FlattenOptions &o) {
     const MappedFile file(o.file, MappedFile::Access::read);
     ucd_type_t handle = UCD_TYPE__NULL;
     const int rc = ucd_unflatten(&handle, file.data(), file.size());
@@ -49,7 +49,7 @@ void unflatten(const Options &o) {
 } // namespace
 
 Command flatten_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<FlattenOptions>();
     using enum CommandArgument::Offers;
     return {
         "flatten",
@@ -67,7 +67,7 @@ Command flatten_command() {
 }
 
 Command unflatten_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<FlattenOptions>();
     return {
         "unflatten",
         "Read and check a flattened type, and print it",

@@ -18,7 +18,7 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct InfoOptions {
     bool json = false;
 };
 
@@ -155,7 +155,7 @@ std::string in_words(const Json &j) {
 } // namespace
 
 Command info_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<InfoOptions>();
     return {
         "info",
         "Show version, backends, kernels and environment",

@@ -18,7 +18,7 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct PackOptions {
     LayoutOptions in;
     std::string out;
     StreamPart part;
@@ -27,7 +27,7 @@ struct Options {
 
 // What a .npy file is to have. A part of the packed data is one of whole elements, or with --as-is
 // of bytes: nobody else may take elements apart.
-PackedArray array_of(const Options &o, const TypedFile &in, uint64_t bytes) {
+PackedArray array_of(const PackOptions &o, const TypedFile &in, uint64_t bytes) {
     if (bytes == in.layout().bytes) return packed_array(in);
     const PackedArray as_bytes = {"|u1", {static_cast<intptr_t>(bytes)}};
     if (in.dtype().empty()) return as_bytes;
@@ -41,7 +41,7 @@ PackedArray array_of(const Options &o, const TypedFile &in, uint64_t bytes) {
                               o.out, o.part.offset, o.part.offset + bytes, item, in.dtype()));
 }
 
-std::vector<std::byte> header_of(const Options &o, const TypedFile &in, uint64_t bytes) {
+std::vector<std::byte> header_of(const PackOptions &o, const TypedFile &in, uint64_t bytes) {
     if (!is_npy_name(o.out)) return {};
     const PackedArray array = array_of(o, in, bytes);
     return npy_header(array.dtype, array.shape);
@@ -51,7 +51,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-void pack_to_stream(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
+void pack_to_stream(const PackOptions &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     if (o.move.operation() != UCD_OP__REPLACE)
         throw Failure(Exit::usage, "--op needs an output file: there is nothing to combine with");
     Stream out(o.out);
@@ -71,7 +71,7 @@ void pack_to_stream(const Options &o, const TypedFile &in, uint64_t bytes, Progr
 
 // Packs into a file's data; `after_step` is told how many bytes each step wrote.
 template <typename AfterStep>
-void pack_to_memory(const Options &o, const TypedFile &in, std::span<std::byte> data,
+void pack_to_memory(const PackOptions &o, const TypedFile &in, std::span<std::byte> data,
                     Progress &progress, const AfterStep &after_step) {
     const ucd::Info hints = o.move.hints();
     for (uint64_t done = 0; done < data.size();) {
@@ -85,7 +85,8 @@ void pack_to_memory(const Options &o, const TypedFile &in, std::span<std::byte> 
     }
 }
 
-void pack_to_new_file(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
+void pack_to_new_file(const PackOptions &o, const TypedFile &in, uint64_t bytes,
+                      Progress &progress) {
     const std::vector<std::byte> header = header_of(o, in, bytes);
     NewFile file(o.out);
     const MappedFile mapped(file, header.size() + bytes, true);
@@ -95,7 +96,7 @@ void pack_to_new_file(const Options &o, const TypedFile &in, uint64_t bytes, Pro
 }
 
 // With an operation, the file's data is combined where it is.
-void pack_in_place(const Options &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
+void pack_in_place(const PackOptions &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     const MappedFile file(o.out, MappedFile::Access::write);
     std::span<std::byte> data = file.bytes();
     if (is_npy(data)) {
@@ -112,7 +113,7 @@ void pack_in_place(const Options &o, const TypedFile &in, uint64_t bytes, Progre
     if (o.move.sync) file.sync();
 }
 
-void pack(const Options &o) {
+void pack(const PackOptions &o) {
     if (o.out != "-" && same_file(o.in.path, o.out))
         throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in.path, o.out));
     const TypedFile in(o.in, TypedFile::Access::read);
@@ -132,7 +133,7 @@ void pack(const Options &o) {
 } // namespace
 
 Command pack_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<PackOptions>();
     using enum CommandArgument::Offers;
     Command c = {
         "pack",

@@ -15,14 +15,14 @@
 namespace ucdtool {
 namespace {
 
-struct Options {
+struct UnpackOptions {
     std::string in;
     LayoutOptions out;
     StreamPart part;
     MoveOptions move;
 };
 
-void unpack(Options o) {
+void unpack(UnpackOptions o) {
     if (same_file(o.in, o.out.path))
         throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in, o.out.path));
     const MappedFile file(o.in, MappedFile::Access::read);
@@ -71,7 +71,7 @@ void unpack(Options o) {
 } // namespace
 
 Command unpack_command() {
-    const auto o = std::make_shared<Options>();
+    const auto o = std::make_shared<UnpackOptions>();
     using enum CommandArgument::Offers;
     Command c = {
         "unpack",
