@@ -560,7 +560,7 @@ UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layou
  * number; host if no byte is touched. memory has memory_size bytes; 32 always suffice. Of the hints
  * only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED (memory is not written), OUT_OF_MEM,
- * INTERNAL. */
+ * DEVICE (a driver fails, and the host cannot read the byte), INTERNAL. */
 UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                            char *memory, uintptr_t memory_size);
 
