@@ -1,5 +1,5 @@
 // Whether it paid to read types, for programs that make a type anew for each message. What is
-// remembered of a type that is gone is its shape: its size and extent. Types of the same shape may
+// remembered of a type that is gone is its shape: about its size and extent. Types of one shape may
 // differ; then one is read later than it could be, and nothing else happens.
 #pragma once
 
