@@ -169,8 +169,8 @@ Status find(const void *address, MemoryLocation &place) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     unsigned type = 0, managed = 0, for_ipc = 0;
-    // Memory that CUDA does not know is no error: its type is 0, as is all else that it
-    // does not know.
+    // Memory that CUDA does not know is no error: its type is 0, as is all else that it does not
+    // know.
     //
     // Each attribute costs time. So a thread whose last address was the host's asks first for the
     // one that tells it of the next address, too.
