@@ -99,4 +99,18 @@ std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::u
     }
 }
 
+std::uint64_t Gain::bytes_to_pay(std::uint64_t nanoseconds) const {
+    constexpr double never = 1e18;
+    const double spent = static_cast<double>(nanoseconds) + first_use;
+    return static_cast<std::uint64_t>(per_byte > 0 ? std::min(never, spent / per_byte) : never);
+}
+
+std::optional<Gain> measure_gain(MPI_Datatype datatype, ucd_type_t type) {
+    const auto measured = compare(datatype, type, brief.max_bytes, brief);
+    if (!measured) return std::nullopt;
+    constexpr double nanoseconds = 1e9;
+    return Gain{nanoseconds * ((measured->mpi - measured->ucd) / 2 - measured->copy),
+                nanoseconds * measured->first_use};
+}
+
 } // namespace ucd_mpi

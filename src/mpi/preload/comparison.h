@@ -23,11 +23,23 @@ struct Effort {
     int rounds;               // at least 2, of which the shortest counts
 };
 inline constexpr Effort thorough = {256 << 10, 64 << 20, 5}; // takes some milliseconds
-inline constexpr Effort brief = {64 << 10, 4 << 20, 2};      // takes as long as a few messages
+inline constexpr Effort brief = {64 << 10, 4 << 20, 2};      // takes up to four milliseconds
 
 // `bytes` is how much is usually moved at once. Nothing if the type stretches too far, or MPI
 // fails.
 std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes,
                                   const Effort &effort);
+
+// What UCD saves, in nanoseconds, of MPI's time for a message.
+struct Gain {
+    double per_byte = 0;  // packed or unpacked
+    double first_use = 0; // lost by the first calls with a type
+
+    // From how many bytes on it pays to read a type, if reading it takes so long.
+    std::uint64_t bytes_to_pay(std::uint64_t nanoseconds) const;
+};
+
+// With this type: `type` is what was read of it. Nothing as above.
+std::optional<Gain> measure_gain(MPI_Datatype datatype, ucd_type_t type);
 
 } // namespace ucd_mpi

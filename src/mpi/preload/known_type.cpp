@@ -1,5 +1,6 @@
 #include "preload/known_type.h"
 
+#include "preload/comparison.h"
 #include "preload/repetition.h"
 #include "preload/statistics.h"
 #include "preload/tuning.h"
@@ -58,6 +59,15 @@ MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
     return packed;
 }
 
+Shapes known_shapes;
+MeasuringTime measuring_time;
+
+// Since the first type was committed, or later.
+std::chrono::nanoseconds time_since_start() {
+    static const auto start = std::chrono::steady_clock::now();
+    return std::chrono::steady_clock::now() - start;
+}
+
 // Counts types that were freed, so that threads notice that what they remember may be gone.
 std::atomic<std::uint64_t> generation{0};
 
@@ -83,6 +93,7 @@ int make_keyval() {
         if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS ||
             PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
             return MPI_KEYVAL_INVALID;
+        time_since_start(); // begins here
         return key;
     }();
     keyval.store(made, std::memory_order_release);
@@ -124,7 +135,8 @@ KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
 } // namespace
 
 KnownType::~KnownType() {
-    if (shape_ != 0 && !paid_) remember_verdict(shape_, false);
+    const Shape shape = shape_.load(std::memory_order_relaxed);
+    if (shape != 0 && !paid_ && state_ != State::fresh) known_shapes.did_not_pay(shape);
     if (item_ != MPI_DATATYPE_NULL) PMPI_Type_free(&item_);
     if (signature_.owned) PMPI_Type_free(&signature_.datatype);
     if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
@@ -141,9 +153,7 @@ bool KnownType::is_taken(MPI_Datatype datatype, MPI_Count count, Use use) {
     if (PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
     const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
     const std::uint64_t seen = bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (use == Use::once && (seen < bytes_to_learn || (seen < bytes_to_learn_again &&
-                                                       did_not_pay(shape_of(datatype, size)))))
-        return false;
+    if (use == Use::once && !is_time_to_read(datatype, size, seen)) return false;
     std::call_once(learned_, [&] { learn(datatype); });
     return state_.load(std::memory_order_acquire) == State::taken;
 }
@@ -225,27 +235,36 @@ const ExternalForm *KnownType::external() {
     return external_ ? &*external_ : nullptr;
 }
 
+bool KnownType::is_time_to_read(MPI_Datatype datatype, MPI_Count size, std::uint64_t seen) {
+    if (seen < min_bytes_to_read) return false;
+    Shape shape = shape_.load(std::memory_order_relaxed);
+    if (shape == 0) {
+        MPI_Count lb = 0, extent = 0;
+        PMPI_Type_get_extent_x(datatype, &lb, &extent);
+        shape = shape_of(size, extent);
+        shape_.store(shape, std::memory_order_relaxed);
+    }
+    return seen >= known_shapes.bytes_to_read(shape) ||
+           (known_shapes.is_unsettled(shape) && measuring_time.is_left(time_since_start()));
+}
+
 void KnownType::learn(MPI_Datatype datatype) {
     const auto begin = std::chrono::steady_clock::now();
     const State state = read(datatype);
     const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
+    const auto nanoseconds = static_cast<std::uint64_t>(time.count());
     bytes_seen_ = 0; // from here on, what is moved here
-    MPI_Count size = 0;
-    if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS) {
-        shape_ = shape_of(datatype, size);
-        if (state == State::taken)
-            bytes_to_pay_ =
-                gain_of(datatype).bytes_to_pay(static_cast<std::uint64_t>(time.count()));
+    bytes_to_pay_ = nanoseconds * bytes_for_nanosecond;
+    const Shape shape = shape_.load(std::memory_order_relaxed);
+    if (shape != 0 && known_shapes.is_unsettled(shape) &&
+        measuring_time.is_left(time_since_start())) {
+        // Where nothing is to be gained, nothing needs to be measured.
+        const std::optional<Gain> gain =
+            state == State::taken ? measure_gain(datatype, converted_.type) : Gain{};
+        known_shapes.settle(shape, gain ? gain->bytes_to_pay(nanoseconds) : bytes_to_read_again);
+        measuring_time.spend(std::chrono::steady_clock::now() - begin);
     }
     state_.store(state, std::memory_order_release);
-}
-
-// By the first type of each shape.
-Gain KnownType::gain_of(MPI_Datatype datatype) const {
-    if (const std::optional<Gain> known = known_gain(shape_)) return *known;
-    const Gain gain = measure_gain(datatype, converted_.type);
-    remember_gain(shape_, gain);
-    return gain;
 }
 
 KnownType::State KnownType::read(MPI_Datatype datatype) {
@@ -263,7 +282,6 @@ KnownType::State KnownType::read(MPI_Datatype datatype) {
 void KnownType::count_until_paid(std::uintptr_t bytes) {
     if (bytes_seen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_to_pay_) return;
     paid_.store(true, std::memory_order_relaxed);
-    remember_verdict(shape_, true);
 }
 
 // Whether there is anything to gain.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "preload/external.h"
-#include "preload/verdict.h"
+#include "preload/shapes.h"
 #include "types/convert.h"
 
 #include <atomic>
@@ -80,7 +80,7 @@ private:
     enum class State : std::uint8_t { fresh, left, taken };
     State read(MPI_Datatype datatype);
     void learn(MPI_Datatype datatype);
-    Gain gain_of(MPI_Datatype datatype) const;
+    bool is_time_to_read(MPI_Datatype datatype, MPI_Count size, std::uint64_t seen);
     void count_until_paid(std::uintptr_t bytes);
     bool find_layout();
     void find_signature(bool gain);
@@ -90,7 +90,7 @@ private:
     // Whether reading the type has paid, for the types that come after it.
     std::atomic<bool> paid_{false};
     std::uint64_t bytes_to_pay_ = 0;
-    Shape shape_ = 0;
+    std::atomic<Shape> shape_{0}; // 0 until it is asked for
     std::atomic<long> references_{1};
     std::once_flag learned_;
     Converted converted_;

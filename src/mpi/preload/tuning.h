@@ -5,18 +5,16 @@
 
 namespace ucd_mpi {
 
-// So much data of a type is left to MPI before the type is converted, which costs some
-// microseconds.
-inline constexpr std::uint64_t bytes_to_learn = 8 << 10;
-// So much, if that did not pay for the last type of the same size and extent.
-inline constexpr std::uint64_t bytes_to_learn_again = 1 << 20;
-// It pays if so many bytes are moved for each nanosecond that reading the type took, where the gain
-// could not be measured.
-#ifdef OPEN_MPI
-inline constexpr std::uint64_t bytes_for_nanosecond = 1;
-#else
-inline constexpr std::uint64_t bytes_for_nanosecond = 4;
-#endif
+// So much data of a type is left to MPI before the type is read, which costs some microseconds.
+inline constexpr std::uint64_t bytes_to_read_first = 8 << 10;
+// So much, if reading did not pay for the last type of about the same size and extent.
+inline constexpr std::uint64_t bytes_to_read_again = 1 << 20;
+// Reading has paid if so many bytes are moved for each nanosecond that it took: so it does for
+// types that UCD moves a little faster than MPI, too.
+inline constexpr std::uint64_t bytes_for_nanosecond = 16;
+// Bounds of what a measurement finds.
+inline constexpr std::uint64_t min_bytes_to_read = 2 << 10;
+inline constexpr std::uint64_t max_bytes_to_read = 16 << 20;
 // Less data in one call is left to MPI.
 inline constexpr std::uintptr_t min_taken_bytes = 256;
 // Types whose segments are this long on the average are left to MPI: it copies them as fast.
