@@ -33,7 +33,7 @@ Position locate(const RunnableNest &p, uint64_t offset) {
 
 int64_t displacement_of(const RunnableNest &p, const Position &position) {
     int64_t displacement = 0;
-    for (unsigned k = 0; k < p.levels; ++k) {
+    for (unsigned k = p.levels; k-- > 0;) {
         const Level &level = p.nest.level[k];
         if (p.kinds[k] == LevelKind::strided) {
             displacement = displace(displacement, position.at[k], level.stride);
