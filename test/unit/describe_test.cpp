@@ -218,7 +218,7 @@ TEST_CASE("steps name constructors, results and rewrites") {
     CHECK(lines.at("step")[0] == "contig -> @0 block(16) by merge-touching, collapse-single");
     CHECK(lines.at("step")[1] == "vector -> @0 strided(3, 32) block(16) by collapse-single");
     CHECK(lines.at("type") ==
-          std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int32_t"});
+          std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});
 }
 
 TEST_CASE("descriptions of deep types are cut short") {

@@ -55,6 +55,7 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
     refuse("no level", [](auto &n) { n.nest({}, 0); });
     refuse("a level of one", [](auto &n) { n.nest({1, 8}, 0); });
     refuse("a level of none", [](auto &n) { n.nest({2, 80, 0, 8}, 0); });
+    refuse("a level of one around a contig", [](auto &n) { n.nest({1, 80, 3, 8}, 0); });
     refuse("a negative count", [](auto &n) { n.nest({-5, 8}, 0); });
     refuse("more levels than sizes allow", [](auto &n) {
         FlatNodes::Numbers levels;
@@ -160,9 +161,11 @@ TEST_CASE("Few bytes may say much") {
         nodes.indexed(3, 1, 24, more, {63, -67}, {8}, 32);
         accept(nodes, 8 * (huge + 8) * 24 * 24);
     }
-    SECTION("steps so wide that only the bytes themselves fit") {
-        nodes.indexed(2, 16, std::int64_t{1} << 62, word, {1}, {1, 2});
-        accept(nodes, 24);
+    SECTION("bytes up to the last place, with an alignment beyond it") {
+        nodes = FlatNodes();
+        const std::uint32_t aligned = nodes.element(5, 8, 15);
+        nodes.nest({2, INT64_MAX - 8}, aligned);
+        accept(nodes, 16);
     }
     SECTION("runs of one length, and of one step") {
         const std::uint32_t runs = nodes.indexed(4, 1, 16, word, {500, 77, 3}, {1000}, 32);

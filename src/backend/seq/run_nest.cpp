@@ -74,7 +74,7 @@ void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_
         m.rows = std::min(rows_each - i % rows_each, last - i);
         Position position = locate(p, i * row);
         for (uint64_t k = 0; k < times; ++k) {
-            position.at[between] = times > 1 ? k : 0;
+            position.at[between] = k;
             p.transpose[static_cast<unsigned>(direction)](
                 m, at(origin, displacement_of(p, position)), packed + k * p.each[between]);
         }

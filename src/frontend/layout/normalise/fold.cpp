@@ -143,8 +143,7 @@ Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint
     BlockRuns runs = runs_of(displs, lengths, each);
     runs.element = element;
     if (runs.displs.size() < displs.size()) applied("merge-touching");
-    // performance only: the memory is used again, or freed
-    keep_list(displs);
+    keep_list(displs); // performance only: the memory is used again, or freed
     return fold_runs(std::move(runs));
 }
 
