@@ -157,7 +157,7 @@ Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, E
     if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
         runs.pieces = std::move(displs);
     else
-        keep_list(displs);
+        keep_list(displs); // performance only: the memory is used again, or freed
     return fold_runs(std::move(runs));
 }
 
