@@ -266,12 +266,12 @@ TEST_CASE("much data from host memory to a device leaves its source as it is") {
     REQUIRE(ucd_unpack(in.data(), bytes, device, bytes, UCD_TYPE__BYTE, 0, &actual, UCD_INFO__NULL,
                        UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(actual == bytes);
-    CHECK(in == before);
+    CHECK((in == before));
     mock::read(out.data(), device, bytes);
-    CHECK(out == before);
+    CHECK((out == before));
     REQUIRE(ucd_pack(device, bytes, UCD_TYPE__BYTE, 0, in.data(), bytes, &actual, UCD_INFO__NULL,
                      UCD_OP__REPLACE) == UCD_SUCCESS);
-    CHECK(in == before);
+    CHECK((in == before));
     mock::release(device);
 }
 

@@ -55,7 +55,7 @@ void check(const char *way, Move move) {
                 else
                     std::copy_n(in_stream, width, block);
             }
-            CHECK(typed == wanted_typed);
+            CHECK((typed == wanted_typed));
             CHECK(std::equal(wanted_packed.begin(), wanted_packed.end(), std::begin(packed)));
         }
     }
