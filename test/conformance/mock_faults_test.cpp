@@ -216,6 +216,50 @@ TEST_CASE("reductions that a device does not have") {
     CHECK(actual == 32);
 }
 
+TEST_CASE("reductions of a type of which a device lacks one element") {
+    DeviceSession session;
+    Rng rng(6);
+    const BuiltType type(recipes::structure(
+        {1, 1}, {0, 16}, {recipes::leaf(UCD_TYPE__INT), recipes::leaf(UCD_TYPE__LONG_DOUBLE)}));
+    DeviceBuffer in(rng, {0, 64}, device0), out(rng, {0, 64}, device0);
+    in.send();
+    out.send();
+    std::uintptr_t actual = 0;
+    CHECK(ucd_pack(in.real_base(), 2, type.get(), 0, out.real_base(), 40, &actual, UCD_INFO__NULL,
+                   UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("backend mock has no SUM for long_double"));
+    CHECK(mock::counts.launches == 0);
+}
+
+TEST_CASE("a plan that cannot be made fails the call") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    for (const Memory b : {device0, pinned, pageable}) {
+        StridedMove move("no plan", 500, device0, b);
+        mock::knobs.failing_plan = 1;
+        CHECK(move.start_pack() == UCD_ERR__DEVICE);
+        CHECK(last_error_says("ucd_ipack: mock: the plan failed"));
+        require_untouched(move);
+    }
+    StridedMove in("a copy", 500, device0, pinned), out("to there", 500, device0, pinned),
+        streamed("a stream", 500, device0, pinned);
+    std::uintptr_t actual = 7;
+    for (const int n : {1, 2}) { // of either side
+        mock::knobs.failing_plan = n;
+        CHECK(ucd_copy(in.typed.real_base(), 1, in.type(), out.typed.real_base(), 1, out.type(),
+                       &actual, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_ERR__DEVICE);
+        CHECK(last_error_says("ucd_copy: mock: the plan failed"));
+        CHECK(actual == 7);
+    }
+    mock::knobs.failing_plan = 1;
+    CHECK(ucd_pack_stream(streamed.typed.real_base(), 1, streamed.type(), 0,
+                          streamed.packed.real_base(), streamed.bytes(), &actual, UCD_INFO__NULL,
+                          UCD_OP__REPLACE, native(stream)) == UCD_ERR__DEVICE);
+    CHECK(last_error_says("ucd_pack_stream: mock: the plan failed"));
+    CHECK(mock::counts.launches + mock::counts.copies + mock::counts.stream_launches == 0);
+    require_works({device0, device0});
+}
+
 TEST_CASE("copy engines") {
     DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;
@@ -284,4 +328,38 @@ TEST_CASE("copy engines take so many blocks, and no more") {
                    UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("4096"));
     ucd_info_free(&info);
+}
+
+TEST_CASE("copy engines take so many blocks of each member of a batch") {
+    DeviceSession session;
+    constexpr std::size_t most = 4096;
+    Rng rng(5);
+    Ints displs;
+    for (std::size_t i = 0; i <= most; ++i)
+        displs.push_back(static_cast<std::intptr_t>(4 * i + rng.below(3)));
+    const BuiltType type(recipes::indexed_block(1, displs, recipes::leaf(UCD_TYPE__BYTE)));
+    DeviceBuffer in(rng, {0, 4 * most + 4}, device0), out(rng, {0, most + 1}, pinned);
+    for (std::size_t i = 0; i < most; ++i)
+        *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);
+    in.send();
+    out.send();
+    TrueHints hints(rng, device0, pinned, false);
+    hints.set("ucd.inbuf", hint_for(device0));
+    hints.set("ucd.outbuf", hint_for(pinned));
+    hints.set("ucd.engine", "dma");
+    ucd_pack_desc_t descs[2] = {};
+    const auto pack = [&](std::size_t bytes) {
+        for (ucd_pack_desc_t &desc : descs)
+            desc = {in.real_base(), 1, type.get(), 0, out.real_base(), bytes, 0, {0, 0}};
+        descs[0].max_pack_bytes = 10;
+        ucd_request_t request = UCD_REQUEST__NULL;
+        const int rc = ucd_ipack_batch(descs, 2, hints.get(), UCD_OP__REPLACE, &request);
+        return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
+    };
+    CHECK(pack(most + 1) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("descs[1]: ucd.engine is dma, which takes up to 4096"));
+    CHECK(mock::counts.launches == 0);
+    CHECK(pack(most) == UCD_SUCCESS);
+    out.fetch();
+    CHECK_FALSE(out.first_difference());
 }

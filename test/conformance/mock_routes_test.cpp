@@ -6,8 +6,11 @@
 #include "transfer/staged_pipeline.h"
 
 #include <cerrno>
+#include <cstring>
+#include <memory>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -236,4 +239,168 @@ TEST_CASE("copies on one device stay on it") {
     CHECK(actual == 32);
     CHECK(mock::counts.launches == 2);
     CHECK(mock::counts.copies == 0);
+}
+
+TEST_CASE("what is complete on return leaves no request") {
+    DeviceSession session;
+    StridedMove move("at once", 100, Memory::device0, Memory::pinned);
+    move.request = reinterpret_cast<ucd_request_t>(std::uintptr_t{1});
+    mock::knobs.complete_at_once = true;
+    REQUIRE(move.start_pack() == UCD_SUCCESS);
+    CHECK(move.request == UCD_REQUEST__NULL);
+    move.check();
+    CHECK(mock::counts.launches == 1);
+}
+
+// Host memory is written past the caches from so many bytes on; it is read as ever.
+TEST_CASE("much data from host memory to a device leaves its source as it is") {
+    DeviceSession session;
+    use_staging(std::size_t{4} << 20, 2);
+    const std::size_t bytes = (std::size_t{8} << 20) + 100;
+    std::vector<char> in(bytes), out(bytes);
+    Rng rng(8);
+    for (std::size_t i = 0; i < bytes; i += 1000) in[i] = static_cast<char>(rng.bits());
+    const std::vector<char> before = in;
+    void *const device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
+    std::uintptr_t actual = 0;
+    REQUIRE(ucd_unpack(in.data(), bytes, device, bytes, UCD_TYPE__BYTE, 0, &actual, UCD_INFO__NULL,
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK(actual == bytes);
+    CHECK((in == before));
+    mock::read(out.data(), device, bytes);
+    CHECK((out == before));
+    REQUIRE(ucd_pack(device, bytes, UCD_TYPE__BYTE, 0, in.data(), bytes, &actual, UCD_INFO__NULL,
+                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK((in == before));
+    mock::release(device);
+}
+
+TEST_CASE("a batch of which one side has a hint") {
+    using enum Memory;
+    for (const Memory a : all_memories) {
+        for (const Memory b : all_memories) {
+            for (const char *hinted : {"ucd.inbuf", "ucd.outbuf"}) {
+                DeviceSession session;
+                ucd_info_t info = UCD_INFO__NULL;
+                REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+                const bool in = std::string(hinted) == "ucd.inbuf";
+                REQUIRE(ucd_info_set(info, hinted, hint_for(in ? a : b).c_str()) == UCD_SUCCESS);
+                std::vector<std::unique_ptr<StridedMove>> moves;
+                std::vector<ucd_pack_desc_t> packs;
+                for (int i = 0; i < 4; ++i) {
+                    moves.push_back(std::make_unique<StridedMove>("one hint", 20, a, b));
+                    StridedMove &m = *moves.back();
+                    set_up_pack(m.move());
+                    packs.push_back({m.typed.real_base(),
+                                     1,
+                                     m.type(),
+                                     0,
+                                     m.packed.real_base(),
+                                     m.bytes(),
+                                     0,
+                                     {0, 0}});
+                }
+                INFO(name_of(a) << " to " << name_of(b) << ", " << hinted);
+                ucd_request_t request = UCD_REQUEST__NULL;
+                REQUIRE(ucd_ipack_batch(packs.data(), packs.size(), info, UCD_OP__REPLACE,
+                                        &request) == UCD_SUCCESS);
+                REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+                for (const auto &m : moves) m->check();
+                ucd_info_free(&info);
+            }
+        }
+    }
+}
+
+namespace {
+
+// Ints of which so many are moved to a device, by indices in some memory: every other one.
+struct ByIndices {
+    ByIndices(std::size_t count, Memory typed_memory, Memory list_memory)
+        : rng(5), count_(count),
+          typed(rng, {0, static_cast<std::intptr_t>(8 * count)}, typed_memory),
+          packed(rng, {0, static_cast<std::intptr_t>(4 * count)}, Memory::device0) {
+        std::vector<std::byte> bytes(4 * count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto index = static_cast<std::int32_t>(2 * i);
+            std::memcpy(&bytes[4 * i], &index, 4);
+        }
+        list = copy_in(list_memory, bytes);
+        if (list == nullptr) {
+            list = std::make_shared<std::vector<std::byte>>(bytes);
+            indices = static_cast<std::vector<std::byte> *>(list.get())->data();
+        } else {
+            indices = list.get();
+        }
+        ucd_type_t made = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_indexed_block_ref(static_cast<std::intptr_t>(count), 1, indices,
+                                             UCD_TYPE__INT32_T, 4, 0,
+                                             static_cast<std::intptr_t>(8 * count), UCD_TYPE__INT,
+                                             UCD_INFO__NULL, &made) == UCD_SUCCESS);
+        type = BuiltType(made);
+        for (std::size_t i = 0; i < count; ++i)
+            std::copy_n(typed.actual(static_cast<std::intptr_t>(8 * i)), 4,
+                        packed.expected(static_cast<std::intptr_t>(4 * i)));
+        typed.send();
+        packed.send();
+    }
+
+    int pack() {
+        std::uintptr_t actual = 0;
+        return ucd_pack(typed.real_base(), 1, type.get(), 0, packed.real_base(), 4 * count_,
+                        &actual, UCD_INFO__NULL, UCD_OP__REPLACE);
+    }
+    void check() {
+        packed.fetch();
+        CHECK_FALSE(packed.first_difference());
+    }
+
+    Rng rng;
+    std::size_t count_;
+    DeviceBuffer typed, packed;
+    std::shared_ptr<void> list;
+    const void *indices = nullptr;
+    BuiltType type;
+};
+
+} // namespace
+
+TEST_CASE("a device that reaches the indices moves in one step") {
+    DeviceSession session;
+    for (const Memory memory : {Memory::pinned, Memory::managed}) {
+        ByIndices move(50, memory, memory);
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.pack() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches == 1);
+        CHECK(mock::counts.copies == 0);
+    }
+}
+
+TEST_CASE("a driver that does not know where indices are fails the call") {
+    DeviceSession session;
+    ByIndices move(50, Memory::pinned, Memory::pinned);
+    mock::counts.queries = 0;
+    mock::knobs.failing_query = 3; // after both buffers
+    CHECK(move.pack() == UCD_ERR__DEVICE);
+    CHECK(last_error_says("the question failed"));
+    CHECK(mock::counts.launches == 0);
+    CHECK(move.pack() == UCD_SUCCESS);
+    move.check();
+}
+
+TEST_CASE("indices as long as a chunk are brought in a chunk that is kept") {
+    DeviceSession session;
+    use_staging(512, 3);
+    for (const std::size_t bytes : {std::size_t{508}, std::size_t{512}, std::size_t{516}}) {
+        ByIndices move(bytes / 4, Memory::device0, Memory::pageable);
+        mock::counts.allocations = 0;
+        for (int i = 0; i < 3; ++i) {
+            REQUIRE(move.pack() == UCD_SUCCESS);
+            move.check();
+        }
+        INFO(bytes << " bytes");
+        // Longer ones have memory of their own in each call. The chunk is that of the first ones.
+        CHECK(mock::counts.allocations == (bytes > 512 ? 3 : bytes == 508 ? 1 : 0));
+    }
 }

@@ -3,6 +3,8 @@
 
 #include "support/moves/strided_move.hpp"
 
+#include "prepared/type_cache.h"
+
 #include <string>
 #include <vector>
 
@@ -256,4 +258,46 @@ TEST_CASE("ucd_prepare makes the plan that calls then use") {
           UCD_ERR__NOT_SUPPORTED);
     CHECK(ucd_prepare(1, m.type(), UCD_OP__SUM, {"hip", 0, &stream, nullptr}, UCD_INFO__NULL) ==
           UCD_ERR__NOT_SUPPORTED);
+}
+
+// The normal form of a long list takes longer than a launch, and that of a short one does not.
+TEST_CASE("a long list is moved once as it was described, in a stream or not") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    for (const bool in_stream : {false, true}) {
+        for (const std::size_t count : {1023, 1024}) {
+            Case one("first use", count);
+            Ints displs;
+            std::intptr_t at = 0;
+            for (std::size_t i = 0; i < count; ++i) displs.push_back(at += 2 + one.rng().below(5));
+            const ReducedSubject what = with_elements(make_subject(
+                one, recipes::indexed_block(2, displs, recipes::leaf(UCD_TYPE__INT)), 1));
+            const Subject &s = what.subject;
+            DeviceBuffer typed(one.rng(), s.range, device0);
+            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
+            const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
+            const auto has_layout = [&] {
+                return reinterpret_cast<const ucd::Type *>(s.type())->cache.load() != nullptr;
+            };
+            for (const bool first : {true, false}) {
+                set_up_pack(move);
+                REQUIRE_FALSE((first && has_layout()));
+                std::uintptr_t actual = 0;
+                if (in_stream) {
+                    REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(),
+                                            s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                                            native(stream)) == UCD_SUCCESS);
+                    stream.synchronise();
+                    CHECK(stream.failure() == "");
+                } else {
+                    REQUIRE(ucd_pack(typed.real_base(), 1, s.type(), 0, packed.real_base(),
+                                     s.size(), &actual, UCD_INFO__NULL,
+                                     UCD_OP__REPLACE) == UCD_SUCCESS);
+                }
+                check_result(move);
+                INFO(count << " entries" << (in_stream ? " in a stream" : ""));
+                CHECK(has_layout() == !(first && count == 1024));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 // What ucd_describe writes: the keys that ucd.h promises, and the steps to the layout.
 #include "support/catch.hpp"
 
+#include "support/moves/flat_bytes.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/oracle/predefined.hpp"
 #include "support/random/random_cases.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -266,6 +268,48 @@ TEST_CASE("descriptions of shared parts do not expand") {
         CHECK(text.size() < 20000);
         CHECK(text.find(" #1:") != std::string::npos);
     }
+}
+
+TEST_CASE("a description that does not fit says what it needs") {
+    std::uintptr_t needed = 0;
+    std::vector<char> text(10000, 'x');
+    CHECK(ucd_describe(UCD_TYPE__INT, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    REQUIRE(needed < text.size());
+    CHECK(ucd_describe(UCD_TYPE__INT, text.data(), needed - 1, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(std::string(ucd_last_error()) == "ucd_describe: text_size is " +
+                                               std::to_string(needed - 1) + "; the text needs " +
+                                               std::to_string(needed) + " bytes");
+    CHECK(text[0] == 'x');
+    CHECK(ucd_describe(UCD_TYPE__INT, text.data(), needed, &needed) == UCD_SUCCESS);
+    CHECK(text[needed - 1] == '\0');
+    CHECK(text[needed] == 'x');
+}
+
+TEST_CASE("descriptions of flattened types name rows and their blocks") {
+    const auto tree = [](const ucd::Type &type) {
+        return lines_of(ucd::unflatten(ucd::flatten(type))).at("type");
+    };
+    using Words = std::vector<std::string>;
+    CHECK(tree(ucd::Type::vector(3, 2, 5, UCD_TYPE__INT)) ==
+          Words{"resized(0, 48)", "  hvector(3, 2, 20)", "    int32_t"});
+    CHECK(tree(ucd::Type::contig(7, UCD_TYPE__INT)) ==
+          Words{"resized(0, 28)", "  contig(7)", "    int32_t"});
+    CHECK(tree(ucd::Type::vector(3, 1, 5, UCD_TYPE__INT)) ==
+          Words{"resized(0, 44)", "  hvector(3, 1, 20)", "    int32_t"});
+}
+
+TEST_CASE("descriptions name elements that this machine lacks foreign") {
+    const bool has_binary128 = std::numeric_limits<long double>::digits == 113;
+    FlatNodes nodes;
+    nodes.element(has_binary128 ? 9 : 7, 16, 4);
+    FlatNodes::Root root;
+    root.extent = 16;
+    root.alignment_log = 4;
+    const FlatBytes bytes = nodes.sealed(root);
+    ucd_type_t handle = UCD_TYPE__NULL;
+    REQUIRE(ucd_unflatten(&handle, bytes.data(), bytes.size()) == UCD_SUCCESS);
+    const BuiltType type(handle);
+    CHECK(lines_of(ucd::TypeRef(handle)).at("type").back() == "  foreign");
 }
 
 TEST_CASE("kernels for several are described where there can be several") {

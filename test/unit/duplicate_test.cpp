@@ -1,4 +1,5 @@
-// A duplicate costs nothing: it has the layout and the plans of its original.
+// What refers to a type: duplicates, which have the layout and the plans of their original, and the
+// types that are made of it.
 
 #include "prepared/type_cache.h"
 #include "support/catch.hpp"
@@ -38,4 +39,27 @@ TEST_CASE("duplicates share what is derived from their original") {
     REQUIRE(ucd_create_dup(UCD_TYPE__DOUBLE, UCD_INFO__NULL, &of_predefined) == UCD_SUCCESS);
     CHECK(ucd::layout_of(type_behind(of_predefined)).nodes.size() == 1);
     REQUIRE(ucd_free(&of_predefined) == UCD_SUCCESS);
+}
+
+TEST_CASE("a struct gives up every reference to its members") {
+    ucd_type_t members[2];
+    for (ucd_type_t &member : members)
+        REQUIRE(ucd_create_vector(3, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &member) == UCD_SUCCESS);
+    const auto references = [&](int i) { return type_behind(members[i]).references.load(); };
+    // Neighbours that are the same, and the same in several places.
+    const int which[] = {0, 0, 1, 0, 1, 1, 1};
+    ucd_type_t types[7], type;
+    uintptr_t counts[2] = {};
+    intptr_t lengths[7], displs[7];
+    for (int i = 0; i < 7; ++i) {
+        types[i] = members[which[i]];
+        ++counts[which[i]];
+        lengths[i] = 1;
+        displs[i] = 100 * i;
+    }
+    REQUIRE(ucd_create_struct(7, lengths, displs, types, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    for (const int i : {0, 1}) CHECK(references(i) == 1 + counts[i]);
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    for (const int i : {0, 1}) CHECK(references(i) == 1);
+    for (ucd_type_t &member : members) REQUIRE(ucd_free(&member) == UCD_SUCCESS);
 }

@@ -3,6 +3,7 @@
 
 #include "support/moves/recipe_build.hpp"
 
+#include "prepared/footprint.h"
 #include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
 
@@ -66,6 +67,20 @@ TEST_CASE("the uses of duplicates are uses of their original") {
     CHECK(has_layout(list));
     ucd::PlainList plain;
     CHECK_FALSE(ucd::is_plain_list(type_of(dup_of(two)), plain));
+}
+
+TEST_CASE("all that is derived from a type counts as its memory") {
+    const BuiltType built(structure(
+        {1, 1}, {0, 100000},
+        {vector(2000, 1, 2, leaf(UCD_TYPE__DOUBLE)), vector(3000, 1, 3, leaf(UCD_TYPE__INT))}));
+    const ucd::Type &type = type_of(built);
+    const uint64_t tree = ucd::footprint_of(type);
+    (void)ucd::layout_of(type);
+    const uint64_t with_layout = ucd::footprint_of(type);
+    CHECK(with_layout > tree);
+    const ucd::BoxIndex &boxes = ucd::boxes_of(type);
+    REQUIRE(boxes.memory() > 0);
+    CHECK(ucd::footprint_of(type) == with_layout + sizeof boxes + boxes.memory());
 }
 
 TEST_CASE("what is no whole list has a layout from its first use on") {

@@ -55,6 +55,7 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
     refuse("no level", [](auto &n) { n.nest({}, 0); });
     refuse("a level of one", [](auto &n) { n.nest({1, 8}, 0); });
     refuse("a level of none", [](auto &n) { n.nest({2, 80, 0, 8}, 0); });
+    refuse("a level of one around a contig", [](auto &n) { n.nest({1, 80, 3, 8}, 0); });
     refuse("a negative count", [](auto &n) { n.nest({-5, 8}, 0); });
     refuse("more levels than sizes allow", [](auto &n) {
         FlatNodes::Numbers levels;
@@ -64,6 +65,22 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
     refuse("a size beyond 2^63", [](auto &n) { n.nest({huge, 0, huge, 0}, 0); });
     refuse("a span beyond 2^63", [](auto &n) { n.nest({huge, huge}, 0); });
     refuse("a stride of -2^63", [](auto &n) { n.nest({2, INT64_MIN}, 0); });
+    refuse("a size beyond 2^63 of many levels", [](auto &n) {
+        n.nest({huge, 0, 2, 16, huge, 0}, 0);
+    });
+    refuse("a span beyond 2^63 of one of many levels", [](auto &n) {
+        n.nest({2, 8, 2, 16, huge, huge}, 0);
+    });
+    refuse("a stride of -2^63 of one of many levels", [](auto &n) {
+        n.nest({2, INT64_MIN, 2, 8, 2, 16}, 0);
+    });
+    refuse("a stride of -2^63 of the longest of many levels", [](auto &n) {
+        n.nest({2, 8, 2, 16, INT64_MAX / 4, INT64_MIN}, 0);
+    });
+    for (const std::int64_t sign : {1, -1})
+        refuse("a span beyond 2^63 of many levels together", [=](auto &n) {
+            n.nest({2, sign * (huge << 22), 2, sign * (huge << 22), 2, 8}, 0);
+        });
     refuse("a list of one", [](auto &n) { n.indexed_block(1, 1, 0, {}); });
     refuse("a list of none", [](auto &n) { n.indexed_block(0, 1, 0, {}); });
     refuse("more entries than bytes", [](auto &n) { n.indexed_block(huge, 1, 0, {8, 8}); });
@@ -143,6 +160,12 @@ TEST_CASE("Few bytes may say much") {
         const std::uint32_t more = nodes.nest({8, 24, 3, 9 * huge}, runs);
         nodes.indexed(3, 1, 24, more, {63, -67}, {8}, 32);
         accept(nodes, 8 * (huge + 8) * 24 * 24);
+    }
+    SECTION("bytes up to the last place, with an alignment beyond it") {
+        nodes = FlatNodes();
+        const std::uint32_t aligned = nodes.element(5, 8, 15);
+        nodes.nest({2, INT64_MAX - 8}, aligned);
+        accept(nodes, 16);
     }
     SECTION("runs of one length, and of one step") {
         const std::uint32_t runs = nodes.indexed(4, 1, 16, word, {500, 77, 3}, {1000}, 32);

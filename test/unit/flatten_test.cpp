@@ -260,6 +260,48 @@ TEST_CASE("The reader's layout is the writer's") {
     });
 }
 
+// Lists of progressions are strides only where these become the same layout. One of more than 1024
+// blocks is not normalised from the list of its blocks.
+TEST_CASE("The reader's layout of a grid is the writer's, whatever lies at its points") {
+    const RecipePtr list = indexed_block(1, irregular(200), leaf(UCD_TYPE__INT16_T)),
+                    gaps = leaf(UCD_TYPE__DOUBLE_INT),
+                    row = hvector(300, 1, 8, leaf(UCD_TYPE__INT));
+    const std::intptr_t end_of_row = 299 * 8 + 4;
+    for (const auto &[child, step] :
+         {std::pair{list, std::intptr_t{100000}}, std::pair{gaps, std::intptr_t{24}},
+          std::pair{row, std::intptr_t{100000}}, std::pair{row, end_of_row}}) {
+        Ints displs;
+        for (std::intptr_t z = 0; z < 4; ++z)
+            for (std::intptr_t y = 0; y < 5; ++y)
+                for (std::intptr_t x = 0; x < 3; ++x)
+                    displs.push_back(z * 60 * step + y * 8 * step + x * step);
+        const BuiltType original(hindexed_block(1, displs, child));
+        const BuiltType copy = made_from(flat(original.get()));
+        INFO("steps of " << step);
+        CHECK(form_of(copy.get()) == form_of(original.get()));
+        CHECK(flat(copy.get()) == flat(original.get()));
+    }
+}
+
+TEST_CASE("Numbers take the fewest bytes that hold them") {
+    const auto bytes_of_lengths = [](std::intptr_t longest) {
+        const std::intptr_t a[] = {1, longest, 2}, b[] = {1, 3, 2};
+        const auto bytes = [](const std::intptr_t *l) {
+            return flat(hindexed({l[0], l[1], l[2]},
+                                 {0, std::intptr_t{1} << 40, std::intptr_t{3} << 40},
+                                 leaf(UCD_TYPE__BYTE)))
+                .size();
+        };
+        return bytes(a) - bytes(b) + 3;
+    };
+    CHECK(bytes_of_lengths(255) == 3);
+    CHECK(bytes_of_lengths(256) == 6);
+    CHECK(bytes_of_lengths(65535) == 6);
+    CHECK(bytes_of_lengths(65536) == 12);
+    CHECK(bytes_of_lengths(4294967295) == 12);
+    CHECK(bytes_of_lengths(4294967296) == 24);
+}
+
 TEST_CASE("Damaged bytes never make a type") {
     for (const RecipePtr &recipe :
          {leaf(UCD_TYPE__CHAR), subarray_of_doubles(),

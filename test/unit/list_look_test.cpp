@@ -6,6 +6,7 @@
 #include "support/random/random_cases.hpp"
 #include "unit/normal_form.hpp"
 
+#include "host_lists.h"
 #include "layout/normalise/list_look.h"
 #include "layout/normalise/period.h"
 #include "support/list_memory.h"
@@ -111,6 +112,20 @@ TEST_CASE("A look at lengths sees their common unit") {
         if (look.uniform != uniform) one.fail("uniform lengths are not seen as they are");
         if (!uniform && (look.bits & -look.bits) != (bits & -bits)) one.fail("the unit is wrong");
     });
+}
+
+TEST_CASE("A look at blocks sees whether one is empty") {
+    for (const std::size_t count : {1, 7, 100})
+        for (const int64_t length : {int64_t{1}, int64_t{2}, int64_t{1} << 60}) {
+            const std::vector<int64_t> displs(count, 5);
+            std::vector<int64_t> lengths(count, length);
+            CHECK_FALSE(ucd::look_at_blocks(displs, lengths.data()).any_empty);
+            for (std::size_t i = 0; i < count; ++i) {
+                lengths[i] = 0;
+                CHECK(ucd::look_at_blocks(displs, lengths.data()).any_empty);
+                lengths[i] = length;
+            }
+        }
 }
 
 TEST_CASE("Periods are found whatever the list") {

@@ -98,6 +98,15 @@ TEST_CASE("divisors come in ascending order, up to the half") {
            257,      771,      1285,     3855,      4369,      13107,     21845,     65535,
            65537,    196611,   327685,   983055,    1114129,   3342387,   5570645,   16711935,
            16843009, 50529027, 84215045, 252645135, 286331153, 858993459, 1431655765});
+    // So many that not all are kept.
+    std::size_t last = 0, number = 0;
+    CHECK_FALSE(ucd::for_each_divisor(963761198400, [&](std::size_t d) {
+        CHECK(d > last);
+        last = d;
+        ++number;
+        return false;
+    }));
+    CHECK(number > 2000);
     // It ends with the first that is taken.
     std::size_t asked = 0;
     CHECK(ucd::for_each_divisor(36, [&](std::size_t d) {

@@ -27,19 +27,35 @@ public:
         REQUIRE(
             backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         held = plan->memory();
-        ucd::Job job{.plan = plan.get(),
-                     .typed = buffer,
-                     .count = count,
-                     .offset = offset,
-                     .length = length};
         std::vector<char> bytes(length);
-        job.packed = bytes.data();
-        std::unique_ptr<ucd::Event> done;
-        REQUIRE(backend_->launch(0, std::vector<ucd::Job>{job}, done).ok());
+        launch(*plan, ucd::Direction::pack, count, buffer, offset, bytes);
         return bytes;
     }
 
+    // Those bytes to where they belong.
+    void unpack(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
+                std::vector<char> bytes, uint64_t max_bytes) {
+        std::unique_ptr<ucd::Plan> plan;
+        REQUIRE(
+            backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
+        launch(*plan, ucd::Direction::unpack, count, buffer, offset, bytes);
+    }
+
 private:
+    void launch(const ucd::Plan &plan, ucd::Direction direction, uint64_t count, char *buffer,
+                uint64_t offset, std::vector<char> &bytes) {
+        ucd::Job job;
+        job.direction = direction;
+        job.plan = &plan;
+        job.typed = buffer;
+        job.packed = bytes.data();
+        job.count = count;
+        job.offset = offset;
+        job.length = bytes.size();
+        std::unique_ptr<ucd::Event> done;
+        REQUIRE(backend_->launch(0, std::vector<ucd::Job>{job}, done).ok());
+    }
+
     std::string reason_;
     std::unique_ptr<ucd::Backend> backend_;
 };
@@ -79,6 +95,23 @@ TEST_CASE("Plans within any budget move the same bytes") {
                 one.fail("other bytes within ", most, " bytes");
             if (held > std::max<std::size_t>(most, 700)) one.fail("a plan of ", held, " bytes");
             frugal += held < wanted_memory;
+            if (most > 0 || memory.size() > 65536) continue;
+            // Unpacked where there was something else, and nothing beside it.
+            const std::vector<char> before = memory;
+            for (std::size_t i = 0; i < memory.size(); ++i)
+                memory[i] = static_cast<char>(~memory[i]);
+            const std::vector<char> beside = memory;
+            mover.unpack(*type, count, buffer, offset, wanted, most);
+            if (mover.packed(*type, count, buffer, offset, length, UINT64_MAX, held) != wanted)
+                one.fail("other bytes unpacked within ", most, " bytes");
+            std::size_t moved = 0;
+            for (std::size_t i = 0; i < memory.size(); ++i) {
+                if (memory[i] != before[i] && memory[i] != beside[i])
+                    one.fail("a byte that is of neither, within ", most, " bytes");
+                moved += memory[i] == before[i];
+            }
+            if (moved > length) one.fail("more bytes than there are, within ", most, " bytes");
+            memory = before;
         }
     });
     CHECK(frugal > cases / 20);

@@ -355,6 +355,73 @@ TEST_CASE("splice-structures") {
     CHECK_FALSE(list.by("splice-structures"));
 }
 
+namespace {
+
+// So many children of two shapes by turns, at distances without a pattern.
+std::vector<Placed> by_turns(Builder &b, int64_t count, int64_t at) {
+    std::vector<Placed> all;
+    for (int64_t i = 0; i < count; ++i)
+        all.push_back(moved(i % 2 == 0 ? many(b) : many_others(b), at + i * 100000 + i * i % 977));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("structures are spliced up to twice the entries that there were") {
+    constexpr int64_t inner = 700;
+    for (const int64_t others : {inner - 3, inner - 2}) {
+        const Outcome o = outcome_of([=](Builder &b) {
+            std::vector<Placed> all = by_turns(b, others, int64_t{1} << 40);
+            all.push_back(b.structure(by_turns(b, inner, 0)));
+            return b.structure(std::move(all));
+        });
+        // The inner one is an entry, too.
+        const bool spliced = inner + others <= 2 * (others + 1);
+        INFO(others << " beside it");
+        CHECK(o.by("splice-structures") == spliced);
+        CHECK(o.layout.top().count == static_cast<uint64_t>(spliced ? inner + others : others + 1));
+    }
+}
+
+TEST_CASE("Equal lists are one list, however long the others are") {
+    constexpr int64_t lists = 20;
+    const Outcome o = outcome_of([](Builder &b) {
+        std::vector<Placed> all;
+        for (const int64_t factor : {7, 3})
+            for (int64_t k = 0; k < lists; ++k) {
+                const int64_t count = 70 + k * factor % lists;
+                std::vector<int64_t> displs;
+                for (int64_t i = 0; i < count; ++i) displs.push_back(20 * i + i * i % 211 % 13);
+                const auto number = static_cast<int64_t>(all.size());
+                all.push_back(moved(b.indexed_block(std::move(displs), bytes(b, 4)),
+                                    number * 100000 + number * number % 977));
+            }
+        return b.structure(std::move(all));
+    });
+    CHECK(o.layout.top().kind == NodeKind::structure);
+    CHECK(o.layout.top().count == 2 * lists);
+    CHECK(o.layout.tables.size() == lists + 1);
+}
+
+TEST_CASE("What becomes part of a longer segment is none") {
+    // The last run, the shortest, is touched by the first block behind it.
+    const Outcome o = outcome_of([](Builder &b) {
+        std::vector<int64_t> displs;
+        std::vector<uint64_t> counts;
+        for (int64_t i = 0; i < 2000; ++i) {
+            displs.push_back(100 * i + i * i % 5 * 8);
+            counts.push_back(i == 1999 ? 1 : 2 + static_cast<uint64_t>(i * i % 7 % 3));
+        }
+        const int64_t end = displs.back() + 8;
+        const Placed runs = b.indexed(std::move(displs), std::move(counts), 8, bytes(b, 8));
+        return b.structure({runs, b.strided(2000, 64, bytes(b, 32, end))});
+    });
+    const Segments &s = o.layout.top().segments;
+    CHECK(s.count == 3999);
+    CHECK(std::min({s.first_bytes, s.inner_min, s.last_bytes}) == 16);
+    CHECK(std::max({s.first_bytes, s.inner_max, s.last_bytes}) == 40);
+}
+
 TEST_CASE("structure-of-bytes") {
     const Outcome o = outcome_of([](Builder &b) {
         return b.structure({bytes(b, 4), bytes(b, 8, 8), bytes(b, 4, 16)});

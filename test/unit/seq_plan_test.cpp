@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 
 #include "prepared/type_cache.h"
+#include "registry.h"
 #include "support/moves/recipe_build.hpp"
 #include "support/random/rng.hpp"
 #include "types/type.h"
@@ -170,6 +171,38 @@ TEST_CASE("runs become pieces if the list of those is little longer") {
     CHECK(pieces(mixed(10, 17, 10, 34)) == "i20 of 4");
     // No common piece.
     CHECK(pieces(mixed(10, 3, 10, 4)) == "i20 of 4");
+}
+
+TEST_CASE("the memory of a plan's lists is known before it is made") {
+    const auto check = [](const RecipePtr &recipe, uint64_t entries) {
+        const BuiltType type(recipe);
+        const ucd::Type *resolved = nullptr;
+        REQUIRE(ucd::resolve(type.get(), "type", resolved).ok());
+        const ucd::Layout &layout = ucd::layout_of(*resolved);
+        const uint64_t known = ucd::seq::list_bytes_of(layout, layout.top(), false);
+        const NestPlan plan = ucd::seq::make_nest(layout, layout.top(), false);
+        CHECK(known >= plan.list_bytes());
+        // And little more: the entries, and the lists themselves.
+        CHECK(known % sizeof(int64_t) == 0);
+        if (entries == 0)
+            CHECK(known == 0);
+        else
+            CHECK(known == entries * sizeof(int64_t) + 8 * sizeof(std::vector<int64_t>));
+    };
+    check(strides({{3, 40}}), 0);
+    check(strides({{5, 1000}, {4, 200}, {3, 40}}), 0);
+    check(runs(mixed(50, 2, 50, 4)), 0);
+    check(runs(mixed(51, 2, 49, 4)), 149);
+    check(strides({{7, 100000}, {5, 7000}, {4, 800}, {30, 10}}), 20);
+}
+
+TEST_CASE("the host is one device, which is there") {
+    std::string reason;
+    const std::unique_ptr<ucd::Backend> host = ucd::registry()[0].open(reason);
+    REQUIRE(host != nullptr);
+    CHECK(host->probe().available);
+    CHECK(host->probe().devices == 1);
+    CHECK(host->inspect().devices == 1);
 }
 
 TEST_CASE("plans know their longest run and how many there are") {

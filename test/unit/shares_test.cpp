@@ -1,5 +1,6 @@
 // How threads divide one move on the CPU: what they move is compared with the oracle elsewhere;
 // here, that each of them has as much to do, wherever the range begins.
+#include "host_lists.h"
 #include "plan.h"
 #include "share.h"
 
@@ -42,6 +43,49 @@ void check_shares(const ucd::Job &job, unsigned shares) {
 }
 
 } // namespace
+
+TEST_CASE("threads move lists of blocks with lengths of their own as one does") {
+    // Some are empty; 1.5 MiB and more, which is worth three threads.
+    std::vector<int64_t> displs, lengths;
+    Rng rng(2);
+    int64_t at = 0;
+    uint64_t units = 0;
+    while (units < 200000) {
+        const auto length = static_cast<int64_t>(rng.below(9));
+        displs.push_back(at);
+        lengths.push_back(length);
+        at += length + 1 + static_cast<int64_t>(rng.below(3));
+        units += static_cast<uint64_t>(length);
+    }
+    std::vector<uint64_t> memory(static_cast<std::size_t>(at)), expected;
+    for (uint64_t &value : memory) value = rng.bits();
+    for (std::size_t i = 0; i < displs.size(); ++i)
+        for (int64_t k = 0; k < lengths[i]; ++k)
+            expected.push_back(memory[static_cast<std::size_t>(displs[i] + k)]);
+    for (const uint32_t threads : {1u, 2u, 3u}) {
+        std::vector<uint64_t> packed(units), unpacked(memory.size(), 7);
+        ucd::ListMove move;
+        move.displs = displs;
+        move.lengths = lengths.data();
+        move.unit = move.bytes = sizeof(uint64_t);
+        move.total = units * sizeof(uint64_t);
+        move.typed = reinterpret_cast<char *>(memory.data());
+        move.packed = reinterpret_cast<char *>(packed.data());
+        move.threads = threads;
+        ucd::move_list(move);
+        INFO(threads << " threads");
+        CHECK((packed == expected)); // too many to be printed
+        move.direction = ucd::Direction::unpack;
+        move.typed = reinterpret_cast<char *>(unpacked.data());
+        ucd::move_list(move);
+        std::vector<uint64_t> wanted(memory.size(), 7);
+        for (std::size_t i = 0; i < displs.size(); ++i)
+            for (int64_t k = 0; k < lengths[i]; ++k)
+                wanted[static_cast<std::size_t>(displs[i] + k)] =
+                    memory[static_cast<std::size_t>(displs[i] + k)];
+        CHECK((unpacked == wanted));
+    }
+}
 
 TEST_CASE("threads have equal shares of a range, wherever it begins") {
     const BuiltType built(recipes::structure(

@@ -133,9 +133,11 @@ public:
                         std::unique_ptr<Event> &done) = 0;
 
     // Staging memory, either pinned (reachable from host and device) or on the device. Slow: pooled
-    // by the frontend.
-    virtual Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) = 0;
-    virtual void release(int device, MemoryKind kind, void *memory) = 0;
+    // by the frontend. The host's backend is never asked.
+    virtual Status allocate(int, MemoryKind, std::size_t, void *&) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no staging memory", name());
+    }
+    virtual void release(int, MemoryKind, void *) {}
 
     // Lets other processes open `bytes` at `address`, in one allocation of a device's memory. Not
     // every backend can, and not every allocation: NOT_SUPPORTED.

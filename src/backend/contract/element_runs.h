@@ -25,16 +25,20 @@ void for_each_element_run(const Elements &elements, uint64_t count, uint64_t off
         if (!run(piece.node->element, piece.begin, piece.end - piece.begin)) return;
 }
 
-// The last element boundary at or below `position`, which must not lie beyond the stream.
-inline uint64_t element_floor(const Elements &elements, uint64_t count, uint64_t total,
-                              uint64_t position) {
-    if (position == total) return position;
+// The last element boundary at or below `position`, which must lie before the end of the stream.
+inline uint64_t element_floor_within(const Elements &elements, uint64_t count, uint64_t position) {
     uint64_t within = 0;
     for_each_element_run(elements, count, position, 1, [&](Element e, uint64_t begin, uint64_t) {
         within = begin % packed_size(e);
         return false;
     });
     return position - within;
+}
+
+// The same of a position that may be the end, `total`.
+inline uint64_t element_floor(const Elements &elements, uint64_t count, uint64_t total,
+                              uint64_t position) {
+    return position == total ? position : element_floor_within(elements, count, position);
 }
 
 } // namespace ucd

@@ -22,7 +22,7 @@ ListReach reach_of_list(std::span<const int64_t> list);
 struct BlocksLook {
     uint64_t displ_bits = 0, length_bits = 0; // all lengths in one: negative if one is
     uint64_t lengths = 0;                     // their sum, which wraps
-    bool any_empty = false;                   // or negative
+    bool any_empty = false;                   // means something if none is negative
     ListReach reach = {};                     // displs[i] to displs[i] + lengths[i] - 1, which wrap
 };
 BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths);

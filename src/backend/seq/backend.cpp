@@ -47,15 +47,6 @@ public:
         return success;
     }
 
-    Status allocate(int, MemoryKind, std::size_t bytes, void *&memory) override {
-        memory = ::operator new(bytes, std::nothrow);
-        if (memory == nullptr)
-            return fail(UCD_ERR__OUT_OF_MEM, "no %zu bytes of host memory", bytes);
-        return success;
-    }
-
-    void release(int, MemoryKind, void *memory) override { ::operator delete(memory); }
-
 private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
 

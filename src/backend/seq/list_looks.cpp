@@ -37,8 +37,7 @@ BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t cou
         least = lower(least, displs[i]);
         most = higher(most, last);
     }
-    return {
-        displ_bits, length_bits, sum, static_cast<int64_t>(empty | length_bits) < 0, {least, most}};
+    return {displ_bits, length_bits, sum, static_cast<int64_t>(empty) < 0, {least, most}};
 }
 
 void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__restrict scaled) {

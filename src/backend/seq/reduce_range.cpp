@@ -60,8 +60,7 @@ public:
         char *held_packed = packed;
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
-            const bool whole = held.length == 0 && bytes % size_ == 0;
-            if (!whole || !reduce(layout, piece, range.offset - piece.begin, packed)) {
+            if (!reduce(layout, piece, range.offset - piece.begin, packed)) {
                 if (held.length == 0) {
                     held.offset = range.offset;
                     held_packed = packed;
@@ -78,7 +77,8 @@ public:
     }
 
 private:
-    // False if the row, whose first byte is byte `offset` of the stream, must go another way.
+    // False if the row, whose first byte is byte `offset` of the stream, must go another way: if it
+    // is not whole elements, or not those of a stretch that is.
     bool reduce(const Layout &layout, const Piece &row, uint64_t offset, char *packed) const {
         const Node &node = *row.node;
         const bool one = node.kind == NodeKind::block;

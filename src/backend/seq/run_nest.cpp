@@ -33,7 +33,7 @@ Position locate(const RunnableNest &p, uint64_t offset) {
 
 int64_t displacement_of(const RunnableNest &p, const Position &position) {
     int64_t displacement = 0;
-    for (unsigned k = 0; k < p.levels; ++k) {
+    for (unsigned k = p.levels; k-- > 0;) {
         const Level &level = p.nest.level[k];
         if (p.kinds[k] == LevelKind::strided) {
             displacement = displace(displacement, position.at[k], level.stride);
@@ -74,7 +74,7 @@ void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_
         m.rows = std::min(rows_each - i % rows_each, last - i);
         Position position = locate(p, i * row);
         for (uint64_t k = 0; k < times; ++k) {
-            position.at[between] = times > 1 ? k : 0;
+            position.at[between] = k;
             p.transpose[static_cast<unsigned>(direction)](
                 m, at(origin, displacement_of(p, position)), packed + k * p.each[between]);
         }

@@ -201,6 +201,7 @@ void move_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
     if (width >= 8 && from_lines * to_lines * width >= caches && (to.at | to.line) % 64 == 0)
         return stream_tiles<width>(from, to, from_lines, to_lines);
 #endif
+    // performance only: both move the same tiles
     if (width <= 2 && (from.line % 2048 == 0 || to.line % 2048 == 0))
         return move_whole_lines<width>(from, to, from_lines, to_lines);
     move_tiles<width>(from, to, from_lines, to_lines);

@@ -13,7 +13,7 @@ namespace {
 // (count, type) as one node, or nothing to list.
 struct Listed : Whole {
     Node top;
-    uint64_t segments() const { return bytes == 0 ? 0 : top.segments.count; }
+    uint64_t segments() const { return top.segments.count; }
 };
 
 Status whole_of(uintptr_t count, ucd_type_t type, Listed &whole) {

@@ -159,7 +159,7 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
         if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
         MemoryLocation place;
         UCD_TRY(find_owner(*context, address, place));
-        const auto slot = static_cast<std::size_t>(context->index_of(*place.owner));
+        const unsigned slot = context->index_of(*place.owner);
         Handle h;
         UCD_TRY(context->slots[slot].backend->export_memory(address, bytes, h.memory));
         h.machine = this_machine();

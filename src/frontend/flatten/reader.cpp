@@ -186,6 +186,7 @@ Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Typ
     t->argument_count = 1 + 2 * dims;
     t->arguments = std::make_unique<int64_t[]>(t->argument_count);
     t->arguments[0] = dims;
+    // The product of all counts fits 64 bits, so that sums of what the levels span fit 128.
     int128 lowest = 0, highest = 0;
     int64_t times = 1;
     for (unsigned level = 0; level < dims; ++level) {
@@ -195,10 +196,6 @@ Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Typ
         if (__builtin_mul_overflow(times, count, &times))
             return corrupt("a size or displacements that do not fit");
         const int128 last = static_cast<int128>(count - 1) * stride;
-        // Levels that lead too far are found out before so many of them add up to more than 128
-        // bits.
-        if (last > INT64_MAX || last < -INT64_MAX)
-            return corrupt("a size or displacements that do not fit");
         lowest += std::min<int128>(last, 0);
         highest += std::max<int128>(last, 0);
         t->arguments[1 + level] = count;
@@ -233,10 +230,10 @@ Status Reader::nest(Widths w, TypeOwner &type) {
             count = 1;
             stride = 0;
             combiner = Combiner::contig;
-            if (level > 0 && number(2 * level - 2) >= 2) {
-                --level;
-                count = number(2 * level);
-                stride = number(2 * level + 1);
+            if (level > 0 && number(0) >= 2) {
+                level = 0;
+                count = number(0);
+                stride = number(1);
                 combiner = Combiner::hvector;
             }
         }

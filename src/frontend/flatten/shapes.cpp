@@ -31,10 +31,9 @@ std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, in
     return std::gcd(divisor, length);
 }
 
-// Some order of lists, as cheap as can be.
+// Some order of lists of one length, as cheap as can be.
 template <class T>
 int order_of(std::span<const T> a, std::span<const T> b) {
-    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
     return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size_bytes());
 }
 
@@ -193,8 +192,10 @@ bool Shapes::Less::operator()(ShapeId a, ShapeId b) const {
                         u.element_bytes, u.alignment_log, u.steps_width, u.lengths_width);
     };
     if (key(s) != key(t)) return key(s) < key(t);
-    const int order = order_of(shapes->children_of(s), shapes->children_of(t));
-    return order != 0 ? order < 0 : order_of(shapes->list_of(s), shapes->list_of(t)) < 0;
+    // Kind, count, flags and widths are equal, so that the lists are equally long.
+    int order = order_of(shapes->children_of(s), shapes->children_of(t));
+    if (order == 0) order = order_of(shapes->list_of(s), shapes->list_of(t));
+    return order < 0;
 }
 
 // The id of the shape under construction: that of an equal one, if there is one.
@@ -229,7 +230,7 @@ uint32_t Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
         ShapeId id;
         std::size_t next; // the child to visit next
     };
-    std::vector<uint32_t> renamed(std::size_t{root} + 1, no_shape);
+    std::vector<uint32_t> renamed(shapes_.size(), no_shape);
     std::vector<Frame> stack{{root, 0}};
     uint32_t nodes = 0;
     while (!stack.empty()) {

@@ -37,7 +37,7 @@ struct Shape {
     uint8_t steps_width = 0, lengths_width = 0;                      // lists
     ShapeId child = no_shape;                                        // nest, indexed_block, indexed
     int64_t count = 0;                       // nest: of its one level; lists: entries
-    int64_t stride = 0;                      // nest: of its one level; indexed: within a run
+    int64_t stride{};                        // nest: of its one level; indexed: within a run
     int64_t unit = 0;                        // lists: what the steps count
     std::size_t list_at = 0, list_bytes = 0; // steps, then lengths, as written
     std::size_t children_at = 0;             // structure

@@ -62,7 +62,7 @@ private:
             const Type *child = t.children[i];
             if (child == previous || !contributes(t, i)) continue;
             if (!known_.contains(child)) return child;
-            previous = child;
+            previous = child; // performance only: spares look-ups of what is known
         }
         return nullptr;
     }

@@ -42,9 +42,7 @@ Status ChunkPool::take(Chunk &chunk) {
 }
 
 bool ChunkPool::reached_by(const Executor &executor) const {
-    const MemoryLocation place{kind_, owner_.device, owner_.backend};
-    return executor.on_host() ? place.host_reachable()
-                              : executor.backend->reaches(executor.device, place);
+    return executor.backend->reaches(executor.device, {kind_, owner_.device, owner_.backend});
 }
 
 ChunkPool &ChunkPools::pool(const Executor &owner, MemoryKind kind) {

@@ -53,10 +53,10 @@ int Context::index_of(std::string_view name) const {
     return -1;
 }
 
-int Context::index_of(const Backend &backend) const {
-    for (std::size_t i = 0; i < slots.size(); ++i)
-        if (slots[i].backend.get() == &backend) return static_cast<int>(i);
-    return -1;
+unsigned Context::index_of(const Backend &backend) const {
+    unsigned index = host_index;
+    while (slots[index].backend.get() != &backend) ++index;
+    return index;
 }
 
 } // namespace ucd

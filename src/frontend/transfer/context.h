@@ -38,7 +38,8 @@ public:
 
     // The slot's index, or -1 for a name that is not known.
     int index_of(std::string_view name) const;
-    int index_of(const Backend &backend) const;
+    // That of a backend of this context.
+    unsigned index_of(const Backend &backend) const;
 
     std::vector<BackendSlot> slots; // as the registry lists them
     // Whether any backend but the host's is available; if not, every buffer is host memory.

@@ -32,7 +32,7 @@ constexpr Row rows[2][2] = {
 
 Executor executor_of(const Context &context, const MemoryLocation &location) {
     if (location.host_reachable()) return {context.slots[0].backend.get(), Context::host_index, 0};
-    const auto index = static_cast<unsigned>(context.index_of(*location.owner));
+    const unsigned index = context.index_of(*location.owner);
     return {context.slots[index].backend.get(), index, location.device};
 }
 

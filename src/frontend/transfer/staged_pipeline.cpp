@@ -5,6 +5,7 @@
 
 #include "element_runs.h"
 #include "prepared/type_cache.h"
+#include "types/create.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -22,18 +23,8 @@ ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor 
     return pools.pool(from.on_host() ? to : from, MemoryKind::pinned);
 }
 
-// The layout of consecutive bytes.
-Layout packed_layout(uint64_t bytes) {
-    Node block;
-    block.bytes = bytes;
-    block.high = static_cast<int64_t>(bytes);
-    block.segments.count = 1;
-    block.segments.first_bytes = block.segments.last_bytes = bytes;
-    block.segments.last_end = static_cast<int64_t>(bytes);
-    Layout layout;
-    layout.nodes = {block};
-    layout.depth = 1;
-    return layout;
+const Type &byte_type() {
+    return predefined_type(predefined_with(Element::byte));
 }
 
 } // namespace
@@ -71,18 +62,14 @@ Status StagedPipeline::plan_side(const StagedSide &side, const Executor &executo
     return plan_of(*side.type, *executor.backend, executor.index, side.count > 1, end.plan);
 }
 
-// A packed destination of a reduction is a layout like any other: as many blocks as there are
-// types, so that the executor finds the elements where it would find them in the type.
+// A packed destination of a reduction is a type like any other: as many blocks of bytes as there
+// are types, so that the executor finds the elements where it would find them in the type.
 Status StagedPipeline::plan_packed_reduction(const StagedMove &move, End &end) {
-    auto packed = std::make_unique<PackedPlan>();
-    const uint64_t size = move.element_type->size;
-    packed->layout = packed_layout(size);
-    UCD_TRY(to_.backend->plan(packed->layout, static_cast<int64_t>(size), move.element_count > 1,
-                              UINT64_MAX, packed->plan));
-    end.plan = packed->plan.get();
+    TypeOwner &packed = packed_types_.emplace_back();
+    UCD_TRY(create_contig(static_cast<int64_t>(move.element_type->size), byte_type(), packed));
     end.count = move.element_count;
-    packed_plans_.push_back(std::move(packed));
-    return success;
+    // A plan for several serves one, too.
+    return plan_of(*packed, *to_.backend, to_.index, true, end.plan);
 }
 
 Status StagedPipeline::add(const StagedMove &move) {
@@ -91,13 +78,11 @@ Status StagedPipeline::add(const StagedMove &move) {
            .offset = move.offset,
            .length = move.length,
            .elements = nullptr,
-           .element_count = move.element_count,
-           .total = 0};
+           .element_count = move.element_count};
     UCD_TRY(plan_side(move.from, from_, m.from));
     UCD_TRY(plan_side(move.to, to_, m.to));
     if (op_ != Op::replace) {
         m.elements = &elements_of(*move.element_type);
-        m.total = move.element_type->size * move.element_count;
         if (move.to.type == nullptr) UCD_TRY(plan_packed_reduction(move, m.to));
     }
     moves_.push_back(m);
@@ -181,7 +166,7 @@ void StagedPipeline::load(Lane &lane) {
         const uint64_t from = m.offset + loaded_, end = m.offset + m.length;
         uint64_t to = std::min<uint64_t>(end, from + (size - used));
         if (m.elements != nullptr && to < end)
-            to = element_floor(*m.elements, m.element_count, m.total, to);
+            to = element_floor_within(*m.elements, m.element_count, to);
         if (to == from) break; // no element fits into what is left of the chunk
         lane.parts.push_back({&m, from, to - from, used});
         used = (used + (to - from) + alignment - 1) / alignment * alignment;
@@ -230,11 +215,11 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End Move::*side
         static_cast<JobSettings &>(job) = settings;
         fill_job(end.plan, op == Op::replace ? nullptr : part.move->elements, part_of_end, job);
         if (bytes) { // many small pieces are one launch, not many copies
-            const Type &byte = predefined_type(predefined_with(Element::byte));
             job.typed = displaced(end.base, part.offset);
             job.count = part.length;
             job.offset = 0;
-            UCD_TRY(plan_of(byte, *executor.backend, executor.index, job.count > 1, job.plan));
+            UCD_TRY(
+                plan_of(byte_type(), *executor.backend, executor.index, job.count > 1, job.plan));
         }
     }
     UCD_TRY(executor.backend->launch(executor.device, jobs_, done));

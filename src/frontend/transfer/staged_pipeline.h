@@ -20,7 +20,7 @@ struct StagedSide {
 // A range of a packed stream, from wherever it lies to wherever it goes.
 struct StagedMove {
     StagedSide from, to;
-    uint64_t offset = 0, length = 0;
+    uint64_t offset, length;
     // For reductions: the type whose elements the stream is made of, and how many of it.
     const Type *element_type = nullptr;
     uint64_t element_count = 0;
@@ -64,7 +64,7 @@ private:
         End from, to;
         uint64_t offset, length;
         const Elements *elements; // null for REPLACE
-        uint64_t element_count, total;
+        uint64_t element_count;
     };
     // Bytes of a move in a chunk.
     struct Part {
@@ -81,12 +81,6 @@ private:
         std::vector<Part> parts;
         std::vector<std::unique_ptr<Event>> events; // of the step under way
     };
-    // A plan for reducing into packed bytes.
-    struct PackedPlan {
-        Layout layout;
-        std::unique_ptr<Plan> plan;
-    };
-
     Status plan_side(const StagedSide &side, const Executor &executor, End &end);
     Status plan_packed_reduction(const StagedMove &move, End &end);
     Status take_chunks(Chunk &chunk, Chunk &relay);
@@ -103,7 +97,7 @@ private:
     unsigned max_lanes_;
     Limits limits_; // of the work of one lane
     ChunkPool *relay_pool_ = nullptr;
-    std::vector<std::unique_ptr<PackedPlan>> packed_plans_; // plans refer to their layouts
+    std::vector<TypeOwner> packed_types_; // what is reduced into packed bytes; plans are theirs
     std::vector<Move> moves_;
     std::size_t next_ = 0; // the move that is being loaded into chunks
     uint64_t loaded_ = 0;  // how many of its bytes are

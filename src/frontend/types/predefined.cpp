@@ -50,7 +50,7 @@ constexpr Entry pair(std::string_view name, Element element) {
             offsetof(P, index) + sizeof(I)};
 }
 
-constexpr Element of_long_double(Element x87, Element quad, Element plain) {
+consteval Element of_long_double(Element x87, Element quad, Element plain) {
     return native_long_double == Element::x87_80      ? x87
            : native_long_double == Element::binary128 ? quad
                                                       : plain;

@@ -104,7 +104,6 @@ struct Type {
     int64_t block_length(int64_t i) const {
         return blocklengths.empty() ? blocklength : blocklengths[static_cast<std::size_t>(i)];
     }
-    const Type &child_of(int64_t i) const { return children ? *children[i] : *child; }
 };
 
 // So many more references.

@@ -237,6 +237,8 @@ public:
 
     Status find(const void *address, MemoryLocation &place) const override {
         ++mock::counts.queries;
+        if (is_failing_one(mock::knobs.failing_query))
+            return fail(UCD_ERR__DEVICE, "mock: the question failed, as it was told to");
         if (mock::find(address, place)) place.owner = this;
         return success;
     }
@@ -252,6 +254,8 @@ public:
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t,
                 std::unique_ptr<Plan> &plan) const override {
+        if (is_failing_one(mock::knobs.failing_plan))
+            return fail(UCD_ERR__DEVICE, "mock: the plan failed, as it was told to");
         plan = std::make_unique<FakePlan>(layout, extent, repeated);
         return success;
     }
@@ -345,6 +349,7 @@ private:
 
     template <class Work>
     void start(int device, std::unique_ptr<Event> &done, Work work) {
+        if (mock::knobs.complete_at_once) return work();
         const auto completion = std::make_shared<Completion>();
         done = std::make_unique<FakeEvent>(completion);
         queues_[static_cast<std::size_t>(device)].add([completion, work = std::move(work)] {

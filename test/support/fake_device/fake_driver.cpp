@@ -18,7 +18,8 @@ Counts counts;
 
 void reset() {
     knobs.peers = knobs.pools = knobs.pools_for_peers = knobs.private_pinned = knobs.out_of_memory =
-        false;
+        knobs.complete_at_once = false;
+    knobs.failing_plan = knobs.failing_query = 0;
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.failing_export = knobs.failing_opens = knobs.failing_handle = 0;
     knobs.delay_us = 0;

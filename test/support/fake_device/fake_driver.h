@@ -39,10 +39,13 @@ struct Knobs {
     std::atomic<bool> pools_for_peers;   // which others have, too
     std::atomic<bool> private_pinned;    // pinned memory is reached by the device it is for only
     std::atomic<bool> out_of_memory;     // the backend's allocations fail
+    std::atomic<bool> complete_at_once;  // what is launched is complete on return, with no event
     std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused
     std::atomic<int> failing_work;       // n: the n-th one is accepted, but its work fails
     std::atomic<int> failing_allocation; // n: the n-th allocation of the backend from now on
     std::atomic<int> failing_handle;     // n: the n-th stream, event or record of one from now on
+    std::atomic<int> failing_plan;       // n: the n-th plan from now on
+    std::atomic<int> failing_query;      // n: the n-th question where an address is
     std::atomic<int> failing_export;     // n: the n-th time that memory is shared
     std::atomic<int> failing_opens;      // n: the next n times that shared memory is opened
     std::atomic<unsigned> delay_us;      // before each piece of work

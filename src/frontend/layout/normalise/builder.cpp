@@ -32,9 +32,10 @@ void fit(std::vector<T> &list) {
     list = std::move(exact);
 }
 
+// Without the pieces, which are kept only where bytes are not limited.
 uint64_t bytes_of(const Table &t) {
     return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
-           t.children.size() * sizeof(NodeId) + t.pieces.size() * 8;
+           t.children.size() * sizeof(NodeId);
 }
 
 } // namespace
@@ -208,7 +209,6 @@ bool Builder::summarise_dense(Node &n, const Table &t) const {
     Segments s;
     s.count = count;
     int64_t low = 0, high = 0, end = 0;
-    std::size_t touching = 0;
     const auto bytes_of_run = [&](std::size_t i) {
         return (t.first[i + 1] - t.first[i]) * child.bytes;
     };
@@ -217,7 +217,6 @@ bool Builder::summarise_dense(Node &n, const Table &t) const {
     for (std::size_t i = 1; i < count; ++i) {
         const int64_t at = t.displs[i];
         const uint64_t bytes = bytes_of_run(i);
-        touching += at == end;
         end = displace(at, static_cast<int64_t>(bytes));
         low = std::min(low, at);
         high = std::max(high, end);
@@ -227,7 +226,6 @@ bool Builder::summarise_dense(Node &n, const Table &t) const {
         s.inner_min = std::min(s.inner_min, bytes);
         s.inner_max = std::max(s.inner_max, bytes);
     }
-    if (touching > 0) return false;
     s.last_end = end;
     n.count = count;
     n.bytes = t.first[count] * child.bytes;
@@ -309,7 +307,6 @@ Placed Builder::by_reference(uint64_t count, const IndexList &list, Placed child
     n.child = child.id;
     n.count = count;
     n.bytes = count * c.bytes;
-    n.segments = c.segments;
     n.segments.count = count * c.segments.count;
     n.table = intern(list);
     return {child.at, intern(n)};

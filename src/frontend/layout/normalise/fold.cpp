@@ -75,7 +75,7 @@ void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &r
     std::array<int64_t, part> displs;
     std::array<uint64_t, part> first;
     runs.displs = take_list<int64_t>(room);
-    runs.first = take_list<uint64_t>(room + 1);
+    runs.first = take_list<uint64_t>(room + 1); // performance only: a list grows
     for (std::size_t i = 0; i < count;) {
         std::size_t used = 0;
         for (const std::size_t end = std::min(count, i + part); i < end; ++i)
@@ -90,7 +90,7 @@ BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std:
     BlockRuns r;
     r.each = std::min(bytes & (~bytes + 1), max_unit);
     const uint64_t times = bytes / r.each;
-    uint64_t end = static_cast<uint64_t>(displs[0]) + 1; // not where the first one is
+    uint64_t end = ~static_cast<uint64_t>(displs[0]); // not where the first one is
     const auto block = [=, list = displs.data()](std::size_t i, int64_t &displ,
                                                  uint64_t &before) mutable {
         const auto at = static_cast<uint64_t>(list[i]);
@@ -112,7 +112,7 @@ BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> 
     r.each = std::min(each & (~each + 1), max_unit);
     const uint64_t times = each / r.each;
     uint64_t sum = 0;
-    const auto block = [=, list = displs.data(), &sum, before_this = uint64_t{0}, end = uint64_t{0},
+    const auto block = [=, list = displs.data(), &sum, before_this = uint64_t{}, end = uint64_t{},
                         any = false](std::size_t i, int64_t &displ, uint64_t &before) mutable {
         const auto at = static_cast<uint64_t>(list[i]);
         const uint64_t length = lengths[i];
@@ -143,7 +143,7 @@ Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint
     BlockRuns runs = runs_of(displs, lengths, each);
     runs.element = element;
     if (runs.displs.size() < displs.size()) applied("merge-touching");
-    keep_list(displs);
+    keep_list(displs); // performance only: the memory is used again, or freed
     return fold_runs(std::move(runs));
 }
 
@@ -157,7 +157,7 @@ Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, E
     if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
         runs.pieces = std::move(displs);
     else
-        keep_list(displs);
+        keep_list(displs); // performance only: the memory is used again, or freed
     return fold_runs(std::move(runs));
 }
 

@@ -282,7 +282,7 @@ Placed Builder::fold_structure(std::vector<Placed> entries) {
         applied("same-shape-index");
         std::vector<int64_t> displs;
         for (const Placed &e : entries) displs.push_back(e.at);
-        return indexed_block(std::move(displs), {0, entries[0].id});
+        return indexed_block(std::move(displs), {0, entries.front().id});
     }
     Placed result;
     for (const NodeKind kind :
