@@ -1,5 +1,6 @@
 #include "support/fake_device/fake_backend.h"
 
+#include "support/fake_device/failing_find.h"
 #include "support/fake_device/fake_driver.h"
 #include "support/oracle/reduction_oracle.hpp"
 
@@ -12,7 +13,8 @@
 
 namespace mock {
 const BackendTraits backend = {.name = "mock", .remembers = false};
-}
+std::atomic<bool> failing_find = false;
+} // namespace mock
 
 namespace ucd {
 namespace {
@@ -237,6 +239,7 @@ public:
 
     Status find(const void *address, MemoryLocation &place) const override {
         ++mock::counts.queries;
+        if (mock::failing_find) return fail(UCD_ERR__DEVICE, "the driver knows no addresses");
         if (mock::find(address, place)) place.owner = this;
         return success;
     }
