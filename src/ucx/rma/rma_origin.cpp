@@ -249,7 +249,7 @@ void Origin::advance(Lane &lane) {
         operation->note_progress();
         RmaOperation &next = *operation.release();
         if (const Status status = send(next, lane); !status.ok())
-            complete(next, {ucx_status_of(status.code()), status.code(), 0, 0});
+            complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
 }
 
