@@ -49,6 +49,11 @@ TEST_CASE("an operation for which there is no memory has not begun") {
     const DeviceSession session;
     Listener listener;
     const Keys keys({{"ucd.ucx.timeout", "1000"}, {"ucd.ucx.chunk", "1000"}});
+    // Another one first: there are numbers for the rest.
+    NewPut before(0);
+    ok(before.start(listener), "put");
+    listener.answer(listener.hand.next_said().number);
+    REQUIRE(listener.hand.within(5, [&] { return before.o.done(); }));
     std::size_t failed = 0;
     for (std::size_t nth = 1;; ++nth) {
         NewPut put(nth);

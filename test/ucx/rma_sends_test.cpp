@@ -175,6 +175,7 @@ struct HeldAnswers {
     std::vector<char> memory = std::vector<char>(100, 'm');
     Window window{b, memory.data(), memory.size()};
     wire::Request request;
+    std::string data;
 
     HeldAnswers() {
         b.side.connect(hand.side.address());
@@ -186,7 +187,7 @@ struct HeldAnswers {
     ~HeldAnswers() { b.close_endpoint(); }
     void ask() {
         ++request.number;
-        hand.say(request.text());
+        hand.say(request.text() + data);
         hand.progress(2);
     }
 };
@@ -215,8 +216,12 @@ TEST_CASE("answers that UCX has are charged to whom they are for, until they are
 
 TEST_CASE("an answer for which there is no memory is said again, unless its endpoint was lost") {
     const DeviceSession session;
-    for (const bool lost : {false, true}) {
+    for (const auto &[lost, puts] :
+         {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+        INFO("lost: " << lost << ", put: " << puts);
         HeldAnswers target;
+        if (puts) target.request.verb = wire::put;
+        if (puts) target.data.assign(50, 'd');
         UcxSends sends(target.b.ep());
         sends.rest = Fate::ended;
         sends.status = UCS_ERR_NO_MEMORY;
@@ -328,4 +333,45 @@ TEST_CASE("an origin asks for as many bytes as there can be, and not more") {
         CHECK(o.result.status == UCS_ERR_OUT_OF_RANGE);
     }
     CHECK(memory == std::vector<char>(100, 'm'));
+}
+
+TEST_CASE("what is put and got is as its type says, in one segment or not, wherever it is") {
+    const DeviceSession session;
+    RmaPair pair;
+    ucd_type_t one, apart; // four ints in a row; and ints with as much room behind each
+    ok(ucd_create_contig(4, UCD_TYPE__INT, UCD_INFO__NULL, &one), "contig");
+    ok(ucd_create_resized(UCD_TYPE__INT, 0, 8, UCD_INFO__NULL, &apart), "resized");
+    void *device = mock::allocate(ucd::MemoryKind::device, 0, 32);
+    const std::vector<int> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    mock::write(device, values.data(), 32);
+    for (const bool on_device : {false, true}) {
+        for (const bool in_a_row : {false, true}) {
+            INFO("device: " << on_device << ", in a row: " << in_a_row);
+            std::vector<int> memory(8, 0), host = values, back(8, 0);
+            const Window window(pair.b, memory.data(), 32);
+            const std::size_t count = in_a_row ? 1 : 4;
+            ucd_type_t type = in_a_row ? one : apart;
+            Outcome put, get;
+            const ucd_ucx_param_t p = put.param(), q = get.param();
+            ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), on_device ? device : host.data(), count,
+                               type, window.key(), 0, count, type, &p, &put.request),
+               "put");
+            pair.until([&] { return put.done(); });
+            CHECK(memory == (in_a_row ? std::vector<int>{1, 2, 3, 4, 0, 0, 0, 0}
+                                      : std::vector<int>{1, 0, 3, 0, 5, 0, 7, 0}));
+            const std::vector<int> nines(8, 9);
+            if (on_device) mock::write(device, nines.data(), 32);
+            back = nines;
+            ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), on_device ? device : back.data(), count,
+                               type, window.key(), 0, count, type, &q, &get.request),
+               "get");
+            pair.until([&] { return get.done(); });
+            if (on_device) mock::read(back.data(), device, 32);
+            CHECK(back == (in_a_row ? std::vector<int>{1, 2, 3, 4, 9, 9, 9, 9}
+                                    : std::vector<int>{1, 9, 3, 9, 5, 9, 7, 9}));
+            if (on_device) mock::write(device, values.data(), 32);
+        }
+    }
+    mock::release(device);
+    for (ucd_type_t *type : {&one, &apart}) ok(ucd_free(type), "free");
 }

@@ -127,14 +127,14 @@ TEST_CASE("progress says whether anything moved") {
     };
     CHECK(idle());
     // Nobody receives it: all of it has been given to UCX.
-    Strided in(1000), out(1000);
+    Strided in(700), out(700);
     Outcome sent, received;
     REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
     ucd_ucx_pipeline &pipeline = *sides.a.pipeline;
     {
         const std::lock_guard held(pipeline.lock);
         for (int chunk = 0; chunk < 3; ++chunk) CHECK(pipeline.transfers.advance(pipeline));
-        CHECK_FALSE(pipeline.transfers.advance(pipeline)); // the window is full
+        CHECK_FALSE(pipeline.transfers.advance(pipeline)); // that was all
     }
     CHECK(idle());
     CHECK(idle());
@@ -281,5 +281,10 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     REQUIRE(sends.calls.size() == 3);
     CHECK(sends.calls[1].count == answer.size() + 10);
     CHECK(sends.calls[2].count == Preamble::bytes + 2 * (length_bytes + answer.size() + 10));
+    // One alone is no list of answers.
+    for (int i = 0; i < 2; ++i) CHECK(direct.gather(one.ep, answer, good, 10).ok());
+    direct.send_gathered();
+    REQUIRE(sends.calls.size() == 5);
+    CHECK(sends.calls[4].count == answer.size() + 10);
     CHECK(handler.waiting == 0);
 }
