@@ -193,6 +193,19 @@ TEST_CASE("there is no memory for chunks") {
     check_usable(poor);
 }
 
+TEST_CASE("one message from the host's memory needs no memory for a chunk") {
+    const DeviceSession session;
+    TwoSides sides({{"ucd.ucx.eager", "100000"}});
+    sides.a.memory.until_failure = 0;
+    Strided in(5000), out(5000);
+    Outcome sent, received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(received.result.status == UCS_OK);
+    CHECK(out.received_from(in));
+}
+
 TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfer") {
     const DeviceSession session;
     TwoSides sides(

@@ -196,6 +196,26 @@ TEST_CASE("without memory that can be shared, chunks go through the host") {
     }
 }
 
+TEST_CASE("each transfer in the ring can have a chunk, whatever the limit") {
+    const DeviceSession session;
+    TwoSides pair({SMALL_RING, {"ucd.ucx.ring_expose", "no"}, {"ucd.ucx.ring_staging", "0"}});
+    Case one("ucx ring without staging", 0);
+    RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
+    CHECK(transfer(one, pair, ends) == ends.chunks());
+    // Unless the device has no more memory: then it ends. What was refused once would be had later.
+    Outcome sent, received;
+    start_receive(pair.b, ends, received);
+    mock::knobs.failing_allocation = 2;
+    start_send(pair.a, ends, sent);
+    pair.until([&] { return sent.done() && received.done(); });
+    CHECK(mock::knobs.failing_allocation == 0);
+    mock::knobs.failing_allocation = 0;
+    CHECK(sent.result.status == UCS_ERR_NO_MEMORY);
+    CHECK(sent.result.ucd == UCD_ERR__OUT_OF_MEM);
+    CHECK(received.result.status == UCS_ERR_NO_MEMORY);
+    check_ring_is_usable(pair);
+}
+
 TEST_CASE("an endpoint is closed under a transfer in the ring") {
     const DeviceSession session;
     for (const int steps : {0, 1, 3, 10, 30}) {

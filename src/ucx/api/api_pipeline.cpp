@@ -70,8 +70,13 @@ Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, cons
     const std::lock_guard held(p.lock);
     UCD_UCX_TRY(receiving->set(p, to, param, op));
     p.transfers.add(*receiving);
-    *request = receiving.get();
-    receiving.release()->start_am(p, *reinterpret_cast<RecvMessage *>(message));
+    Receiving &started = *receiving.release();
+    *request = &started;
+    const Status status = without_exceptions([&] {
+        started.start_am(p, *reinterpret_cast<RecvMessage *>(message));
+        return success;
+    });
+    if (!status.ok()) started.fail(p, ucx_status_of(status.code()), status.code());
     return success;
 }
 

@@ -35,14 +35,19 @@ const char *last_failure();
 void prefix_failure(const char *function);
 Status failure_of_exception(); // of the exception being handled
 
+// What body returns; an exception, as there is of no memory, is a failure, too.
+template <class Body>
+Status without_exceptions(Body &&body) noexcept {
+    try {
+        return std::forward<Body>(body)();
+    } catch (const std::exception &) {
+        return failure_of_exception();
+    }
+}
+
 template <class Body>
 int guard(const char *function, Body &&body) noexcept {
-    Status status;
-    try {
-        status = std::forward<Body>(body)();
-    } catch (const std::exception &) {
-        status = failure_of_exception();
-    }
+    const Status status = without_exceptions(std::forward<Body>(body));
     if (!status.ok()) prefix_failure(function);
     return status.code();
 }

@@ -4,6 +4,7 @@
 #include "common/failure.h"
 #include "datatype/options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -89,7 +90,7 @@ public:
 
     uint64_t bytes() const { return bytes_; }
     // Those of a message that there is room for.
-    uint64_t bytes_of(uint64_t message) const { return message < bytes() ? message : bytes(); }
+    uint64_t bytes_of(uint64_t message) const { return std::min(message, bytes()); }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
     char *in_place() const { return in_place_; }
     bool on_host() const { return hints_->on_host; }

@@ -75,7 +75,8 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
         pipeline->events.put(put, put.since);
         return held ? UCS_INPROGRESS : UCS_OK;
     } catch (const std::bad_alloc &) {
-        return UCS_ERR_NO_MEMORY; // which the sender of a chunk is told
+        // The sender of a rendezvous is told. UCX takes no error of any other message.
+        return (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
     }
 }
 

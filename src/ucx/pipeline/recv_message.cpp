@@ -55,7 +55,7 @@ void RecvMessage::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_dat
     if (ended_) return;
     if (answered_) fetch_ring_offers(pipeline); // the sender has the answer
     waiting_.push(*am_data.release());
-    advance(pipeline);
+    advance(pipeline); // performance only: progress gives each transfer a turn anyway
 }
 
 void RecvMessage::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
@@ -93,7 +93,6 @@ void RecvMessage::drop(ucd_ucx_pipeline &pipeline) {
 }
 
 void RecvMessage::abandon(ucd_ucx_pipeline &pipeline) {
-    if (in_use_ == 0) receiving_ = nullptr;
     state_.end();
     drop_waiting();
     answer(pipeline);

@@ -45,7 +45,6 @@ void RecvMessage::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> &rin
 }
 
 void RecvMessage::fetch_ring_offers(ucd_ucx_pipeline &pipeline) {
-    if (receiving_ == nullptr) return drop_ring_offers();
     fetch(pipeline, refuse_);
     fetch(pipeline, accept_);
 }

@@ -40,12 +40,8 @@ void Sending::Chunk::moved(ucd_ucx_pipeline &pipeline, Status status) {
 void Sending::Chunk::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
     stage_ = Stage::posted;
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
-    send_am(pipeline, owner_.ep_,
-            {.header = &header_,
-             .header_bytes = sizeof header_,
-             .data = bytes,
-             .count = bytes_,
-             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
+            {.header = &header_, .header_bytes = sizeof header_, .data = bytes, .count = bytes_});
 }
 
 void Sending::Chunk::on_complete(ucd_ucx_pipeline &pipeline) {
@@ -86,12 +82,11 @@ void Sending::Chunk::post_in_ring(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
     ring_header_.header = header_;
     receipt_ = receipt_of(header_);
-    send_am(pipeline, owner_.ep_,
+    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &ring_header_,
              .header_bytes = sizeof ring_header_,
              .data = &receipt_,
-             .count = sizeof receipt_,
-             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+             .count = sizeof receipt_});
 }
 
 void Sending::Chunk::drop() {

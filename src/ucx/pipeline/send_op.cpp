@@ -7,12 +7,11 @@ namespace ucd_ucx {
 ucp_request_param_t SendOp::parameters(ucd_ucx_pipeline &pipeline, const SendArgs &args) {
     pipeline_ = &pipeline;
     ucp_request_param_t p = {};
-    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-                     UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS;
+    p.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
     p.cb.send = on_sent;
     p.user_data = this;
     p.datatype = args.datatype;
-    p.flags = args.flags;
     return p;
 }
 
@@ -29,11 +28,14 @@ void SendOp::started(ucd_ucx_pipeline &pipeline, ucs_status_ptr_t request) {
     on_complete(pipeline);
 }
 
-void SendOp::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const SendArgs &args) {
+void SendOp::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_send_am_flags protocol,
+                     const SendArgs &args) {
     ucp_request_param_t p = parameters(pipeline, args);
+    p.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    p.flags = static_cast<uint32_t>(protocol) | UCP_AM_SEND_FLAG_REPLY;
     const void *data = args.data;
     std::size_t count = args.count;
-    if ((args.flags & UCP_AM_SEND_FLAG_EAGER) != 0 && p.datatype == ucp_dt_make_contig(1)) {
+    if (protocol == UCP_AM_SEND_FLAG_EAGER && p.datatype == ucp_dt_make_contig(1)) {
         // As a list of one segment: short messages that have contiguous data, a header and the
         // reply flag smash the stack in UCX 1.13 with UCX_PROTO_ENABLE=y.
         segment_ = {const_cast<void *>(data), count};
@@ -47,8 +49,7 @@ void SendOp::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const SendArgs &ar
 
 void SendOp::send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag,
                          const SendArgs &args) {
-    ucp_request_param_t p = parameters(pipeline, args);
-    p.op_attr_mask &= ~static_cast<uint32_t>(UCP_OP_ATTR_FIELD_FLAGS);
+    const ucp_request_param_t p = parameters(pipeline, args);
     started(pipeline, ucp_tag_send_nbx(ep, args.data, args.count, tag, &p));
 }
 

@@ -14,13 +14,14 @@ struct SendArgs {
     const void *data = nullptr;
     std::size_t count = 0;
     ucp_datatype_t datatype = ucp_dt_make_contig(1);
-    unsigned flags = 0; // of an active message
 };
 
 class SendOp : public Event {
 public:
     // Each starts a send. on_complete is called when UCX is done, which may be before it returns.
-    void send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const SendArgs &args);
+    // `protocol` is UCP_AM_SEND_FLAG_EAGER or UCP_AM_SEND_FLAG_RNDV.
+    void send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_send_am_flags protocol,
+                 const SendArgs &args);
     void send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag, const SendArgs &args);
 
 protected:

@@ -11,6 +11,7 @@ namespace ucd_ucx {
 namespace {
 
 // Whether UCX expects less than 5 GB/s: so TCP, but neither shared memory nor RDMA.
+// performance only: it chooses how a message goes, and not what it brings
 bool is_slow(ucp_ep_h ep) {
     ucp_ep_evaluate_perf_param_t param = {};
     param.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE;
@@ -105,10 +106,8 @@ void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
         offer.kind = Kind::offer;
         am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
         under_way_ += 2;
-        offer_.send_am(pipeline, ep_,
-                       {.header = am_header_.data(),
-                        .header_bytes = am_header_.size(),
-                        .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+        offer_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER,
+                       {.header = am_header_.data(), .header_bytes = am_header_.size()});
         if (status_ == UCS_OK)
             opening_.send_tagged(pipeline, ep_, tag,
                                  {.data = &frame_.header, .count = sizeof frame_.header});
@@ -129,9 +128,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     am_header_.reserve(sizeof frame_.header + bytes);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);
-    SendArgs args = {.header = am_header_.data(),
-                     .header_bytes = am_header_.size(),
-                     .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
+    SendArgs args = {.header = am_header_.data(), .header_bytes = am_header_.size()};
     if (is_whole() && buffer_.bytes() > 0) {
         const SendArgs whole = whole_message(pipeline);
         args.data = whole.data;
@@ -139,7 +136,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
         args.datatype = whole.datatype;
     }
     ++under_way_;
-    opening_.send_am(pipeline, ep_, args);
+    opening_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER, args);
     ask(pipeline);
     end_of_start(pipeline);
 }
@@ -151,7 +148,7 @@ bool Sending::holds_memory() const {
 
 bool Sending::advance(ucd_ucx_pipeline &pipeline) {
     check_time(pipeline);
-    if (is_complete() || is_whole() || status_ != UCS_OK || next_ == buffer_.bytes()) return false;
+    if (status_ != UCS_OK || next_ == buffer_.bytes()) return false;
     if (route_ != Route::host) return advance_in_ring(pipeline);
     const auto chunk =
         std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk &c) { return c.is_free(); });
@@ -204,10 +201,8 @@ void Sending::withdraw(ucd_ucx_pipeline &pipeline) {
     withdrawal_.user_header = 0;
     withdrawal_.status = static_cast<uint16_t>(-status_);
     ++under_way_;
-    withdrawal_message_.send_am(pipeline, ep_,
-                                {.header = &withdrawal_,
-                                 .header_bytes = sizeof withdrawal_,
-                                 .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY});
+    withdrawal_message_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER,
+                                {.header = &withdrawal_, .header_bytes = sizeof withdrawal_});
 }
 
 void Sending::cancel(ucd_ucx_pipeline &pipeline) {

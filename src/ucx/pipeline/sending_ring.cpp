@@ -40,12 +40,11 @@ void Sending::RingOffer::send(ucd_ucx_pipeline &pipeline, Kind kind, const RingP
     header_.header.user_header = place != nullptr ? sizeof *place : 0;
     if (place != nullptr) header_.place = *place;
     ++owner_.under_way_;
-    send_am(pipeline, owner_.ep_,
+    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &header_,
              .header_bytes = sizeof header_.header + header_.header.user_header,
              .data = &receipt_,
-             .count = sizeof receipt_,
-             .flags = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY});
+             .count = sizeof receipt_});
 }
 
 // The refusal goes first: where rendezvous is off, UCX completes it without the receiver.

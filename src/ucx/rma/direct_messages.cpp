@@ -117,7 +117,8 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
         events.put(put, put.since);
         return UCS_OK;
     } catch (const std::bad_alloc &) {
-        return UCS_ERR_NO_MEMORY;
+        // As a pipeline does it.
+        return (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
     }
 }
 
@@ -145,6 +146,7 @@ std::unique_ptr<DirectMessages::SendOp> DirectMessages::take_send_op(std::size_t
 }
 
 void DirectMessages::give_back(std::unique_ptr<SendOp> send_op) {
+    // performance only: what is not kept is made anew
     if (idle_.size() < max_idle_send_ops && send_op->room() <= max_idle_bytes)
         idle_.push_back(std::move(send_op));
 }
@@ -172,7 +174,7 @@ Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &dat
     std::unique_ptr<SendOp> send_op = take_send_op(bytes);
     UCD_UCX_TRY(fill(send_op->memory(), message, data, data_bytes, contiguous));
     send_op->number = number;
-    return this->send(send_op, ep, 0, 0, bytes, waiting);
+    return this->send(send_op, ep, {}, {send_op->memory(), bytes}, waiting);
 }
 
 Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting) {
@@ -180,7 +182,7 @@ Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std
     std::unique_ptr<SendOp> send_op = take_send_op(message.size());
     std::memcpy(send_op->memory(), message.data(), message.size());
     send_op->number = no_operation;
-    return this->send(send_op, ep, message.size(), 0, 0, waiting);
+    return this->send(send_op, ep, {send_op->memory(), message.size()}, {}, waiting);
 }
 
 // Answers to one endpoint ----------------------------------------------------
@@ -226,13 +228,14 @@ Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &da
 Status DirectMessages::send(Gathered &gathered) {
     SendOp &send_op = *gathered.send_op;
     const ucp_ep_h ep = send_op.ep;
-    std::size_t at = Preamble::bytes + length_bytes, waiting;
-    if (gathered.answers > 1) {
-        at = 0;
+    std::string_view message(send_op.memory(), gathered.bytes);
+    if (gathered.answers > 1)
         Encoded(Preamble{Verb::answers}).write(send_op.memory());
-    }
+    else
+        message.remove_prefix(Preamble::bytes + length_bytes);
     send_op.number = no_operation;
-    const Status status = this->send(gathered.send_op, ep, 0, at, gathered.bytes - at, &waiting);
+    std::size_t waiting;
+    const Status status = this->send(gathered.send_op, ep, {}, message, &waiting);
     handler.note_waiting(ep, waiting);
     return status;
 }
@@ -255,8 +258,8 @@ void DirectMessages::forget_gathered(ucp_ep_h ep) {
 }
 
 // Leaves *send_op only if there was no memory: then the call may be repeated.
-Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::size_t header,
-                            std::size_t at, std::size_t data, std::size_t *waiting) {
+Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::string_view header,
+                            std::string_view data, std::size_t *waiting) {
     *waiting = 0;
     send_op->ep = ep;
     send_op->status = UCS_OK;
@@ -266,16 +269,16 @@ Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::
     p.cb.send = SendOp::on_sent;
     p.user_data = send_op.get();
     p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-    const void *const first = header > 0 ? send_op->memory() : nullptr;
-    char *const from = send_op->memory() + at;
-    ucs_status_ptr_t request = ucp_am_send_nbx(ep, am_id_, first, header, from, data, &p);
+    ucs_status_ptr_t request =
+        ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), data.data(), data.size(), &p);
     if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
         // UCX 1.13 with UCX_PROTO_ENABLE=y forgets the reply header where it compares lengths with
         // a transport's shortest messages. A list of one segment goes another way.
-        send_op->segment = {from, data};
+        send_op->segment = {const_cast<char *>(data.data()), data.size()};
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = ucp_dt_make_iov();
-        request = ucp_am_send_nbx(ep, am_id_, first, header, &send_op->segment, 1, &p);
+        request =
+            ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), &send_op->segment, 1, &p);
     }
     if (UCS_PTR_IS_PTR(request)) {
         ++unsent_;

@@ -121,9 +121,9 @@ private:
                 const char *contiguous);
     Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes);
     Status send(Gathered &gathered);
-    // Sends what is there from `at` on.
-    Status send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::size_t header, std::size_t at,
-                std::size_t data, std::size_t *waiting);
+    // Sends what is there: a header for UCX, and data.
+    Status send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::string_view header,
+                std::string_view data, std::size_t *waiting);
 
     ucp_worker_h worker_ = nullptr;
     unsigned am_id_ = 0;

@@ -77,7 +77,12 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
                          reply_ep,
                          self->events.now(),
                          Payload(self->pipeline, data, bytes)};
-    if (reply_ep != nullptr) self->take(delivery, nullptr); // else there is nobody to answer
+    if (reply_ep == nullptr) return; // there is nobody to answer
+    // What there is no memory for is dropped, and the pipeline goes on with the next message.
+    (void)without_exceptions([&] {
+        self->take(delivery, nullptr);
+        return success;
+    });
 }
 
 // Only workers of one thread: the lock is taken before UCX's else. And not within a call of UCX

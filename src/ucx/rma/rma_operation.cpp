@@ -76,15 +76,17 @@ Status RmaOperation::set(const Arguments &arguments) {
     if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_element());
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
     if (sends) {
-        UCD_UCX_TRY(check_data(arguments_.sent));
+        Data &from = arguments_.sent;
+        UCD_UCX_TRY(check_data(from));
+        if (from.type == arguments.target.type) from.type = type_->type.get(); // kept anyway
         sent_bytes_ = bytes_;
-        UCD_UCX_TRY(find_hints_of(arguments_.sent, info, Direction::send, sent_hints_));
+        UCD_UCX_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
     }
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
         UCD_UCX_TRY(check_data(to));
         if (to.type == arguments.target.type) {
-            to.type = type_->type.get(); // a handle that is kept anyway
+            to.type = type_->type.get();
         } else {
             UCD_UCX_TRY(received_type_.keep(to.type));
             to.type = received_type_.get();
@@ -133,15 +135,13 @@ Status RmaOperation::check_element() {
 }
 
 Status RmaOperation::check_op() {
-    bool takes = false;
-    UCD_UCX_TRY(type_->takes(arguments_.op, takes));
-    if (takes) return success;
+    if (type_->takes(arguments_.op)) return success;
     return ucd_ucx::fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take",
                          arguments_.op);
 }
 
 Status RmaOperation::hold() {
-    if (sent_bytes_ == 0) return success;
+    if (sent_bytes_ == 0 || arguments_.sent.type == type_->type.get()) return success;
     UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
     arguments_.sent.type = held_type_.get();
     return success;
@@ -183,8 +183,8 @@ Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t byt
 
 // The data, if it is one segment of the host's memory and that is known without asking.
 const char *RmaOperation::contiguous_of(const Data &data) const {
-    const bool is_targets = data.type == arguments_.target.type || data.type == type_->type.get();
-    if (!is_targets || data.count != 1 || !type_->one.contiguous || !data.hints->on_host)
+    if (data.type != type_->type.get() || data.count != 1 || !type_->one.contiguous ||
+        !data.hints->on_host)
         return nullptr;
     // As a number: the buffer may be far from what is in it.
     return reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(data.buf) +

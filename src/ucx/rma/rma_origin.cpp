@@ -108,28 +108,27 @@ void Origin::name_window(Lane &lane, const ContentId &window, Request &request) 
 
 void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
     if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
+        const bool is_new = !lane.types.contains(type.id);
         // An index may be given again only when nothing is under way that uses it.
-        if (lane.types.size() >= Lane::max_types && lane.active == 0) {
+        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0) {
             lane.types.clear();
             lane.last_type_use = nullptr;
         }
         const auto index = static_cast<uint32_t>(lane.types.size());
-        auto found = lane.types.find(type.id);
-        if (found == lane.types.end() && index < Lane::max_types)
-            found = lane.types.emplace(type.id, Lane::TypeUse{}).first;
-        if (found == lane.types.end()) { // there is no room
+        if (is_new && index >= Lane::max_types) { // there is no room
             request.form = TypeForm::name;
             request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
             return;
         }
-        if (found->second.index == Request::no_index) {
-            found->second.index = index;
+        Lane::TypeUse &use = lane.types[type.id];
+        if (use.index == Request::no_index) {
+            use.index = index;
             const std::size_t room = rma.pipeline->max_user_header - Request::max_bytes_before_type;
             request.form = type.flattened.size() <= room ? TypeForm::flattened : TypeForm::name;
         } else {
             request.form = TypeForm::name;
         }
-        lane.last_type_use = &found->second;
+        lane.last_type_use = &use;
         lane.last_type = type.id;
     } else {
         request.form = TypeForm::name;
@@ -145,19 +144,22 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
 
 // Operations ----------------------------------------------------------------
 
+Status Origin::send(RmaOperation &operation, Lane &lane) noexcept {
+    UCD_UCX_TRY(without_exceptions([&] { return enter(operation); }));
+    const Status status = without_exceptions([&] { return operation.start(lane); });
+    if (status.ok())
+        ++lane.active;
+    else
+        leave(operation);
+    return status;
+}
+
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
     auto operation = std::make_unique<RmaOperation>(*this);
     UCD_UCX_TRY(operation->set(arguments));
     Lane &lane = lane_of(arguments.ep);
     if (lane.held.empty()) {
-        UCD_UCX_TRY(enter(*operation));
-        ++lane.active;
-        const Status status = operation->start(lane);
-        if (!status.ok()) {
-            --lane.active;
-            leave(*operation);
-            return status;
-        }
+        UCD_UCX_TRY(send(*operation, lane));
         *request = operation.release();
         return success;
     }
@@ -233,31 +235,22 @@ void Origin::forget_if_idle(ucp_ep_h ep) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
     const Lane &lane = found->second;
-    if (lane.active > 0 || !lane.held.empty() || !lane.types.empty() || lane.advancing) return;
+    if (lane.active > 0 || !lane.held.empty() || !lane.types.empty()) return;
     if (last_lane_ == &lane) last_lane_ = nullptr;
     lanes_.erase(found);
 }
 
 void Origin::advance(Lane &lane) {
-    if (lane.advancing || lane.held.empty()) return;
-    lane.advancing = true;
     while (!lane.held.empty() && (lane.held.front() != nullptr || lane.active == 0)) {
         std::unique_ptr<RmaOperation> operation = std::move(lane.held.front());
         lane.held.pop_front();
         if (operation == nullptr) continue;
         --held_;
-        Status status = enter(*operation);
-        if (!status.ok()) {
-            complete(*operation.release(), {UCS_ERR_IO_ERROR, status.code(), 0, 0});
-            continue;
-        }
-        ++lane.active;
         operation->note_progress();
-        status = operation->start(lane);
-        RmaOperation &started = *operation.release();
-        if (!status.ok()) ended(started, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
+        RmaOperation &next = *operation.release();
+        if (const Status status = send(next, lane); !status.ok())
+            complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
-    lane.advancing = false;
 }
 
 void Origin::check_times() {

@@ -25,7 +25,6 @@ struct Lane {
 
     uint64_t active = 0;
     std::deque<std::unique_ptr<RmaOperation>> held;
-    bool advancing = false;
     std::unordered_map<ContentId, TypeUse, HashOfContentId> types;
     std::unordered_map<ContentId, WindowUse, HashOfContentId> windows;
     // What was used last, to be found without hashing.
@@ -99,6 +98,8 @@ private:
         uint32_t number = 0;
     };
     static constexpr uint32_t places_bits = 24;
+    // Gives it a number, and sends it. A failure leaves it as it was.
+    Status send(RmaOperation &operation, Lane &lane) noexcept;
     Status enter(RmaOperation &operation);
     Status add_places();
     void leave(const RmaOperation &operation);

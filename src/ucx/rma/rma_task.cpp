@@ -43,9 +43,10 @@ void Task::receive_type(Delivery delivery) {
     if (flattened_ == nullptr) return refuse(Verdict::no_memory);
     const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
     ucd_ucx_request_t request;
-    const Status status = delivery.payload.receive(
-        {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
-        UCD_OP__REPLACE, p, &request);
+    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE,
+                     &target_.rma.pipeline->for_host};
+    const Status status = without_exceptions(
+        [&] { return delivery.payload.receive(to, UCD_OP__REPLACE, p, &request); });
     if (!status.ok()) return refuse(verdict_of(status.code()));
     at_work_ = true;
 }
@@ -127,7 +128,8 @@ void Task::receive() {
     }
     const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
     ucd_ucx_request_t request;
-    const Status status = payload_.receive(to, request_.op, p, &request);
+    const Status status =
+        without_exceptions([&] { return payload_.receive(to, request_.op, p, &request); });
     if (!status.ok()) refuse(verdict_of(status.code()), status.code());
 }
 

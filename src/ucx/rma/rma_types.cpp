@@ -58,25 +58,25 @@ uint64_t max_memory(const ucd_layout_t &layout, uint64_t flattened) {
 } // namespace
 
 Status KnownType::measure(uint64_t count, const ucd_layout_t *&found) const {
-    if (count != 1 && count != last_count_) {
-        last_count_ = 0;
-        UCD_UCX_TRY(layout_of(count, type.get(), last_));
-        last_count_ = count;
-    }
-    found = count == 1 ? &one : &last_;
+    found = &one;
+    if (count == 1) return success;
+    found = &last_;
+    if (count == last_count_) return success;
+    last_count_ = 0;
+    UCD_UCX_TRY(layout_of(count, type.get(), last_));
+    last_count_ = count;
     return success;
 }
 
-Status KnownType::takes(ucd_op_t op, bool &it_does) const {
+bool KnownType::takes(ucd_op_t op) const {
     const uint32_t bit = uint32_t{1} << op;
     if ((asked_ops_ & bit) == 0) {
-        int supported = 0;
-        UCD_UCX_TRY(ucd_ok(ucd_op_is_supported(op, one.element, "seq", &supported)));
+        int supported = 0; // left so if there is no such op
+        (void)ucd_op_is_supported(op, one.element, "seq", &supported);
         asked_ops_ |= bit; // performance only: it would be asked again
         if (supported != 0) known_ops_ |= bit;
     }
-    it_does = (known_ops_ & bit) != 0;
-    return success;
+    return (known_ops_ & bit) != 0;
 }
 
 Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {

@@ -18,7 +18,7 @@ struct KnownType {
     // until another count is asked for.
     Status measure(uint64_t count, const ucd_layout_t *&found) const;
     // Whether its element takes an op on the host.
-    Status takes(ucd_op_t op, bool &it_does) const;
+    bool takes(ucd_op_t op) const;
     // Whether so many of it have bytes twice, as find_overlap says.
     Status find_overlap(uint64_t count, uint64_t &work, Overlap &found) const;
 

@@ -12,7 +12,7 @@
 
 namespace mock {
 const BackendTraits backend = {.name = "mock", .remembers = false};
-}
+} // namespace mock
 
 namespace ucd {
 namespace {

@@ -1,0 +1,242 @@
+// What there is no memory for fails, and takes nothing else with it.
+
+#include "c_api/allocations.hpp"
+#include "support/moves/device_moves.hpp"
+#include "ucx/rma_by_hand.hpp"
+#include "ucx/strided.hpp"
+
+#include <algorithm>
+#include <memory>
+
+using namespace ucdtest;
+
+namespace {
+
+// An origin of the library's, and a target by hand that may speak without its hearing.
+struct Listener {
+    RmaSide a{no_keys.get(), UCS_THREAD_MODE_SINGLE};
+    bool paused = false;
+    Attacker hand{a.side.address(), [this] {
+                      if (!paused) a.progress();
+                  }};
+    ucd_ucx_window_key_t key = made_up_key();
+    Listener() { a.side.connect(hand.side.address()); }
+    ~Listener() { a.close_endpoint(); }
+    void answer(std::uint64_t number) { hand.say(wire::preamble(wire::answer, number)); }
+};
+
+// A put of an int into a type that nothing knows yet.
+struct NewPut {
+    int value = 7;
+    ucd_type_t type = UCD_TYPE__NULL;
+    Outcome o;
+    explicit NewPut(std::size_t n) {
+        const auto displacement = static_cast<std::intptr_t>(4 * n);
+        ok(ucd_create_hindexed_block(1, 1, &displacement, UCD_TYPE__INT, UCD_INFO__NULL, &type),
+           "hindexed_block");
+    }
+    ~NewPut() { (void)ucd_free(&type); }
+    int start(Listener &listener, ucd_info_t info = UCD_INFO__NULL) {
+        const ucd_ucx_param_t p = o.param(info);
+        return ucd_ucx_put_nbx(listener.a.rma, listener.a.ep(), &value, 1, UCD_TYPE__INT,
+                               &listener.key, 0, 1, type, &p, &o.request);
+    }
+};
+
+} // namespace
+
+TEST_CASE("an operation for which there is no memory has not begun") {
+    const DeviceSession session;
+    Listener listener;
+    const Keys keys({{"ucd.ucx.timeout", "1000"}, {"ucd.ucx.chunk", "1000"}});
+    // Another one first: there are numbers for the rest.
+    NewPut before(0);
+    ok(before.start(listener), "put");
+    listener.answer(listener.hand.next_said().number);
+    REQUIRE(listener.hand.within(5, [&] { return before.o.done(); }));
+    std::size_t failed = 0;
+    for (std::size_t nth = 1;; ++nth) {
+        NewPut put(nth);
+        fail_allocation(nth);
+        const int rc = put.start(listener, keys.get());
+        const bool all = end_failing();
+        INFO("allocation " << nth);
+        if (all) {
+            REQUIRE(rc == UCD_SUCCESS);
+            listener.answer(listener.hand.next_said().number);
+            REQUIRE(listener.hand.within(5, [&] { return put.o.done(); }));
+            CHECK(put.o.result.status == UCS_OK);
+            break;
+        }
+        ++failed;
+        CHECK(rc == UCD_ERR__OUT_OF_MEM);
+        CHECK(put.o.request == UCD_UCX_REQUEST__NULL);
+    }
+    CHECK(failed > 10);
+    listener.hand.progress(20);
+    CHECK_FALSE(listener.hand.has_said());
+    // A flush has nothing to wait for, and the end of the test nothing that is outstanding.
+    ucd_ucx_request_t flush = nullptr;
+    ok(ucd_ucx_rma_flush_nbx(listener.a.rma, nullptr, nullptr, &flush), "flush");
+    CHECK(flush == UCD_UCX_REQUEST__NULL);
+}
+
+TEST_CASE("an operation behind a fence for which there is no memory ends, and the next goes on") {
+    const DeviceSession session;
+    Listener listener;
+    std::size_t failed = 0;
+    for (std::size_t nth = 1;; ++nth) {
+        NewPut first(2 * nth), behind(2 * nth + 1), last(0);
+        ok(first.start(listener), "put");
+        const wire::Said said = listener.hand.next_said();
+        ok(ucd_ucx_rma_fence(listener.a.rma, listener.a.ep()), "fence");
+        ok(behind.start(listener), "put");
+        ok(ucd_ucx_rma_fence(listener.a.rma, listener.a.ep()), "fence");
+        ok(last.start(listener), "put");
+        listener.paused = true;
+        listener.answer(said.number);
+        fail_allocation(nth);
+        listener.a.progress();
+        const bool all = end_failing();
+        listener.paused = false;
+        INFO("allocation " << nth);
+        if (all) listener.answer(listener.hand.next_said().number);
+        failed += !all;
+        const wire::Said next = listener.hand.next_said();
+        listener.answer(next.number);
+        REQUIRE(listener.hand.within(5, [&] { return last.o.done(); }));
+        CHECK(first.o.result.status == UCS_OK);
+        CHECK(behind.o.result.status == (all ? UCS_OK : UCS_ERR_IO_ERROR));
+        CHECK(last.o.result.status == UCS_OK);
+        if (all) break;
+        CHECK(behind.o.result.ucd == UCD_ERR__OUT_OF_MEM);
+    }
+    CHECK(failed >= 1);
+}
+
+TEST_CASE("progress that finds no memory says that there is more to do") {
+    const DeviceSession session;
+    Listener listener;
+    const Keys keys({{"ucd.ucx.timeout", "1000"}});
+    NewPut put(1);
+    ok(put.start(listener, keys.get()), "put");
+    const wire::Said said = listener.hand.next_said();
+    listener.hand.progress(20);
+    fail_allocation(1); // to look at what has a time limit
+    const unsigned moved = ucd_ucx_rma_progress(listener.a.rma);
+    CHECK_FALSE(end_failing());
+    CHECK(moved > 0);
+    listener.answer(said.number);
+    REQUIRE(listener.hand.within(5, [&] { return put.o.done(); }));
+    CHECK(put.o.result.status == UCS_OK);
+}
+
+TEST_CASE("a send that finds no memory to pack says so, or sends all") {
+    const DeviceSession session;
+    TwoSides sides;
+    std::size_t failed = 0;
+    for (std::size_t nth = 1;; ++nth) {
+        Strided in(100 + nth), out(100 + nth);
+        Outcome sent;
+        fail_allocation(nth);
+        const int rc = start_send(sides.a, in, sent, nth);
+        const bool all = end_failing();
+        failed += !all;
+        INFO("allocation " << nth);
+        if (rc != UCD_SUCCESS) {
+            CHECK_FALSE(all);
+            CHECK(rc == UCD_ERR__OUT_OF_MEM);
+            continue;
+        }
+        Outcome received;
+        REQUIRE(start_receive(sides.b, out, received, nth) == UCD_SUCCESS);
+        sides.until([&] { return sent.done() && received.done(); });
+        CHECK(received.result.status == UCS_OK);
+        CHECK(out.received_from(in));
+        if (all) break;
+    }
+    CHECK(failed >= 2);
+}
+
+TEST_CASE("a target that finds no memory for data that comes in chunks refuses it") {
+    const DeviceSession session;
+    HandOrigin origin;
+    origin.request.number = 1;
+    CHECK(origin.verdict() == wire::done); // now the type is known
+    std::fill(origin.memory.begin(), origin.memory.end(), 'm');
+    origin.request.index = 0;
+    origin.request.is_known = true;
+    origin.request.type.clear();
+    std::size_t refused = 0;
+    bool all = false;
+    for (std::size_t nth = 1; !all; ++nth) {
+        ++origin.request.number;
+        wire::Message m;
+        m.kind = wire::user_offer;
+        m.id = origin.hand.new_id();
+        m.total = 50;
+        m.user_header = origin.request.text();
+        origin.paused = true;
+        origin.hand.active(m);
+        fail_allocation(nth);
+        origin.b.progress();
+        all = end_failing();
+        origin.paused = false;
+        origin.hand.progress(20);
+        INFO("allocation " << nth);
+        if (all) {
+            CHECK_FALSE(origin.hand.has_said());
+            CHECK(origin.is_untouched());
+            m.kind = wire::chunk;
+            m.user_header.clear();
+            origin.hand.active(m, origin.data);
+            CHECK(origin.hand.next_said().first == wire::done);
+        } else if (origin.hand.has_said()) { // else the message itself had no room
+            const wire::Said said = origin.hand.next_said();
+            CHECK((said.is_answer() && said.number == origin.request.number));
+            CHECK(said.first == wire::no_memory);
+            ++refused;
+        }
+    }
+    WARN(refused << " were refused");
+    CHECK(refused >= 1);
+    CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
+}
+
+TEST_CASE("data that nobody wants is completed at its sender, with memory for it or not") {
+    const DeviceSession session;
+    Side victim(UCS_THREAD_MODE_MULTI);
+    victim.open_pipeline(UCD_INFO__NULL);
+    bool paused = false;
+    Attacker attacker(victim.address(), [&] {
+        if (!paused) ucd_ucx_progress(victim.pipeline);
+    });
+    victim.connect(attacker.side.address());
+    // Without a handler it is dropped when it comes.
+    const std::string data(20000, 'd');
+    const auto send = [&](std::size_t failing) {
+        wire::Message m;
+        m.kind = wire::whole;
+        m.id = attacker.new_id();
+        m.total = data.size();
+        paused = true;
+        attacker.active_by_rendezvous(m, data);
+        attacker.progress(3);
+        if (failing > 0) fail_allocation(failing);
+        ucd_ucx_progress(victim.pipeline);
+        const bool all = failing > 0 && end_failing();
+        paused = false;
+        REQUIRE(attacker.within(5, [&] { return attacker.unfinished() == 0; }));
+        attacker.progress(5);
+        return all;
+    };
+    for (int i = 0; i < 10; ++i) (void)send(0);
+    const std::ptrdiff_t before = live_allocations();
+    for (int i = 0; i < 20; ++i) (void)send(0);
+    CHECK(live_allocations() <= before + 5);
+    std::size_t nth = 1;
+    while (!send(nth)) ++nth;
+    CHECK(nth > 4);
+    CHECK(live_allocations() <= before + 15);
+    victim.close_endpoint();
+}

@@ -1,0 +1,131 @@
+// What an origin calls its operations and their types, read by hand.
+
+#include "support/moves/device_moves.hpp"
+#include "ucx/rma_by_hand.hpp"
+#include "ucx/type_name.hpp"
+
+#include <set>
+
+using namespace ucdtest;
+
+namespace {
+
+// One int at a displacement: another type for each.
+class IntAt {
+public:
+    explicit IntAt(std::intptr_t displacement) {
+        ok(ucd_create_hindexed_block(1, 1, &displacement, UCD_TYPE__INT, UCD_INFO__NULL, &type_),
+           "hindexed_block");
+    }
+    ~IntAt() { (void)ucd_free(&type_); }
+    IntAt(const IntAt &) = delete;
+    IntAt &operator=(const IntAt &) = delete;
+    ucd_type_t get() const { return type_; }
+
+private:
+    ucd_type_t type_;
+};
+
+struct PutOne {
+    int value = 7;
+    Outcome o;
+    PutOne(RmaSide &a, ucd_type_t target) {
+        const ucd_ucx_window_key_t key = made_up_key();
+        const ucd_ucx_param_t p = o.param();
+        ok(ucd_ucx_put_nbx(a.rma, a.ep(), &value, 1, UCD_TYPE__INT, &key, 0, 1, target, &p,
+                           &o.request),
+           "put");
+    }
+};
+
+// A request that has come.
+wire::OneSided read_request(const wire::Said &said) {
+    wire::OneSided m;
+    REQUIRE(wire::decode(
+        wire::newest_wire,
+        wire::preamble(said.verb, said.number, said.first, said.second) + said.rest, m));
+    return m;
+}
+
+constexpr std::uint32_t no_index = UINT32_MAX;
+
+} // namespace
+
+TEST_CASE("a number comes again only after a quarter of a million others") {
+    const DeviceSession session;
+    HandTarget target;
+    std::set<std::uint64_t> numbers, places;
+    for (int i = 0; i < 1030; ++i) {
+        PutOne put(target.a, UCD_TYPE__INT);
+        const wire::Said said = target.hand.next_said();
+        CHECK(numbers.insert(said.number).second);
+        // The highest 8 bits count how often the others were used.
+        if (i < 1024) CHECK(places.insert(said.number & 0xffffff).second);
+        CHECK(said.number >> 24 == (i < 1024 ? 0U : 1U));
+        target.answer(said.number);
+        REQUIRE(target.hand.within(5, [&] { return put.o.done(); }));
+        target.hand.received.clear();
+    }
+}
+
+TEST_CASE("a window's handle stays known when an answer does not bring it") {
+    const DeviceSession session;
+    HandTarget target;
+    for (int i = 0; i < 4; ++i) {
+        const IntAt type(i); // each answer confirms another one
+        PutOne put(target.a, type.get());
+        const wire::OneSided named = read_request(target.hand.next_said());
+        CHECK(named.window.empty() == (i > 0));
+        CHECK(named.form == wire::TypeForm::flattened);
+        CHECK(named.index == static_cast<std::uint32_t>(i));
+        if (i == 0)
+            target.hand.say(wire::preamble(wire::answer_with_handle, named.number) + "a handle");
+        else
+            target.answer(named.number);
+        REQUIRE(target.hand.within(5, [&] { return put.o.done(); }));
+    }
+}
+
+TEST_CASE("types that are too many for indexes go by name, until none is under way") {
+    const DeviceSession session;
+    HandTarget target;
+    constexpr int most = 4096;
+    const auto answered = [&](PutOne &put, const wire::OneSided &named) {
+        target.answer(named.number);
+        REQUIRE(target.hand.within(5, [&] { return put.o.done(); }));
+        target.hand.received.clear();
+    };
+    for (int i = 0; i < most; ++i) {
+        const IntAt type(i);
+        PutOne put(target.a, type.get());
+        const wire::OneSided named = read_request(target.hand.next_said());
+        REQUIRE(named.form == wire::TypeForm::flattened);
+        REQUIRE(named.index == static_cast<std::uint32_t>(i));
+        answered(put, named);
+    }
+    // While one is under way, no index may change its meaning.
+    const IntAt first(0), second(1), another(most), last(most + 1);
+    PutOne waiting(target.a, first.get());
+    const wire::OneSided known = read_request(target.hand.next_said());
+    CHECK((known.form == wire::TypeForm::index && known.index == 0));
+    for (int use = 0; use < 2; ++use) {
+        PutOne put(target.a, another.get());
+        const wire::OneSided named = read_request(target.hand.next_said());
+        CHECK(named.form == wire::TypeForm::name);
+        CHECK(named.index == no_index);
+        CHECK(named.type == name_of(flattened(another.get())));
+        answered(put, named);
+        PutOne old(target.a, second.get());
+        const wire::OneSided also = read_request(target.hand.next_said());
+        CHECK((also.form == wire::TypeForm::index && also.index == 1));
+        answered(old, also);
+    }
+    answered(waiting, known);
+    for (int use = 0; use < 2; ++use) {
+        PutOne put(target.a, last.get());
+        const wire::OneSided named = read_request(target.hand.next_said());
+        CHECK(named.form == (use == 0 ? wire::TypeForm::flattened : wire::TypeForm::index));
+        CHECK(named.index == 0);
+        answered(put, named);
+    }
+}

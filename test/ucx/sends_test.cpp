@@ -1,0 +1,290 @@
+// Transfers whose messages UCX refuses, or takes its time to send; and how many of them there are.
+
+#include "pipeline/device_work.h"
+#include "pipeline/pipeline.h"
+#include "rma/direct_messages.h"
+#include "support/fake_device/fake_driver.h"
+#include "support/moves/device_moves.hpp"
+#include "ucx/strided.hpp"
+#include "ucx/ucx_sends.hpp"
+
+#include <string>
+
+using namespace ucdtest;
+using Fate = UcxSends::Fate;
+
+namespace {
+
+int send_active(Side &side, Strided &what, Outcome &o, const std::string &header = "h") {
+    const ucd_ucx_param_t p = o.param();
+    const int rc = ucd_ucx_am_send_nbx(side.pipeline, side.ep, 1, header.data(), header.size(),
+                                       what.data(), 1, what.type(), &p, &o.request);
+    if (rc == UCD_SUCCESS) o.started();
+    return rc;
+}
+
+void cancel(TwoSides &sides, Side &side, Outcome &o) {
+    REQUIRE(ucd_ucx_cancel(side.pipeline, o.request) == UCD_SUCCESS);
+    sides.until([&] { return o.done(); });
+}
+
+} // namespace
+
+TEST_CASE("a send whose first message UCX refuses has not begun") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    const struct {
+        ucs_status_t failure;
+        int code;
+    } failures[] = {{UCS_ERR_CONNECTION_RESET, UCD_ERR__DEVICE},
+                    {UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM}};
+    for (const auto &[failure, code] : failures) {
+        for (const std::size_t ints : {4, 5000}) {
+            for (const bool tagged : {true, false}) {
+                INFO(ucs_status_string(failure) << ", " << ints << ", tagged: " << tagged);
+                Strided in(ints), out(ints);
+                Outcome sent, received;
+                {
+                    UcxSends sends(sides.a.ep);
+                    sends.status = failure;
+                    sends.next = {Fate::ended};
+                    CHECK((tagged ? start_send(sides.a, in, sent)
+                                  : send_active(sides.a, in, sent)) == code);
+                    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+                    CHECK(sends.calls.size() == 1); // nothing goes behind it
+                }
+                if (!tagged) continue;
+                REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+                for (int i = 0; i < 20; ++i) sides.progress();
+                CHECK_FALSE(received.done());
+                cancel(sides, sides.b, received);
+            }
+        }
+    }
+    check_usable(sides);
+}
+
+TEST_CASE("a transfer whose chunk UCX does not send ends at both sides") {
+    const DeviceSession session;
+    for (const bool at_once : {true, false}) {
+        TwoSides sides(SMALL_CHUNKS);
+        Strided in(5000), out(5000);
+        Outcome sent, received;
+        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        {
+            UcxSends sends(sides.a.ep);
+            sends.status = UCS_ERR_REJECTED;
+            // What announces it, a chunk, and one that fails.
+            const Fate last = at_once ? Fate::ended : Fate::held;
+            sends.next = {Fate::sent, Fate::sent, Fate::sent, last};
+            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+            sides.until([&] { return sends.next.empty(); });
+            if (!at_once) {
+                for (int i = 0; i < 20; ++i) sides.progress();
+                CHECK_FALSE(sent.done());
+                sends.end_held(UCS_ERR_REJECTED);
+            }
+            sides.until([&] { return sent.done() && received.done(); });
+        }
+        CHECK(sent.result.status == UCS_ERR_REJECTED);
+        CHECK(received.result.status == UCS_ERR_REJECTED);
+        check_usable(sides);
+    }
+}
+
+TEST_CASE("as many chunks are under way as the window has, and not one more") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Strided in(5000);
+    Outcome sent;
+    {
+        UcxSends sends(sides.a.ep);
+        sends.next = {Fate::sent, Fate::sent}; // they announce it
+        sends.rest = Fate::held;
+        REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+        for (int i = 0; i < 50; ++i) sides.progress();
+        CHECK(sends.held() == 3);
+        CHECK(sides.a.memory.most == 3);
+        sends.rest = Fate::ended;
+        sends.end_held(UCS_ERR_REJECTED);
+        sides.until([&] { return sent.done(); });
+    }
+    Outcome received;
+    Strided out(5000);
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    for (int i = 0; i < 50; ++i) sides.progress();
+    cancel(sides, sides.b, received); // the announcement is there, and its end was refused, too
+    check_usable(sides);
+}
+
+TEST_CASE("progress says whether anything moved") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    const auto idle = [&] {
+        for (int i = 0; i < 1000; ++i)
+            if (ucd_ucx_progress(sides.a.pipeline) == 0) return true;
+        return false;
+    };
+    CHECK(idle());
+    // Nobody receives it: all of it has been given to UCX.
+    Strided in(700), out(700);
+    Outcome sent, received;
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    ucd_ucx_pipeline &pipeline = *sides.a.pipeline;
+    {
+        const std::lock_guard held(pipeline.lock);
+        for (int chunk = 0; chunk < 3; ++chunk) CHECK(pipeline.transfers.advance(pipeline));
+        CHECK_FALSE(pipeline.transfers.advance(pipeline)); // that was all
+    }
+    CHECK(idle());
+    CHECK(idle());
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(out.received_from(in));
+    // One that UCX has and that is over but for UCX.
+    {
+        UcxSends sends(sides.a.ep);
+        sends.rest = Fate::held;
+        Strided small(4);
+        Outcome last;
+        REQUIRE(start_send(sides.a, small, last) == UCD_SUCCESS);
+        CHECK(idle());
+        const std::lock_guard held(pipeline.lock);
+        CHECK_FALSE(pipeline.transfers.advance(pipeline));
+        sends.end_held(UCS_OK);
+    }
+    CHECK(idle());
+}
+
+TEST_CASE("progress does not wait for a device") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    constexpr std::size_t bytes = 3000;
+    void *memory = mock::allocate(ucd::MemoryKind::device, 0, bytes);
+    std::vector<char> from(bytes, 'f'), to(bytes, 't');
+    mock::write(memory, from.data(), bytes);
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    ok(ucd_ucx_recv_nbx(sides.b.pipeline, to.data(), bytes, UCD_TYPE__BYTE, 1, 1, &q,
+                        &received.request),
+       "receive");
+    mock::hold();
+    ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, memory, bytes, UCD_TYPE__BYTE, 1, &p,
+                        &sent.request),
+       "send");
+    for (int i = 0; i < 20; ++i) sides.progress();
+    CHECK_FALSE(sent.done());
+    mock::let_go();
+    sides.until([&] { return sent.done() && received.done(); });
+    mock::release(memory);
+    CHECK(to == from);
+}
+
+TEST_CASE("headers of active messages are as long as the worker's less 64") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    ucp_worker_attr_t attributes = {};
+    attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+    ucx(ucp_worker_query(sides.a.worker, &attributes), "ucp_worker_query");
+    const std::size_t most = attributes.max_am_header - 64;
+    std::string got;
+    ok(ucd_ucx_am_set_handler(
+           sides.b.pipeline,
+           [](void *arg, unsigned, const void *header, size_t length, ucd_ucx_data_t, uint64_t,
+              ucp_ep_h) {
+               static_cast<std::string *>(arg)->assign(static_cast<const char *>(header), length);
+           },
+           &got),
+       "ucd_ucx_am_set_handler");
+    Outcome sent, refused;
+    const ucd_ucx_param_t p = sent.param();
+    std::string header(most + 1, 'h');
+    const auto send = [&](std::size_t bytes, Outcome &o) {
+        const int rc = ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, header.data(), bytes,
+                                           nullptr, 0, UCD_TYPE__BYTE, &p, &o.request);
+        if (rc == UCD_SUCCESS) o.started();
+        return rc;
+    };
+    {
+        const UcxSends sends;
+        CHECK(send(most + 1, refused) == UCD_ERR__INVALID_ARG);
+        CHECK(sends.calls.empty());
+    }
+    REQUIRE(send(most, sent) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && !got.empty(); });
+    CHECK(got == header.substr(1));
+}
+
+TEST_CASE("what a long transfer has received is not charged to its sender any more") {
+    const DeviceSession session;
+    // Chunks whose table entries would exceed it all together.
+    TwoSides sides(
+        {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "64"}, {"ucd.ucx.peer_memory", "1048576"}});
+    Strided in(80000), out(80000);
+    Outcome sent, received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(sent.result.status == UCS_OK);
+    CHECK(received.result.status == UCS_OK);
+    CHECK(out.received_from(in));
+}
+
+// One-sided messages by themselves ----------------------------------------
+
+namespace {
+
+using namespace ucd_ucx;
+using namespace ucd_ucx::rma;
+
+struct NobodyElse final : DirectHandler {
+    bool may_handle_now() override { return false; }
+    void take_message(DirectMessage &) override {}
+    void take_old_request(ucp_ep_h, std::string_view) override {}
+    void take_failure(ucp_ep_h, uint32_t, ucs_status_t) override {}
+    void note_waiting(ucp_ep_h, std::size_t bytes) override { waiting += bytes; }
+    void note_sent(ucp_ep_h, std::size_t) override {}
+    std::size_t waiting = 0;
+};
+
+} // namespace
+
+TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
+    const DeviceSession session;
+    Side one, other;
+    one.connect(other.address());
+    NobodyElse handler;
+    EventQueue events;
+    DirectMessages direct(handler, events);
+    direct.open(one.worker, 9);
+    Hints host;
+    REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::Direction::send).ok());
+    char bytes[16] = "some data";
+    const Data good = {bytes, 10, UCD_TYPE__BYTE, &host}, bad = {bytes, 10, UCD_TYPE__NULL, &host};
+    const Encoded answer(Answer{Verdict::done, UCD_SUCCESS, 1, 0});
+    UcxSends sends;
+    sends.rest = Fate::ended;
+    sends.status = UCS_OK;
+    CHECK_FALSE(direct.gather(one.ep, answer, bad, 10).ok());
+    CHECK(sends.calls.empty());
+    direct.send_gathered();
+    CHECK(direct.gather(one.ep, answer, good, 10).ok()); // the first goes at once
+    CHECK(sends.calls.size() == 1);
+    CHECK_FALSE(direct.gather(one.ep, answer, bad, 10).ok());
+    direct.send_gathered();
+    CHECK(sends.calls.size() == 1);
+    CHECK(direct.unsent() == 0);
+    // Between others it leaves no gap.
+    for (const Data *data : {&good, &good, &bad, &good})
+        (void)direct.gather(one.ep, answer, *data, 10);
+    direct.send_gathered();
+    REQUIRE(sends.calls.size() == 3);
+    CHECK(sends.calls[1].count == answer.size() + 10);
+    CHECK(sends.calls[2].count == Preamble::bytes + 2 * (length_bytes + answer.size() + 10));
+    // One alone is no list of answers.
+    for (int i = 0; i < 2; ++i) CHECK(direct.gather(one.ep, answer, good, 10).ok());
+    direct.send_gathered();
+    REQUIRE(sends.calls.size() == 5);
+    CHECK(sends.calls[4].count == answer.size() + 10);
+    CHECK(handler.waiting == 0);
+}

@@ -1,0 +1,151 @@
+// What libucd-ucx looks things up in, by itself: messages by their endpoints, types by what they
+// are.
+
+#include "pipeline/message_table.h"
+#include "pipeline/recv_message.h"
+#include "rma/rma_types.h"
+#include "support/catch.hpp"
+#include "ucx/pair.hpp"
+
+#include <memory>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucd_ucx;
+
+namespace {
+
+// Addresses that stand for endpoints.
+struct Endpoints {
+    char places[4];
+    ucp_ep_h operator[](std::size_t i) { return reinterpret_cast<ucp_ep_h>(&places[i]); }
+};
+
+Header header_of(Kind kind, uint64_t stream, uint64_t number) {
+    Header h;
+    h.kind = kind;
+    h.id = {stream, number};
+    h.total = 1000;
+    return h;
+}
+
+} // namespace
+
+TEST_CASE("who keeps too much is told, or who keeps most if all together do") {
+    Endpoints eps;
+    MessageTable table(100000, 150000);
+    CHECK(table.heaviest_endpoint(eps[3]) == eps[3]); // when there is none
+    RecvMessage *messages[3];
+    for (std::size_t i = 0; i < 3; ++i)
+        messages[i] = table.get(eps[i], header_of(Kind::chunk, 10 + i, 1), 0);
+    CHECK(table.charge(*messages[0], 10000));
+    CHECK(table.charge(*messages[1], 60000));
+    CHECK(table.charge(*messages[2], 40000));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(table.heaviest_endpoint(eps[i]) == eps[1]);
+    CHECK_FALSE(table.charge(*messages[0], 45000)); // of all
+    CHECK(table.heaviest_endpoint(eps[0]) == eps[1]);
+    table.discharge(*messages[1], 30000);
+    CHECK(table.charge(*messages[2], 0));
+    CHECK(table.heaviest_endpoint(eps[2]) == eps[0]);
+    CHECK_FALSE(table.charge(*messages[2], 61000)); // of one
+    CHECK(table.heaviest_endpoint(eps[2]) == eps[2]);
+    CHECK(table.bar(eps[2]) == std::vector<uint64_t>{12});
+    CHECK(table.get(eps[2], header_of(Kind::chunk, 12, 2), 0) == nullptr);
+    CHECK(table.find(eps[2], {12, 1}) == messages[2]);
+    table.clear();
+}
+
+TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
+    MessageTable table(1 << 20, 1 << 20);
+    constexpr uint64_t most = 1024;
+    for (uint64_t stream = 1; stream <= most; ++stream)
+        CHECK(table.end_stream(stream, UCS_ERR_CANCELED).empty());
+    (void)table.end_stream(2, UCS_ERR_TIMED_OUT); // it has ended already
+    const auto opens = [&](uint64_t stream) {
+        ucs_status_t status = UCS_OK;
+        const RecvMessage *message = table.open(header_of(Kind::opening, stream, 1), &status);
+        if (message == nullptr) CHECK(status == UCS_ERR_CANCELED);
+        return message != nullptr;
+    };
+    for (const uint64_t stream : {uint64_t{1}, uint64_t{2}, most}) CHECK_FALSE(opens(stream));
+    (void)table.end_stream(most + 1, UCS_ERR_CANCELED);
+    CHECK(opens(1));
+    for (const uint64_t stream : {uint64_t{2}, most, most + 1}) CHECK_FALSE(opens(stream));
+    (void)table.end_stream(most + 2, UCS_ERR_CANCELED);
+    CHECK(opens(2));
+    CHECK_FALSE(opens(3));
+    table.clear();
+}
+
+TEST_CASE("an opening finds its transfer, whichever of its messages came first") {
+    Endpoints eps;
+    MessageTable table(1 << 20, 1 << 20);
+    ucs_status_t status;
+    for (const Kind kind : {Kind::offer, Kind::chunk}) {
+        const auto number = static_cast<uint64_t>(kind);
+        RecvMessage *first = table.get(eps[0], header_of(kind, 1, number), 0);
+        CHECK(table.open(header_of(Kind::opening, 1, number), &status) == first);
+        CHECK(table.open(header_of(Kind::opening, 1, number), &status) == nullptr);
+        CHECK(status == UCS_ERR_INVALID_PARAM);
+        // The other way round; from then on it is the endpoint's.
+        RecvMessage *opened = table.open(header_of(Kind::opening, 2, number), &status);
+        REQUIRE(opened != nullptr);
+        CHECK(table.get(eps[1], header_of(kind, 2, number), 0) == opened);
+        CHECK(table.find(eps[1], {2, number}) == opened);
+        CHECK(table.find(nullptr, {2, number}) == nullptr);
+        CHECK(table.open(header_of(Kind::opening, 2, number), &status) != opened);
+    }
+    // What a user's handler is told of, no tagged message opens.
+    const RecvMessage *users = table.get(eps[2], header_of(Kind::user_offer, 3, 1), 0);
+    CHECK(table.open(header_of(Kind::opening, 3, 1), &status) != users);
+    table.clear();
+}
+
+TEST_CASE("of what was used last, as much is kept as its limit says") {
+    rma::Recent<int, std::hash<int>> recent(100);
+    const auto type_of = [](uint64_t cost) {
+        auto type = std::make_shared<rma::KnownType>();
+        type->cost = cost;
+        return type;
+    };
+    const rma::TypePtr one = type_of(40), two = type_of(40), three = type_of(20);
+    recent.add(1, one);
+    recent.add(2, two);
+    recent.add(3, three); // exactly as much
+    CHECK(recent.forgotten() == 0);
+    for (int round = 0; round < 2; ++round)
+        CHECK((recent.find(2) == two && recent.find(3) == three && recent.find(1) == one));
+    recent.add(1, type_of(10)); // is there already
+    CHECK(recent.find(1) == one);
+    recent.add(4, type_of(101)); // never fits
+    CHECK((recent.find(4) == nullptr && recent.forgotten() == 0));
+    recent.add(5, type_of(60)); // in place of the two that were used longest ago
+    CHECK((recent.find(2) == nullptr && recent.find(3) == nullptr && recent.find(1) == one));
+    CHECK((recent.find(5) != nullptr && recent.forgotten() == 2));
+}
+
+TEST_CASE("an origin describes each type once") {
+    rma::TypesOfOrigin types(1 << 20);
+    ucd_type_t vectors[3];
+    rma::TypePtr first[3], found;
+    for (int i = 0; i < 3; ++i) {
+        ok(ucd_create_vector(3 + i, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &vectors[i]), "vector");
+        REQUIRE(types.find(vectors[i], first[i]).ok());
+        CHECK(first[i]->one.bytes == 4U * (3U + static_cast<unsigned>(i)));
+    }
+    for (const int i : {0, 1, 1, 2, 0}) {
+        REQUIRE(types.find(vectors[i], found).ok());
+        CHECK(found == first[i]);
+    }
+    CHECK(types.find(UCD_TYPE__NULL, found).code() == UCD_ERR__INVALID_ARG);
+    const ucd_layout_t *layout;
+    for (const uint64_t count : {2, 2, 1, 2, 5, 0, 1, 5}) {
+        REQUIRE(first[0]->measure(count, layout).ok());
+        CHECK(layout->bytes == 12 * count);
+    }
+    CHECK(first[0]->measure(UINT64_MAX, layout).code() == UCD_ERR__OVERFLOW);
+    REQUIRE(first[0]->measure(5, layout).ok());
+    CHECK(layout->bytes == 60);
+    CHECK(first[0]->takes(UCD_OP__SUM));
+    for (ucd_type_t &type : vectors) ok(ucd_free(&type), "free");
+}

@@ -1,0 +1,54 @@
+// Stands between the library and UCX's calls that send, in programs that link ucx_sends.cpp: a test
+// sees the calls, and decides what becomes of them.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <ucp/api/ucp.h>
+#include <vector>
+
+namespace ucdtest {
+
+class UcxSends {
+public:
+    // Of that endpoint only, or of all. There is one at a time.
+    explicit UcxSends(ucp_ep_h only = nullptr);
+    // Nothing may be held any more.
+    ~UcxSends();
+    UcxSends(const UcxSends &) = delete;
+    UcxSends &operator=(const UcxSends &) = delete;
+
+    enum class Fate {
+        sent,
+        ended, // at once with `status`, and is not sent
+        held,  // is under way until end_held(), and is not sent
+    };
+    std::deque<Fate> next;  // of the next calls,
+    Fate rest = Fate::sent; // and of those behind them
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+
+    struct Call {
+        ucp_ep_h ep;
+        bool tagged;
+        std::size_t header_bytes, count;
+    };
+    std::vector<Call> calls;
+
+    std::size_t held() const { return held_.size(); }
+    void end_held(ucs_status_t ended_with);
+
+    // For ucx_sends.cpp.
+    struct Request {
+        ucp_send_nbx_callback_t callback;
+        void *user_data;
+    };
+    bool is_own(const void *request) const;
+    bool takes(const Call &call, const ucp_request_param_t &param, ucs_status_ptr_t &result);
+
+private:
+    const ucp_ep_h only_;
+    std::deque<std::unique_ptr<Request>> held_;
+};
+
+} // namespace ucdtest
