@@ -81,6 +81,13 @@ TEST_CASE("divisors give the quotients of the hardware's division") {
                     CHECK(divided(static_cast<uint32_t>(n), make_divisor(d)) == n / d);
                 CHECK(divided(n, make_wide_divisor(d)) == n / d);
             }
+    for (const uint64_t d : divisors) {
+        const Divisor made = make_divisor(d);
+        if (made.value <= 1) continue;
+        // The smallest number that will do.
+        CHECK(Wide{made.magic} * d >= Wide{1} << (32 + made.shift));
+        CHECK(Wide{made.magic - 1} * d < Wide{1} << (32 + made.shift));
+    }
     for (const uint64_t d : {UINT64_MAX, uint64_t{1} << 63, (uint64_t{1} << 63) + 1})
         for (const uint64_t n : {uint64_t{0}, d - 1, d, UINT64_MAX})
             CHECK(divided(n, make_wide_divisor(d)) == n / d);
@@ -129,6 +136,11 @@ TEST_CASE("the rows of tiles are the level whose stride is the shortest") {
     CHECK_FALSE(plan_of(nest(8, {{16, 8}, {7, 128}})).matrix.found);
     CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, 32}})).matrix.found);
     CHECK(plan_of(nest(8, {{16, 8}, {16, 40}})).matrix.found);
+    // Strides have the same limits downwards.
+    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, -32}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, 8}, {16, -40}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, -16}, {16, 128}})).matrix.found);
+    CHECK_FALSE(plan_of(nest(8, {{16, -24}, {16, 128}})).matrix.found);
 }
 
 TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {

@@ -5,8 +5,11 @@
 #include "support/fake_device/fake_driver.h"
 
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +46,13 @@ std::size_t uploaded_bytes();
 
 // The kernels that have been launched since the last call.
 std::vector<std::string> kernels_launched();
+
+// What they were given, since the last call; of the last few of them, in their order.
+inline constexpr std::size_t max_parameters_kept = 16;
+std::deque<std::vector<char>> parameters_launched();
+
+// The kernels that have been loaded without a launch, since the last call.
+std::set<std::string> kernels_loaded();
 
 // Of each device.
 inline constexpr int processors = 3;

@@ -6,9 +6,11 @@
 #include "support/spared_allocations.hpp"
 
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -77,6 +79,8 @@ std::atomic<std::size_t> uploads{0};
 struct Launched {
     std::mutex mutex;
     std::vector<std::string> kernels;
+    std::deque<std::vector<char>> parameters;
+    std::set<std::string> loaded;
     std::vector<std::size_t> stored; // by block
 };
 Launched launched;
@@ -196,6 +200,16 @@ std::vector<std::string> kernels_launched() {
     return std::exchange(launched.kernels, {});
 }
 
+std::deque<std::vector<char>> parameters_launched() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.parameters, {});
+}
+
+std::set<std::string> kernels_loaded() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.loaded, {});
+}
+
 namespace {
 
 void note_block() {
@@ -203,10 +217,19 @@ void note_block() {
     launched.stored.push_back(std::exchange(stored_bytes, 0));
 }
 
-void note_kernel(const char *name) {
+void note_kernel(const Kernel &kernel, const void *params) {
     const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(launched.mutex);
-    launched.kernels.emplace_back(name);
+    launched.kernels.emplace_back(kernel.name);
+    const auto *const bytes = static_cast<const char *>(params);
+    launched.parameters.emplace_back(bytes, bytes + kernel.param_bytes);
+    if (launched.parameters.size() > max_parameters_kept) launched.parameters.pop_front();
+}
+
+void note_loaded(const Kernel &kernel) {
+    const ucdtest::SpareAllocations spared;
+    const std::lock_guard lock(launched.mutex);
+    launched.loaded.emplace(kernel.name);
 }
 
 } // namespace
@@ -427,7 +450,7 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
     const ucdtest::SpareAllocations spared;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
-    ucd::hostgpu::note_kernel(kernel.name);
+    ucd::hostgpu::note_kernel(kernel, arguments[0]);
     struct alignas(16) Chunk {
         char bytes[16];
     };
@@ -443,7 +466,8 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
     return gpuSuccess;
 }
 
-gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *) {
+gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *handle) {
     if (is_refused()) return gpuErrorRefused;
+    ucd::hostgpu::note_loaded(*static_cast<const Kernel *>(handle));
     return gpuSuccess;
 }
