@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace ucd;
+using namespace ucd::gpu;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
 
@@ -66,8 +67,7 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
     CHECK(other.is_right());
     Capture capture;
     REQUIRE(backend->prepare(capture.native(), other.job).ok());
-    for (int time = 0; time < 3; ++time)
-        CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+    for (int time = 0; time < 3; ++time) CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
 }
 
 // Prepared for one repetition, which a nest moves; so many need the lists of another kernel. They

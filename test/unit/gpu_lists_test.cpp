@@ -1,5 +1,5 @@
-// The lists in the plans that all GPU vendors share: how large they are, and for which layouts a nest
-// has them.
+// The lists in the plans that all GPU vendors share: how large they are, and for which layouts a
+// nest has them.
 #include "plan/layout_plan.h"
 #include "plan/lists.h"
 

@@ -62,8 +62,7 @@ private:
 class DeviceBytes {
 public:
     explicit DeviceBytes(std::size_t bytes, ucd::MemoryKind kind = ucd::MemoryKind::device)
-        : bytes_(bytes),
-          memory_(static_cast<char *>(mock::allocate(kind, 0, bytes + alignment))) {}
+        : bytes_(bytes), memory_(static_cast<char *>(mock::allocate(kind, 0, bytes + alignment))) {}
     ~DeviceBytes() { mock::release(memory_); }
     DeviceBytes(const DeviceBytes &) = delete;
     DeviceBytes &operator=(const DeviceBytes &) = delete;
