@@ -190,6 +190,36 @@ TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
     CHECK(mock::counts.copies == 0);
 }
 
+TEST_CASE(
+    "a table that is known is used as long as the lists that it refers to stay where they are") {
+    Rng rng(6);
+    FreshBackend backend;
+    const Layout layout = listed(8, {0, 24, 40, 88}), other_layout = listed(8, {0, 16, 64, 80});
+    const auto plan = backend.plan(layout), other_plan = backend.plan(other_layout);
+    std::list<Member> members;
+    for (int i = 0; i < 150; ++i)
+        members.emplace_back(*plan, 8, std::vector<std::size_t>{0, 24, 40, 88});
+    Member other(*other_plan, 8, {0, 16, 64, 80});
+    const std::vector<Job> jobs = jobs_of(members);
+    const auto tables_uploaded = [&] {
+        for (Member &member : members) member.set_up(rng);
+        mock::counts.copies = 0;
+        REQUIRE(backend.run(JobList(jobs, 7)).ok());
+        for (const Member &member : members) REQUIRE(member.is_right());
+        return mock::counts.copies.load();
+    };
+    CHECK(tables_uploaded() == 1);
+    for (int time = 0; time < 3; ++time) CHECK(tables_uploaded() == 0);
+    // Another plan's lists take the place of theirs, which come elsewhere the next time.
+    other.set_up(rng);
+    mock::knobs.out_of_memory = true;
+    REQUIRE(backend.run(std::vector<Job>{other.job}).ok());
+    CHECK(other.is_right());
+    mock::knobs.out_of_memory = false;
+    CHECK(tables_uploaded() == 1);
+    CHECK(tables_uploaded() == 0);
+}
+
 TEST_CASE("memory that a failed upload may still read is not written again") {
     Rng rng(5);
     int failed_uploads = 0;
