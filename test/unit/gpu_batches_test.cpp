@@ -64,15 +64,17 @@ char *nowhere(std::size_t number) {
 
 TEST_CASE("a list of all kinds of jobs is a launch for each kind, and each failure is told") {
     Rng rng(1);
-    for (int nth = 1; nth <= 7; ++nth) {
+    for (int nth = 1; nth <= 9; ++nth) {
         FreshBackend backend;
-        const Layout layout = strided(4, 40, 12);
-        const auto plan = backend.plan(layout);
+        const Layout layout = strided(4, 40, 12), block = block_of(100);
+        const auto plan = backend.plan(layout), block_plan = backend.plan(block);
         std::list<Member> members;
         for (int i = 0; i < 3; ++i) members.emplace_back(*plan, 4, steps(40, 12));
         for (int i = 0; i < 2; ++i)
             members.emplace_back(*plan, 4, steps(40, 12), Direction::unpack);
         members.emplace_back(*plan, 4, steps(40, 12)).job.limits.engine = Engine::dma;
+        for (int i = 0; i < 2; ++i)
+            members.emplace_back(*block_plan, 100, steps(1, 100)).job.limits.engine = Engine::dma;
         for (int i = 0; i < 3; ++i) {
             Job &job = members.emplace_back(*plan, 4, steps(40, 12)).job;
             job.op = Op::sum;
@@ -83,17 +85,19 @@ TEST_CASE("a list of all kinds of jobs is a launch for each kind, and each failu
         std::vector<Job> jobs = jobs_of(members);
         rng.shuffle(jobs);
         mock::knobs.failing_launch = nth;
+        plain_copy_calls = 0;
         const Status status = backend.run(jobs);
         INFO("launch or copy " << nth);
         if (mock::knobs.failing_launch == 0) {
             CHECK(status.code() == UCD_ERR__DEVICE);
             continue;
         }
-        // The table of the reductions, and what an engine copies.
-        CHECK(nth == 6);
+        // The table of the reductions, and what an engine copies: rows, and two blocks.
+        CHECK(nth == 8);
         CHECK(status.ok());
         CHECK(kernels_launched().size() == 3);
-        CHECK(mock::counts.copies == 2);
+        CHECK(mock::counts.copies == 4);
+        CHECK(plain_copy_calls == 1);
         for (const Member &member : members) CHECK(member.is_right());
         return;
     }
@@ -141,6 +145,28 @@ TEST_CASE("jobs that a maker makes are made once, if they fit a table") {
     REQUIRE(backend.run(JobList(maker)).ok());
     CHECK(kernels_launched() == std::vector<std::string>{"pack_batch"});
     CHECK(std::count(maker.made.begin(), maker.made.end(), 1) == 300);
+    for (const Member &member : members) REQUIRE(member.is_right());
+    // Few travel with the launch.
+    std::vector<Job> few = jobs_of(members);
+    few.resize(20);
+    CountingMaker few_made(few);
+    mock::counts.copies = 0;
+    REQUIRE(backend.run(JobList(few_made)).ok());
+    CHECK(kernels_launched() == std::vector<std::string>{"pack_small_batch"});
+    CHECK(mock::counts.copies == 0);
+}
+
+TEST_CASE("a batch of blocks needs no lists") {
+    Rng rng(7);
+    FreshBackend backend;
+    const Layout layout = block_of(100);
+    const auto plan = backend.plan(layout);
+    std::list<Member> members;
+    for (std::size_t i = 0; i < 150; ++i)
+        members.emplace_back(*plan, 100, steps(1, 100), Direction::unpack, i % 5).set_up(rng);
+    (void)uploaded_bytes();
+    REQUIRE(backend.run(jobs_of(members)).ok());
+    CHECK(uploaded_bytes() == 0);
     for (const Member &member : members) REQUIRE(member.is_right());
 }
 

@@ -6,6 +6,8 @@
 #include "unit/layouts_by_hand.hpp"
 
 #include <cstdint>
+#include <list>
+#include <memory>
 #include <vector>
 
 using namespace ucd;
@@ -68,6 +70,78 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
     Capture capture;
     REQUIRE(backend->prepare(capture.native(), other.job).ok());
     for (int time = 0; time < 3; ++time) CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+}
+
+TEST_CASE("a launch waits for lists that are on their way, and no longer") {
+    Rng rng(3);
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout);
+    std::list<Member> members;
+    std::vector<std::unique_ptr<Event>> done(20);
+    slow_uploads = true;
+    for (std::unique_ptr<Event> &each : done) {
+        Member &member = members.emplace_back(*plan, 8, as_places(some));
+        member.set_up(rng);
+        REQUIRE(backend->launch(0, std::vector<Job>{member.job}, each).ok());
+    }
+    slow_uploads = false;
+    for (const std::unique_ptr<Event> &each : done) REQUIRE(FreshBackend::wait(each).ok());
+    for (const Member &member : members) CHECK(member.is_right());
+}
+
+TEST_CASE("memory of lists that are gone is for others of its size, or of half of it") {
+    FreshBackend backend;
+    // The number of entries, of 4 bytes each.
+    const auto use_list = [&](std::int64_t entries) {
+        std::vector<std::int64_t> displacements;
+        for (std::int64_t i = 0; i < entries; ++i) displacements.push_back(24 * i + i % 2 * 8);
+        const Layout layout = listed(8, displacements);
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, as_places(displacements));
+        Rng rng(4);
+        member.set_up(rng);
+        mock::counts.allocations = 0;
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        return mock::counts.allocations.load();
+    };
+    CHECK(use_list(128) == 1); // 512 bytes
+    CHECK(use_list(100) == 0);
+    CHECK(use_list(129) == 1); // 1024
+    CHECK(use_list(256) == 0);
+    CHECK(use_list(512) == 1); // 2048
+    CHECK(use_list(257) == 0); // of 1536, in them
+    CHECK(use_list(513) == 1);
+}
+
+TEST_CASE("memory of twice the size is used, and more is not") {
+    for (const bool twice : {true, false}) {
+        FreshBackend backend;
+        const Layout large_layout = listed(8, [&] {
+            std::vector<std::int64_t> displacements;
+            for (std::int64_t i = 0; i < (twice ? 256 : 384); ++i)
+                displacements.push_back(24 * i + i % 2 * 8);
+            return displacements;
+        }());
+        const Layout layout = listed(8, some);
+        {
+            const auto plan = backend.plan(large_layout);
+            Capture capture;
+            Job job;
+            job.plan = plan.get();
+            job.count = 1;
+            REQUIRE(backend->prepare(capture.native(), job).ok());
+        }
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, as_places(some));
+        Rng rng(5);
+        member.set_up(rng);
+        mock::counts.allocations = 0;
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        CHECK(mock::counts.allocations == (twice ? 0 : 1));
+    }
 }
 
 // Prepared for one repetition, which a nest moves; so many need the lists of another kernel. They

@@ -17,7 +17,7 @@ using namespace ucd::hostgpu;
 
 namespace {
 
-constexpr uint64_t small = 64, large = uint64_t{1} << 20;
+constexpr uint64_t small = 64, large = uint64_t{1} << 20, half = large / 2;
 constexpr std::size_t lanes = 8;
 
 class OwnEvent {
@@ -125,6 +125,17 @@ TEST_CASE("launches go to idle lanes, or else to one lane after the other, with 
         const Launched &launched = launches.add(large, gate);
         CHECK(launched.lane == first[i % lanes]);
         CHECK(launched.marks == 1);
+    }
+}
+
+TEST_CASE("launches that are large together share no mark") {
+    Launches launches;
+    Gate gate;
+    for (std::size_t i = 0; i < lanes; ++i) CHECK(launches.add(half, gate).marks == 0);
+    for (std::size_t i = 0; i < lanes; ++i) CHECK(launches.add(half, gate).marks == 1);
+    for (std::size_t i = 0; i < lanes; ++i) {
+        CHECK(launches.add(half - 1, gate).marks == 0);
+        CHECK(launches.add(1, gate).marks == 1);
     }
 }
 

@@ -2,6 +2,7 @@
 // their limits, what has been loaded before, and who reaches whose memory.
 #include "kernels/copy_kernels.h"
 #include "kernels/nest_kernel.h"
+#include "params/aligned_stores.h"
 #include "params/copy.h"
 #include "plan/job_range.h"
 #include "plan/make_divisor.h"
@@ -106,9 +107,17 @@ TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the
     const auto plan = backend.plan(layout);
     for (const std::size_t odd : {0, 8, 4}) {
         Member member(*plan, 17, steps(200, 24), Direction::unpack, odd);
-        CHECK((kernel_of(backend, member) == "unpack_aligned_stores") == (odd % 8 == 0));
+        const auto check = [&](std::size_t blocks) {
+            (void)parameters_launched();
+            const std::string kernel = kernel_of(backend, member);
+            CHECK((kernel == "unpack_aligned_stores") == (odd % 8 == 0));
+            if (kernel != "unpack_aligned_stores") return;
+            // Of 8, 8 and 1 bytes.
+            CHECK(as<AlignedStoresParams>(parameters_launched().back()).count == 3 * blocks);
+        };
+        check(200);
         member.restrict(77, 190);
-        CHECK((kernel_of(backend, member) == "unpack_aligned_stores") == (odd % 8 == 0));
+        check(190 - 77);
     }
     Member pack(*plan, 17, steps(200, 24));
     CHECK(kernel_of(backend, pack) != "unpack_aligned_stores");
@@ -150,6 +159,98 @@ TEST_CASE("runs that end before 2^32 words are found by one search") {
     (void)parameters_launched();
     CHECK(kernel_of(backend, member) == "pack_i_w8");
     CHECK(as<NestParams>(parameters_launched().back()).dense == 1);
+}
+
+TEST_CASE("displacements of 64 bits are counted in words") {
+    const std::vector<std::int64_t> bytes{0, 48, -16, (std::int64_t{1} << 40) + 16, INT64_MIN};
+    DeviceBytes list_in_memory(bytes.size() * sizeof bytes[0]);
+    const auto *const first = reinterpret_cast<const char *>(bytes.data());
+    list_in_memory.set({first, first + bytes.size() * sizeof bytes[0]});
+    NestList list{};
+    list.displacements = reinterpret_cast<std::uintptr_t>(list_in_memory.at(0));
+    for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+        CHECK(displacement_at<1>(list, i) == bytes[i]);
+        CHECK(displacement_at<2>(list, i) == bytes[i] / 2);
+        CHECK(displacement_at<4>(list, i) == bytes[i] / 4);
+        CHECK(displacement_at<8>(list, i) == bytes[i] / 8);
+        CHECK(displacement_at<16>(list, i) == bytes[i] / 16);
+    }
+}
+
+TEST_CASE("the engine is chosen by all rows, and by where they begin") {
+    FreshBackend backend;
+    const auto is_by_engine = [&](Layout layout, std::size_t block,
+                                  const std::vector<std::size_t> &places, std::int64_t start) {
+        layout.start = start;
+        const auto plan = backend.plan(layout);
+        Member member(*plan, block, places, Direction::pack, 0, MemoryKind::pinned);
+        member.job.typed -= start;
+        Rng rng(5);
+        member.set_up(rng);
+        (void)kernels_launched();
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        return kernels_launched().empty();
+    };
+    // 16 bytes: an engine takes up to 2640 rows.
+    Layout planes = strided(16, 400, 32);
+    std::vector<std::size_t> places;
+    for (std::size_t plane = 0; plane < 10; ++plane)
+        for (std::size_t row = 0; row < 400; ++row) places.push_back(plane * 13120 + row * 32);
+    repeat_last(planes, 6, 13120);
+    CHECK(is_by_engine(planes, 16, {places.begin(), places.begin() + 6 * 400}, 0));
+    planes = strided(16, 400, 32);
+    repeat_last(planes, 10, 13120);
+    CHECK_FALSE(is_by_engine(planes, 16, places, 0));
+    // 128 bytes: up to 25,000 rows, or 3250 if they begin on odd addresses.
+    for (const std::int64_t start : {0, 12, -4})
+        CHECK(is_by_engine(strided(128, 4000, 256), 128, steps(4000, 256), start));
+    const Layout layout = strided(128, 4000, 256);
+    const auto plan = backend.plan(layout);
+    Member odd(*plan, 128, steps(4000, 256), Direction::pack, 8, MemoryKind::pinned);
+    (void)kernel_of(backend, odd);
+}
+
+TEST_CASE("plans say how they move") {
+    FreshBackend backend;
+    const auto said = [&](const Layout &layout, uint64_t max_bytes = UINT64_MAX) {
+        return backend.plan(layout, 0, false, max_bytes)->describe();
+    };
+    CHECK(said(Layout()) == "nothing to move");
+    CHECK(said(block_of(100)) == "a copy: one block");
+    CHECK(said(strided(8, 10, 24)) == "pack_s_w8");
+    CHECK(said(matrix(40, 40, 4)) == "pack_ss_w4, transposed in tiles");
+    CHECK(said(strided(17, 200, 24)) == "pack_s_w1, unpacked in 3 stores");
+    CHECK(said(listed(8, {0, 24, 40, 88})) == "pack_b_w8, lists of 16 bytes");
+    CHECK(said(listed(8, {0, 24, 40, 88}), 0) ==
+          "pack_interpreter: a walk over 2 nodes for each run of bytes");
+}
+
+TEST_CASE("preparing fails with the load of a kernel") {
+    const Layout layout = matrix(40, 40, 4);
+    for (const Op op : {Op::replace, Op::sum}) {
+        int refused_loads = 0;
+        for (int nth = 1;; ++nth) {
+            FreshBackend backend;
+            const auto plan = backend.plan(layout, 40 * 40 * 4, true);
+            Job job;
+            job.plan = plan.get();
+            job.op = op;
+            job.elements = op == Op::sum ? &unsigned_ints : nullptr;
+            job.count = uint64_t{1} << 40; // for which one kernel does not do
+            Capture capture;
+            failing_call = nth;
+            const Status status = backend->prepare(capture.native(), job);
+            if (failing_call.exchange(0) > 0) {
+                CHECK(status.ok());
+                break;
+            }
+            if (refused_call.load() != std::string("gpuFuncGetAttributes")) continue;
+            ++refused_loads;
+            CHECK(status.code() == UCD_ERR__DEVICE);
+        }
+        CHECK(refused_loads > 5);
+    }
 }
 
 TEST_CASE("a copy of more words than positions is one launch for each half") {
@@ -282,14 +383,14 @@ namespace {
 
 template <Direction direction, unsigned width>
 void move_narrow_words() {
-    constexpr unsigned words = vector_bytes / width;
+    constexpr unsigned vectors = 3, words = vectors * vector_bytes / width;
     const std::size_t stride = 3 * width, row = 64;
     NestParams params{};
     // Four words in a row.
     params.level[0] = {make_divisor(4), static_cast<int32_t>(row / width)};
     params.level[1] = {make_divisor(1), 3};
     Rng rng(3);
-    DeviceBytes typed(row * words / 4), packed(3 * vector_bytes);
+    DeviceBytes typed(row * words / 4), packed((vectors + 2) * vector_bytes);
     typed.fill(rng);
     packed.fill(rng);
     params.typed = reinterpret_cast<std::uintptr_t>(typed.at(0));
@@ -300,7 +401,9 @@ void move_narrow_words() {
         char *const b = &packed_bytes[vector_bytes + i * width];
         direction == Direction::pack ? std::memcpy(b, a, width) : std::memcpy(a, b, width);
     }
-    move_narrow_vector<direction, width, LevelKind::strided, LevelKind::strided>(params, 0);
+    for (unsigned vector = 0; vector < vectors; ++vector)
+        move_narrow_vector<direction, width, LevelKind::strided, LevelKind::strided>(params,
+                                                                                     vector);
     CHECK(typed.get() == typed_bytes);
     CHECK(packed.get() == packed_bytes);
 }

@@ -83,6 +83,8 @@ TEST_CASE("divisors give the quotients of the hardware's division") {
             }
     for (const uint64_t d : divisors) {
         const Divisor made = make_divisor(d);
+        CHECK(made.shift < 32);
+        CHECK(make_wide_divisor(d).shift < 64);
         if (made.value <= 1) continue;
         // The smallest number that will do.
         CHECK(Wide{made.magic} * d >= Wide{1} << (32 + made.shift));
@@ -150,6 +152,12 @@ TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough")
     CHECK(plan.period == 17);
     CHECK(plan.stores == 3); // of 8, 8 and 1 bytes
     CHECK(plan.aligned_stores.size() == 3 * sizeof(AlignedStore));
+    // As long as there is memory for them.
+    const auto with_memory = [&](uint64_t bytes) {
+        return LayoutPlan(layout, layout.top().high, false, bytes, tuning).stores;
+    };
+    CHECK(with_memory(3 * sizeof(AlignedStore)) == 3);
+    CHECK(with_memory(3 * sizeof(AlignedStore) - 1) == 0);
     Tuning other = tuning;
     other.min_store_words = 6; // 17 bytes in 3 stores are less
     CHECK(plan_of(layout, other).aligned_stores.empty());
@@ -173,6 +181,7 @@ TEST_CASE("starts lead to the entry that holds a position") {
     const std::vector<uint64_t> first{0, 1, 50, 51, 200, 1000};
     for (const uint32_t granule : {0U, 3U, 6U}) {
         const std::vector<uint32_t> starts = starts_of(first, granule);
+        CHECK(starts.size() == ((first.back() + (1U << granule) - 1) >> granule) + 2);
         for (uint64_t position = 0; position < first.back(); ++position) {
             const uint32_t low = starts[position >> granule],
                            high = starts[(position >> granule) + 1];

@@ -14,7 +14,11 @@
 
 namespace ucd::hostgpu {
 
-gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
+std::atomic<int> plain_copy_calls{0};
+
+gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool captured) {
+    ++plain_copy_calls;
+    if (captured != is_being_captured(*stream)) return gpuErrorRefused;
     return copy_each(stream, copies);
 }
 

@@ -5,6 +5,7 @@
 #include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -31,6 +32,7 @@ bool is_failing_one(std::atomic<int> &knob) {
 std::atomic<int> failing_call{0}, live_streams{0}, live_events{0};
 
 std::atomic<const char *> refused_call{""};
+std::atomic<bool> slow_uploads{false};
 
 bool is_refused(const char *call) {
     // Of queries one behind the other, and what goes with each, the first few count: how many there
@@ -176,6 +178,10 @@ Graph end_capture(mock::Stream &stream) {
     Graph graph = std::move(*line->capture);
     line->capture.reset();
     return graph;
+}
+
+bool is_being_captured(mock::Stream &stream) {
+    return line_of(&stream)->capture.has_value();
 }
 
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what) {
@@ -334,7 +340,8 @@ gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
 
 gpuError_t gpuStreamIsCapturing(gpuStream_t stream, gpuStreamCaptureStatus *status) {
     if (is_refused()) return gpuErrorRefused;
-    *status = line_of(stream)->capture ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
+    *status =
+        is_being_captured(*stream) ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
     return gpuSuccess;
 }
 
@@ -400,8 +407,16 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
-        mock::write(to, from, bytes);
         uploads += bytes;
+        if (!slow_uploads) {
+            mock::write(to, from, bytes);
+            return gpuSuccess;
+        }
+        const auto *const first = static_cast<const char *>(from);
+        submit(stream, [to, read = std::vector<char>(first, first + bytes)] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            mock::write(to, read.data(), read.size());
+        });
         return gpuSuccess;
     }
     ++mock::counts.copies;
@@ -428,7 +443,8 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     const gpuExtent extent = copy->extent;
     const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
     for (const gpuPitchedPtr &side : {from, to})
-        if (side.pitch < extent.width || side.pitch > longest_pitch || side.ysize < extent.height)
+        if (side.pitch < extent.width || side.pitch > longest_pitch || side.xsize < extent.width ||
+            side.ysize < extent.height)
             return gpuErrorRefused;
     ++mock::counts.copies;
     submit(stream, [=] {

@@ -352,7 +352,7 @@ private:
     }
 
     static Peer enable_peer(int device, int other) {
-        int can = 0;
+        int can;
         if (gpuDeviceCanAccessPeer(&can, device, other) != gpuSuccess) {
             (void)gpuGetLastError();
             return Peer::unknown;

@@ -136,10 +136,9 @@ public:
 
     // `job` is one of the batch.
     Status launch(const Submission &to, const Job &job) {
-        const bool once = identity_ == 0 && to.mode == LaunchMode::now; // graphs are replayed
-        // performance only: how far searches in the table go
-        const TableUse expected = once ? TableUse::once : TableUse::again;
-        builder_->finish(expected);
+        // performance only: how far searches in the table go; graphs are replayed
+        const bool once = identity_ == 0 && to.mode == LaunchMode::now;
+        builder_->finish(once ? TableUse::once : TableUse::again);
         BatchUse use = std::move(use_), too_small; // which is copied from
         if (builder_->bytes() > use.capacity()) {
             too_small = std::move(use);
