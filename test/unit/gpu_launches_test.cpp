@@ -379,6 +379,40 @@ TEST_CASE("peers reach each other, in both directions; no other devices do") {
     }
 }
 
+TEST_CASE("whatever is done on a device fails if there is no such device") {
+    FreshBackend backend;
+    constexpr int no_device = mock::device_count;
+    const Layout layout = strided(8, 10, 16);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, steps(10, 16));
+    Rng rng(6);
+    member.set_up(rng);
+    mock::Stream stream(0);
+    const NativeStream native{no_device, &stream, nullptr};
+    const std::vector<Job> jobs{member.job};
+    CopyJob copy;
+    copy.from = {plan.get(), member.job.typed, 1};
+    copy.to = {plan.get(), member.job.packed, 1};
+    copy.length = 8;
+    std::unique_ptr<Event> done;
+    void *memory = nullptr;
+    DeviceBytes shared(64);
+    MemoryHandle handle;
+    REQUIRE(backend->export_memory(shared.at(0), 64, handle).ok());
+    const Status all[] = {backend->launch(no_device, jobs, done),
+                          backend->launch_in(native, jobs, nullptr),
+                          backend->prepare(native, member.job),
+                          backend->copy_layouts(no_device, copy, done),
+                          backend->copy(no_device, member.job.packed, member.job.typed, 8, done),
+                          backend->allocate(no_device, MemoryKind::device, 64, memory),
+                          backend->allocate(no_device, MemoryKind::pinned, 64, memory),
+                          backend->open_memory(no_device, handle, 64, memory)};
+    for (const Status &status : all) CHECK(status.code() == UCD_ERR__DEVICE);
+    CHECK(done == nullptr);
+    CHECK(memory == nullptr);
+    CHECK(mock::counts.live_opens == 0);
+}
+
 namespace {
 
 template <Direction direction, unsigned width>

@@ -95,7 +95,12 @@ Status enter(const NativeStream &native, gpuStream_t &stream) {
     return success;
 }
 
-Current::Current(int device) : pushed_(device != current_device) {
+Current::Current(int device) {
+    if (device < 0 || device >= mock::device_count) {
+        status = fail(UCD_ERR__DEVICE, "mock: there is no device %d", device);
+        return;
+    }
+    pushed_ = device != current_device;
     if (!pushed_) return;
     const ucdtest::SpareAllocations spared;
     pushed.push_back(current_device);
