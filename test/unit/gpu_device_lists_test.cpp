@@ -90,6 +90,22 @@ TEST_CASE("a launch waits for lists that are on their way, and no longer") {
     for (const Member &member : members) CHECK(member.is_right());
 }
 
+TEST_CASE("preparing waits for lists that are on their way") {
+    Rng rng(6);
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, as_places(some));
+    member.set_up(rng);
+    mock::Stream stream(0);
+    slow_uploads = true;
+    const Status prepared = backend->prepare({0, &stream, nullptr}, member.job);
+    slow_uploads = false;
+    REQUIRE(prepared.ok());
+    REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+    CHECK(member.is_right());
+}
+
 TEST_CASE("memory of lists that are gone is for others of its size, or of half of it") {
     FreshBackend backend;
     // The number of entries, of 4 bytes each.

@@ -175,6 +175,12 @@ TEST_CASE("displacements of 64 bits are counted in words") {
         CHECK(displacement_at<8>(list, i) == bytes[i] / 8);
         CHECK(displacement_at<16>(list, i) == bytes[i] / 16);
     }
+    // The same for children, as they are found by a level of the library's own.
+    ShapeLevel level;
+    level.kind = LevelKind::indexed_block;
+    list = nest_list(level, 4, list.displacements);
+    for (std::uint32_t i = 0; i < bytes.size(); ++i)
+        CHECK(displacement_of_child<4>(list, i) == bytes[i] / 4);
 }
 
 TEST_CASE("the engine is chosen by all rows, and by where they begin") {

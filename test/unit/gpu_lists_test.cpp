@@ -95,6 +95,22 @@ TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to
     CHECK(many.lists.size() < (100 + 101 + 100000 / 64 + 20) * sizeof(int32_t));
 }
 
+TEST_CASE("aligned stores pay if they have as many words as they are to have, or more") {
+    const auto stores = [](const Layout &layout, uint32_t min_words) {
+        Tuning other = tuning;
+        other.min_store_words = min_words;
+        return LayoutPlan(layout, layout.top().high, false, SIZE_MAX, other).stores;
+    };
+    // Of 4, 1, 2 and 1 bytes.
+    Layout layout = listed(4, {0, 5});
+    repeat_last(layout, 100, 16);
+    CHECK(stores(layout, 2) == 4);
+    CHECK(stores(layout, 3) == 0);
+    // Of one word and of two.
+    CHECK(stores(strided(6, 100, 8), 2) == 0);
+    CHECK(stores(strided(14, 100, 16), 2) == 3);
+}
+
 TEST_CASE("a caller's list below many levels is a nest, whatever small layout it lists") {
     static const int32_t indices[3] = {2, 0, 1};
     for (const NodeKind below : {NodeKind::block, NodeKind::strided, NodeKind::indexed_block}) {

@@ -137,8 +137,9 @@ public:
     // `job` is one of the batch.
     Status launch(const Submission &to, const Job &job) {
         // performance only: how far searches in the table go; graphs are replayed
-        const bool once = identity_ == 0 && to.mode == LaunchMode::now;
-        builder_->finish(once ? TableUse::once : TableUse::again);
+        const TableUse expected =
+            identity_ == 0 && to.mode == LaunchMode::now ? TableUse::once : TableUse::again;
+        builder_->finish(expected);
         BatchUse use = std::move(use_), too_small; // which is copied from
         if (builder_->bytes() > use.capacity()) {
             too_small = std::move(use);
