@@ -246,6 +246,23 @@ TEST_CASE(
     CHECK(tables_uploaded() == 0);
 }
 
+TEST_CASE("a graph uses a table that is known, once the plan is prepared") {
+    FreshBackend backend;
+    const Layout layout = strided(8, 5, 24);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, steps(5, 24));
+    const std::vector<Job> jobs(300, member.job);
+    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    Capture capture;
+    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).code() ==
+          UCD_ERR__NOT_SUPPORTED);
+    REQUIRE(backend->prepare(capture.native(), member.job).ok());
+    mock::counts.copies = 0;
+    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).ok());
+    CHECK(mock::counts.copies == 0);
+    CHECK(capture.end() == 1);
+}
+
 TEST_CASE("memory that a failed upload may still read is not written again") {
     Rng rng(5);
     int failed_uploads = 0;

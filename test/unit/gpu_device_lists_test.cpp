@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <string>
 #include <vector>
 
 using namespace ucd;
@@ -184,4 +185,25 @@ TEST_CASE("a graph uses lists that are there only if they stay there") {
     REQUIRE(backend->prepare(capture.native(), job).ok());
     CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
     CHECK(capture.end() == 2);
+}
+
+TEST_CASE("preparing makes ready for as many positions as there are, whatever the alignment") {
+    FreshBackend backend;
+    const Layout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
+    const auto plan = backend.plan(layout, 48, true);
+    Job job;
+    job.plan = plan.get();
+    job.count = max_positions / 16 - 1;
+    job.length = 16 * job.count;
+    Capture capture;
+    REQUIRE(backend->prepare(capture.native(), job).ok());
+    for (const std::uintptr_t odd : {0, 1}) {
+        job.typed = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
+        job.packed = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
+        (void)kernels_launched();
+        CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+        const std::vector<std::string> kernels = kernels_launched();
+        REQUIRE(kernels.size() == 1);
+        CHECK((kernels[0] == "pack_interpreter") == (odd == 1));
+    }
 }
