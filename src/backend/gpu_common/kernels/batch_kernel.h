@@ -49,8 +49,7 @@ public:
             const uint32_t last = vector + (max_batch_vectors_per_thread - 1) * warp_lanes;
             const bool whole = (vector > begin || m.head == 0) &&
                                (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
-            const bool at_once = s_.per_thread > 1 && i == 0; // performance only: or one by one
-            if (at_once && whole && m.layout.levels != levels_of_interpreter) {
+            if (s_.per_thread > 1 && i == 0 && whole && m.layout.levels != levels_of_interpreter) {
                 const uint32_t number = vector - begin;
                 if (m.layout.shift == 4) return move_several<16, 4>(m, number);
                 if (m.layout.shift == 3) {

@@ -136,10 +136,8 @@ public:
 
     // `job` is one of the batch.
     Status launch(const Submission &to, const Job &job) {
-        // performance only: how far searches in the table go; graphs are replayed
-        const TableUse expected =
-            identity_ == 0 && to.mode == LaunchMode::now ? TableUse::once : TableUse::again;
-        builder_->finish(expected);
+        const bool once = identity_ == 0 && to.mode == LaunchMode::now; // graphs are replayed
+        builder_->finish(once ? TableUse::once : TableUse::again);
         BatchUse use = std::move(use_), too_small; // which is copied from
         if (builder_->bytes() > use.capacity()) {
             too_small = std::move(use);
