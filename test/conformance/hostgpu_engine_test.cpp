@@ -63,6 +63,13 @@ RecipePtr blocks(std::intptr_t bytes) {
                           leaf(UCD_TYPE__BYTE));
 }
 
+// Of 64 bytes each.
+RecipePtr many_blocks(std::intptr_t count) {
+    Ints places;
+    for (std::intptr_t i = 0; i < count; ++i) places.push_back(128 * i + i % 3 * 8);
+    return hindexed_block(64, places, leaf(UCD_TYPE__BYTE));
+}
+
 // Lists of all kinds, whose blocks an engine copies one by one.
 void unpack_list_by_engine(Case &one) {
     Rng &rng = one.rng();
@@ -133,6 +140,9 @@ TEST_CASE("a user's figures, after a file that is none has failed the first move
     REQUIRE(launches(blocks(64), device1, pinned, true) == 1);
     REQUIRE(launches(blocks(64), device1, pinned, false) == 0);
     REQUIRE(launches(blocks(56), device1, pinned, false) == 1);
+    // So many that a range of them, which may end within blocks, is 4096 copies at most.
+    REQUIRE(launches(many_blocks(4094), device1, pinned, false) == 0);
+    REQUIRE(launches(many_blocks(4095), device1, pinned, false) == 1);
 
     run_cases("engines for lists", 60, unpack_list_by_engine);
 }

@@ -81,6 +81,15 @@ TEST_CASE("divisors give the quotients of the hardware's division") {
                     CHECK(divided(static_cast<uint32_t>(n), make_divisor(d)) == n / d);
                 CHECK(divided(n, make_wide_divisor(d)) == n / d);
             }
+    for (const uint64_t d : divisors) {
+        const Divisor made = make_divisor(d);
+        CHECK(made.shift < 32);
+        CHECK(make_wide_divisor(d).shift < 64);
+        if (made.value <= 1) continue;
+        // The smallest number that will do.
+        CHECK(Wide{made.magic} * d >= Wide{1} << (32 + made.shift));
+        CHECK(Wide{made.magic - 1} * d < Wide{1} << (32 + made.shift));
+    }
     for (const uint64_t d : {UINT64_MAX, uint64_t{1} << 63, (uint64_t{1} << 63) + 1})
         for (const uint64_t n : {uint64_t{0}, d - 1, d, UINT64_MAX})
             CHECK(divided(n, make_wide_divisor(d)) == n / d);
@@ -129,6 +138,11 @@ TEST_CASE("the rows of tiles are the level whose stride is the shortest") {
     CHECK_FALSE(plan_of(nest(8, {{16, 8}, {7, 128}})).matrix.found);
     CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, 32}})).matrix.found);
     CHECK(plan_of(nest(8, {{16, 8}, {16, 40}})).matrix.found);
+    // Strides have the same limits downwards.
+    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, -32}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, 8}, {16, -40}})).matrix.found);
+    CHECK(plan_of(nest(8, {{16, -16}, {16, 128}})).matrix.found);
+    CHECK_FALSE(plan_of(nest(8, {{16, -24}, {16, 128}})).matrix.found);
 }
 
 TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {
@@ -138,6 +152,12 @@ TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough")
     CHECK(plan.period == 17);
     CHECK(plan.stores == 3); // of 8, 8 and 1 bytes
     CHECK(plan.aligned_stores.size() == 3 * sizeof(AlignedStore));
+    // As long as there is memory for them.
+    const auto with_memory = [&](uint64_t bytes) {
+        return LayoutPlan(layout, layout.top().high, false, bytes, tuning).stores;
+    };
+    CHECK(with_memory(3 * sizeof(AlignedStore)) == 3);
+    CHECK(with_memory(3 * sizeof(AlignedStore) - 1) == 0);
     Tuning other = tuning;
     other.min_store_words = 6; // 17 bytes in 3 stores are less
     CHECK(plan_of(layout, other).aligned_stores.empty());
@@ -161,6 +181,7 @@ TEST_CASE("starts lead to the entry that holds a position") {
     const std::vector<uint64_t> first{0, 1, 50, 51, 200, 1000};
     for (const uint32_t granule : {0U, 3U, 6U}) {
         const std::vector<uint32_t> starts = starts_of(first, granule);
+        CHECK(starts.size() == ((first.back() + (1U << granule) - 1) >> granule) + 2);
         for (uint64_t position = 0; position < first.back(); ++position) {
             const uint32_t low = starts[position >> granule],
                            high = starts[(position >> granule) + 1];

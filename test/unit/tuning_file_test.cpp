@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -69,6 +70,14 @@ TEST_CASE("a tuning file: the figures of a device's section") {
     expected.from_host.list_block = 262144;
     expected.from_host.per_row = 3;
     REQUIRE(text_of(engines) == text_of(expected));
+
+    // The largest number that is allowed; one of which more digits stand behind the text.
+    engines = before;
+    REQUIRE(apply_tuning("[d]\nto_host.earlier = 1e18", "f", "d", engines).ok());
+    REQUIRE(engines.to_host.earlier == 1e18);
+    const std::string_view longer = "[d]\nto_host.per_row = 255";
+    REQUIRE(apply_tuning(longer.substr(0, longer.size() - 1), "f", "d", engines).ok());
+    REQUIRE(engines.to_host.per_row == 25);
 
     engines = before;
     REQUIRE(apply_tuning(text, "f", "NVIDIA", engines).ok());

@@ -246,6 +246,8 @@ class Finder:
         what = node.named_child(0)
         if what.type not in {'call_expression', 'assignment_expression', 'update_expression'}:
             return
+        if node.parent.parent.type == 'switch_statement':
+            return  # a macro that is a case: what stands before its label never runs
         place = self.wrapped(node, f'{{ if (!::ucd_planted::chosen({number})) ', ' }')
         place.plant('statement', self.words(node), '')
 

@@ -5,8 +5,11 @@
 #include "support/fake_device/fake_driver.h"
 
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,7 @@ struct Graph {
 
 void begin_capture(mock::Stream &stream);
 Graph end_capture(mock::Stream &stream);
+bool is_being_captured(mock::Stream &stream);
 // For as long as the graph that the stream is being captured into.
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what);
 void replay(const Graph &graph, mock::Stream &stream);
@@ -35,6 +39,10 @@ extern std::atomic<int> failing_call;
 // The name of the last one that failed so.
 extern std::atomic<const char *> refused_call;
 
+// Uploads of lists arrive in their stream's time, which is some milliseconds later, and not at
+// once.
+extern std::atomic<bool> slow_uploads;
+
 // What the runtime has given out and not got back.
 extern std::atomic<int> live_streams, live_events;
 
@@ -43,6 +51,16 @@ std::size_t uploaded_bytes();
 
 // The kernels that have been launched since the last call.
 std::vector<std::string> kernels_launched();
+
+// What they were given, since the last call; of the last few of them, in their order.
+inline constexpr std::size_t max_parameters_kept = 16;
+std::deque<std::vector<char>> parameters_launched();
+
+// How often several plain copies, or one, have been handed over together.
+extern std::atomic<int> plain_copy_calls;
+
+// The kernels that have been loaded without a launch, since the last call.
+std::set<std::string> kernels_loaded();
 
 // Of each device.
 inline constexpr int processors = 3;

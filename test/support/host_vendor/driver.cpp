@@ -14,7 +14,11 @@
 
 namespace ucd::hostgpu {
 
-gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
+std::atomic<int> plain_copy_calls{0};
+
+gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool captured) {
+    ++plain_copy_calls;
+    if (captured != is_being_captured(*stream)) return gpuErrorRefused;
     return copy_each(stream, copies);
 }
 
@@ -91,7 +95,12 @@ Status enter(const NativeStream &native, gpuStream_t &stream) {
     return success;
 }
 
-Current::Current(int device) : pushed_(device != current_device) {
+Current::Current(int device) {
+    if (device < 0 || device >= mock::device_count) {
+        status = fail(UCD_ERR__DEVICE, "mock: there is no device %d", device);
+        return;
+    }
+    pushed_ = device != current_device;
     if (!pushed_) return;
     const ucdtest::SpareAllocations spared;
     pushed.push_back(current_device);

@@ -5,10 +5,13 @@
 #include "support/fake_device/fake_driver.h"
 #include "support/spared_allocations.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -29,6 +32,7 @@ bool is_failing_one(std::atomic<int> &knob) {
 std::atomic<int> failing_call{0}, live_streams{0}, live_events{0};
 
 std::atomic<const char *> refused_call{""};
+std::atomic<bool> slow_uploads{false};
 
 bool is_refused(const char *call) {
     // Of queries one behind the other, and what goes with each, the first few count: how many there
@@ -77,6 +81,8 @@ std::atomic<std::size_t> uploads{0};
 struct Launched {
     std::mutex mutex;
     std::vector<std::string> kernels;
+    std::deque<std::vector<char>> parameters;
+    std::set<std::string> loaded;
     std::vector<std::size_t> stored; // by block
 };
 Launched launched;
@@ -174,6 +180,10 @@ Graph end_capture(mock::Stream &stream) {
     return graph;
 }
 
+bool is_being_captured(mock::Stream &stream) {
+    return line_of(&stream)->capture.has_value();
+}
+
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what) {
     line_of(&stream)->capture->kept.push_back(std::move(what));
 }
@@ -196,6 +206,16 @@ std::vector<std::string> kernels_launched() {
     return std::exchange(launched.kernels, {});
 }
 
+std::deque<std::vector<char>> parameters_launched() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.parameters, {});
+}
+
+std::set<std::string> kernels_loaded() {
+    const std::lock_guard lock(launched.mutex);
+    return std::exchange(launched.loaded, {});
+}
+
 namespace {
 
 void note_block() {
@@ -203,10 +223,19 @@ void note_block() {
     launched.stored.push_back(std::exchange(stored_bytes, 0));
 }
 
-void note_kernel(const char *name) {
+void note_kernel(const Kernel &kernel, const void *params) {
     const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(launched.mutex);
-    launched.kernels.emplace_back(name);
+    launched.kernels.emplace_back(kernel.name);
+    const auto *const bytes = static_cast<const char *>(params);
+    launched.parameters.emplace_back(bytes, bytes + kernel.param_bytes);
+    if (launched.parameters.size() > max_parameters_kept) launched.parameters.pop_front();
+}
+
+void note_loaded(const Kernel &kernel) {
+    const ucdtest::SpareAllocations spared;
+    const std::lock_guard lock(launched.mutex);
+    launched.loaded.emplace(kernel.name);
 }
 
 } // namespace
@@ -311,7 +340,8 @@ gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event) {
 
 gpuError_t gpuStreamIsCapturing(gpuStream_t stream, gpuStreamCaptureStatus *status) {
     if (is_refused()) return gpuErrorRefused;
-    *status = line_of(stream)->capture ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
+    *status =
+        is_being_captured(*stream) ? gpuStreamCaptureStatusActive : gpuStreamCaptureStatusNone;
     return gpuSuccess;
 }
 
@@ -377,8 +407,16 @@ gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemc
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
-        mock::write(to, from, bytes);
         uploads += bytes;
+        if (!slow_uploads) {
+            mock::write(to, from, bytes);
+            return gpuSuccess;
+        }
+        const auto *const first = static_cast<const char *>(from);
+        submit(stream, [to, read = std::vector<char>(first, first + bytes)] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            mock::write(to, read.data(), read.size());
+        });
         return gpuSuccess;
     }
     ++mock::counts.copies;
@@ -405,7 +443,8 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     const gpuExtent extent = copy->extent;
     const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
     for (const gpuPitchedPtr &side : {from, to})
-        if (side.pitch < extent.width || side.pitch > longest_pitch || side.ysize < extent.height)
+        if (side.pitch < extent.width || side.pitch > longest_pitch || side.xsize < extent.width ||
+            side.ysize < extent.height)
             return gpuErrorRefused;
     ++mock::counts.copies;
     submit(stream, [=] {
@@ -427,7 +466,7 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
     const ucdtest::SpareAllocations spared;
     ++mock::counts.jobs;
     const auto &kernel = *static_cast<const Kernel *>(handle);
-    ucd::hostgpu::note_kernel(kernel.name);
+    ucd::hostgpu::note_kernel(kernel, arguments[0]);
     struct alignas(16) Chunk {
         char bytes[16];
     };
@@ -443,7 +482,8 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
     return gpuSuccess;
 }
 
-gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *) {
+gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *, const void *handle) {
     if (is_refused()) return gpuErrorRefused;
+    ucd::hostgpu::note_loaded(*static_cast<const Kernel *>(handle));
     return gpuSuccess;
 }

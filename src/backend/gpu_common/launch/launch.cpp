@@ -39,9 +39,8 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
     if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
         return max_per_thread<vector_bytes / 2, 1>;
     // performance only: the same
-    const bool several = launch.word == vector_bytes &&
-                         (by_bus || listed || launch.job.length <= tuning.cached_bytes);
-    return several ? max_per_thread<vector_bytes, 1> : 1;
+    const bool pays = by_bus || listed || launch.job.length <= tuning.cached_bytes;
+    return launch.word == vector_bytes && pays ? max_per_thread<vector_bytes, 1> : 1;
 }
 
 Status launch_nest(const LaunchContext &launch) {

@@ -89,12 +89,11 @@ bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_
     for (const Strides *side : {&a, &b})
         for (const Strides::Level &level : side->levels) sizes.push_back(level.each);
     std::sort(sizes.begin(), sizes.end());
+    const uint64_t *const end = std::unique(sizes.begin(), sizes.end());
     nest = {.block = sizes[0], .levels = {}};
-    for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
-        if (sizes[i] == sizes[i + 1]) continue;
-        if (sizes[i + 1] % sizes[i] != 0) return false;
-        nest.levels.push_back(
-            {sizes[i + 1] / sizes[i], a.stride_of(sizes[i]), b.stride_of(sizes[i])});
+    for (const uint64_t *size = sizes.begin(); size + 1 != end; ++size) {
+        if (size[1] % size[0] != 0) return false;
+        nest.levels.push_back({size[1] / size[0], a.stride_of(size[0]), b.stride_of(size[0])});
     }
     merge_levels(nest);
     return true;

@@ -56,8 +56,7 @@ LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, c
 void LayoutPlan::list_aligned_stores(uint64_t max_bytes, const Tuning &tuning) {
     if (word >= max_store_bytes / tuning.min_store_words) return;
     const AlignedStoreList list = aligned_stores_of(layout, top_, shape);
-    if (list.period == 0 || list.stores.size() * word * tuning.min_store_words > list.period)
-        return;
+    if (list.stores.size() * word * tuning.min_store_words > list.period) return;
     if (list.stores.size() * sizeof list.stores[0] > max_bytes) return;
     levels_around_stores = list.levels;
     period = list.period;

@@ -25,7 +25,9 @@ public:
     template <class T, class Entry>
     uint64_t make(std::size_t count, Entry entry) {
         const uint64_t at = (bytes_.size() + 15) / 16 * 16;
-        if (const std::size_t end = at + count * sizeof(T); end > bytes_.capacity()) {
+        const std::size_t end = at + count * sizeof(T);
+        // performance only: all memory at once, and in large pages
+        if (end > bytes_.capacity()) {
             bytes_.reserve(end);
             prefer_huge_pages(bytes_.data(), end);
         }

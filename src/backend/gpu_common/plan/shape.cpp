@@ -289,17 +289,14 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     return p;
 }
 
-uint64_t magnitude(int64_t n) {
-    return n < 0 ? ~static_cast<uint64_t>(n) + 1 : static_cast<uint64_t>(n);
-}
-
+// A number and its negative have the same lowest bit, and no other matters.
 uint64_t bits_of(const Layout &layout, const Node &n) {
     if (n.kind == NodeKind::block) return n.bytes;
-    if (n.kind == NodeKind::by_reference) return magnitude(layout.index_lists[n.table].unit);
-    uint64_t bits =
-        n.kind == NodeKind::strided || n.kind == NodeKind::indexed ? magnitude(n.stride) : 0;
+    if (n.kind == NodeKind::by_reference)
+        return static_cast<uint64_t>(layout.index_lists[n.table].unit);
+    const bool steps = n.kind == NodeKind::strided || n.kind == NodeKind::indexed;
+    uint64_t bits = steps ? static_cast<uint64_t>(n.stride) : 0;
     if (n.kind != NodeKind::strided)
-        // A number and its negative have the same lowest bit, and no other matters.
         for (const int64_t d : layout.tables[n.table].displs) bits |= static_cast<uint64_t>(d);
     return bits;
 }

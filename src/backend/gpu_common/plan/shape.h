@@ -9,6 +9,7 @@
 #include "params/nest.h"
 #include "plan/list_builder.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,9 +34,8 @@ struct Shape {
 
 // Whether a level has a list, its own or a caller's.
 inline bool is_listed(const Shape &shape) {
-    for (unsigned k = 0; k < shape.levels; ++k)
-        if (shape.level[k].kind != LevelKind::strided) return true;
-    return false;
+    return std::any_of(shape.level, shape.level + shape.levels,
+                       [](const ShapeLevel &level) { return level.kind != LevelKind::strided; });
 }
 
 // Whether the list of a level is a caller's.

@@ -9,11 +9,10 @@ namespace ucd::UCD_GPU {
 
 Status Device::open(int index, std::unique_ptr<Device> &device) {
     std::unique_ptr<Device> made(new Device(index));
-    int processors = 0;
+    int processors = 0, lowest = 0;
     UCD_TRY(check(gpuDeviceGetAttribute(&processors, gpuDevAttrMultiProcessorCount, index),
                   "asking for the processors"));
     made->processors_ = static_cast<uint32_t>(processors);
-    int lowest = 0;
     // Packs are short, and their latency matters: they get the highest priority.
     UCD_TRY(
         check(gpuDeviceGetStreamPriorityRange(&lowest, &made->priority_), "asking for priorities"));

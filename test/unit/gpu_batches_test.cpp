@@ -1,0 +1,323 @@
+// Lists of jobs as GPU backends get them: what becomes one launch, whose failures are told, and
+// what tables take of memory.
+#include "kernels/batch_kernels.h"
+#include "launch/batch_table_builder.h"
+
+#include "unit/gpu_members.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::hostgpu;
+using namespace ucdtest;
+
+namespace {
+
+const Elements unsigned_ints{Element::uint32, {}, 0};
+
+std::vector<Job> jobs_of(const std::list<Member> &members) {
+    std::vector<Job> jobs;
+    for (const Member &member : members) jobs.push_back(member.job);
+    return jobs;
+}
+
+// Makes jobs that differ in their addresses only, and counts how often it makes each.
+class CountingMaker final : public JobMaker {
+public:
+    explicit CountingMaker(std::vector<Job> jobs) : jobs_(std::move(jobs)), made(jobs_.size()) {}
+
+    std::size_t members() const override { return jobs_.size(); }
+    Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
+                std::size_t &count) override {
+        count = 0;
+        for (; first < jobs_.size() && count < at.size(); ++first) {
+            const Job &next = jobs_[first];
+            if (count > 0 && next.length != job.length) break;
+            job = next;
+            at[count++] = {next.typed, next.packed};
+            ++made[first];
+        }
+        return success;
+    }
+    unsigned divide() override { return 1; }
+    JobMaker &part(unsigned) override { return *this; }
+    void unite() override {}
+
+private:
+    std::vector<Job> jobs_;
+
+public:
+    std::vector<int> made;
+};
+
+char *nowhere(std::size_t number) {
+    return reinterpret_cast<char *>(std::uintptr_t{1} << 20 | number << 40);
+}
+
+} // namespace
+
+TEST_CASE("a list of all kinds of jobs is a launch for each kind, and each failure is told") {
+    Rng rng(1);
+    for (int nth = 1; nth <= 9; ++nth) {
+        FreshBackend backend;
+        const Layout layout = strided(4, 40, 12), block = block_of(100);
+        const auto plan = backend.plan(layout), block_plan = backend.plan(block);
+        std::list<Member> members;
+        for (int i = 0; i < 3; ++i) members.emplace_back(*plan, 4, steps(40, 12));
+        for (int i = 0; i < 2; ++i)
+            members.emplace_back(*plan, 4, steps(40, 12), Direction::unpack);
+        members.emplace_back(*plan, 4, steps(40, 12)).job.limits.engine = Engine::dma;
+        for (int i = 0; i < 2; ++i)
+            members.emplace_back(*block_plan, 100, steps(1, 100)).job.limits.engine = Engine::dma;
+        for (int i = 0; i < 3; ++i) {
+            Job &job = members.emplace_back(*plan, 4, steps(40, 12)).job;
+            job.op = Op::sum;
+            job.elements = &unsigned_ints;
+        }
+        for (Member &member : members) member.set_up(rng);
+        (void)kernels_launched();
+        std::vector<Job> jobs = jobs_of(members);
+        rng.shuffle(jobs);
+        mock::knobs.failing_launch = nth;
+        plain_copy_calls = 0;
+        const Status status = backend.run(jobs);
+        INFO("launch or copy " << nth);
+        if (mock::knobs.failing_launch == 0) {
+            CHECK(status.code() == UCD_ERR__DEVICE);
+            continue;
+        }
+        // The table of the reductions, and what an engine copies: rows, and two blocks.
+        CHECK(nth == 8);
+        CHECK(status.ok());
+        CHECK(kernels_launched().size() == 3);
+        CHECK(mock::counts.copies == 4);
+        CHECK(plain_copy_calls == 1);
+        for (const Member &member : members) CHECK(member.is_right());
+        return;
+    }
+    FAIL("no end");
+}
+
+TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
+    FreshBackend backend;
+    // Vectors of 2^31 - 32 bytes, of which eight are all that a launch takes; these are not run.
+    const Layout layout = strided(8, 4, 16);
+    const auto plan = backend.plan(layout, 64, true);
+    std::vector<Job> jobs(16);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        jobs[i].plan = plan.get();
+        jobs[i].typed = nowhere(i);
+        jobs[i].packed = nowhere(i + 100);
+        jobs[i].count = uint64_t{1} << 26;
+        jobs[i].length = max_positions - 32;
+    }
+    Capture capture;
+    REQUIRE(backend->prepare(capture.native(), jobs[0]).ok());
+    (void)parameters_launched();
+    REQUIRE(backend->launch_in(capture.native(), jobs, nullptr).ok());
+    CHECK(capture.end() == 2);
+    for (const std::vector<char> &bytes : parameters_launched()) {
+        REQUIRE(bytes.size() == sizeof(SmallBatchParams));
+        BatchSections sections;
+        std::memcpy(&sections, bytes.data(), sizeof sections);
+        CHECK(sections.vectors == 8 * (max_positions - 32) / vector_bytes);
+    }
+}
+
+TEST_CASE("jobs that a maker makes are made once, if they fit a table") {
+    Rng rng(2);
+    FreshBackend backend;
+    const Layout layout = strided(8, 5, 24);
+    const auto plan = backend.plan(layout);
+    std::list<Member> members;
+    for (int i = 0; i < 300; ++i) {
+        members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
+        if (i % 70 == 0) members.back().restrict(1, 4), members.back().set_up(rng);
+    }
+    CountingMaker maker(jobs_of(members));
+    (void)kernels_launched();
+    REQUIRE(backend.run(JobList(maker)).ok());
+    CHECK(kernels_launched() == std::vector<std::string>{"pack_batch"});
+    CHECK(std::count(maker.made.begin(), maker.made.end(), 1) == 300);
+    for (const Member &member : members) REQUIRE(member.is_right());
+    // Few travel with the launch.
+    std::vector<Job> few = jobs_of(members);
+    few.resize(20);
+    CountingMaker few_made(few);
+    mock::counts.copies = 0;
+    REQUIRE(backend.run(JobList(few_made)).ok());
+    CHECK(kernels_launched() == std::vector<std::string>{"pack_small_batch"});
+    CHECK(mock::counts.copies == 0);
+}
+
+TEST_CASE("a batch of blocks needs no lists") {
+    Rng rng(7);
+    FreshBackend backend;
+    const Layout layout = block_of(100);
+    const auto plan = backend.plan(layout);
+    std::list<Member> members;
+    for (std::size_t i = 0; i < 150; ++i)
+        members.emplace_back(*plan, 100, steps(1, 100), Direction::unpack, i % 5).set_up(rng);
+    (void)uploaded_bytes();
+    REQUIRE(backend.run(jobs_of(members)).ok());
+    CHECK(uploaded_bytes() == 0);
+    for (const Member &member : members) REQUIRE(member.is_right());
+}
+
+// It has no memory, so that its own launch fails at once.
+TEST_CASE("a job with more bytes than positions is a launch beside the others") {
+    Rng rng(3);
+    for (const bool most : {false, true}) {
+        FreshBackend backend;
+        const Layout layout = strided(8, 5, 24), large = strided(8, 4, 16);
+        const auto plan = backend.plan(layout), large_plan = backend.plan(large, 64, true);
+        std::list<Member> members;
+        for (int i = 0; i < 200; ++i) members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
+        std::vector<Job> jobs = jobs_of(members);
+        Job &job = *jobs.insert(jobs.begin() + 90, Job());
+        job.plan = large_plan.get();
+        job.typed = nowhere(1);
+        job.packed = nowhere(2);
+        job.count = uint64_t{1} << 27;
+        job.length = max_positions - (most ? 0 : 16);
+        CountingMaker maker(jobs);
+        (void)kernels_launched();
+        CHECK(backend.run(JobList(maker)).code() == UCD_ERR__DEVICE);
+        const std::vector<std::string> kernels = kernels_launched();
+        REQUIRE(kernels.size() == (most ? 2 : 1));
+        CHECK(kernels.back() == "pack_batch");
+        if (most)
+            for (const Member &member : members) REQUIRE(member.is_right());
+    }
+}
+
+TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
+    FreshBackend backend;
+    const Layout layout = strided(16, 31, 32);
+    const auto plan = backend.plan(layout);
+    Rng rng(4);
+    Member member(*plan, 16, steps(31, 32));
+    member.set_up(rng);
+    const std::vector<Job> jobs(1300, member.job); // the same, again and again
+    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    CHECK(member.is_right());
+    CHECK(mock::counts.allocations == 2); // on the device, and in pinned memory
+    // Known by its identity.
+    mock::counts.copies = 0;
+    member.set_up(rng);
+    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    CHECK(member.is_right());
+    CHECK(mock::counts.copies == 0);
+}
+
+TEST_CASE(
+    "a table that is known is used as long as the lists that it refers to stay where they are") {
+    Rng rng(6);
+    FreshBackend backend;
+    const Layout layout = listed(8, {0, 24, 40, 88}), other_layout = listed(8, {0, 16, 64, 80});
+    const auto plan = backend.plan(layout), other_plan = backend.plan(other_layout);
+    std::list<Member> members;
+    for (int i = 0; i < 150; ++i)
+        members.emplace_back(*plan, 8, std::vector<std::size_t>{0, 24, 40, 88});
+    Member other(*other_plan, 8, {0, 16, 64, 80});
+    const std::vector<Job> jobs = jobs_of(members);
+    const auto tables_uploaded = [&] {
+        for (Member &member : members) member.set_up(rng);
+        mock::counts.copies = 0;
+        REQUIRE(backend.run(JobList(jobs, 7)).ok());
+        for (const Member &member : members) REQUIRE(member.is_right());
+        return mock::counts.copies.load();
+    };
+    CHECK(tables_uploaded() == 1);
+    for (int time = 0; time < 3; ++time) CHECK(tables_uploaded() == 0);
+    // Another plan's lists take the place of theirs, which come elsewhere the next time.
+    other.set_up(rng);
+    mock::knobs.out_of_memory = true;
+    REQUIRE(backend.run(std::vector<Job>{other.job}).ok());
+    CHECK(other.is_right());
+    mock::knobs.out_of_memory = false;
+    CHECK(tables_uploaded() == 1);
+    CHECK(tables_uploaded() == 0);
+}
+
+TEST_CASE("a graph uses a table that is known, once the plan is prepared") {
+    FreshBackend backend;
+    const Layout layout = strided(8, 5, 24);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, steps(5, 24));
+    const std::vector<Job> jobs(300, member.job);
+    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    Capture capture;
+    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).code() ==
+          UCD_ERR__NOT_SUPPORTED);
+    REQUIRE(backend->prepare(capture.native(), member.job).ok());
+    mock::counts.copies = 0;
+    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).ok());
+    CHECK(mock::counts.copies == 0);
+    CHECK(capture.end() == 1);
+}
+
+TEST_CASE("memory that a failed upload may still read is not written again") {
+    Rng rng(5);
+    int failed_uploads = 0;
+    for (int nth = 1;; ++nth) {
+        FreshBackend backend;
+        const Layout layout = strided(8, 5, 24);
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, steps(5, 24));
+        const std::vector<Job> jobs(300, member.job);
+        mock::knobs.failing_handle = nth;
+        const Status first = backend.run(jobs);
+        if (mock::knobs.failing_handle.exchange(0) > 0) {
+            CHECK(first.ok());
+            break;
+        }
+        CHECK(first.code() == UCD_ERR__DEVICE);
+        const bool had_begun = mock::counts.copies > 0;
+        failed_uploads += had_begun;
+        const int before = mock::counts.allocations;
+        member.set_up(rng);
+        REQUIRE(backend.run(jobs).ok());
+        CHECK(member.is_right());
+        if (had_begun) CHECK(mock::counts.allocations == before + 2);
+    }
+    CHECK(failed_uploads > 0);
+}
+
+TEST_CASE("a table has as much as it says for each member, and about four starts to one") {
+    FreshBackend backend;
+    const Layout layout = strided(8, 128, 16);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, steps(128, 16));
+    for (const std::size_t members : {1, 2, 3, 4, 100, 1000}) {
+        std::vector<char> memory(100 * members + 10000);
+        // Of a member's 64 vectors, or of one.
+        for (const std::size_t length : {std::size_t{1024}, std::size_t{16}})
+            for (const TableUse use : {TableUse::once, TableUse::again}) {
+                std::unique_ptr<Device> device;
+                REQUIRE(Device::open(0, device).ok());
+                LaunchNeeds needs;
+                const Submission to{*device, nullptr, LaunchMode::now, needs};
+                BatchTableBuilder builder;
+                builder.begin(members, {memory.data(), memory.size()});
+                CHECK(builder.bytes() == BatchTableBuilder::bytes_of_members(members));
+                member.job.length = length;
+                const JobAddresses at{member.job.typed, member.job.packed};
+                for (std::size_t i = 0; i < members; ++i)
+                    REQUIRE(builder.add(to, member.job, {&at, 1}).ok());
+                builder.finish(use);
+                const BatchSections &sections = builder.sections();
+                CHECK(sections.vectors == members * length / vector_bytes);
+                CHECK(sections.granule < 31); // kernels shift by it
+                if (length == 1024) CHECK(sections.granule == (use == TableUse::once ? 7 : 4));
+                if (length == 16) CHECK(sections.granule == (use == TableUse::once ? 1 : 0));
+                CHECK(builder.bytes() <= memory.size());
+            }
+    }
+}

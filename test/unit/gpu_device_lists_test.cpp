@@ -1,0 +1,209 @@
+// The lists of plans in the memory of a GPU backend's devices: who may use them, what takes their
+// place, and what failures leave behind.
+#include "plan/job_range.h"
+
+#include "unit/gpu_members.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::gpu;
+using namespace ucd::hostgpu;
+using namespace ucdtest;
+
+namespace {
+
+const std::vector<std::int64_t> some{0, 24, 40, 88}, others{0, 16, 64, 80};
+
+std::vector<std::size_t> as_places(const std::vector<std::int64_t> &displacements) {
+    return {displacements.begin(), displacements.end()};
+}
+
+} // namespace
+
+TEST_CASE("memory for lists whose upload failed is used for the next one") {
+    Rng rng(1);
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, as_places(some));
+    member.set_up(rng);
+    const std::vector<Job> jobs{member.job};
+    mock::knobs.failing_allocation = 1;
+    CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+    mock::knobs.failing_launch = 1; // the upload
+    CHECK(backend.run(jobs).code() == UCD_ERR__DEVICE);
+    CHECK(mock::counts.allocations == 1);
+    REQUIRE(backend.run(jobs).ok());
+    CHECK(mock::counts.allocations == 1);
+    CHECK(member.is_right());
+}
+
+TEST_CASE("lists that are in use, or that a graph may use, make no way for others") {
+    Rng rng(2);
+    FreshBackend backend;
+    const Layout layout = listed(8, some), other_layout = listed(8, others);
+    const auto plan = backend.plan(layout), other_plan = backend.plan(other_layout);
+    Member member(*plan, 8, as_places(some)), other(*other_plan, 8, as_places(others));
+    member.set_up(rng);
+    other.set_up(rng);
+    const std::vector<Job> jobs{member.job}, other_jobs{other.job};
+    mock::hold();
+    std::unique_ptr<Event> done;
+    const Status started = backend->launch(0, jobs, done);
+    mock::knobs.out_of_memory = true;
+    std::vector<int> codes;
+    for (int time = 0; time < 3; ++time) codes.push_back(backend.run(other_jobs).code());
+    mock::let_go();
+    REQUIRE(started.ok());
+    REQUIRE(FreshBackend::wait(done).ok());
+    done.reset();
+    CHECK(codes == std::vector<int>(3, UCD_ERR__OUT_OF_MEM));
+    CHECK(member.is_right());
+    // Now they are not in use.
+    REQUIRE(backend.run(other_jobs).ok());
+    CHECK(other.is_right());
+    Capture capture;
+    REQUIRE(backend->prepare(capture.native(), other.job).ok());
+    for (int time = 0; time < 3; ++time) CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+}
+
+TEST_CASE("a launch waits for lists that are on their way, and no longer") {
+    Rng rng(3);
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout);
+    std::list<Member> members;
+    std::vector<std::unique_ptr<Event>> done(20);
+    slow_uploads = true;
+    for (std::unique_ptr<Event> &each : done) {
+        Member &member = members.emplace_back(*plan, 8, as_places(some));
+        member.set_up(rng);
+        REQUIRE(backend->launch(0, std::vector<Job>{member.job}, each).ok());
+    }
+    slow_uploads = false;
+    for (const std::unique_ptr<Event> &each : done) REQUIRE(FreshBackend::wait(each).ok());
+    for (const Member &member : members) CHECK(member.is_right());
+}
+
+TEST_CASE("preparing waits for lists that are on their way") {
+    Rng rng(6);
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, as_places(some));
+    member.set_up(rng);
+    mock::Stream stream(0);
+    slow_uploads = true;
+    const Status prepared = backend->prepare({0, &stream, nullptr}, member.job);
+    slow_uploads = false;
+    REQUIRE(prepared.ok());
+    REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+    CHECK(member.is_right());
+}
+
+TEST_CASE("memory of lists that are gone is for others of its size, or of half of it") {
+    FreshBackend backend;
+    // The number of entries, of 4 bytes each.
+    const auto use_list = [&](std::int64_t entries) {
+        std::vector<std::int64_t> displacements;
+        for (std::int64_t i = 0; i < entries; ++i) displacements.push_back(24 * i + i % 2 * 8);
+        const Layout layout = listed(8, displacements);
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, as_places(displacements));
+        Rng rng(4);
+        member.set_up(rng);
+        mock::counts.allocations = 0;
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        return mock::counts.allocations.load();
+    };
+    CHECK(use_list(128) == 1); // 512 bytes
+    CHECK(use_list(100) == 0);
+    CHECK(use_list(129) == 1); // 1024
+    CHECK(use_list(256) == 0);
+    CHECK(use_list(512) == 1); // 2048
+    CHECK(use_list(257) == 0); // of 1536, in them
+    CHECK(use_list(513) == 1);
+}
+
+TEST_CASE("memory of twice the size is used, and more is not") {
+    for (const bool twice : {true, false}) {
+        FreshBackend backend;
+        const Layout large_layout = listed(8, [&] {
+            std::vector<std::int64_t> displacements;
+            for (std::int64_t i = 0; i < (twice ? 256 : 384); ++i)
+                displacements.push_back(24 * i + i % 2 * 8);
+            return displacements;
+        }());
+        const Layout layout = listed(8, some);
+        {
+            const auto plan = backend.plan(large_layout);
+            Capture capture;
+            Job job;
+            job.plan = plan.get();
+            job.count = 1;
+            REQUIRE(backend->prepare(capture.native(), job).ok());
+        }
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, as_places(some));
+        Rng rng(5);
+        member.set_up(rng);
+        mock::counts.allocations = 0;
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        CHECK(mock::counts.allocations == (twice ? 0 : 1));
+    }
+}
+
+// Prepared for one repetition, which a nest moves; so many need the lists of another kernel. They
+// have no memory, so that their own launch fails at once.
+TEST_CASE("a graph uses lists that are there only if they stay there") {
+    FreshBackend backend;
+    const Layout layout = listed(8, some);
+    const auto plan = backend.plan(layout, 96, true);
+    Job job;
+    job.plan = plan.get();
+    job.typed = reinterpret_cast<char *>(std::uintptr_t{1} << 44);
+    job.packed = reinterpret_cast<char *>(std::uintptr_t{1} << 45);
+    job.count = 1;
+    job.length = 32;
+    Capture capture;
+    REQUIRE(backend->prepare(capture.native(), job).ok());
+    REQUIRE(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+    job.count = max_positions;
+    job.length = 32 * max_positions;
+    for (int time = 0; time < 3; ++time)
+        CHECK(backend.run(std::vector<Job>{job}).code() == UCD_ERR__DEVICE);
+    CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).code() ==
+          UCD_ERR__NOT_SUPPORTED);
+    REQUIRE(backend->prepare(capture.native(), job).ok());
+    CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+    CHECK(capture.end() == 2);
+}
+
+TEST_CASE("preparing makes ready for as many positions as there are, whatever the alignment") {
+    FreshBackend backend;
+    const Layout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
+    const auto plan = backend.plan(layout, 48, true);
+    Job job;
+    job.plan = plan.get();
+    job.count = max_positions / 16 - 1;
+    job.length = 16 * job.count;
+    Capture capture;
+    REQUIRE(backend->prepare(capture.native(), job).ok());
+    for (const std::uintptr_t odd : {0, 1}) {
+        job.typed = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
+        job.packed = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
+        (void)kernels_launched();
+        CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+        const std::vector<std::string> kernels = kernels_launched();
+        REQUIRE(kernels.size() == 1);
+        CHECK((kernels[0] == "pack_interpreter") == (odd == 1));
+    }
+}

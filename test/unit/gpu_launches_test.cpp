@@ -1,0 +1,459 @@
+// Single launches of GPU backends: which kernel moves a range, what it is told where numbers are at
+// their limits, what has been loaded before, and who reaches whose memory.
+#include "kernels/copy_kernels.h"
+#include "kernels/nest_kernel.h"
+#include "params/aligned_stores.h"
+#include "params/copy.h"
+#include "plan/job_range.h"
+#include "plan/make_divisor.h"
+#include "tuning.h"
+
+#include "unit/gpu_members.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::hostgpu;
+using namespace ucdtest;
+
+namespace {
+
+const Elements unsigned_ints{Element::uint32, {}, 0};
+
+template <class T>
+T as(const std::vector<char> &bytes) {
+    T value;
+    REQUIRE(bytes.size() == sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+// The kernel that moves it, if that is one launch.
+std::string kernel_of(const FreshBackend &backend, Member &member) {
+    Rng rng(1);
+    member.set_up(rng);
+    (void)kernels_launched();
+    REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+    CHECK(member.is_right());
+    const std::vector<std::string> kernels = kernels_launched();
+    REQUIRE(kernels.size() == 1);
+    return kernels[0];
+}
+
+// Columns of a matrix whose rows touch: element i of the stream is in row i % rows.
+std::vector<std::size_t> transposed(std::size_t rows, std::size_t columns, std::size_t bytes) {
+    std::vector<std::size_t> places;
+    for (std::size_t column = 0; column < columns; ++column)
+        for (std::size_t row = 0; row < rows; ++row)
+            places.push_back((row * columns + column) * bytes);
+    return places;
+}
+
+Layout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
+    Layout layout = strided(bytes, rows, static_cast<std::int64_t>(columns * bytes));
+    repeat_last(layout, columns, static_cast<std::int64_t>(bytes));
+    return layout;
+}
+
+constexpr std::uintptr_t from_here = std::uintptr_t{1} << 44, to_there = std::uintptr_t{1} << 45;
+
+// What the kernels of a copy that is not run are given. Its memory is nowhere.
+std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const Plan &from,
+                                           const Plan &to, uint64_t count, uint64_t length) {
+    CopyJob job;
+    job.from = {&from, reinterpret_cast<char *>(from_here), count};
+    job.to = {&to, reinterpret_cast<char *>(to_there), count};
+    job.length = length;
+    (void)parameters_launched();
+    std::unique_ptr<Event> done;
+    REQUIRE(backend->copy_layouts(0, job, done).ok());
+    CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
+    std::vector<CopyRowsParams> copies;
+    for (const std::vector<char> &bytes : parameters_launched())
+        copies.push_back(as<CopyRowsParams>(bytes));
+    return copies;
+}
+
+} // namespace
+
+TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
+    FreshBackend backend;
+    for (const std::size_t bytes : {1, 2, 4, 8, 16}) {
+        const Layout layout = matrix(70, 100, bytes);
+        const auto plan = backend.plan(layout);
+        for (const Direction direction : {Direction::pack, Direction::unpack}) {
+            Member member(*plan, bytes, transposed(70, 100, bytes), direction);
+            const std::string name = std::string(direction == Direction::pack ? "pack" : "unpack") +
+                                     "_transpose_w" + std::to_string(bytes);
+            CHECK(kernel_of(backend, member) == name);
+            // Its second half, and what is too little of one for tiles.
+            member.restrict(50 * 70 + 3, 100 * 70 - 5);
+            CHECK(kernel_of(backend, member) == name);
+            member.restrict(50 * 70 + 3, 53 * 70);
+            CHECK(kernel_of(backend, member) != name);
+        }
+    }
+}
+
+TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the stream") {
+    FreshBackend backend;
+    const Layout layout = strided(17, 200, 24);
+    const auto plan = backend.plan(layout);
+    for (const std::size_t odd : {0, 8, 4}) {
+        Member member(*plan, 17, steps(200, 24), Direction::unpack, odd);
+        const auto check = [&](std::size_t blocks) {
+            (void)parameters_launched();
+            const std::string kernel = kernel_of(backend, member);
+            CHECK((kernel == "unpack_aligned_stores") == (odd % 8 == 0));
+            if (kernel != "unpack_aligned_stores") return;
+            // Of 8, 8 and 1 bytes.
+            CHECK(as<AlignedStoresParams>(parameters_launched().back()).count == 3 * blocks);
+        };
+        check(200);
+        member.restrict(77, 190);
+        check(190 - 77);
+    }
+    Member pack(*plan, 17, steps(200, 24));
+    CHECK(kernel_of(backend, pack) != "unpack_aligned_stores");
+}
+
+TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each processor do") {
+    FreshBackend backend;
+    const Layout layout = strided(8, 9000, 16);
+    const auto plan = backend.plan(layout);
+    for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {
+        Member member(*plan, 8, steps(9000, 16), Direction::pack, 0, kind);
+        member.job.limits.engine = Engine::kernel;
+        for (const uint32_t cap : {0, 1, 2, 1000}) {
+            member.job.limits.max_blocks = cap;
+            (void)stored_by_blocks();
+            (void)kernel_of(backend, member);
+            const uint32_t blocks = static_cast<uint32_t>(stored_by_blocks().size());
+            CHECK(blocks <= (cap > 0                      ? cap
+                             : kind == MemoryKind::pinned ? tuning.host_blocks * processors
+                                                          : UINT32_MAX));
+            if (cap == 1 || cap == 2) CHECK(blocks == cap);
+            if (cap == 0) CHECK(blocks >= tuning.host_blocks * processors);
+        }
+    }
+}
+
+TEST_CASE("runs that end before 2^32 words are found by one search") {
+    FreshBackend backend;
+    Layout layout = block_of(8);
+    Node &n = wrap_last(layout, NodeKind::indexed, 100, 3000);
+    n.count = 5;
+    n.stride = 8;
+    layout.tables.push_back({{0, 400, 808, 1216, 1704}, {0, 20, 40, 60, 80, 100}, {}, {}, {}});
+    const auto plan = backend.plan(layout);
+    std::vector<std::size_t> places;
+    for (const std::size_t run : {0, 400, 808, 1216, 1704})
+        for (std::size_t i = 0; i < 20; ++i) places.push_back(run + 8 * i);
+    Member member(*plan, 8, places);
+    (void)parameters_launched();
+    CHECK(kernel_of(backend, member) == "pack_i_w8");
+    CHECK(as<NestParams>(parameters_launched().back()).dense == 1);
+}
+
+TEST_CASE("displacements of 64 bits are counted in words") {
+    const std::vector<std::int64_t> bytes{0, 48, -16, (std::int64_t{1} << 40) + 16, INT64_MIN};
+    DeviceBytes list_in_memory(bytes.size() * sizeof bytes[0]);
+    const auto *const first = reinterpret_cast<const char *>(bytes.data());
+    list_in_memory.set({first, first + bytes.size() * sizeof bytes[0]});
+    NestList list{};
+    list.displacements = reinterpret_cast<std::uintptr_t>(list_in_memory.at(0));
+    for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+        CHECK(displacement_at<1>(list, i) == bytes[i]);
+        CHECK(displacement_at<2>(list, i) == bytes[i] / 2);
+        CHECK(displacement_at<4>(list, i) == bytes[i] / 4);
+        CHECK(displacement_at<8>(list, i) == bytes[i] / 8);
+        CHECK(displacement_at<16>(list, i) == bytes[i] / 16);
+    }
+    // The same for children, as they are found by a level of the library's own.
+    ShapeLevel level;
+    level.kind = LevelKind::indexed_block;
+    list = nest_list(level, 4, list.displacements);
+    for (std::uint32_t i = 0; i < bytes.size(); ++i)
+        CHECK(displacement_of_child<4>(list, i) == bytes[i] / 4);
+}
+
+TEST_CASE("the engine is chosen by all rows, and by where they begin") {
+    FreshBackend backend;
+    const auto is_by_engine = [&](Layout layout, std::size_t block,
+                                  const std::vector<std::size_t> &places, std::int64_t start) {
+        layout.start = start;
+        const auto plan = backend.plan(layout);
+        Member member(*plan, block, places, Direction::pack, 0, MemoryKind::pinned);
+        member.job.typed -= start;
+        Rng rng(5);
+        member.set_up(rng);
+        (void)kernels_launched();
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CHECK(member.is_right());
+        return kernels_launched().empty();
+    };
+    // 16 bytes: an engine takes up to 2640 rows.
+    Layout planes = strided(16, 400, 32);
+    std::vector<std::size_t> places;
+    for (std::size_t plane = 0; plane < 10; ++plane)
+        for (std::size_t row = 0; row < 400; ++row) places.push_back(plane * 13120 + row * 32);
+    repeat_last(planes, 6, 13120);
+    CHECK(is_by_engine(planes, 16, {places.begin(), places.begin() + 6 * 400}, 0));
+    planes = strided(16, 400, 32);
+    repeat_last(planes, 10, 13120);
+    CHECK_FALSE(is_by_engine(planes, 16, places, 0));
+    // 128 bytes: up to 25,000 rows, or 3250 if they begin on odd addresses.
+    for (const std::int64_t start : {0, 12, -4})
+        CHECK(is_by_engine(strided(128, 4000, 256), 128, steps(4000, 256), start));
+    const Layout layout = strided(128, 4000, 256);
+    const auto plan = backend.plan(layout);
+    Member odd(*plan, 128, steps(4000, 256), Direction::pack, 8, MemoryKind::pinned);
+    (void)kernel_of(backend, odd);
+}
+
+TEST_CASE("plans say how they move") {
+    FreshBackend backend;
+    const auto said = [&](const Layout &layout, uint64_t max_bytes = UINT64_MAX) {
+        return backend.plan(layout, 0, false, max_bytes)->describe();
+    };
+    CHECK(said(Layout()) == "nothing to move");
+    CHECK(said(block_of(100)) == "a copy: one block");
+    CHECK(said(strided(8, 10, 24)) == "pack_s_w8");
+    CHECK(said(matrix(40, 40, 4)) == "pack_ss_w4, transposed in tiles");
+    CHECK(said(strided(17, 200, 24)) == "pack_s_w1, unpacked in 3 stores");
+    CHECK(said(listed(8, {0, 24, 40, 88})) == "pack_b_w8, lists of 16 bytes");
+    CHECK(said(listed(8, {0, 24, 40, 88}), 0) ==
+          "pack_interpreter: a walk over 2 nodes for each run of bytes");
+}
+
+TEST_CASE("preparing fails with the load of a kernel") {
+    const Layout layout = matrix(40, 40, 4);
+    for (const Op op : {Op::replace, Op::sum}) {
+        int refused_loads = 0;
+        for (int nth = 1;; ++nth) {
+            FreshBackend backend;
+            const auto plan = backend.plan(layout, 40 * 40 * 4, true);
+            Job job;
+            job.plan = plan.get();
+            job.op = op;
+            job.elements = op == Op::sum ? &unsigned_ints : nullptr;
+            job.count = uint64_t{1} << 40; // for which one kernel does not do
+            Capture capture;
+            failing_call = nth;
+            const Status status = backend->prepare(capture.native(), job);
+            if (failing_call.exchange(0) > 0) {
+                CHECK(status.ok());
+                break;
+            }
+            if (refused_call.load() != std::string("gpuFuncGetAttributes")) continue;
+            ++refused_loads;
+            CHECK(status.code() == UCD_ERR__DEVICE);
+        }
+        CHECK(refused_loads > 5);
+    }
+}
+
+TEST_CASE("a copy of more words than positions is one launch for each half") {
+    FreshBackend backend;
+    // Along a level.
+    const Layout block = block_of(8);
+    const auto apart = backend.plan(block, 16, true), further = backend.plan(block, 24, true);
+    const uint64_t count = max_positions + 7, half = count / 2;
+    auto copies = copies_of_rows(backend, *apart, *further, count, 8 * count);
+    REQUIRE(copies.size() == 2);
+    CHECK(copies[0].from == from_here);
+    CHECK(copies[0].to == to_there);
+    CHECK(copies[0].words == half);
+    CHECK(copies[1].from == from_here + 16 * half);
+    CHECK(copies[1].to == to_there + 24 * half);
+    CHECK(copies[1].words == count - half);
+    // A block, in words of a byte, or of 16.
+    for (const uint64_t word : {1, 16}) {
+        const uint64_t bytes = word * (max_positions + 5), first = word * ((max_positions + 5) / 2);
+        const Layout large = block_of(bytes);
+        const auto plan = backend.plan(large, static_cast<std::int64_t>(bytes));
+        copies = copies_of_rows(backend, *plan, *plan, 1, bytes);
+        REQUIRE(copies.size() == 2);
+        CHECK(copies[0].from == from_here);
+        CHECK(copies[0].to == to_there);
+        CHECK(copies[1].from == from_here + first);
+        CHECK(copies[1].to == to_there + first);
+        uint64_t words = 0;
+        for (const CopyRowsParams &copy : copies) words += copy.words;
+        if (word == 16) CHECK(words == bytes / word);
+    }
+    // One less is one launch.
+    CHECK(copies_of_rows(backend, *apart, *further, max_positions - 1, 8 * (max_positions - 1))
+              .size() == 1);
+}
+
+TEST_CASE("a copy that any layout can have fails with the upload of its lists") {
+    Rng rng(2);
+    const Layout layout = listed(8, {0, 24, 40, 88});
+    for (int nth = 1;; ++nth) {
+        FreshBackend backend;
+        // Without memory for lists: the kernel reads the layouts.
+        const auto from = backend.plan(layout, 0, false, 0), to = backend.plan(layout, 0, false, 0);
+        DeviceBytes source(96), target(96);
+        source.fill(rng);
+        target.fill(rng);
+        std::vector<char> expected = target.get();
+        const std::vector<char> values = source.get();
+        for (const std::ptrdiff_t at : {0, 24, 40, 88})
+            std::copy_n(values.begin() + at, 8, expected.begin() + at);
+        CopyJob job;
+        job.from = {from.get(), source.at(0), 1};
+        job.to = {to.get(), target.at(0), 1};
+        job.length = 32;
+        const std::vector<char> before = target.get();
+        (void)kernels_launched();
+        mock::knobs.failing_launch = nth;
+        std::unique_ptr<Event> done;
+        const Status status = backend->copy_layouts(0, job, done);
+        if (mock::knobs.failing_launch.exchange(0) > 0) {
+            CHECK(nth == 4); // two lists, and the kernel
+            REQUIRE(status.ok());
+            REQUIRE(FreshBackend::wait(done).ok());
+            CHECK(kernels_launched() == std::vector<std::string>{"copy_interpreters"});
+            CHECK(target.get() == expected);
+            return;
+        }
+        CHECK(status.code() == UCD_ERR__DEVICE);
+        CHECK(target.get() == before);
+    }
+}
+
+TEST_CASE("a stream that is captured launches kernels only that preparing has loaded") {
+    FreshBackend backend;
+    const Layout layouts[] = {strided(4, 40, 12), listed(4, {0, 12, 40}), matrix(40, 40, 4),
+                              strided(17, 100, 24)};
+    for (const Layout &layout : layouts)
+        for (const Op op : {Op::replace, Op::sum})
+            for (const std::size_t members : {1, 4, 200})
+                for (const std::size_t odd : {0, 1}) {
+                    if (op == Op::sum && layout.nodes[0].bytes % 4 != 0) continue;
+                    const auto plan = backend.plan(layout);
+                    Job job;
+                    job.plan = plan.get();
+                    job.op = op;
+                    job.elements = op == Op::sum ? &unsigned_ints : nullptr;
+                    job.typed = reinterpret_cast<char *>(from_here + odd);
+                    job.packed = reinterpret_cast<char *>(to_there + odd);
+                    job.count = 1;
+                    job.length = layout.top().bytes;
+                    Capture capture;
+                    (void)kernels_loaded();
+                    REQUIRE(backend->prepare(capture.native(), job).ok());
+                    const std::set<std::string> loaded = kernels_loaded();
+                    for (const Direction direction : {Direction::pack, Direction::unpack}) {
+                        job.direction = direction;
+                        const std::vector<Job> jobs(members, job);
+                        (void)kernels_launched();
+                        REQUIRE(backend->launch_in(capture.native(), jobs, nullptr).ok());
+                        const std::vector<std::string> launched = kernels_launched();
+                        CHECK_FALSE(launched.empty());
+                        for (const std::string &kernel : launched) {
+                            INFO(kernel << ", " << members << " members");
+                            CHECK(loaded.count(kernel) == 1);
+                        }
+                    }
+                }
+}
+
+TEST_CASE("peers reach each other, in both directions; no other devices do") {
+    FreshBackend backend;
+    mock::knobs.peers = true;
+    for (const int owner : {0, 1}) {
+        void *const memory = mock::allocate(MemoryKind::device, owner, 16);
+        MemoryLocation place;
+        REQUIRE(backend->find(memory, place).ok());
+        CHECK(place.device == owner);
+        for (const int device : {0, 1}) CHECK(backend->reaches(device, place));
+        for (const int device : {-1, 32, 1000}) {
+            CHECK_FALSE(backend->reaches(device, place));
+            MemoryLocation elsewhere = place;
+            elsewhere.device = device;
+            CHECK_FALSE(backend->reaches(owner, elsewhere));
+        }
+        mock::release(memory);
+    }
+}
+
+TEST_CASE("whatever is done on a device fails if there is no such device") {
+    FreshBackend backend;
+    constexpr int no_device = mock::device_count;
+    const Layout layout = strided(8, 10, 16);
+    const auto plan = backend.plan(layout);
+    Member member(*plan, 8, steps(10, 16));
+    Rng rng(6);
+    member.set_up(rng);
+    mock::Stream stream(0);
+    const NativeStream native{no_device, &stream, nullptr};
+    const std::vector<Job> jobs{member.job};
+    CopyJob copy;
+    copy.from = {plan.get(), member.job.typed, 1};
+    copy.to = {plan.get(), member.job.packed, 1};
+    copy.length = 8;
+    std::unique_ptr<Event> done;
+    void *memory = nullptr;
+    DeviceBytes shared(64);
+    MemoryHandle handle;
+    REQUIRE(backend->export_memory(shared.at(0), 64, handle).ok());
+    const Status all[] = {backend->launch(no_device, jobs, done),
+                          backend->launch_in(native, jobs, nullptr),
+                          backend->prepare(native, member.job),
+                          backend->copy_layouts(no_device, copy, done),
+                          backend->copy(no_device, member.job.packed, member.job.typed, 8, done),
+                          backend->allocate(no_device, MemoryKind::device, 64, memory),
+                          backend->allocate(no_device, MemoryKind::pinned, 64, memory),
+                          backend->open_memory(no_device, handle, 64, memory)};
+    for (const Status &status : all) CHECK(status.code() == UCD_ERR__DEVICE);
+    CHECK(done == nullptr);
+    CHECK(memory == nullptr);
+    CHECK(mock::counts.live_opens == 0);
+}
+
+namespace {
+
+template <Direction direction, unsigned width>
+void move_narrow_words() {
+    constexpr unsigned vectors = 3, words = vectors * vector_bytes / width;
+    const std::size_t stride = 3 * width, row = 64;
+    NestParams params{};
+    // Four words in a row.
+    params.level[0] = {make_divisor(4), static_cast<int32_t>(row / width)};
+    params.level[1] = {make_divisor(1), 3};
+    Rng rng(3);
+    DeviceBytes typed(row * words / 4), packed((vectors + 2) * vector_bytes);
+    typed.fill(rng);
+    packed.fill(rng);
+    params.typed = reinterpret_cast<std::uintptr_t>(typed.at(0));
+    params.packed = reinterpret_cast<std::uintptr_t>(packed.at(vector_bytes));
+    std::vector<char> typed_bytes = typed.get(), packed_bytes = packed.get();
+    for (unsigned i = 0; i < words; ++i) {
+        char *const a = &typed_bytes[i / 4 * row + i % 4 * stride];
+        char *const b = &packed_bytes[vector_bytes + i * width];
+        direction == Direction::pack ? std::memcpy(b, a, width) : std::memcpy(a, b, width);
+    }
+    for (unsigned vector = 0; vector < vectors; ++vector)
+        move_narrow_vector<direction, width, LevelKind::strided, LevelKind::strided>(params,
+                                                                                     vector);
+    CHECK(typed.get() == typed_bytes);
+    CHECK(packed.get() == packed_bytes);
+}
+
+} // namespace
+
+// This vendor's devices find all words of a vector at once.
+TEST_CASE("vectors of narrow words, four words at a time") {
+    move_narrow_words<Direction::pack, 1>();
+    move_narrow_words<Direction::unpack, 1>();
+    move_narrow_words<Direction::pack, 2>();
+    move_narrow_words<Direction::unpack, 2>();
+}

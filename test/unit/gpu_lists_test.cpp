@@ -1,0 +1,128 @@
+// The lists in the plans that all GPU vendors share: how large they are, and for which layouts a
+// nest has them.
+#include "plan/layout_plan.h"
+#include "plan/lists.h"
+
+#include "support/catch.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::gpu;
+using namespace ucdtest;
+
+namespace {
+
+constexpr Tuning tuning{.warp_lanes = 32,
+                        .sector_bytes = 32,
+                        .line_bytes = 128,
+                        .parameter_bytes = 4096,
+                        .tile_side = 32,
+                        .min_tiled = 8,
+                        .min_store_words = 2,
+                        .many_threads = 1024,
+                        .cached_bytes = 1024,
+                        .long_run_bytes = 512,
+                        .host_blocks = 2,
+                        .min_reductions_batched = 3,
+                        .copy_engines = {}};
+
+constexpr uint64_t block = 16;
+
+// Runs of blocks, `block` apart, at irregular places.
+Layout runs_of(uint64_t runs, uint64_t each) {
+    Layout layout = block_of(block);
+    Node &n = wrap_last(layout, NodeKind::indexed, runs * each, 0);
+    n.count = runs;
+    n.stride = 2 * block;
+    Table table;
+    for (uint64_t run = 0; run < runs; ++run) {
+        table.displs.push_back(static_cast<int64_t>(run * 3 * each * block + run % 3 * block));
+        table.first.push_back(run * each);
+    }
+    table.first.push_back(runs * each);
+    n.high = table.displs.back() + static_cast<int64_t>(2 * each * block);
+    layout.tables.push_back(table);
+    return layout;
+}
+
+LayoutPlan plan_of(const Layout &layout) {
+    return {layout, layout.top().high, false, SIZE_MAX, tuning};
+}
+
+} // namespace
+
+TEST_CASE("starts of searches take no more memory than the lists, beyond a size") {
+    for (uint64_t positions = 1; positions < uint64_t{1} << 32; positions = 3 * positions + 1)
+        for (uint64_t entries = 1; entries <= positions; entries *= 4) {
+            INFO(positions << " positions, " << entries << " entries");
+            const uint32_t granule = granule_for(positions, entries);
+            CHECK(positions >> granule <= std::max(max_starts, entries));
+        }
+    // Long entries: most searches take no step.
+    CHECK(granule_for(100000, 100) == 6);
+    CHECK(granule_for(1000, 500) == 2);
+}
+
+TEST_CASE("displacements have 32 bits if a unit is found by which all fit") {
+    const int64_t limit = int64_t{1} << 31;
+    CHECK(unit_for({0, 8, 24}) == 8);
+    CHECK(unit_for({0, 4 * (limit - 1)}) == 4);
+    CHECK(unit_for({0, 4 * (limit + 1)}) == 0);
+    CHECK(unit_for({0, 4 * (1 - limit)}) == 4);
+    CHECK(unit_for({0, 4 * (-1 - limit)}) == 0);
+    CHECK(unit_for({0, limit << 16}) == 0);
+    CHECK(unit_for({0, (limit - 1) << 16}) == 1 << 16);
+    CHECK(unit_for({-limit << 16, 0}) == 1 << 16);
+}
+
+TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to be found by") {
+    const LayoutPlan few = plan_of(runs_of(1000, 3));
+    REQUIRE(few.shape.levels == 1);
+    CHECK(few.shape.level[0].kind == LevelKind::indexed_block);
+    CHECK(few.shape.level[0].count == 3000);
+    CHECK(few.lists.size() == 3000 * sizeof(int32_t));
+    const LayoutPlan more = plan_of(runs_of(1000, 4));
+    REQUIRE(more.shape.levels == 1);
+    CHECK(more.shape.level[0].kind == LevelKind::indexed);
+    // Displacements, prefix sums, and a start for every 64 blocks.
+    const LayoutPlan many = plan_of(runs_of(100, 1000));
+    REQUIRE(many.shape.levels == 1);
+    CHECK(many.shape.level[0].kind == LevelKind::indexed);
+    CHECK(many.lists.size() < (100 + 101 + 100000 / 64 + 20) * sizeof(int32_t));
+}
+
+TEST_CASE("aligned stores pay if they have as many words as they are to have, or more") {
+    const auto stores = [](const Layout &layout, uint32_t min_words) {
+        Tuning other = tuning;
+        other.min_store_words = min_words;
+        return LayoutPlan(layout, layout.top().high, false, SIZE_MAX, other).stores;
+    };
+    // Of 4, 1, 2 and 1 bytes.
+    Layout layout = listed(4, {0, 5});
+    repeat_last(layout, 100, 16);
+    CHECK(stores(layout, 2) == 4);
+    CHECK(stores(layout, 3) == 0);
+    // Of one word and of two.
+    CHECK(stores(strided(6, 100, 8), 2) == 0);
+    CHECK(stores(strided(14, 100, 16), 2) == 3);
+}
+
+TEST_CASE("a caller's list below many levels is a nest, whatever small layout it lists") {
+    static const int32_t indices[3] = {2, 0, 1};
+    for (const NodeKind below : {NodeKind::block, NodeKind::strided, NodeKind::indexed_block}) {
+        Layout layout = below == NodeKind::block     ? block_of(block)
+                        : below == NodeKind::strided ? strided(block, 3, 3 * block)
+                                                     : listed(block, {0, 2 * block, 5 * block});
+        wrap_last(layout, NodeKind::by_reference, 3, 1000).has_reference = true;
+        layout.index_lists.push_back({indices, Element::int32, false, 256});
+        for (const int64_t stride : {1000, 10000, 100000}) repeat_last(layout, 2, stride);
+        const LayoutPlan plan = plan_of(layout);
+        REQUIRE(plan.shape.levels == (below == NodeKind::block ? 2 : 3));
+        CHECK(plan.shape.level[0].count == 8);
+        CHECK(is_by_reference(plan.shape.level[1]));
+    }
+}
