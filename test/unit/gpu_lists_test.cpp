@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "unit/layouts_by_hand.hpp"
+#include "unit/plan_tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,20 +16,6 @@ using namespace ucd::gpu;
 using namespace ucdtest;
 
 namespace {
-
-constexpr Tuning tuning{.warp_lanes = 32,
-                        .sector_bytes = 32,
-                        .line_bytes = 128,
-                        .parameter_bytes = 4096,
-                        .tile_side = 32,
-                        .min_tiled = 8,
-                        .min_store_words = 2,
-                        .many_threads = 1024,
-                        .cached_bytes = 1024,
-                        .long_run_bytes = 512,
-                        .host_blocks = 2,
-                        .min_reductions_batched = 3,
-                        .copy_engines = {}};
 
 constexpr uint64_t block = 16;
 

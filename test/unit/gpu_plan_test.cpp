@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/random/rng.hpp"
+#include "unit/plan_tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,22 +18,9 @@
 
 using namespace ucd;
 using namespace ucd::gpu;
+using ucdtest::tuning;
 
 namespace {
-
-constexpr Tuning tuning{.warp_lanes = 32,
-                        .sector_bytes = 32,
-                        .line_bytes = 128,
-                        .parameter_bytes = 4096,
-                        .tile_side = 32,
-                        .min_tiled = 8,
-                        .min_store_words = 2,
-                        .many_threads = 1024,
-                        .cached_bytes = 1024,
-                        .long_run_bytes = 512,
-                        .host_blocks = 2,
-                        .min_reductions_batched = 3,
-                        .copy_engines = {}};
 
 // As a device would do it.
 uint32_t divided(uint32_t n, const Divisor &d) {
