@@ -124,8 +124,8 @@ void check(const Reduction &r, const void *kernel, Direction direction, const Ar
 }
 
 // A strided level, or one without holes.
-ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, ReduceBy by,
-                     uintptr_t typed, uintptr_t packed) {
+ReduceParams strided_params(const Arrangement &a, std::size_t size, unsigned word, ReduceBy by,
+                            uintptr_t typed, uintptr_t packed) {
     ReduceParams p{};
     p.by = by;
     if (a.stride != size) p.levels = 1;
@@ -150,8 +150,8 @@ ReduceParams strided(const Arrangement &a, std::size_t size, unsigned word, Redu
     return p;
 }
 
-ReduceAnyParams any(const Reduction &r, const Arrangement &a, std::size_t size, unsigned width,
-                    uintptr_t typed, uintptr_t packed) {
+ReduceAnyParams any_params(const Reduction &r, const Arrangement &a, std::size_t size,
+                           unsigned width, uintptr_t typed, uintptr_t packed) {
     ReduceAnyParams p{};
     p.element = r.element;
     p.kinds[static_cast<unsigned>(r.element)] = {r.number, static_cast<uint8_t>(size)};
@@ -186,7 +186,7 @@ TEST_CASE("the kernels of an element, in every way that they are used") {
                     INFO("way " << static_cast<int>(way) << ", words of " << word << ", "
                                 << a.before << " bytes before");
                     check(r, kernel.handle, direction, a, rng, [&](uintptr_t l, uintptr_t p) {
-                        return strided(a, size, word, way, l, p);
+                        return strided_params(a, size, word, way, l, p);
                     });
                 };
                 const auto element_word = static_cast<unsigned>(size < 8 ? size : 8);
@@ -214,8 +214,9 @@ TEST_CASE("the kernel for any elements knows all of them, at any address") {
                                      << count << " behind " << before);
                     const Arrangement a{count, size, before};
                     const unsigned width = before == 0 ? 16 : static_cast<unsigned>(before);
-                    check(r, reduce_any_kernel(), direction, a, rng,
-                          [&](uintptr_t l, uintptr_t p) { return any(r, a, size, width, l, p); });
+                    check(r, reduce_any_kernel(), direction, a, rng, [&](uintptr_t l, uintptr_t p) {
+                        return any_params(r, a, size, width, l, p);
+                    });
                 }
     }
 }

@@ -19,8 +19,6 @@ using namespace ucdtest;
 
 namespace {
 
-const Elements unsigned_ints{Element::uint32, {}, 0};
-
 std::vector<Job> jobs_of(const std::list<Member> &members) {
     std::vector<Job> jobs;
     for (const Member &member : members) jobs.push_back(member.job);

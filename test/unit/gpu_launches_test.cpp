@@ -24,8 +24,6 @@ using namespace ucdtest;
 
 namespace {
 
-const Elements unsigned_ints{Element::uint32, {}, 0};
-
 template <class T>
 T as(const std::vector<char> &bytes) {
     T value;

@@ -22,6 +22,8 @@
 
 namespace ucdtest {
 
+inline const ucd::Elements unsigned_ints{ucd::Element::uint32, {}, 0};
+
 // The backend, new: no stream, event, list or table is there yet. At its end all is given back.
 class FreshBackend {
 public:
