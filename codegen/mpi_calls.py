@@ -127,6 +127,7 @@ CALLS = [
     *_collective("Neighbor_alltoallw", "neighbor_alltoall", "typed", "typed", displ="MPI_Aint"),
     _completion("Type_commit", "commit", "MPI_Datatype *datatype"),
     _completion("Type_free", "type_free", "MPI_Datatype *datatype"),
+    _completion("Type_dup", "type_dup", "MPI_Datatype oldtype, MPI_Datatype *newtype"),
     _completion("Start", "start", _REQUEST),
     _completion("Startall", "start_all", "int count, MPI_Request *requests"),
     _completion("Wait", "wait", f"{_REQUEST}, MPI_Status *status"),

@@ -2,6 +2,7 @@
 #include "mpi/placed.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -50,6 +51,38 @@ struct Strided {
     std::vector<int> ints;
     Placed placed;
 };
+
+// To the process itself, by MPI_Sendrecv.
+void check_moves(Strided &strided, MPI_Datatype datatype, int first) {
+    Strided received(static_cast<int>(strided.ints.size() / 3));
+    strided.fill(first);
+    MPI_OK(MPI_Sendrecv(strided.data(), 1, datatype, rank, 0, received.data(), 1, datatype, rank, 0,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(received.has(first, received.ints.size() / 3));
+}
+
+// More than the library remembers of types before anything of them is read, and then other types,
+// which MPI may give the same handles.
+void many_types() {
+    current = "many types at once";
+    for (int n = 650; n < 652; ++n) {
+        std::vector<std::unique_ptr<Strided>> all;
+        for (int i = 0; i < 200; ++i) all.push_back(std::make_unique<Strided>(n));
+        for (const auto &strided : all)
+            for (int i = 0; i < 5; ++i) check_moves(*strided, strided->datatype, i);
+    }
+}
+
+void duplicated_before_use() {
+    current = "a duplicate of a type that was not used";
+    Strided strided;
+    MPI_Datatype original = strided.datatype;
+    MPI_OK(MPI_Type_dup(original, &strided.datatype));
+    MPI_OK(MPI_Type_set_name(strided.datatype, "duplicated by the test"));
+    MPI_OK(MPI_Type_free(&original));
+    strided.warm();
+    check_moves(strided, strided.datatype, 3);
+}
 
 void short_message() {
     current = "a message shorter than the receive";
@@ -377,6 +410,8 @@ void replaced_nonblocking() {
 } // namespace
 
 void named_cases() {
+    many_types(); // first: no type of their size was freed yet
+    duplicated_before_use();
     short_message();
     large_message();
     errors_are_those_of_mpi();

@@ -92,7 +92,14 @@ class Statistics(unittest.TestCase):
     def test_names(self):
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '0', UCD_MPI_STATS='1')
         names = {name for _, name, *_ in self.TYPE.findall(text)}
-        self.assertLessEqual({'vector(1000, 1, 3) of MPI_INT, 4000 bytes', 'named by the test'}, names)
+        self.assertLessEqual({'vector(1000, 1, 3) of MPI_INT, 4000 bytes', 'named by the test',
+                              'duplicated by the test'}, names)
+
+    def test_many_types(self):
+        # 200 types at once, each of which is moved ten times: all of them are read when 8 KiB were moved.
+        text = run('sh', '-c', ON_ONE.format(rank=0, program=f'{EXCHANGE} 0'), UCD_MPI_STATS='1')
+        times = [int(times) for _, name, times, *_ in self.TYPE.findall(text) if name.startswith('vector(650, 1, 3)')]
+        self.assertEqual(times, [1400])
 
     def test_only_if_wanted(self):
         for value in ('0', ''):

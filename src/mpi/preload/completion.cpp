@@ -60,6 +60,13 @@ int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
     return next(datatype);
 }
 
+int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
+             MPI_Datatype *duplicate) {
+    // What is known of it goes to the duplicate, which is committed, too.
+    (void)find_known(datatype);
+    return next(datatype, duplicate);
+}
+
 int start(int (*next)(MPI_Request *), MPI_Request *request) {
     const int rc = has_operations() && request != nullptr ? start_ours(*request) : MPI_SUCCESS;
     return rc != MPI_SUCCESS ? rc : next(request);

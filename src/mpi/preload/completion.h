@@ -7,6 +7,8 @@ namespace ucd_mpi {
 
 int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype);
 int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype);
+int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
+             MPI_Datatype *duplicate);
 int start(int (*next)(MPI_Request *), MPI_Request *request);
 int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests);
 int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status);

@@ -4,6 +4,7 @@
 #include "preload/repetition.h"
 #include "preload/statistics.h"
 #include "preload/tuning.h"
+#include "preload/unread_types.h"
 #include "types/contents.h"
 
 #include <array>
@@ -68,6 +69,24 @@ std::chrono::nanoseconds time_since_start() {
     return std::chrono::steady_clock::now() - start;
 }
 
+UnreadTypes unread_types;
+
+UnreadTypes::Handle handle_of(MPI_Datatype datatype) {
+    return (UnreadTypes::Handle)datatype; // a pointer or an int, as the MPI library has it
+}
+
+Shape shape_of_type(MPI_Datatype datatype, MPI_Count size) {
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_extent_x(datatype, &lb, &extent);
+    return shape_of(size, extent);
+}
+
+// `seen`: bytes that were moved with a type of that shape.
+bool is_time_to_read(Shape shape, std::uint64_t seen) {
+    return seen >= known_shapes.bytes_to_read(shape) ||
+           (known_shapes.is_unsettled(shape) && measuring_time.is_left(time_since_start()));
+}
+
 // Counts types that were freed, so that threads notice that what they remember may be gone.
 std::atomic<std::uint64_t> generation{0};
 
@@ -111,11 +130,37 @@ constexpr std::size_t ways_of_lookup = 16;
     last_looked_up;
 
 Remembered &slot_of(MPI_Datatype datatype) {
-    const auto bits = (std::uintptr_t)datatype; // a pointer or an int, as the MPI library has it
+    const std::uintptr_t bits = handle_of(datatype);
     return last_looked_up[(bits ^ bits >> 4 ^ bits >> 8 ^ bits >> 12) % ways_of_lookup];
 }
 
 constexpr std::uint64_t for_ever = UINT64_MAX;
+
+bool is_remembered(const Remembered &slot, MPI_Datatype datatype) {
+    return slot.datatype == datatype &&
+           (slot.generation == for_ever ||
+            slot.generation == generation.load(std::memory_order_acquire));
+}
+
+void make_known(MPI_Datatype datatype, int key, std::uint64_t bytes_seen) {
+    auto *const known = new (std::nothrow) KnownType(bytes_seen);
+    if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
+        known->release();
+}
+
+// Whether `count` items more make it worth reading; if not, they are counted.
+bool is_unread_to_be_read(MPI_Datatype datatype, MPI_Count count) {
+    MPI_Count size = 0;
+    if (count <= 0 || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
+    const auto bytes = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+    const UnreadTypes::Handle handle = handle_of(datatype);
+    const std::uint64_t before = unread_types.bytes_moved(handle);
+    if (before + bytes >= min_bytes_to_read &&
+        is_time_to_read(shape_of_type(datatype, size), before + bytes))
+        return true;
+    unread_types.count(handle, bytes);
+    return false;
+}
 
 KnownType *look_up(MPI_Datatype datatype, int key, Remembered &slot) {
     const std::uint64_t now = generation.load(std::memory_order_acquire);
@@ -239,13 +284,10 @@ bool KnownType::is_time_to_read(MPI_Datatype datatype, MPI_Count size, std::uint
     if (seen < min_bytes_to_read) return false;
     Shape shape = shape_.load(std::memory_order_relaxed);
     if (shape == 0) {
-        MPI_Count lb = 0, extent = 0;
-        PMPI_Type_get_extent_x(datatype, &lb, &extent);
-        shape = shape_of(size, extent);
+        shape = shape_of_type(datatype, size);
         shape_.store(shape, std::memory_order_relaxed);
     }
-    return seen >= known_shapes.bytes_to_read(shape) ||
-           (known_shapes.is_unsettled(shape) && measuring_time.is_left(time_since_start()));
+    return ucd_mpi::is_time_to_read(shape, seen);
 }
 
 void KnownType::learn(MPI_Datatype datatype) {
@@ -327,13 +369,12 @@ void remember_committed(MPI_Datatype datatype) {
     if (key == MPI_KEYVAL_INVALID ||
         PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS || found != 0)
         return;
-    auto *const known = new (std::nothrow) KnownType;
-    if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
-        known->release();
+    if (!unread_types.add(handle_of(datatype))) make_known(datatype, key, 0);
 }
 
 void forget_freed(MPI_Datatype datatype) {
     const int key = keyval.load(std::memory_order_acquire);
+    if (unread_types.remove(handle_of(datatype))) return;
     if (key != MPI_KEYVAL_INVALID && find_known(datatype) != nullptr)
         PMPI_Type_delete_attr(datatype, key);
 }
@@ -346,11 +387,20 @@ KnownType *find_known(MPI_Datatype datatype) {
     const int key = keyval.load(std::memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
     Remembered &slot = slot_of(datatype);
-    if (slot.datatype == datatype &&
-        (slot.generation == for_ever ||
-         slot.generation == generation.load(std::memory_order_acquire))) [[likely]]
+    if (is_remembered(slot, datatype)) [[likely]]
         return slot.known;
+    if (unread_types.remove(handle_of(datatype)))
+        make_known(datatype, key, unread_types.bytes_moved(handle_of(datatype)));
     return look_up(datatype, key, slot);
+}
+
+KnownType *find_known_to_move(MPI_Datatype datatype, MPI_Count count, Use use) {
+    const Remembered &slot = slot_of(datatype);
+    if (is_remembered(slot, datatype)) [[likely]]
+        return slot.known;
+    const bool stays_unread = use == Use::once && unread_types.contains(handle_of(datatype)) &&
+                              !is_unread_to_be_read(datatype, count);
+    return stays_unread ? nullptr : find_known(datatype);
 }
 
 KnownType *find_known_or_predefined(MPI_Datatype datatype) {
@@ -364,7 +414,7 @@ KnownType *find_known_or_predefined(MPI_Datatype datatype) {
     static auto &all = *new std::unordered_map<MPI_Datatype, KnownType *>;
     const std::lock_guard lock(mutex);
     KnownType *&known = all[datatype];
-    if (known == nullptr) known = new KnownType;
+    if (known == nullptr) known = new KnownType(0);
     return known;
 }
 

@@ -24,11 +24,12 @@ struct PackedSignature {
 // Persistent requests are made to be used again, so their types are read at once.
 enum class Use { once, again };
 
-// Made when a type is committed, and shared by its duplicates and by calls that use it. The type is
-// converted when enough data was moved with it to pay for that.
+// Made for a committed type when it is used, and shared by its duplicates and by calls that use it.
+// The type is converted when enough data was moved with it to pay for that.
 class KnownType {
 public:
-    KnownType() = default;
+    // `bytes_seen`: moved with the type before.
+    explicit KnownType(std::uint64_t bytes_seen) : bytes_seen_(bytes_seen) {}
     KnownType(const KnownType &) = delete;
     KnownType &operator=(const KnownType &) = delete;
 
@@ -86,7 +87,7 @@ private:
     void find_signature(bool gain);
 
     std::atomic<State> state_{State::fresh};
-    std::atomic<std::uint64_t> bytes_seen_{0};
+    std::atomic<std::uint64_t> bytes_seen_;
     // Whether reading the type has paid, for the types that come after it.
     std::atomic<bool> paid_{false};
     std::uint64_t bytes_to_pay_ = 0;
@@ -141,6 +142,9 @@ bool has_known_types();
 
 // Null for predefined types and for types that were not committed, which MPI refuses.
 KnownType *find_known(MPI_Datatype datatype);
+// The same for `count` items that are moved now. Null, too, for types that are left to MPI because
+// so little was moved with them that nothing should be known of them yet.
+KnownType *find_known_to_move(MPI_Datatype datatype, MPI_Count count, Use use);
 // Predefined types, too. These are kept for ever.
 KnownType *find_known_or_predefined(MPI_Datatype datatype);
 

@@ -55,7 +55,7 @@ public:
                 return;
             }
         }
-        KnownType *const known = find_known(datatype);
+        KnownType *const known = find_known_to_move(datatype, count, use);
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
         if (!bytes || known->is_nowhere(buffer)) return;
