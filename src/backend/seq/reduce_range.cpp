@@ -85,7 +85,8 @@ private:
         const uint64_t block = one ? node.bytes : layout.nodes[node.child].bytes;
         if (block % size_ != 0 || offset % size_ != 0) return false;
         // performance only: both ways reduce the same
-        if (!one && row_kernel_ == nullptr && block < worth_a_call) return false;
+        const bool worth_it = one || row_kernel_ != nullptr || block >= worth_a_call;
+        if (!worth_it) return false;
         uint64_t begin = row.begin;
         const auto up_to = [&](uint64_t end) {
             char *const typed = at(job_.typed, place(node, row.origin, block, begin));
