@@ -35,7 +35,7 @@ class Sanitized(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAMS, 'only threads')
     def test_messages(self):
-        self.run_clean('all messages arrived', EXCHANGE, '25')
+        self.run_clean('all messages arrived', EXCHANGE, '25', 'isendrecv')
 
     @unittest.skipUnless(PROGRAMS, 'only threads')
     def test_collective_calls(self):
