@@ -35,7 +35,7 @@ class Sanitized(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAMS, 'only threads')
     def test_messages(self):
-        self.run_clean('all messages arrived', EXCHANGE, '25')
+        self.run_clean('all messages arrived', EXCHANGE, '25', 'isendrecv')
 
     @unittest.skipUnless(PROGRAMS, 'only threads')
     def test_collective_calls(self):
@@ -46,7 +46,10 @@ class Sanitized(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAMS, 'only threads')
     def test_errors(self):
-        for group in ('arguments', 'truncation', 'cancelled', 'types', 'requests'):
+        groups = ['types', 'requests']
+        if not PRELOAD.endswith('-abi.so'): # MPICH 5.0.2 ends by itself with the others
+            groups += ['arguments', 'truncation', 'cancelled']
+        for group in groups:
             with tempfile.TemporaryDirectory() as folder:
                 self.run_clean('', FAULTS, folder, group)
 

@@ -1,6 +1,17 @@
 ! Two processes: each Fortran form of the calls that move data, with a type that the library takes over. What arrives is checked.
 ! With USE_F08 by the module mpi_f08, otherwise by the module mpi. HAS_MPI_4: the MPI library has MPI_Isendrecv. It is MPICH, whose
-! MPI_Neighbor_alltoallw in mpi_f08 works for graphs only.
+! MPI_Neighbor_alltoallw in mpi_f08 works for graphs only. HAS_EXTENSION: names of persistent collective calls begin with MPIX_.
+! STARTS: how often the MPI library can start one of derived types.
+#ifdef HAS_EXTENSION
+#define PERSISTENT(name) MPIX_/**/name/**/_init
+#ifdef USE_F08
+#define EXTENSION mpi_f08_ext
+#else
+#define EXTENSION mpi_ext
+#endif
+#else
+#define PERSISTENT(name) MPI_/**/name/**/_init
+#endif
 #ifdef USE_F08
 #define DATATYPE type(MPI_Datatype)
 #define REQUEST type(MPI_Request)
@@ -19,9 +30,13 @@ program forms
 #else
     use mpi
 #endif
+#ifdef HAS_EXTENSION
+    use EXTENSION
+#endif
     implicit none
 
     integer, parameter :: elements = 2100, stride = 3, rows = elements*stride
+    integer, parameter :: starts = STARTS
     ! Where a number of `sent` comes from: its process, and its column.
     double precision :: sent(rows, 2), received(rows, 2)
     integer :: rank, other, ierror, way
@@ -46,7 +61,7 @@ program forms
     end do
     call ready_sends()
     call both_ways()
-    do way = 1, 2 ! blocking, nonblocking
+    do way = 1, 3 ! blocking, nonblocking, persistent
         call rooted()
         call unrooted()
         call with_neighbours()
@@ -98,6 +113,21 @@ contains
         REQUEST, intent(inout) :: request
         call MPI_Start(request, ierror)
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+        call MPI_Request_free(request, ierror)
+    end subroutine
+
+    ! A persistent collective call, which sends `values` if this process sends. Only what the last start brings is right.
+    subroutine start_some_times(request, values)
+        REQUEST, intent(inout) :: request
+        double precision, asynchronous, intent(inout) :: values(rows, 2)
+        double precision :: right(rows, 2)
+        integer :: start
+        right = values
+        do start = 1, starts
+            values = merge(right, -right, start == starts)
+            call MPI_Start(request, ierror)
+            call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+        end do
         call MPI_Request_free(request, ierror)
     end subroutine
 
@@ -224,8 +254,20 @@ contains
                 call MPI_Iscatter(sent, 1, column, received, 1, column, 1, all, request, ierror)
             case (25)
                 call MPI_Iscatterv(sent, ones, displs, column, received, 1, column, 1, all, request, ierror)
+            case (31)
+                call PERSISTENT(Bcast)(received, 2, column, 1, all, MPI_INFO_NULL, request, ierror)
+            case (32)
+                call PERSISTENT(Gather)(sent, 1, column, received, 1, column, 1, all, MPI_INFO_NULL, request, ierror)
+            case (33)
+                call PERSISTENT(Gatherv)(sent, 1, column, received, ones, displs, column, 1, all, MPI_INFO_NULL, request, ierror)
+            case (34)
+                call PERSISTENT(Scatter)(sent, 1, column, received, 1, column, 1, all, MPI_INFO_NULL, request, ierror)
+            case (35)
+                call PERSISTENT(Scatterv)(sent, ones, displs, column, received, 1, column, 1, all, MPI_INFO_NULL, request, ierror)
             end select
             if (way == 2) call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+            if (way == 3 .and. call_number == 1) call start_some_times(request, received)
+            if (way == 3 .and. call_number > 1) call start_some_times(request, sent)
             if (call_number == 1) then
                 call check('a broadcast', from(1, 1), from(1, 2))
             else if (call_number >= 4) then
@@ -270,8 +312,21 @@ contains
                 call MPI_Ialltoallv(sent, ones, displs, column, received, ones, displs, column, all, request, ierror)
             case (25)
                 call MPI_Ialltoallw(sent, ones, bytes, types, received, ones, bytes, types, all, request, ierror)
+            case (31)
+                call PERSISTENT(Allgather)(sent, 1, column, received, 1, column, all, MPI_INFO_NULL, request, ierror)
+            case (32)
+                call PERSISTENT(Allgatherv)(sent, 1, column, received, ones, displs, column, all, MPI_INFO_NULL, request, ierror)
+            case (33)
+                call PERSISTENT(Alltoall)(sent, 1, column, received, 1, column, all, MPI_INFO_NULL, request, ierror)
+            case (34)
+                call PERSISTENT(Alltoallv)(sent, ones, displs, column, received, ones, displs, column, all, &
+                                      MPI_INFO_NULL, request, ierror)
+            case (35)
+                call PERSISTENT(Alltoallw)(sent, ones, bytes, types, received, ones, bytes, types, all, &
+                                      MPI_INFO_NULL, request, ierror)
             end select
             if (way == 2) call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+            if (way == 3) call start_some_times(request, sent)
             if (call_number <= 2) then
                 call check('to all', from(0, 1), from(1, 1))
             else
@@ -316,8 +371,22 @@ contains
                 call MPI_Ineighbor_alltoallv(sent, ones, displs, column, received, ones, displs, column, ring, request, ierror)
             case (25)
                 call MPI_Ineighbor_alltoallw(sent, ones, bytes, types, received, ones, bytes, types, ring, request, ierror)
+            case (31)
+                call PERSISTENT(Neighbor_allgather)(sent, 1, column, received, 1, column, ring, MPI_INFO_NULL, request, ierror)
+            case (32)
+                call PERSISTENT(Neighbor_allgatherv)(sent, 1, column, received, ones, displs, column, ring, &
+                                      MPI_INFO_NULL, request, ierror)
+            case (33)
+                call PERSISTENT(Neighbor_alltoall)(sent, 1, column, received, 1, column, ring, MPI_INFO_NULL, request, ierror)
+            case (34)
+                call PERSISTENT(Neighbor_alltoallv)(sent, ones, displs, column, received, ones, displs, column, ring, &
+                                      MPI_INFO_NULL, request, ierror)
+            case (35)
+                call PERSISTENT(Neighbor_alltoallw)(sent, ones, bytes, types, received, ones, bytes, types, ring, &
+                                      MPI_INFO_NULL, request, ierror)
             end select
             if (way == 2) call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+            if (way == 3) call start_some_times(request, sent)
             if (call_number <= 2) then
                 call check('from neighbours', from(other, 1), from(other, 1))
             else if (received(1, 1) == from(other, 1)) then ! MPI libraries differ in which of the two is which
