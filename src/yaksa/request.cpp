@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t max_requests = 1 << 20;
 
 // Never destroyed, as the table of types.
-HandleTable<ucd_request_t> &table() {
+HandleTable<ucd_request_t> &started_requests() {
     alignas(HandleTable<ucd_request_t>) static std::byte memory[sizeof(HandleTable<ucd_request_t>)];
     static auto *const made = new (memory) HandleTable<ucd_request_t>(1, max_requests);
     return *made;
@@ -21,7 +21,7 @@ HandleTable<ucd_request_t> &table() {
 
 int find_request(yaksa_request_t request, ucd_request_t *&started) {
     if (!is_initialized()) return fail(YAKSA_ERR__INTERNAL, "yaksa_init was not called");
-    started = table().find(request);
+    started = started_requests().find(request);
     if (started != nullptr) return YAKSA_SUCCESS;
     return fail(YAKSA_ERR__INTERNAL, "request is 0x%llx, which is no request",
                 static_cast<unsigned long long>(request));
@@ -29,7 +29,7 @@ int find_request(yaksa_request_t request, ucd_request_t *&started) {
 
 void remove_request(yaksa_request_t request) {
     ucd_request_t complete = UCD_REQUEST__NULL;
-    table().remove(request, complete);
+    started_requests().remove(request, complete);
 }
 
 int test(yaksa_request_t request, int *completed) {
@@ -60,7 +60,7 @@ int add_request(ucd_request_t started, yaksa_request_t *request) {
     *request = YAKSA_REQUEST__NULL;
     if (started == UCD_REQUEST__NULL) return YAKSA_SUCCESS;
     try {
-        *request = table().insert(ucd_request_t(started));
+        *request = started_requests().insert(ucd_request_t(started));
     } catch (const std::bad_alloc &) {
         // The work is under way, and must not be lost.
     }
@@ -68,7 +68,7 @@ int add_request(ucd_request_t started, yaksa_request_t *request) {
 }
 
 void complete_all_requests() {
-    table().clear([](ucd_request_t started) { ucd_wait(&started); });
+    started_requests().clear([](ucd_request_t started) { ucd_wait(&started); });
 }
 
 } // namespace ucd_yaksa

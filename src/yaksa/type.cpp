@@ -17,7 +17,7 @@ constexpr std::uint32_t max_types = 1 << 24;
 
 // Never destroyed, since threads may still use it when the program ends. The last yaksa_finalize
 // leaves it without memory.
-HandleTable<Type> &table() {
+HandleTable<Type> &created_types() {
     alignas(HandleTable<Type>) static std::byte memory[sizeof(HandleTable<Type>)];
     static auto *const made = new (memory) HandleTable<Type>(predefined_count, max_types);
     return *made;
@@ -50,7 +50,7 @@ int create_packed_members(const ucd_type_t (&members)[2], ucd_type_t *type) {
 
 int find_type(yaksa_type_t handle, const char *name, const Type *&type) {
     if (!is_initialized()) return fail(YAKSA_ERR__INTERNAL, "yaksa_init was not called");
-    type = handle < predefined_count ? &predefined[handle] : table().find(handle);
+    type = handle < predefined_count ? &predefined[handle] : created_types().find(handle);
     if (type == nullptr) [[unlikely]]
         return fail(YAKSA_ERR__INTERNAL, "%s is 0x%llx, which is no type", name,
                     static_cast<unsigned long long>(handle));
@@ -70,7 +70,7 @@ int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle) {
     type.layout = layout.get();
     type.traits = traits;
     UCD_YAKSA_TRY(measure(type));
-    const yaksa_type_t added = table().insert(std::move(type));
+    const yaksa_type_t added = created_types().insert(std::move(type));
     if (added == 0) return fail(YAKSA_ERR__OUT_OF_MEM, "there are %u types already", max_types);
     *layout.out() = UCD_TYPE__NULL; // now the table's
     *handle = added;
@@ -86,7 +86,7 @@ int remove_type(yaksa_type_t handle) {
                     static_cast<unsigned>(handle));
     Type type;
     // Another thread may have been faster.
-    if (!table().remove(handle, type)) return find_type(handle, known);
+    if (!created_types().remove(handle, type)) return find_type(handle, known);
     return from_ucd(ucd_free(&type.layout));
 }
 
@@ -110,7 +110,7 @@ int create_predefined_types() {
 }
 
 void free_all_types() {
-    table().clear([](Type &type) { ucd_free(&type.layout); });
+    created_types().clear([](Type &type) { ucd_free(&type.layout); });
     Type &empty = predefined[YAKSA_TYPE__NULL];
     if (empty.layout != UCD_TYPE__NULL) ucd_free(&empty.layout);
     for (PairMembers &pair : pairs) {

@@ -8,12 +8,7 @@ using namespace ucdtest;
 
 namespace {
 
-const std::uintptr_t packed = 24, too_many = UINTPTR_MAX / 8;
 const ucd_stream_t cuda = {"cuda", 0, nullptr, nullptr};
-
-int make_vector(ucd_type_t *type) {
-    return ucd_create_vector(3, 2, 4, UCD_TYPE__INT, nullptr, type);
-}
 
 // Three members of a batch on real memory, so that it shows if a good one was started.
 template <class Desc>

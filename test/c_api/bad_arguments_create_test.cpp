@@ -7,7 +7,6 @@ using namespace ucdtest;
 
 namespace {
 
-const ucd_type_t int_ = UCD_TYPE__INT;
 const std::intptr_t two[] = {1, 3}, negative[] = {1, -7};
 const ucd_type_t ints[] = {int_, int_};
 

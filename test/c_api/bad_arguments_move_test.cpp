@@ -5,13 +5,8 @@ using namespace ucdtest;
 
 namespace {
 
-const ucd_op_t replace = UCD_OP__REPLACE, sum = UCD_OP__SUM;
-const std::uintptr_t packed = 24; // bytes of a vector
-const std::uintptr_t too_many = UINTPTR_MAX / 8;
+const ucd_op_t sum = UCD_OP__SUM;
 
-int make_vector(ucd_type_t *type) {
-    return ucd_create_vector(3, 2, 4, UCD_TYPE__INT, nullptr, type);
-}
 int make_mixed(ucd_type_t *type) {
     const std::intptr_t lengths[] = {1, 1}, displs[] = {0, 8};
     const ucd_type_t types[] = {UCD_TYPE__DOUBLE, UCD_TYPE__CHAR};

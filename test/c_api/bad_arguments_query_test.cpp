@@ -8,11 +8,7 @@ using namespace ucdtest;
 
 namespace {
 
-int make_vector(ucd_type_t *type) {
-    return ucd_create_vector(3, 2, 4, UCD_TYPE__INT, nullptr, type);
-}
-const std::uintptr_t packed = 24, segments = 3;
-const std::uintptr_t too_many = UINTPTR_MAX / 8;
+const std::uintptr_t segments = 3;
 
 } // namespace
 

@@ -9,8 +9,6 @@ using namespace ucdtest;
 
 namespace {
 
-const ucd_type_t int_ = UCD_TYPE__INT;
-
 struct NamedCall {
     std::string function;
     std::function<int(Outputs &)> call;

@@ -9,7 +9,6 @@ using namespace ucdtest;
 
 namespace {
 
-const ucd_op_t replace = UCD_OP__REPLACE;
 Outputs out;
 
 void reset() {
@@ -79,7 +78,7 @@ struct Shape {
     bool is_list = false; // that needs no memory at its first use
 };
 
-int make_vector(ucd_type_t *t) {
+int make_strided(ucd_type_t *t) {
     return ucd_create_vector(30, 2, 4, UCD_TYPE__INT, nullptr, t);
 }
 
@@ -101,7 +100,7 @@ int make_lengths(ucd_type_t *t) {
 int make_struct(ucd_type_t *t) {
     ucd_type_t parts[] = {UCD_TYPE__DOUBLE, UCD_TYPE__NULL, UCD_TYPE__NULL, UCD_TYPE__INT};
     int rc = make_list(&parts[1]);
-    if (rc == UCD_SUCCESS) rc = make_vector(&parts[2]);
+    if (rc == UCD_SUCCESS) rc = make_strided(&parts[2]);
     const std::intptr_t lengths[] = {1, 1, 2, 3}, displs[] = {0, 8, 50000, 80000};
     if (rc == UCD_SUCCESS) rc = ucd_create_struct(4, lengths, displs, parts, nullptr, t);
     for (ucd_type_t *part : {&parts[1], &parts[2]})
@@ -122,7 +121,7 @@ int make_deep(ucd_type_t *t) {
     return UCD_SUCCESS;
 }
 
-const Shape all_shapes[] = {{"vector", make_vector},
+const Shape all_shapes[] = {{"vector", make_strided},
                             {"list", make_list, true},
                             {"lengths", make_lengths, true},
                             {"struct", make_struct},
@@ -190,7 +189,7 @@ TEST_CASE("Constructors without memory") {
 TEST_CASE("Constructors on types of the user's, without memory") {
     // The child keeps its references as they were: it is ended by one ucd_free.
     ucd_type_t child = UCD_TYPE__NULL;
-    const auto prepare = [&] { (void)make_vector(&child); };
+    const auto prepare = [&] { (void)make_strided(&child); };
     const auto discard = [&] { (void)ucd_free(&child); };
     fail_each(
         "ucd_create_struct", 1, prepare,

@@ -33,6 +33,14 @@ struct Outputs {
     ucd_ipc_handle_t handle;
 };
 
+// The type of most calls, its bytes, and a count of it that is too large for any buffer.
+inline int make_vector(ucd_type_t *type) {
+    return ucd_create_vector(3, 2, 4, UCD_TYPE__INT, nullptr, type);
+}
+inline constexpr std::uintptr_t packed = 24, too_many = UINTPTR_MAX / 8;
+inline const ucd_type_t int_ = UCD_TYPE__INT;
+inline constexpr ucd_op_t replace = UCD_OP__REPLACE;
+
 // What outputs hold before a call.
 inline constexpr unsigned char pattern = 0xa5;
 

@@ -34,7 +34,7 @@ constexpr Parameter darray[] = {{"size", Part::number},
 constexpr Parameter ndarray[] = {{"shape", Part::list}, {"byte_strides", Part::list}, oldtype};
 constexpr Parameter resized[] = {oldtype, lb, extent};
 constexpr Parameter aligned[] = {oldtype, {"alignment", Part::number}};
-constexpr Parameter element[] = {
+constexpr Parameter element_parameters[] = {
     {"class", Part::number}, {"bytes", Part::number}, {"alignment", Part::number}};
 constexpr Parameter flattened[] = {{"file", Part::path}};
 
@@ -55,7 +55,7 @@ constexpr Constructor constructors[] = {
     {Kind::resized, "resized", resized},
     {Kind::bounds, "bounds", resized},
     {Kind::aligned, "aligned", aligned},
-    {Kind::element, "element", element},
+    {Kind::element, "element", element_parameters},
     {Kind::flattened, "flattened", flattened},
 };
 

@@ -310,6 +310,7 @@ Status keep_with_graph(hipStream_t stream, std::shared_ptr<void> what) {
 
 #else
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): declared for graphs that keep it
 Status keep_with_graph(hipStream_t, std::shared_ptr<void>) {
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "HIP: graphs keep nothing before version 5.3, and this build is for %s",

@@ -58,9 +58,11 @@ std::unique_ptr<Backend> open_plugin(const char *name, std::string &reason) {
     const std::string file_name = std::string("libucd_") + name + ".so";
     std::string looked_in;
     for (const std::string &folder : folders()) {
-        const std::string file = folder + "/" + file_name;
+        std::string file = folder;
+        file.append("/").append(file_name);
         if (::access(file.c_str(), F_OK) == 0) return open_file(file, reason);
-        looked_in += (looked_in.empty() ? "" : ", ") + folder;
+        looked_in += looked_in.empty() ? "" : ", ";
+        looked_in += folder;
     }
     reason = file_name + " was not found in " + (looked_in.empty() ? "any folder" : looked_in);
     return nullptr;

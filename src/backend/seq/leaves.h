@@ -66,7 +66,7 @@ template <unsigned unit>
 UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, uint64_t bytes) {
     if (bytes > 1024)
         __builtin_memcpy(to, from, bytes);
-    else if (bytes >= 2 * widest)
+    else if (bytes >= uint64_t{2} * widest)
         copy_pieces<widest>(to, from, bytes);
     else if (bytes >= widest)
         copy_ends<widest>(to, from, bytes);

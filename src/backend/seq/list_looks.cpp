@@ -48,6 +48,7 @@ void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__rest
 
 } // namespace
 
+// NOLINTNEXTLINE(readability-redundant-declaration): kernel_tables.cpp declares it, too
 extern constinit const ListLooks looks;
 constinit const ListLooks looks = {reach, blocks, scale};
 

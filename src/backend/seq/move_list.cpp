@@ -93,7 +93,8 @@ void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *pa
     const std::size_t end = i + 1 == parts ? count : begin + count / parts;
     uint64_t before = begin;
     if (list.lengths != nullptr)
-        before = std::accumulate(list.lengths, list.lengths + begin, uint64_t{0});
+        before =
+            static_cast<uint64_t>(std::accumulate(list.lengths, list.lengths + begin, int64_t{0}));
     char *const packed = list.packed + before * list.bytes;
     if (list.lengths != nullptr)
         move_own(list, begin, end, packed);

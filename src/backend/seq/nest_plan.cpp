@@ -238,7 +238,7 @@ uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
 }
 
 std::size_t NestPlan::list_bytes() const {
-    std::size_t bytes = lists.capacity() * sizeof lists[0];
+    std::size_t bytes = lists.capacity() * sizeof(std::vector<int64_t>);
     for (const auto &list : lists) bytes += list.capacity() * sizeof list[0];
     return bytes;
 }

@@ -34,7 +34,7 @@ class Combined {
 public:
     UCD_SEQ_INLINE Combined(uintptr_t at, const char *packed) {
 #pragma GCC unroll 2
-        for (unsigned k = 0; k < vectors; ++k) {
+        for (std::size_t k = 0; k < vectors; ++k) {
             V typed, other;
             __builtin_memcpy(&typed, pointer(at + k * bytes), bytes);
             __builtin_memcpy(&other, packed + k * bytes, bytes);
@@ -43,7 +43,7 @@ public:
     }
     UCD_SEQ_INLINE void store(uintptr_t at, char *packed) const {
 #pragma GCC unroll 2
-        for (unsigned k = 0; k < vectors; ++k)
+        for (std::size_t k = 0; k < vectors; ++k)
             __builtin_memcpy((direction == Direction::pack ? packed : pointer(at)) + k * bytes,
                              &values_[k], bytes);
     }
@@ -155,9 +155,9 @@ UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count,
         if (block < 64) return blocks.template operator()<32, 2>();
         if (block == 64) return blocks.template operator()<64, 1>();
     }
-    if (block <= 2 * widest) return blocks.template operator()<widest, 2>();
-    if (block <= 3 * widest) return blocks.template operator()<widest, 3>();
-    if (block <= 4 * widest) return blocks.template operator()<widest, 4>();
+    if (block <= uint64_t{2} * widest) return blocks.template operator()<widest, 2>();
+    if (block <= uint64_t{3} * widest) return blocks.template operator()<widest, 3>();
+    if (block <= uint64_t{4} * widest) return blocks.template operator()<widest, 4>();
     combine_long_blocks<Op, T, direction>(at, stride, count, block, packed);
 }
 

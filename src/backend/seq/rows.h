@@ -37,20 +37,20 @@ inline void pack_every(char *__restrict packed, uintptr_t at, uint64_t count) {
 template <unsigned width>
 UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
     if (count < 16) return false;
-    if (stride == 2 * width) return true;
+    if (stride == uintptr_t{2} * width) return true;
     if (width == 8) return false;
 #if defined(UCD_SEQ_HAS_AVX2) || defined(UCD_SEQ_HAS_NEON)
-    if (stride == 3 * width) return true;
+    if (stride == uintptr_t{3} * width) return true;
 #endif
-    return stride == 4 * width;
+    return stride == uintptr_t{4} * width;
 }
 
 template <unsigned width>
 UCD_SEQ_ONE_COPY void pack_small_step(char *packed, uintptr_t at, uintptr_t stride,
                                       uint64_t count) {
-    if (stride == 2 * width) return pack_every<width, 2>(packed, at, count);
+    if (stride == uintptr_t{2} * width) return pack_every<width, 2>(packed, at, count);
     if constexpr (width < 8) {
-        if (stride == 3 * width) return pack_every<width, 3>(packed, at, count);
+        if (stride == uintptr_t{3} * width) return pack_every<width, 3>(packed, at, count);
         pack_every<width, 4>(packed, at, count);
     }
 }
@@ -80,7 +80,7 @@ UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t
         const auto block = eight.from(at);
         move_group<8>(leaf, block, packed);
         at = block(4) + eight.four;
-        packed += 8 * width;
+        packed += std::size_t{8} * width;
     }
     for (; count > 0; --count) {
         leaf.move(at, packed);

@@ -1,15 +1,11 @@
 #include "layout_walk.h"
 #include "nest_plan.h"
+#include "range.h"
 
 #include <algorithm>
 
 namespace ucd::seq {
 namespace {
-
-char *at(char *origin, int64_t displacement) {
-    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(origin) +
-                                    static_cast<uintptr_t>(displacement));
-}
 
 // The block that holds the packed byte `offset`.
 Position locate(const RunnableNest &p, uint64_t offset) {

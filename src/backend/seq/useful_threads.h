@@ -8,7 +8,7 @@ namespace ucd::seq {
 // For a move of so many bytes, `most` at most.
 inline unsigned useful_threads(uint64_t bytes, uint32_t most) {
     // Below this many bytes per thread, starting one costs more than it gains.
-    constexpr uint64_t worth_a_thread = 512 * 1024;
+    constexpr uint64_t worth_a_thread = uint64_t{512} * 1024;
     if (most <= 1) return 1;
     const uint64_t useful = bytes / worth_a_thread;
     return useful > most ? most : useful > 1 ? static_cast<unsigned>(useful) : 1;

@@ -190,8 +190,8 @@ Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Typ
     int128 lowest = 0, highest = 0;
     int64_t times = 1;
     for (unsigned level = 0; level < dims; ++level) {
-        const int64_t count = load_signed(levels + (std::size_t{2 * level} << width), width),
-                      stride = load_signed(levels + (std::size_t{2 * level + 1} << width), width);
+        const int64_t count = load_signed(levels + (std::size_t{2} * level << width), width),
+                      stride = load_signed(levels + ((std::size_t{2} * level + 1) << width), width);
         if (count < 2) return corrupt("a nest with a level of fewer than two");
         if (__builtin_mul_overflow(times, count, &times))
             return corrupt("a size or displacements that do not fit");
@@ -211,7 +211,8 @@ Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Typ
 Status Reader::nest(Widths w, TypeOwner &type) {
     const unsigned dims = cursor_.byte();
     if (dims == 0 || dims > max_dims) return corrupt("a nest of a depth that is not defined");
-    const uint8_t *levels = cursor_.take(2 * dims, w.scalars), *id = cursor_.take(1, w.ids);
+    const uint8_t *levels = cursor_.take(uint64_t{2} * dims, w.scalars),
+                  *id = cursor_.take(1, w.ids);
     if (cursor_.beyond_end()) return success;
     const Type *child = nullptr;
     UCD_TRY(refer(id, w.ids, child));

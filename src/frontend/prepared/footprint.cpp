@@ -42,7 +42,7 @@ uint64_t footprint_of(const Type &root) {
             bytes += bytes_of(static_cast<const TypeCache &>(*cache));
         if (t.child != nullptr) pending.push_back(t.child);
         if (!t.children) continue;
-        bytes += entries * sizeof t.children[0];
+        bytes += entries * sizeof(void *);
         // Equal neighbours are the common case of long structs.
         for (uint64_t i = 0; i < entries; ++i)
             if (i == 0 || t.children[i] != t.children[i - 1]) pending.push_back(t.children[i]);

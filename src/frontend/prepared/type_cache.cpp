@@ -40,7 +40,7 @@ constexpr uint64_t unlimited = UINT64_MAX;
 
 // What layout, elements and plans of the type may be expanded to together; ucd.h states it.
 uint64_t budget_of(const Type &type) {
-    constexpr uint64_t at_least = 64 * 1024, per_flattened_byte = 16;
+    constexpr uint64_t at_least = uint64_t{64} * 1024, per_flattened_byte = 16;
     if (!type.unflattened) return unlimited;
     const uint64_t bytes = type.flattened_bytes > 0 ? type.flattened_bytes : flatten(type).size();
     return at_least + per_flattened_byte * bytes;

@@ -115,14 +115,14 @@ namespace {
 
 // What one process owns of one dimension: full blocks, `block` elements each and `period` apart,
 // then a shorter one; all of it `first` elements into the dimension.
-struct Share {
+struct ProcessShare {
     int64_t first = 0, full_blocks = 0, block = 1, period = 1, rest = 0;
 };
 
-constexpr Share nothing{0, 0, 1, 1, 0};
+constexpr ProcessShare nothing{0, 0, 1, 1, 0};
 
 Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int64_t coord,
-                Share &s) {
+                ProcessShare &s) {
     if (distrib == UCD_DISTRIBUTE__NONE) {
         if (procs != 1) return bad("psizes", i, procs, "it must be 1 where distribs is NONE");
         s = {0, 1, gsize, gsize, 0};
@@ -176,7 +176,7 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
 }
 
 // Puts one dimension around the nest; `bytes` is the distance of neighbours in that dimension.
-Status distribute(TypeOwner &nest, const Type &child, const Share &s, int64_t bytes) {
+Status distribute(TypeOwner &nest, const Type &child, const ProcessShare &s, int64_t bytes) {
     // What does not fit wraps: it lies beyond the array, whose extent is OVERFLOW then.
     const int64_t period = displace(0, static_cast<uint64_t>(s.period), bytes);
     if (s.rest == 0) {
@@ -220,7 +220,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
     if (processes != size)
         return fail(UCD_ERR__INVALID_ARG, "size is %d; it must be the product of psizes", size);
     // The process grid is in C order whatever the array's order is.
-    std::vector<Share> shares(static_cast<std::size_t>(ndims));
+    std::vector<ProcessShare> shares(static_cast<std::size_t>(ndims));
     int coordinates = rank;
     for (int i = ndims - 1; i >= 0; --i) {
         UCD_TRY(share_of(i, gsizes[i], distribs[i], dargs[i], psizes[i], coordinates % psizes[i],
@@ -231,7 +231,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
     int128 bytes = child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
-        const Share &s = shares[static_cast<std::size_t>(d)];
+        const ProcessShare &s = shares[static_cast<std::size_t>(d)];
         shift += bytes * s.first;
         UCD_TRY(distribute(nest, child, s, static_cast<int64_t>(bytes)));
         UCD_TRY(grow(bytes, gsizes[d]));

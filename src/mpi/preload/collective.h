@@ -132,6 +132,7 @@ struct TypedBlocks {
     PackedSide packed(Call call, int blocks, const Device *device) const {
         PackedSide side;
         std::vector<Block> all;
+        all.reserve(static_cast<std::size_t>(blocks));
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
         PackedBlocks packed(call, all, device);

@@ -70,6 +70,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
                 return rc;
             }
         }
+        // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
         if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
@@ -96,6 +97,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
                 return rc;
             }
         }
+        // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
         if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
@@ -160,6 +162,7 @@ int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuf
             return rc;
         }
     }
+    // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
     if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     return next(user.buf, user.count, user.datatype);

@@ -34,7 +34,8 @@ UCD_GPU_FUNCTION void unpack_aligned_store(const AlignedStoresParams &p, uint32_
     }
     const uintptr_t from = p.packed + position;
     // Eight bytes before what is stored and behind it are of the stream, too.
-    if (position >= p.begin + max_store_bytes && position + 2 * max_store_bytes <= p.end) {
+    if (position >= p.begin + max_store_bytes &&
+        position + static_cast<uint64_t>(2 * max_store_bytes) <= p.end) {
         const uint64_t word = load_unaligned(from);
         if (bytes == 8)
             store<uint64_t>(place, word);

@@ -130,7 +130,7 @@ private:
             Word<width> w[at_once];
 #pragma unroll
             for (unsigned k = 0; k < at_once; ++k)
-                w[k] = load<Word<width>>(packed + k * warp_lanes * width);
+                w[k] = load<Word<width>>(packed + static_cast<uintptr_t>(k * warp_lanes * width));
 #pragma unroll
             for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(place[k], w[k]);
         }

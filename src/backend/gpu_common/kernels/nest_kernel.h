@@ -284,7 +284,7 @@ UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uin
         Word<width> word[at_once];
 #pragma unroll
         for (unsigned k = 0; k < at_once; ++k)
-            word[k] = load<Word<width>>(packed + k * warp_lanes * width);
+            word[k] = load<Word<width>>(packed + static_cast<uintptr_t>(k * warp_lanes * width));
 #pragma unroll
         for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(places[k], word[k]);
     }

@@ -87,7 +87,8 @@ UCD_GPU_FUNCTION void move_elements(const TransposeParams &p, const Tile &t, uin
     for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
         const uint32_t row = i / tile_side, column = i % tile_side;
         if (row >= t.rows || column >= t.columns) continue;
-        const uint64_t position = t.position + row * p.row_bytes + column * width;
+        const uint64_t position =
+            t.position + row * p.row_bytes + static_cast<uint64_t>(column * width);
         const uintptr_t place = t.typed + row * static_cast<uint64_t>(p.row_stride) +
                                 column * static_cast<uint64_t>(p.column_stride);
         if (position < p.begin || position + width > p.end)
@@ -105,7 +106,8 @@ UCD_GPU_FUNCTION void run_transpose(const TransposeParams &p) {
     constexpr bool pack = direction == Direction::pack;
     for (uint32_t index = UCD_GPU_BLOCK; index < p.tiles; index += UCD_GPU_BLOCKS) {
         const Tile t = tile_at(p, index, width);
-        const uint64_t last = t.position + (t.rows - 1) * p.row_bytes + t.columns * width;
+        const uint64_t last =
+            t.position + (t.rows - 1) * p.row_bytes + static_cast<uint64_t>(t.columns * width);
         if (t.rows < tile_side || t.columns < tile_side || t.position < p.begin || last > p.end) {
             UCD_GPU_FOR_EACH_THREAD(thread) {
                 move_elements<direction, width>(p, t, thread);

@@ -1,14 +1,12 @@
 #include "plan/copy_nest.h"
 
+#include "plan/magnitude.h"
+
 #include <algorithm>
 #include <array>
 
 namespace ucd::gpu {
 namespace {
-
-uint64_t magnitude(int64_t n) {
-    return n < 0 ? ~static_cast<uint64_t>(n) + 1 : static_cast<uint64_t>(n);
-}
 
 // Blocks within strides, the innermost first.
 struct Strides {

@@ -1,13 +1,10 @@
 #include "plan/layout_plan.h"
 
 #include "layout_walk.h"
+#include "plan/magnitude.h"
 
 namespace ucd::gpu {
 namespace {
-
-uint64_t magnitude(int64_t n) {
-    return n < 0 ? ~static_cast<uint64_t>(n) + 1 : static_cast<uint64_t>(n);
-}
 
 bool is_word(uint64_t bytes) {
     return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;

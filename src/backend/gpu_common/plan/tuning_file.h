@@ -9,7 +9,7 @@
 
 namespace ucd::gpu {
 
-inline constexpr std::size_t max_tuning_bytes = 64 * 1024;
+inline constexpr std::size_t max_tuning_bytes = std::size_t{64} * 1024;
 
 // Changes the figures that the section of this device has. INVALID_ARG, with the number of the
 // line, for a text that is none; `file` is for the message.

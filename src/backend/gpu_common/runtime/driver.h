@@ -67,8 +67,8 @@ public:
     Status status; // a failure is worded
 
 private:
-    bool pushed_ = false; // it was not current before
-    int before_ = 0;      // what was current, where the runtime has no stack of devices
+    [[maybe_unused]] bool pushed_ = false; // it was not current before
+    [[maybe_unused]] int before_ = 0; // what was current, where the runtime has no stack of devices
 };
 
 } // namespace ucd::UCD_GPU::driver

@@ -204,7 +204,7 @@ bool Builder::indexed_of(const std::vector<Placed> &entries, NodeId shape, int64
         counts.push_back(multiple ? n.count : 1);
     }
     applied("runs-of-one-shape");
-    result = indexed(std::move(displs), std::move(counts), stride, {0, shape});
+    result = indexed(std::move(displs), counts, stride, {0, shape});
     return true;
 }
 
@@ -281,6 +281,7 @@ Placed Builder::fold_structure(std::vector<Placed> entries) {
     if (same_shape(entries)) {
         applied("same-shape-index");
         std::vector<int64_t> displs;
+        displs.reserve(entries.size());
         for (const Placed &e : entries) displs.push_back(e.at);
         return indexed_block(std::move(displs), {0, entries.front().id});
     }
