@@ -23,17 +23,19 @@ std::intptr_t length_of(std::uint64_t block) {
     return 1 + static_cast<std::intptr_t>(word(block, 8) & 1);
 }
 
-// The bytes of memory that have come to life since, by block.
-double state_bytes(std::ptrdiff_t before, std::uint64_t blocks) {
-    return static_cast<double>(live_bytes() - before) / static_cast<double>(blocks);
-}
-
 // Memory of lists is kept for the next one: starts without.
 void forget_lists() {
     must(ucd_finalize() == UCD_SUCCESS && ucd_init(UCD_INFO__NULL) == UCD_SUCCESS, "a new start");
 }
 
-// Packs all blocks twice, as the first use differs from others.
+// The bytes of memory that have come to life since, by block.
+double state_bytes(std::ptrdiff_t before, std::uint64_t blocks) {
+    forget_lists();
+    return static_cast<double>(live_bytes() - before) / static_cast<double>(blocks);
+}
+
+// Packs all blocks twice, as the first use differs from others; and a part of them, which begins
+// and ends anywhere.
 void use(ucd_type_t type, std::uint64_t blocks, std::uint64_t bytes, bool own_lengths,
          bool on_device) {
     Arena typed(3 * blocks, on_device), packed(bytes, on_device);
@@ -45,15 +47,20 @@ void use(ucd_type_t type, std::uint64_t blocks, std::uint64_t bytes, bool own_le
                  moved == bytes,
              "ucd_pack");
     }
-    std::uint64_t block = 0;
-    std::intptr_t within = 0;
-    packed.check<std::uint8_t>("packed blocks", [&](std::uint64_t) {
-        if (within == (own_lengths ? length_of(block) : 1)) {
-            ++block;
-            within = 0;
-        }
-        return byte(static_cast<std::uint64_t>(place_of(block) + within++), 1);
-    });
+    std::vector<std::uint8_t> all;
+    for (std::uint64_t block = 0; block < blocks; ++block)
+        for (std::intptr_t i = 0; i < (own_lengths ? length_of(block) : 1); ++i)
+            all.push_back(byte(static_cast<std::uint64_t>(place_of(block) + i), 1));
+    packed.check<std::uint8_t>("packed blocks", [&](std::uint64_t i) { return all[i]; });
+    const std::uint64_t offset = bytes / 3 + 1, length = bytes / 2;
+    Arena part(length, on_device);
+    std::uintptr_t moved = 0;
+    must(ucd_pack(typed.address(), 1, type, offset, part.address(), length, &moved, UCD_INFO__NULL,
+                  UCD_OP__REPLACE) == UCD_SUCCESS &&
+             moved == length,
+         "ucd_pack of a part");
+    part.check<std::uint8_t>("a part of the blocks",
+                             [&](std::uint64_t i) { return all[offset + i]; });
 }
 
 std::vector<std::intptr_t> listed(std::uint64_t n, std::intptr_t (*make)(std::uint64_t)) {
@@ -114,7 +121,7 @@ void many_blocks(std::uint64_t blocks, bool on_device) {
                     static_cast<unsigned long long>(blocks),
                     own_lengths ? "lengths of their own" : "one length", created, packed, each);
         // With a little for all that does not grow with the number.
-        const double most = (own_lengths ? 52 : 16) + 200000.0 / static_cast<double>(blocks);
+        const double most = (own_lengths ? 24 : 8) + 200000.0 / static_cast<double>(blocks);
         if (!on_device && each > most)
             throw std::runtime_error("more than " + std::to_string(most) + " bytes for each block");
     }

@@ -4,9 +4,11 @@
 #include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
+#include "prepared/listed_blocks.h"
 #include "support/list_memory.h"
 #include "support/log.h"
 #include "types/create.h"
+#include "types/lists.h"
 
 #include <algorithm>
 
@@ -24,6 +26,11 @@ TypeCache::~TypeCache() {
         keep_list(table.segments_first);
         keep_list(table.pieces);
     }
+}
+
+void TypeCache::list_blocks(const Type &type, std::vector<int64_t> &displs,
+                            std::vector<int64_t> *lengths) const {
+    ucd::list_blocks(type, layout, displs, lengths);
 }
 
 namespace {
@@ -70,7 +77,10 @@ const TypeCache &make_cache(const Type &type) {
         made->bytes_left = budget - std::min(budget, taken);
     }
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
-    return cache_of(type);
+    const TypeCache &cache = cache_of(type);
+    const ListedBlocks listed = find_listed_blocks(type, cache.layout);
+    if (listed.displs) give_up_lists(type, listed.lengths);
+    return cache;
 }
 
 ConstTypeOwner with_layout(const Type &type, Layout layout) {

@@ -25,6 +25,8 @@ struct TypeCache final : CachedOnType {
 
     TypeCache() = default;
     ~TypeCache() override;
+    void list_blocks(const Type &type, std::vector<int64_t> &displs,
+                     std::vector<int64_t> *lengths) const override;
 };
 
 // Made at first use; OUT_OF_MEM is thrown as std::bad_alloc.

@@ -17,11 +17,16 @@ namespace ucd {
 
 // What a call needs to move data of a type is made at first use and cached on the type, which knows
 // nothing of it but that it goes with the type.
+struct Type;
 struct CachedOnType {
     CachedOnType() = default;
     CachedOnType(const CachedOnType &) = delete;
     CachedOnType &operator=(const CachedOnType &) = delete;
     virtual ~CachedOnType() = default;
+    // The lists that a type has given up, see types/lists.h: displacements in bytes from the first,
+    // and lengths, if `lengths` is not null.
+    virtual void list_blocks(const Type &type, std::vector<int64_t> &displs,
+                             std::vector<int64_t> *lengths) const = 0;
 };
 
 // The constructor that the user called.
@@ -75,10 +80,13 @@ struct Type {
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
 
+    // Of lists of blocks, the stride is where the first one lies, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-    std::vector<int64_t> displs, blocklengths; // in memory that is kept for the next type
-    const void *indices = nullptr;             // by_reference: the caller's, in any memory
-    Element index_element = Element::none;     // what they are
+    // Those of indexed_block and indexed may be given up: they are read by types/lists.h.
+    std::vector<int64_t> displs, blocklengths;   // in memory that is kept for the next type
+    const void *indices = nullptr;               // by_reference: the caller's, in any memory
+    Element index_element = Element::none;       // what they are
+    mutable std::atomic<uint32_t> list_state{0}; // see types/lists.h
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 
