@@ -117,7 +117,7 @@ TEST_CASE("lists that were given up are what the constructor was given") {
         const uint64_t bytes = ucd::list_bytes(type);
         (void)ucd::layout_of(type);
         if (said(type) != before) c.fail("it says something else");
-        const ucd::ListedBlocks listed{type.displs.empty(), type.blocklengths.empty()};
+        const ucd::ListsInLayout listed{type.displs.empty(), type.blocklengths.empty()};
         displs += listed.displs && type.form == ucd::Form::indexed && !listed.lengths;
         lengths += listed.displs && type.form == ucd::Form::indexed && listed.lengths;
         kept += !listed.displs;
@@ -135,6 +135,27 @@ TEST_CASE("a list with an empty block is kept") {
     const BuiltType built(indexed({1, 0, 2, 3}, {0, 77, 5, 90}, leaf(UCD_TYPE__DOUBLE)));
     (void)ucd::layout_of(type_of(built));
     CHECK(type_of(built).displs.size() == 4);
+}
+
+TEST_CASE("a type with other bounds has the layout of a long list below it") {
+    Ints displs(2000), lengths(2000);
+    for (std::size_t i = 0; i < displs.size(); ++i) {
+        lengths[i] = 1 + static_cast<std::intptr_t>(i * i % 7 % 3);
+        displs[i] = 100 + 5 * static_cast<std::intptr_t>(i * i);
+    }
+    const RecipePtr list = indexed(lengths, displs, leaf(UCD_TYPE__INT));
+    const BuiltType built(resized(resized(list, -8, 80), 4, 1 << 30)), direct(list);
+    const ucd::Type &type = type_of(built), &below = *type.child->child;
+    const std::vector<std::uint8_t> before = ucd::flatten(type);
+    CHECK(&ucd::layout_of(type) == &ucd::layout_of(below));
+    CHECK(below.displs.empty());
+    CHECK(ucd::layout_of(type).start == ucd::layout_of(type_of(direct)).start);
+    CHECK(ucd::flatten(type) == before);
+    // Each counts once.
+    CHECK(ucd::footprint_of(type) < ucd::footprint_of(below) + 2000);
+    const BuiltType short_one(resized(indexed({2, 1}, {9, 3}, leaf(UCD_TYPE__INT)), 0, 80));
+    (void)ucd::layout_of(type_of(short_one));
+    CHECK(type_of(short_one).child->cache.load() == nullptr);
 }
 
 TEST_CASE("who holds a list finds it until the end") {

@@ -124,13 +124,16 @@ bool list_narrowly(const Level &runs, uint64_t piece, uint64_t pieces, NestPlan 
     const auto shift = static_cast<unsigned>(std::countr_zero(bits));
     if ((static_cast<uint64_t>(most) - static_cast<uint64_t>(least)) >> shift > UINT32_MAX)
         return false;
-    std::vector<uint32_t> &list = plan.narrow_entries;
+    plan.narrow_list = std::make_unique<NarrowList>();
+    plan.narrow = plan.narrow_list.get();
+    plan.narrow_list->least = least;
+    plan.narrow_list->shift = shift;
+    std::vector<uint32_t> &list = plan.narrow_list->entries;
     list.reserve(pieces);
     for_each_piece(runs, piece, [&](int64_t displ) {
         const uint64_t above = static_cast<uint64_t>(displ) - static_cast<uint64_t>(least);
         list.push_back(static_cast<uint32_t>(above >> shift));
     });
-    plan.narrow = {list.data(), least, shift};
     return true;
 }
 
@@ -277,7 +280,8 @@ uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
 
 std::size_t NestPlan::list_bytes() const {
     std::size_t bytes = lists.capacity() * sizeof lists[0];
-    bytes += narrow_entries.capacity() * sizeof narrow_entries[0];
+    if (narrow != nullptr)
+        bytes += sizeof *narrow + narrow->entries.capacity() * sizeof narrow->entries[0];
     for (const auto &list : lists) bytes += list.capacity() * sizeof list[0];
     return bytes;
 }
@@ -308,7 +312,7 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     p.leaf = runs ? leaf_for_runs(p.nest.block) : leaf_for_block(p.nest.block);
     for (const Direction d : {Direction::pack, Direction::unpack})
         p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
-    if (p.narrow.entries != nullptr) return p;
+    if (p.narrow != nullptr) return p;
     find_transpose(p, open_ended);
     p.whole_at_once = !p.transposed();
     return p;

@@ -7,6 +7,7 @@
 #include "transpose.h"
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace ucd::seq {
 
 // Displacements in 32 bits each: entry i is `least` plus entries[i] << shift.
 struct NarrowList {
-    const uint32_t *entries = nullptr;
+    std::vector<uint32_t> entries;
     int64_t least = 0;
     unsigned shift = 0;
 };
@@ -31,19 +32,19 @@ struct RunnableNest {
     // If the innermost level is better moved in tiles, together with another level whose steps are
     // short: that level, and the kernels by Direction.
     uint8_t row_level = 0;
+    bool whole_at_once = false; // one call of the kernel moves all of it
     TransposeKernel transpose[2] = {};
     bool transposed() const { return transpose[0] != nullptr; }
-    // If there are any: the displacements of the innermost level, whose own list is null. They are
+    // If there is one: the displacements of the innermost level, whose own list is null. They are
     // widened a part at a time while they are used.
-    NarrowList narrow;
-    bool whole_at_once = false; // one call of the kernel moves all of it
+    const NarrowList *narrow = nullptr;
 };
 
 // A node that one kernel moves.
 struct NestPlan : RunnableNest {
     // The displacements of levels that were merged, and of pieces of runs.
     std::vector<std::vector<int64_t>> lists;
-    std::vector<uint32_t> narrow_entries;
+    std::unique_ptr<NarrowList> narrow_list;
     std::size_t list_bytes() const;
 };
 // A copy's levels would have the lists of the original.

@@ -145,10 +145,11 @@ void run_narrow(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
     while (begin < end) {
         const uint64_t start = begin / inner * inner, stop = std::min(end, start + inner);
         const int64_t displacement = displacement_of(p, locate(p, start), around);
-        const uint32_t *next = p.narrow.entries + (begin - start) / block;
-        const auto fill = [&next, narrow = p.narrow](int64_t *__restrict displs, uint64_t count) {
+        const uint32_t *next = p.narrow->entries.data() + (begin - start) / block;
+        const auto fill = [&next, least = p.narrow->least,
+                           shift = p.narrow->shift](int64_t *__restrict displs, uint64_t count) {
             for (uint64_t i = 0; i < count; ++i)
-                displs[i] = displace(narrow.least, uint64_t{next[i]} << narrow.shift, 1);
+                displs[i] = displace(least, uint64_t{next[i]} << shift, 1);
             next += count;
         };
         run_filled(list, fill, at(origin, displacement), begin - start, stop - start, packed,
@@ -164,7 +165,7 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
               Direction direction) {
     if (p.levels == 0)
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
-    if (p.narrow.entries != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
+    if (p.narrow != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
     const uint64_t block = p.nest.block;
     // A block cut off at the start, whole blocks, a block cut off at the end.
     if (const uint64_t skipped = begin % block; skipped != 0) {

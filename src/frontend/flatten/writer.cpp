@@ -102,6 +102,8 @@ private:
             const TypeLists lists(t);
             const int64_t base = wrapping_add(c.at, lists.base());
             std::vector<int64_t> displs, lengths;
+            displs.reserve(lists.displs().size());
+            lengths.reserve(lists.displs().size());
             for (std::size_t i = 0; i < lists.displs().size(); ++i) {
                 if (lists.lengths()[i] == 0) continue;
                 displs.push_back(wrapping_add(base, wrapping_mul(lists.displs()[i], lists.unit())));

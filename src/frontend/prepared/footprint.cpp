@@ -11,7 +11,7 @@ namespace ucd {
 namespace {
 
 uint64_t bytes_of(const TypeCache &derived) {
-    uint64_t bytes = sizeof derived + bytes_of(derived.layout);
+    uint64_t bytes = sizeof derived + bytes_of(derived.own);
     for (const auto &of_backend : derived.plans)
         for (const auto &slot : of_backend)
             if (const Plan *plan = slot.load(std::memory_order_acquire)) bytes += plan->memory();

@@ -2,21 +2,17 @@
 #pragma once
 
 #include "layout.h"
-#include "types/type.h"
-
-#include <cstdint>
-#include <vector>
+#include "types/lists.h"
 
 namespace ucd {
 
 // Which lists of a type follow from its layout.
-struct ListedBlocks {
+struct ListsInLayout {
     bool displs = false, lengths = false;
 };
-ListedBlocks find_listed_blocks(const Type &type, const Layout &layout);
+ListsInLayout find_lists(const Type &type, const Layout &layout);
 
-// Where the blocks lie, in bytes from the first; and their lengths, if `lengths` is not null.
-void list_blocks(const Type &type, const Layout &layout, std::vector<int64_t> &displs,
-                 std::vector<int64_t> *lengths);
+// These lists. The layout lives longer than `blocks`.
+void list_blocks(const Type &type, const Layout &layout, bool lengths_too, ListedBlocks &blocks);
 
 } // namespace ucd

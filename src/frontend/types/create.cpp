@@ -200,7 +200,8 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     t->stride = first_of(displs, count, t->unit);
     const BlocksOfOwnLength blocks{t->displs, t->blocklengths, t->unit, child.extent()};
     Bounds bounds;
-    if (!blocks.add_to(bounds, child)) return lengths_valid(count, t->blocklengths.data());
+    if (!blocks.add_to(bounds, child, t->any_empty))
+        return lengths_valid(count, t->blocklengths.data());
     return finish(bounds, std::move(t), type);
 }
 
@@ -221,7 +222,7 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
         const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
                                        std::span(t->blocklengths).subspan(begin, size), 1,
                                        child->extent()};
-        (void)blocks.add_to(bounds, *child); // they have been looked at
+        (void)blocks.add_to(bounds, *child, t->any_empty); // they have been looked at
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }

@@ -57,16 +57,16 @@ TypeLists::TypeLists(const Type &type) : type_(type), held_(hold_lists(type)) {
     }
     const bool has_lengths = (type.list_state.load(std::memory_order_acquire) & lengths_too) == 0;
     const CachedOnType &cache = *type.cache.load(std::memory_order_acquire);
-    cache.list_blocks(type, made_displs_, has_lengths ? nullptr : &made_lengths_);
-    displs_ = made_displs_;
-    lengths_ = has_lengths ? type.blocklengths : made_lengths_;
+    cache.list_blocks(type, !has_lengths, listed_);
+    displs_ = listed_.displs;
+    lengths_ = has_lengths ? std::span<const int64_t>(type.blocklengths) : listed_.lengths;
     base_ = type.stride;
 }
 
 TypeLists::~TypeLists() {
     if (held_) drop_lists(type_);
-    keep_list(made_displs_);
-    keep_list(made_lengths_);
+    keep_list(listed_.displ_memory);
+    keep_list(listed_.length_memory);
 }
 
 } // namespace ucd

@@ -11,6 +11,13 @@
 
 namespace ucd {
 
+// The lists as something else has them: displacements in bytes from the first, and lengths. The
+// memory is for what has to be made.
+struct ListedBlocks {
+    std::span<const int64_t> displs, lengths;
+    std::vector<int64_t> displ_memory, length_memory;
+};
+
 // Keeps the lists where they are until drop_lists(); false if they have been given up.
 bool hold_lists(const Type &type);
 void drop_lists(const Type &type);
@@ -46,7 +53,7 @@ public:
 private:
     const Type &type_;
     bool held_;
-    std::vector<int64_t> made_displs_, made_lengths_;
+    ListedBlocks listed_;
     std::span<const int64_t> displs_, lengths_;
     int64_t base_ = 0, unit_ = 1;
 };

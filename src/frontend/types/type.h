@@ -18,15 +18,14 @@ namespace ucd {
 // What a call needs to move data of a type is made at first use and cached on the type, which knows
 // nothing of it but that it goes with the type.
 struct Type;
+struct ListedBlocks;
 struct CachedOnType {
     CachedOnType() = default;
     CachedOnType(const CachedOnType &) = delete;
     CachedOnType &operator=(const CachedOnType &) = delete;
     virtual ~CachedOnType() = default;
-    // The lists that a type has given up, see types/lists.h: displacements in bytes from the first,
-    // and lengths, if `lengths` is not null.
-    virtual void list_blocks(const Type &type, std::vector<int64_t> &displs,
-                             std::vector<int64_t> *lengths) const = 0;
+    // The lists that a type has given up, see types/lists.h.
+    virtual void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const = 0;
 };
 
 // The constructor that the user called.
@@ -75,6 +74,7 @@ struct Type {
     bool by_reference = false;              // it, or a type that it was built on, is of that form
     bool unflattened = false;               // made from flattened bytes, or built on what is
     mutable std::atomic<bool> moved{false}; // as it was described, see transfer/first_use.h
+    bool any_empty = false;                 // indexed: one of the lengths is 0
     uint64_t flattened_bytes = 0;           // that it was made from, if it was
 
     uint64_t size = 0;
