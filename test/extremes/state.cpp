@@ -115,7 +115,7 @@ void many_blocks(std::uint64_t blocks, bool on_device) {
         }
         const BuiltType type(made);
         const double created = state_bytes(before, blocks, on_device);
-        const double most_packed =
+        const double max_packed =
             created + static_cast<double>(use(type.get(), blocks, bytes, own_lengths, on_device)) /
                           static_cast<double>(blocks);
         const double packed = state_bytes(before, blocks, on_device);
@@ -126,13 +126,13 @@ void many_blocks(std::uint64_t blocks, bool on_device) {
                     "their segments counted, %.1f at most\n",
                     static_cast<unsigned long long>(blocks),
                     own_lengths ? "lengths of their own" : "one length", created, packed, each,
-                    most_packed);
+                    max_packed);
         // With a little for all that does not grow with the number; for a while, with the lists
         // that were given up, too: short ones are kept for the next type.
         const double little = 200000.0 / static_cast<double>(blocks);
         const double most = (own_lengths ? 24 : 8) + little,
                      for_a_while = (own_lengths ? 38 : 16) + little;
-        if (!on_device && (each > most || most_packed > for_a_while))
+        if (!on_device && (each > most || max_packed > for_a_while))
             throw std::runtime_error("more than " + std::to_string(most) +
                                      " bytes for each block, or " + std::to_string(for_a_while) +
                                      " for a while");

@@ -73,11 +73,12 @@ TEST_CASE("long lists of pieces are kept in 32 bits each") {
 
 TEST_CASE("any part of a long list of pieces is moved") {
     const Runs runs = runs_of(many);
-    const auto extent = static_cast<std::size_t>(runs.end) + 5;
+    const auto extent = 2 * static_cast<std::size_t>(runs.end) + 5;
     // Displaced, so that the least displacement is not that of the first run.
     Ints displs = runs.displs;
+    for (std::intptr_t &d : displs) d *= 2;
     std::swap(displs.front(), displs[many / 2]);
-    const BuiltType built(resized(hindexed(runs.lengths, displs, leaf(UCD_TYPE__BYTE)), 0,
+    const BuiltType built(resized(hindexed(runs.lengths, displs, leaf(UCD_TYPE__INT16_T)), 0,
                                   static_cast<std::intptr_t>(extent)));
     REQUIRE(runs.lengths.front() == runs.lengths[many / 2]);
     REQUIRE(plan_of(built).narrow != nullptr);
@@ -85,7 +86,7 @@ TEST_CASE("any part of a long list of pieces is moved") {
     std::vector<std::size_t> place; // of each packed byte
     for (std::size_t object = 0; object < objects; ++object)
         for (std::size_t i = 0; i < many; ++i)
-            for (std::intptr_t k = 0; k < runs.lengths[i]; ++k)
+            for (std::intptr_t k = 0; k < 2 * runs.lengths[i]; ++k)
                 place.push_back(object * extent + static_cast<std::size_t>(displs[i] + k));
     std::vector<std::uint8_t> typed(objects * extent), packed(place.size());
     for (std::size_t i = 0; i < typed.size(); ++i) typed[i] = byte_at(i);
