@@ -13,7 +13,7 @@ struct Sizes {
     std::uint64_t pack_bytes, elements, blocks, types, cycles, depth, calls;
 };
 inline constexpr Sizes small_sizes = {
-    std::uint64_t{96} << 20, (1 << 22) + 12345, 300'000, 20'000, 200'000, 20'000, 3'000};
+    std::uint64_t{96} << 20, (1 << 22) + 12345, 3'000'000, 20'000, 200'000, 20'000, 3'000};
 inline constexpr Sizes full_sizes = {std::uint64_t{8} << 30,
                                      (std::uint64_t{1} << 32) + 12345,
                                      100'000'000,

@@ -7,10 +7,18 @@
 #include "transpose.h"
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 namespace ucd::seq {
+
+// Displacements in 32 bits each: entry i is `least` plus entries[i] << shift.
+struct NarrowList {
+    std::vector<uint32_t> entries;
+    int64_t least = 0;
+    unsigned shift = 0;
+};
 
 // What running a node by one kernel takes.
 struct RunnableNest {
@@ -24,14 +32,19 @@ struct RunnableNest {
     // If the innermost level is better moved in tiles, together with another level whose steps are
     // short: that level, and the kernels by Direction.
     uint8_t row_level = 0;
+    bool whole_at_once = false; // one call of the kernel moves all of it
     TransposeKernel transpose[2] = {};
     bool transposed() const { return transpose[0] != nullptr; }
+    // If there is one: the displacements of the innermost level, whose own list is null. They are
+    // widened a part at a time while they are used.
+    const NarrowList *narrow = nullptr;
 };
 
 // A node that one kernel moves.
 struct NestPlan : RunnableNest {
-    // The displacements of levels that were merged.
+    // The displacements of levels that were merged, and of pieces of runs.
     std::vector<std::vector<int64_t>> lists;
+    std::unique_ptr<NarrowList> narrow_list;
     std::size_t list_bytes() const;
 };
 // A copy's levels would have the lists of the original.
@@ -64,7 +77,7 @@ void run_part(const RunnableNest &plan, char *origin, uint64_t begin, uint64_t e
 // is or goes. The node has `total` packed bytes and its outermost level `count` iterations.
 inline void run_nest(const RunnableNest &plan, uint64_t count, uint64_t total, char *origin,
                      uint64_t begin, uint64_t end, char *packed, Direction direction) {
-    if (begin != 0 || end != total || plan.levels == 0 || plan.transposed())
+    if (begin != 0 || end != total || !plan.whole_at_once)
         return run_part(plan, origin, begin, end, packed, direction);
     // The whole node: no search for where it starts and ends.
     Position last = plan.last;

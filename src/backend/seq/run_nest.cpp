@@ -27,9 +27,10 @@ Position locate(const RunnableNest &p, uint64_t offset) {
     return position;
 }
 
-int64_t displacement_of(const RunnableNest &p, const Position &position) {
+// Of the outermost `levels`.
+int64_t displacement_of(const RunnableNest &p, const Position &position, unsigned levels) {
     int64_t displacement = 0;
-    for (unsigned k = p.levels; k-- > 0;) {
+    for (unsigned k = levels; k-- > 0;) {
         const Level &level = p.nest.level[k];
         if (p.kinds[k] == LevelKind::strided) {
             displacement = displace(displacement, position.at[k], level.stride);
@@ -40,6 +41,10 @@ int64_t displacement_of(const RunnableNest &p, const Position &position) {
             displacement = displace(displacement, position.in_run[k], level.stride);
     }
     return displacement;
+}
+
+int64_t displacement_of(const RunnableNest &p, const Position &position) {
+    return displacement_of(p, position, p.levels);
 }
 
 void copy(char *typed, char *packed, uint64_t bytes, Direction direction) {
@@ -95,12 +100,68 @@ void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
     run_kernel(p, origin, last_row * row, end, packed, direction);
 }
 
+constexpr uint64_t at_once = 256; // displacements, which stay in the first cache
+
+// The packed bytes [begin, end) of a nest whose outermost level is a list; fill(displs, count)
+// gives its next displacements, from the block with byte `begin` on.
+template <class Fill>
+void run_filled(RunnableNest list, Fill fill, char *origin, uint64_t begin, uint64_t end,
+                char *packed, Direction direction) {
+    const uint64_t each = list.each[0];
+    int64_t displs[at_once];
+    list.nest.level[0].displs = displs;
+    while (begin < end) {
+        const uint64_t start = begin / each * each;
+        const uint64_t count = std::min((end - start + each - 1) / each, at_once);
+        fill(displs, count);
+        list.nest.level[0].count = count;
+        list.last.at[0] = count - 1;
+        const uint64_t stop = std::min(end - start, count * each);
+        run_nest(list, count, count * each, origin, begin - start, stop, packed, direction);
+        packed += start + stop - begin;
+        begin = start + stop;
+    }
+}
+
+// A nest whose innermost list is narrow: that is moved by itself, again and again, and the levels
+// around it are walked in packed order.
+void run_narrow(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                Direction direction) {
+    constexpr LevelKind shape[] = {LevelKind::indexed_block};
+    const unsigned around = p.levels - 1u;
+    const uint64_t block = p.nest.block, inner = p.nest.level[around].count * block;
+    RunnableNest list;
+    list.nest = {};
+    list.nest.block = block;
+    list.kernel[static_cast<unsigned>(direction)] = move_kernel(direction, shape, p.leaf);
+    list.levels = 1;
+    list.kinds[0] = shape[0];
+    list.each[0] = block;
+    list.whole_at_once = true;
+    while (begin < end) {
+        const uint64_t start = begin / inner * inner, stop = std::min(end, start + inner);
+        const int64_t displacement = displacement_of(p, locate(p, start), around);
+        const uint32_t *next = p.narrow->entries.data() + (begin - start) / block;
+        const auto fill = [&next, least = p.narrow->least,
+                           shift = p.narrow->shift](int64_t *__restrict displs, uint64_t count) {
+            for (uint64_t i = 0; i < count; ++i)
+                displs[i] = displace(least, uint64_t{next[i]} << shift, 1);
+            next += count;
+        };
+        run_filled(list, fill, at(origin, displacement), begin - start, stop - start, packed,
+                   direction);
+        packed += stop - begin;
+        begin = stop;
+    }
+}
+
 } // namespace
 
 void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
               Direction direction) {
     if (p.levels == 0)
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
+    if (p.narrow != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
     const uint64_t block = p.nest.block;
     // A block cut off at the start, whole blocks, a block cut off at the end.
     if (const uint64_t skipped = begin % block; skipped != 0) {
@@ -122,22 +183,12 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
 
 void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,
                       uint64_t end, char *packed, Direction direction) {
-    constexpr uint64_t at_once = 256; // displacements, which stay in the first cache
-    int64_t displs[at_once];
-    const uint64_t each = plan.each[0];
-    RunnableNest part = plan;
-    part.nest.level[0].displs = displs;
-    while (begin < end) {
-        const uint64_t first = begin / each, start = first * each;
-        const uint64_t count = std::min((end - start + each - 1) / each, at_once);
-        for (uint64_t i = 0; i < count; ++i) displs[i] = displacement_at(list, first + i);
-        part.nest.level[0].count = count;
-        part.last.at[0] = count - 1;
-        const uint64_t stop = std::min(end - start, count * each);
-        run_nest(part, count, count * each, origin, begin - start, stop, packed, direction);
-        packed += start + stop - begin;
-        begin = start + stop;
-    }
+    uint64_t next = begin / plan.each[0];
+    const auto fill = [&](int64_t *displs, uint64_t count) {
+        for (uint64_t i = 0; i < count; ++i) displs[i] = displacement_at(list, next + i);
+        next += count;
+    };
+    run_filled(plan, fill, origin, begin, end, packed, direction);
 }
 
 } // namespace ucd::seq

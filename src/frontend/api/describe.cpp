@@ -7,6 +7,7 @@
 #include "prepared/footprint.h"
 #include "transfer/arguments.h"
 #include "transfer/location.h"
+#include "types/lists.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -27,6 +28,19 @@ std::string list(const int64_t *values, int64_t count) {
         text += std::to_string(values[i]);
     }
     return text + (count > max_entries ? ",...]" : "]");
+}
+
+// The lists as they were given.
+std::string displacements(const Type &t) {
+    const TypeLists lists(t);
+    std::vector<int64_t> given;
+    for (int64_t i = 0; i < std::min(t.count, max_entries + 1); ++i)
+        given.push_back(lists.given(static_cast<std::size_t>(i)));
+    return list(given.data(), static_cast<int64_t>(given.size()));
+}
+
+std::string block_lengths(const Type &t) {
+    return list(TypeLists(t).lengths().data(), t.count);
 }
 
 std::string_view name_of(Combiner combiner) {
@@ -81,16 +95,14 @@ std::string arguments_of(const Type &t) {
     case Combiner::hvector:
         return number(t.count) + ", " + number(t.blocklength) + ", " + number(t.stride);
     case Combiner::indexed_block:
-    case Combiner::hindexed_block:
-        return number(t.blocklength) + ", " + list(t.displs.data(), t.count);
+    case Combiner::hindexed_block: return number(t.blocklength) + ", " + displacements(t);
     case Combiner::indexed_block_ref:
         return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) +
                ", " + std::string(predefined_name(predefined_with(t.index_element))) + ", " +
                number(t.unit) + ", " + number(t.lb) + ", " + number(t.extent());
     case Combiner::indexed:
     case Combiner::hindexed:
-    case Combiner::structure:
-        return list(t.blocklengths.data(), t.count) + ", " + list(t.displs.data(), t.count);
+    case Combiner::structure: return block_lengths(t) + ", " + displacements(t);
     case Combiner::resized: return number(t.lb) + ", " + number(t.extent());
     case Combiner::subarray: {
         const int64_t n = a[0];

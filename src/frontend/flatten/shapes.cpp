@@ -16,6 +16,12 @@ uint64_t magnitude(int64_t v) {
     return v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
 }
 
+// Divisions take several times as long as all else that is done with an entry.
+bool divides(uint64_t divisor, uint64_t n) {
+    const uint64_t below = divisor - 1;
+    return (divisor & below) == 0 ? (n & below) == 0 : n % divisor == 0;
+}
+
 // The greatest common divisor of the lengths of the maximal runs of entries that are `by` apart,
 // among every `apart`-th entry.
 std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, int64_t by) {
@@ -47,7 +53,7 @@ Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
     for (std::size_t i = 2; i < displs.size(); ++i) {
         const int64_t step = wrapping_sub(displs[i], displs[i - 1]);
         steps.progression = steps.progression && step == first;
-        if (divisor == 0 || magnitude(step) % divisor != 0)
+        if (divisor == 0 || !divides(divisor, magnitude(step)))
             divisor = std::gcd(divisor, magnitude(step));
         least = std::min(least, step);
         most = std::max(most, step);
@@ -161,10 +167,17 @@ Shape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &s
     }
     s.steps_width = steps.width;
     uint8_t *to = extend(s, (displs.size() - 1) << steps.width);
-    for (std::size_t i = 1; i < displs.size(); ++i) {
-        const int64_t step = wrapping_sub(displs[i], displs[i - 1]) / steps.unit;
-        to = store(to, static_cast<uint64_t>(step), steps.width);
-    }
+    const auto write = [&](auto in_units) {
+        for (std::size_t i = 1; i < displs.size(); ++i)
+            to = store(to, static_cast<uint64_t>(in_units(wrapping_sub(displs[i], displs[i - 1]))),
+                       steps.width);
+    };
+    if (steps.unit > 0 && std::has_single_bit(static_cast<uint64_t>(steps.unit)))
+        write([shift = std::countr_zero(static_cast<uint64_t>(steps.unit))](int64_t step) {
+            return step >> shift;
+        });
+    else
+        write([unit = steps.unit](int64_t step) { return step / unit; });
     return s;
 }
 

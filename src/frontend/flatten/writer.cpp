@@ -3,6 +3,7 @@
 #include "flatten/writer.h"
 
 #include "flatten/shapes.h"
+#include "types/lists.h"
 
 #include <algorithm>
 #include <bit>
@@ -89,18 +90,24 @@ private:
             return {c.at, shapes_.strided(t.count, 0,
                                           shapes_.strided(t.blocklength, t.child->extent(), c.id))};
         case Form::indexed_block: {
+            const TypeLists lists(t);
+            const int64_t base = wrapping_add(c.at, lists.base());
             std::vector<int64_t> displs(static_cast<std::size_t>(t.count));
             for (std::size_t i = 0; i < displs.size(); ++i)
-                displs[i] = wrapping_add(c.at, wrapping_mul(t.displs[i], t.unit));
+                displs[i] = wrapping_add(base, wrapping_mul(lists.displs()[i], lists.unit()));
             return shapes_.indexed_block(displs,
                                          shapes_.strided(t.blocklength, t.child->extent(), c.id));
         }
         case Form::indexed: {
+            const TypeLists lists(t);
+            const int64_t base = wrapping_add(c.at, lists.base());
             std::vector<int64_t> displs, lengths;
-            for (int64_t i = 0; i < t.count; ++i) {
-                if (t.blocklengths[i] == 0) continue;
-                displs.push_back(wrapping_add(c.at, wrapping_mul(t.displs[i], t.unit)));
-                lengths.push_back(t.blocklengths[i]);
+            displs.reserve(lists.displs().size());
+            lengths.reserve(lists.displs().size());
+            for (std::size_t i = 0; i < lists.displs().size(); ++i) {
+                if (lists.lengths()[i] == 0) continue;
+                displs.push_back(wrapping_add(base, wrapping_mul(lists.displs()[i], lists.unit())));
+                lengths.push_back(lists.lengths()[i]);
             }
             return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
         }

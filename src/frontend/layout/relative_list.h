@@ -3,7 +3,7 @@
 
 #include "layout.h"
 #include "support/list_memory.h"
-#include "types/type.h"
+#include "types/lists.h"
 
 #include <array>
 #include <bit>
@@ -16,15 +16,16 @@ namespace ucd {
 // The displacements in bytes, relative to the first. Part by part, use() is given them while
 // they are in a cache, with the last one of the part before.
 template <class Use>
-std::vector<int64_t> displacements_from_first(const Type &t, Use use) {
-    std::vector<int64_t> displs = take_list<int64_t>(t.displs.size());
+std::vector<int64_t> displacements_from_first(const TypeLists &lists, Use use) {
+    const std::span<const int64_t> all = lists.displs();
+    std::vector<int64_t> displs = take_list<int64_t>(all.size());
     std::array<int64_t, 256> part;
-    const auto count = static_cast<std::size_t>(t.count);
-    const uint64_t first = count > 0 ? static_cast<uint64_t>(t.displs[0]) : 0;
-    const auto unit = static_cast<uint64_t>(t.unit);
+    const std::size_t count = all.size();
+    const uint64_t first = count > 0 ? static_cast<uint64_t>(all[0]) : 0;
+    const auto unit = static_cast<uint64_t>(lists.unit());
     for (std::size_t i = 0; i < count; i += part.size()) {
         const std::size_t size = std::min(part.size(), count - i);
-        const int64_t *const from = t.displs.data() + i;
+        const int64_t *const from = all.data() + i;
         const auto make = [&](auto times) {
             for (std::size_t k = 0; k < size; ++k)
                 part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));

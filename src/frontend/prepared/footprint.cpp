@@ -2,6 +2,7 @@
 
 #include "layout/layout_bytes.h"
 #include "prepared/type_cache.h"
+#include "types/lists.h"
 
 #include <unordered_set>
 #include <vector>
@@ -10,7 +11,7 @@ namespace ucd {
 namespace {
 
 uint64_t bytes_of(const TypeCache &derived) {
-    uint64_t bytes = sizeof derived + bytes_of(derived.layout);
+    uint64_t bytes = sizeof derived + bytes_of(derived.own);
     for (const auto &of_backend : derived.plans)
         for (const auto &slot : of_backend)
             if (const Plan *plan = slot.load(std::memory_order_acquire)) bytes += plan->memory();
@@ -35,8 +36,7 @@ uint64_t footprint_of(const Type &root) {
         if (t.permanent || !seen.insert(&t).second) continue;
         const auto entries = static_cast<uint64_t>(t.count);
         bytes += sizeof t + t.argument_count * sizeof t.arguments[0];
-        bytes += t.displs.capacity() * sizeof t.displs[0];
-        bytes += t.blocklengths.capacity() * sizeof t.blocklengths[0];
+        bytes += list_bytes(t);
         const CachedOnType *cache = t.cache.load(std::memory_order_acquire);
         if (cache != nullptr && !t.shares_cache())
             bytes += bytes_of(static_cast<const TypeCache &>(*cache));

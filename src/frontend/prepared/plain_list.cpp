@@ -31,7 +31,10 @@ bool is_plain_list(const Type &type, PlainList &plain) {
     if (!is_one_block(child)) return false;
     const uint64_t times =
         list->form == Form::indexed ? 1 : static_cast<uint64_t>(list->blocklength);
-    plain = {list, displace(shift, child.true_lb), times * child.size};
+    if (!hold_lists(*list)) return false;
+    plain.list = list;
+    plain.shift = displace(shift, child.true_lb);
+    plain.bytes = times * child.size;
     return true;
 }
 
@@ -63,7 +66,7 @@ Layout described_layout(const Type &type, const PlainList &plain) {
     blocks.low = displace(type.true_lb, UINT64_MAX, layout.start);
     blocks.high = displace(type.true_ub, UINT64_MAX, layout.start);
     Table table;
-    table.displs = displacements_from_first(list, [](auto) {});
+    table.displs = displacements_from_first(TypeLists(list), [](auto) {});
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
     blocks.segments.inner_min = blocks.segments.inner_max = plain.bytes;

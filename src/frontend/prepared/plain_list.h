@@ -3,18 +3,26 @@
 #pragma once
 
 #include "host_lists.h"
+#include "types/lists.h"
 #include "types/type.h"
 
 namespace ucd {
 
 struct PlainList {
-    const Type *list = nullptr; // of form indexed_block or indexed
+    PlainList() = default;
+    ~PlainList() {
+        if (list != nullptr) drop_lists(*list);
+    }
+    PlainList(const PlainList &) = delete;
+    PlainList &operator=(const PlainList &) = delete;
+
+    const Type *list = nullptr; // of form indexed_block or indexed; its lists are held
     int64_t shift = 0;          // of the first byte of a block at displacement 0
     uint64_t bytes = 0;         // of each block, or of each child if blocks have own lengths
 };
 
-// Whether a type is one that something lies in, and nothing has been derived from it yet. May
-// derive the layout of the list's child.
+// Fills `plain`, which is empty. Whether a type is one that something lies in, and nothing has been
+// derived from it yet. May derive the layout of the list's child.
 bool is_plain_list(const Type &type, PlainList &plain);
 
 // Where the first packed byte lies.

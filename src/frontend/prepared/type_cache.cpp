@@ -4,9 +4,11 @@
 #include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
+#include "prepared/listed_blocks.h"
 #include "support/list_memory.h"
 #include "support/log.h"
 #include "types/create.h"
+#include "types/lists.h"
 
 #include <algorithm>
 
@@ -18,12 +20,16 @@ TypeCache::~TypeCache() {
     delete elements.load(std::memory_order_acquire);
     delete runs.load(std::memory_order_acquire);
     delete boxes.load(std::memory_order_acquire);
-    for (Table &table : layout.tables) {
+    for (Table &table : own.tables) {
         keep_list(table.displs);
         keep_list(table.first);
         keep_list(table.segments_first);
         keep_list(table.pieces);
     }
+}
+
+void TypeCache::list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const {
+    ucd::list_blocks(type, layout, lengths_too, blocks);
 }
 
 namespace {
@@ -50,6 +56,16 @@ constexpr uint64_t layout_share(uint64_t budget) {
     return budget == unlimited ? unlimited : budget / 2;
 }
 
+// The long list that has the same layout, because the type only has other bounds, or null.
+const Type *list_below(const Type &type) {
+    constexpr int64_t long_list = 1024;
+    if (type.unflattened) return nullptr; // each has a budget of its own
+    const Type *list = &type;
+    while (list->form == Form::wrap && list->stride == 0) list = list->child;
+    const bool is_list = list->form == Form::indexed_block || list->form == Form::indexed;
+    return list != &type && is_list && list->count >= long_list ? list : nullptr;
+}
+
 } // namespace
 
 uint64_t max_layout_bytes(const Type &type) {
@@ -62,20 +78,25 @@ const TypeCache &make_cache(const Type &type) {
         type.cache.store(&shared, std::memory_order_release);
         return shared;
     }
-    auto made = std::make_unique<TypeCache>();
+    const Type *const list = type.size > 0 ? list_below(type) : nullptr;
+    auto made = list != nullptr ? std::make_unique<TypeCache>(layout_of(*list))
+                                : std::make_unique<TypeCache>();
     const uint64_t budget = budget_of(type);
-    made->layout = lower_to_layout(type, layout_share(budget));
+    if (list == nullptr) made->own = lower_to_layout(type, layout_share(budget));
     if (budget != unlimited) {
         const uint64_t taken = bytes_of(made->layout) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
     }
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
-    return cache_of(type);
+    const TypeCache &cache = cache_of(type);
+    const ListsInLayout listed = find_lists(type, cache.layout);
+    if (listed.displs) give_up_lists(type, listed.lengths);
+    return cache;
 }
 
 ConstTypeOwner with_layout(const Type &type, Layout layout) {
     auto cache = std::make_unique<TypeCache>();
-    cache->layout = std::move(layout);
+    cache->own = std::move(layout);
     TypeOwner made;
     (void)create_resized(type, type.lb, type.extent(), made); // the bounds fit
     made->cache.store(cache.release(), std::memory_order_release);

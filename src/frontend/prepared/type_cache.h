@@ -12,7 +12,8 @@ namespace ucd {
 inline constexpr unsigned max_backends = 8;
 
 struct TypeCache final : CachedOnType {
-    Layout layout;
+    Layout own;           // empty if that of another type serves
+    const Layout &layout; // its own, or that of a type below, which lives longer
     // Per backend and for a count of one or more; see Backend::plan().
     mutable std::atomic<const Plan *> plans[max_backends][2] = {};
     mutable std::atomic<const Elements *> elements{nullptr};
@@ -23,8 +24,10 @@ struct TypeCache final : CachedOnType {
     mutable uint64_t bytes_left = UINT64_MAX;
     mutable std::mutex making;
 
-    TypeCache() = default;
+    TypeCache() : layout(own) {}
+    explicit TypeCache(const Layout &other) : layout(other) {}
     ~TypeCache() override;
+    void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const override;
 };
 
 // Made at first use; OUT_OF_MEM is thrown as std::bad_alloc.

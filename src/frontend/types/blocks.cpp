@@ -59,7 +59,7 @@ std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &
     return copy;
 }
 
-bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
+bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, bool &any_empty) const {
     constexpr int max_bits = 61, max_summed_bits = 50;
     const int step_bits =
         static_cast<int>(std::bit_width(magnitude_bits(unit) | magnitude_bits(stride)));
@@ -71,6 +71,7 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child) const {
                                      unit, stride};
         const BlocksLook look = look_at_blocks(some.displs, some.lengths.data());
         if (static_cast<int64_t>(look.length_bits) < 0) return false;
+        any_empty |= look.any_empty;
         // 64 bits are enough for most, and several times as fast.
         const int bits_each = static_cast<int>(std::bit_width(look.displ_bits | look.length_bits));
         if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {

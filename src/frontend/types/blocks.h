@@ -19,8 +19,9 @@ struct BlocksOfOwnLength {
     std::span<const int64_t> displs, lengths;
     int64_t unit, stride;
 
-    // False if a length is negative; then `bounds` mean nothing.
-    bool add_to(Bounds &bounds, const Type &child) const;
+    // False if a length is negative; then `bounds` and `any_empty`, which is whether one is 0, mean
+    // nothing.
+    bool add_to(Bounds &bounds, const Type &child, bool &any_empty) const;
 };
 
 } // namespace ucd

@@ -1,5 +1,6 @@
 #include "types/create.h"
 
+#include "layout.h"
 #include "support/list_memory.h"
 #include "types/blocks.h"
 #include "types/bounds.h"
@@ -33,6 +34,11 @@ Status lengths_valid(int64_t count, const int64_t *blocklengths) {
 
 std::vector<int64_t> copy_of(const int64_t *array, int64_t count) {
     return list_of(array, static_cast<std::size_t>(count));
+}
+
+// Where the first block lies, in bytes.
+int64_t first_of(const int64_t *displs, int64_t count, int64_t unit) {
+    return count > 0 ? displace(0, static_cast<uint64_t>(displs[0]), unit) : 0;
 }
 
 Status finish(const Bounds &bounds, TypeOwner made, TypeOwner &type) {
@@ -113,6 +119,7 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->unit = unit == Unit::bytes ? 1 : child.extent();
     int64_t least = 0, most = 0;
     t->displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
+    t->stride = first_of(displs, count, t->unit);
     Bounds bounds;
     if (count > 0) {
         const int128 a = static_cast<int128>(least) * t->unit;
@@ -190,9 +197,11 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     t->unit = unit == Unit::bytes ? 1 : child.extent();
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
+    t->stride = first_of(displs, count, t->unit);
     const BlocksOfOwnLength blocks{t->displs, t->blocklengths, t->unit, child.extent()};
     Bounds bounds;
-    if (!blocks.add_to(bounds, child)) return lengths_valid(count, t->blocklengths.data());
+    if (!blocks.add_to(bounds, child, t->any_empty))
+        return lengths_valid(count, t->blocklengths.data());
     return finish(bounds, std::move(t), type);
 }
 
@@ -213,7 +222,7 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
         const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
                                        std::span(t->blocklengths).subspan(begin, size), 1,
                                        child->extent()};
-        (void)blocks.add_to(bounds, *child); // they have been looked at
+        (void)blocks.add_to(bounds, *child, t->any_empty); // they have been looked at
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }

@@ -17,11 +17,15 @@ namespace ucd {
 
 // What a call needs to move data of a type is made at first use and cached on the type, which knows
 // nothing of it but that it goes with the type.
+struct Type;
+struct ListedBlocks;
 struct CachedOnType {
     CachedOnType() = default;
     CachedOnType(const CachedOnType &) = delete;
     CachedOnType &operator=(const CachedOnType &) = delete;
     virtual ~CachedOnType() = default;
+    // The lists that a type has given up, see types/lists.h.
+    virtual void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const = 0;
 };
 
 // The constructor that the user called.
@@ -70,15 +74,19 @@ struct Type {
     bool by_reference = false;              // it, or a type that it was built on, is of that form
     bool unflattened = false;               // made from flattened bytes, or built on what is
     mutable std::atomic<bool> moved{false}; // as it was described, see transfer/first_use.h
+    bool any_empty = false;                 // indexed: one of the lengths is 0
     uint64_t flattened_bytes = 0;           // that it was made from, if it was
 
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
 
+    // Of lists of blocks, the stride is where the first one lies, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-    std::vector<int64_t> displs, blocklengths; // in memory that is kept for the next type
-    const void *indices = nullptr;             // by_reference: the caller's, in any memory
-    Element index_element = Element::none;     // what they are
+    // Those of indexed_block and indexed may be given up: they are read by types/lists.h.
+    std::vector<int64_t> displs, blocklengths;   // in memory that is kept for the next type
+    const void *indices = nullptr;               // by_reference: the caller's, in any memory
+    Element index_element = Element::none;       // what they are
+    mutable std::atomic<uint32_t> list_state{0}; // see types/lists.h
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 

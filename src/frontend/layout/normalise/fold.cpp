@@ -68,19 +68,19 @@ namespace {
 
 // Makes runs of `count` blocks. block(i, displ, before) gives where block i lies and how many
 // children are before it, and returns whether it starts a run. Entries are collected in a part that
-// stays in a cache, without a branch on what the list is like. `room`: the most runs there may be.
-template <class Block>
-void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs) {
+// stays in a cache, without a branch on what the list is like, and passed to store(displs, number)
+// when all blocks up to there have been looked at. `room`: the most runs there may be.
+template <class Block, class Store>
+void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs, Store store) {
     constexpr std::size_t part = 256;
     std::array<int64_t, part> displs;
     std::array<uint64_t, part> first;
-    runs.displs = take_list<int64_t>(room);
     runs.first = take_list<uint64_t>(room + 1); // performance only: a list grows
     for (std::size_t i = 0; i < count;) {
         std::size_t used = 0;
         for (const std::size_t end = std::min(count, i + part); i < end; ++i)
             used += block(i, displs[used], first[used]);
-        runs.displs.insert(runs.displs.end(), displs.data(), displs.data() + used);
+        store(displs.data(), used);
         runs.first.insert(runs.first.end(), first.data(), first.data() + used);
     }
 }
@@ -100,14 +100,17 @@ BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std:
         end = at + bytes;
         return starts;
     };
-    collect_runs(displs.size(), runs, block, r);
+    r.displs = take_list<int64_t>(runs);
+    collect_runs(displs.size(), runs, block, r, [&](const int64_t *some, std::size_t number) {
+        r.displs.insert(r.displs.end(), some, some + number);
+    });
     r.first.push_back(displs.size() * times);
     return r;
 }
 
-// Blocks of own lengths, counted in `each` bytes, of which some may be empty.
-BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> lengths,
-                  uint64_t each) {
+// Blocks of own lengths, counted in `each` bytes, of which some may be empty. The runs take the
+// place of the blocks.
+BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths, uint64_t each) {
     BlockRuns r;
     r.each = std::min(each & (~each + 1), max_unit);
     const uint64_t times = each / r.each;
@@ -126,7 +129,14 @@ BlockRuns runs_of(const std::vector<int64_t> &displs, std::span<const uint64_t> 
         sum = before_this;
         return starts;
     };
-    collect_runs(displs.size(), displs.size(), block, r);
+    std::size_t runs = 0;
+    collect_runs(displs.size(), displs.size(), block, r,
+                 [&](const int64_t *some, std::size_t number) {
+                     std::copy_n(some, number, displs.data() + runs);
+                     runs += number;
+                 });
+    displs.resize(runs);
+    r.displs = std::move(displs);
     r.first.push_back(sum);
     return r;
 }
@@ -140,10 +150,10 @@ Placed Builder::fold_blocks(BlockList list) {
 
 Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
                                uint64_t each, Element element) {
-    BlockRuns runs = runs_of(displs, lengths, each);
+    const std::size_t blocks = displs.size();
+    BlockRuns runs = runs_of(std::move(displs), lengths, each);
     runs.element = element;
-    if (runs.displs.size() < displs.size()) applied("merge-touching");
-    keep_list(displs); // performance only: the memory is used again, or freed
+    if (runs.displs.size() < blocks) applied("merge-touching");
     return fold_runs(std::move(runs));
 }
 

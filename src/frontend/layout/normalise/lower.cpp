@@ -157,11 +157,11 @@ private:
         if (t.form == Form::indexed_block) {
             child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
             if (child.none()) return builder_.indexed_block({}, child);
-            child.at = displace(child.at, first_of(t));
+            child.at = displace(child.at, t.stride);
             ListLook look = reach_of(t);
             const int64_t touch = builder_.node(child.id).segments.last_end;
             std::vector<int64_t> displs =
-                displacements_from_first(t, [&](std::span<const int64_t> entries) {
+                displacements_from_first(TypeLists(t), [&](std::span<const int64_t> entries) {
                     look.steps += count_steps(entries, touch);
                 });
             return builder_.indexed_block(std::move(displs), child, &look);
@@ -171,15 +171,12 @@ private:
 
     // Blocks of own lengths: Form::indexed, or a structure of one type.
     Placed indexed(const Type &t, int64_t extent, Placed child) {
-        child.at = displace(child.at, first_of(t));
+        const TypeLists lists(t);
+        if (!lists.displs().empty()) child.at = displace(child.at, lists.at(0));
         // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
-        const auto *const lengths = reinterpret_cast<const uint64_t *>(t.blocklengths.data());
-        return builder_.indexed_by(displacements_from_first(t, [](auto) {}),
-                                   std::span(lengths, t.blocklengths.size()), extent, child);
-    }
-
-    static int64_t first_of(const Type &t) {
-        return t.count > 0 ? displace(0, static_cast<uint64_t>(t.displs[0]), t.unit) : 0;
+        const auto *const lengths = reinterpret_cast<const uint64_t *>(lists.lengths().data());
+        return builder_.indexed_by(displacements_from_first(lists, [](auto) {}),
+                                   std::span(lengths, lists.lengths().size()), extent, child);
     }
 
     // How far those go, as the bounds tell.
@@ -188,7 +185,7 @@ private:
         const int64_t across = displace(0, last, t.child->extent());
         const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
         const int64_t high = displace(t.child->true_ub, std::max<int64_t>(across, 0));
-        const auto from_first = [first = first_of(t)](int64_t bound, int64_t of_child) {
+        const auto from_first = [first = t.stride](int64_t bound, int64_t of_child) {
             return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
                             displace(0, UINT64_MAX, first));
         };
