@@ -18,7 +18,7 @@ struct NamedCall {
 std::vector<NamedCall> calls_that_need_init() {
     static const std::intptr_t one[] = {1};
     static const ucd_type_t types[] = {UCD_TYPE__INT};
-    static const int ints[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
+    static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
     static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr};
     static unsigned char in[8];
     static const ucd_ipc_handle_t no_handle = {};
@@ -44,7 +44,7 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_create_hindexed, 1, one, one, int_, nullptr, &o.type),
         CALL(ucd_create_struct, 1, one, one, types, nullptr, &o.type),
         CALL(ucd_create_subarray, 1, one, one, one, UCD_ORDER__C, int_, nullptr, &o.type),
-        CALL(ucd_create_darray, 1, 0, 1, one, distribs, one, ints, UCD_ORDER__C, int_, nullptr,
+        CALL(ucd_create_darray, 1, 0, 1, one, distribs, one, one_int, UCD_ORDER__C, int_, nullptr,
              &o.type),
         CALL(ucd_create_ndarray, 1, one, one, int_, nullptr, &o.type),
         CALL(ucd_create_resized, int_, 0, 8, nullptr, &o.type),
