@@ -44,7 +44,10 @@
 #include <utility>
 #include <vector>
 
+/* The inner namespace keeps these names apart from the library's own, which are in ucd, too: with
+ * libucd.a, both are in one program. Do not declare them otherwise than by including this file. */
 namespace ucd {
+inline namespace v0 {
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -812,6 +815,7 @@ typename P::template of<Type> unflatten(ConstBytes bytes) {
     return P::template give<Type>(rc, t);
 }
 
+} // namespace v0
 } // namespace ucd
 
 #include <ucd_types.hpp>

@@ -21,6 +21,21 @@ DECLARED = re.compile(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
+USES_HINTS = """
+#include <ucd_types.hpp>
+#include <cstdio>
+int main() {
+    const ucd::Session session;
+    ucd::Info hints;
+    hints.set("ucd.gpu", "none");
+    const int column[] = {1, 2, 3, 4, 5, 6};
+    int packed[3] = {};
+    const ucd::Type type = ucd::Type::vector(3, 1, 2, UCD_TYPE__INT);
+    std::uintptr_t bytes = 0;
+    ucd::check(ucd_pack(column, 1, type.get(), 0, packed, sizeof packed, &bytes, hints.get(), UCD_OP__REPLACE));
+    std::printf("%d %d %d\\n", packed[0], packed[1], packed[2]);
+}
+"""
 
 
 def run(*command, **more):
@@ -66,6 +81,16 @@ class Install(unittest.TestCase):
         program = self.root / 'column_static'
         run(*C.split(), '-std=c11', '-static', '-o', program, COLUMN, *self.flags('--static'))
         self.assertEqual(run(program), COLUMN_SAYS)
+        # Nothing of ucd.hpp has the name of something else in the library. Without optimisation, functions of headers are called.
+        source = self.root / 'hints.cpp'
+        source.write_text(USES_HINTS)
+        run(*CXX.split(), '-std=c++20', '-O0', '-static', '-o', program, source, *self.flags('--static'))
+        self.assertEqual(run(program), '1 3 5\n')
+        run(*CXX.split(), '-std=c++20', '-O0', '-c', '-o', program.with_suffix('.o'), source, *self.flags())
+        names = [set(re.findall(r'\b[TVW] (ucd::.*)', run('nm', '-C', file)))
+                 for file in (program.with_suffix('.o'), next(self.installed.rglob('libucd.a')))]
+        self.assertTrue(names[0])
+        self.assertEqual(names[0] & names[1], set())
 
     def test_pkg_config_of_ucd_ucx(self):
         if not next(self.installed.rglob('ucd-ucx.pc'), None):
