@@ -11,7 +11,7 @@ using namespace ucdtest::recipes;
 
 namespace {
 
-const RecipePtr byte = leaf(UCD_TYPE__BYTE), int_ = leaf(UCD_TYPE__INT);
+const RecipePtr byte = leaf(UCD_TYPE__BYTE), an_int = leaf(UCD_TYPE__INT);
 const std::intptr_t most = INTPTR_MAX, least = -INTPTR_MAX, half = INTPTR_MAX / 2;
 const int C = UCD_ORDER__C, F = UCD_ORDER__FORTRAN;
 
@@ -31,35 +31,36 @@ struct Edge {
 };
 
 std::vector<Edge> edges() {
-    const RecipePtr wide = resized(int_, 0, half), back = resized(byte, 0, -half);
+    const RecipePtr wide = resized(an_int, 0, half), back = resized(byte, 0, -half);
     return {
-        {"contig, size", contig(most, byte), contig(most / 4 + 1, int_)},
+        {"contig, size", contig(most, byte), contig(most / 4 + 1, an_int)},
         {"contig, size of many at one place", contig(most, resized(byte, 0, 0)),
-         contig(most / 4 + 1, resized(int_, 0, 0))},
+         contig(most / 4 + 1, resized(an_int, 0, 0))},
         {"contig, reach", contig(2, resized(byte, 0, half)), contig(3, resized(byte, 0, half))},
         {"contig, backwards", contig(2, back), contig(4, back)},
-        {"vector, stride in bytes", vector(2, 1, most / 4 - 1, int_),
-         vector(2, 1, most / 4 + 1, int_)},
-        {"vector, stride in bytes, down", vector(2, 1, -(most / 4) + 1, int_),
-         vector(2, 1, INTPTR_MIN / 2, int_)},
-        {"vector, last block", vector(3, 1, half / 4 - 1, int_), vector(4, 1, half / 4, int_)},
-        {"vector, a stride that plays no part", vector(1, 1, most, int_), vector(2, 1, most, int_)},
+        {"vector, stride in bytes", vector(2, 1, most / 4 - 1, an_int),
+         vector(2, 1, most / 4 + 1, an_int)},
+        {"vector, stride in bytes, down", vector(2, 1, -(most / 4) + 1, an_int),
+         vector(2, 1, INTPTR_MIN / 2, an_int)},
+        {"vector, last block", vector(3, 1, half / 4 - 1, an_int), vector(4, 1, half / 4, an_int)},
+        {"vector, a stride that plays no part", vector(1, 1, most, an_int),
+         vector(2, 1, most, an_int)},
         {"vector, blocks times length", vector(1, most, 0, byte), vector(4, most / 2, 0, byte)},
-        {"hvector, last block", hvector(2, 1, most - 7, int_), hvector(2, 1, most - 4, int_)},
-        {"hvector, count times stride", hvector(3, 1, half - 4, int_),
-         hvector(most, 1, most, int_)},
+        {"hvector, last block", hvector(2, 1, most - 7, an_int), hvector(2, 1, most - 4, an_int)},
+        {"hvector, count times stride", hvector(3, 1, half - 4, an_int),
+         hvector(most, 1, most, an_int)},
         {"hvector, size", hvector(most, 1, 0, byte), hvector(most, 2, 0, byte)},
-        {"indexed_block, displacement in bytes", indexed_block(1, {0, most / 4 - 1}, int_),
-         indexed_block(1, {0, most / 4 + 1}, int_)},
-        {"indexed_block, down", indexed_block(1, {0, -(most / 4) + 1}, int_),
-         indexed_block(1, {0, -(most / 4)}, int_)},
+        {"indexed_block, displacement in bytes", indexed_block(1, {0, most / 4 - 1}, an_int),
+         indexed_block(1, {0, most / 4 + 1}, an_int)},
+        {"indexed_block, down", indexed_block(1, {0, -(most / 4) + 1}, an_int),
+         indexed_block(1, {0, -(most / 4)}, an_int)},
         {"hindexed_block, highest byte", hindexed_block(1, {most - 4}, byte),
          hindexed_block(1, {most}, byte)},
         {"hindexed_block, lowest byte", hindexed_block(1, {least}, byte),
          hindexed_block(1, {INTPTR_MIN}, byte)},
         {"hindexed_block, from the lowest to the highest",
          hindexed_block(1, {-half, half - 1}, byte), hindexed_block(1, {-half - 2, half}, byte)},
-        {"indexed, length", indexed({most}, {0}, byte), indexed({most / 4 + 1}, {0}, int_)},
+        {"indexed, length", indexed({most}, {0}, byte), indexed({most / 4 + 1}, {0}, an_int)},
         {"indexed, sum of lengths", indexed({half, half}, {0, 0}, byte),
          indexed({half, half, half}, {0, 0, 0}, byte)},
         {"hindexed, end of a block", hindexed({4}, {most - 4}, byte),
@@ -68,8 +69,8 @@ std::vector<Edge> edges() {
          hindexed({1, 1}, {INTPTR_MIN, 0}, byte)},
         {"struct, bounds", structure({1, 1}, {0, most - 1}, {byte, byte}),
          structure({1, 1}, {-1, most - 1}, {byte, byte})},
-        {"struct, the rounding of the extent", structure({1, 1}, {0, most - 16}, {int_, byte}),
-         structure({1, 1}, {0, most - 1}, {int_, byte})},
+        {"struct, the rounding of the extent", structure({1, 1}, {0, most - 16}, {an_int, byte}),
+         structure({1, 1}, {0, most - 1}, {an_int, byte})},
         {"struct, size", structure({1, 1}, {0, 0}, {contig(half, byte), contig(half, byte)}),
          structure({2, 1}, {0, 0}, {contig(half, byte), contig(2, byte)})},
         {"struct, bounds of empty types with explicit ones",
@@ -86,8 +87,8 @@ std::vector<Edge> edges() {
          darray(2, 0, {most / 8 * 4 + 1}, {UCD_DISTRIBUTE__CYCLIC}, {2}, {2}, C, byte),
          darray(2, 0, {most / 8 * 4 + 1}, {UCD_DISTRIBUTE__CYCLIC}, {2}, {2}, C,
                 resized(byte, 0, 1 << 20))},
-        {"subarray, extent", subarray({most / 4}, {1}, {0}, C, int_),
-         subarray({most / 4 + 1}, {1}, {0}, C, int_)},
+        {"subarray, extent", subarray({most / 4}, {1}, {0}, C, an_int),
+         subarray({most / 4 + 1}, {1}, {0}, C, an_int)},
         {"subarray, extent of all dimensions",
          subarray({1 << 20, 1 << 20, 1 << 22}, {1, 1, 1}, {0, 0, 0}, F, byte),
          subarray({1 << 20, 1 << 20, 1 << 23}, {1, 1, 1}, {0, 0, 0}, F, byte)},
@@ -98,10 +99,10 @@ std::vector<Edge> edges() {
          ndarray({2, 3}, {half, half}, byte)},
         {"ndarray, strides that play no part", ndarray({1, 1}, {INTPTR_MIN, most}, byte),
          ndarray({1, 2}, {INTPTR_MIN, most}, byte)},
-        {"ndarray, size", ndarray({1 << 20, 1 << 20, 1 << 20}, {0, 0, 0}, int_),
-         ndarray({1 << 20, 1 << 20, 1 << 21}, {0, 0, 0}, int_)},
-        {"resized, upper bound", resized(int_, most - 8, 8), resized(int_, most - 8, 9)},
-        {"resized, backwards", resized(int_, 0, least), resized(int_, -1, least)},
+        {"ndarray, size", ndarray({1 << 20, 1 << 20, 1 << 20}, {0, 0, 0}, an_int),
+         ndarray({1 << 20, 1 << 20, 1 << 21}, {0, 0, 0}, an_int)},
+        {"resized, upper bound", resized(an_int, most - 8, 8), resized(an_int, most - 8, 9)},
+        {"resized, backwards", resized(an_int, 0, least), resized(an_int, -1, least)},
         {"resized, then repeated", contig(2, wide), contig(4, wide)},
     };
 }
@@ -133,12 +134,12 @@ TEST_CASE("Calls refuse a count that does not fit, and none before") {
     const std::uintptr_t largest = INTPTR_MAX;
     for (const Counted &c : std::vector<Counted>{
              {byte, largest},
-             {int_, largest / 4},
+             {an_int, largest / 4},
              {resized(byte, 0, 0), largest},
-             {resized(int_, 0, half), 2},
-             {resized(int_, 0, -half), 3},
+             {resized(an_int, 0, half), 2},
+             {resized(an_int, 0, -half), 3},
              {resized(hindexed_block(1, {8}, byte), 0, 1 << 20), (largest >> 20) + 1},
-             {hvector(2, 1, half, int_), 1},
+             {hvector(2, 1, half, an_int), 1},
          }) {
         INFO(to_text(*c.recipe));
         const BuiltType type(c.recipe);
