@@ -44,10 +44,11 @@
 #include <utility>
 #include <vector>
 
-/* The inner namespace keeps these names apart from the library's own, which are in ucd, too: with
+/* The inner namespace is named after the ABI version. It keeps these names apart from those of
+ * other versions in the same process, and from the library's own, which are in ucd, too: with
  * libucd.a, both are in one program. Do not declare them otherwise than by including this file. */
 namespace ucd {
-inline namespace v0 {
+inline namespace v0_1 {
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -815,7 +816,7 @@ typename P::template of<Type> unflatten(ConstBytes bytes) {
     return P::template give<Type>(rc, t);
 }
 
-} // namespace v0
+} // namespace v0_1
 } // namespace ucd
 
 #include <ucd_types.hpp>

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILES = ('CHANGELOG.md', 'include/ucd.h', 'meson.build', 'python/meson.build',
+FILES = ('CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build', 'python/meson.build',
          'python/pyproject.toml', 'test/c_api/header_c11.c', 'test/c_api/header_cxx20.cpp',
          'tools/release')
 
@@ -50,6 +50,9 @@ class Release(unittest.TestCase):
         abi = abi_of(version)
         self.assertEqual(set(versions(root).values()), {version}, versions(root))
         self.assertEqual(library_packages(root), {abi})
+        for header in ('ucd.hpp', 'ucd_types.hpp'):
+            inner = re.findall(r'namespace v(\w+)', (root / 'include' / header).read_text())
+            self.assertEqual(inner, [abi.replace('.', '_')] * 2, header)
         named = [f.name for f in (root / 'debian').glob('libucd*.install') if '-dev' not in f.name]
         self.assertGreaterEqual(len(named), 5)
         for name in named:
