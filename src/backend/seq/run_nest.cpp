@@ -100,7 +100,7 @@ void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
     run_kernel(p, origin, last_row * row, end, packed, direction);
 }
 
-constexpr uint64_t at_once = 256; // displacements, which stay in the first cache
+constexpr uint64_t widened_at_once = 256; // displacements, which stay in the first cache
 
 // The packed bytes [begin, end) of a nest whose outermost level is a list; fill(displs, count)
 // gives its next displacements, from the block with byte `begin` on.
@@ -108,11 +108,11 @@ template <class Fill>
 void run_filled(RunnableNest list, Fill fill, char *origin, uint64_t begin, uint64_t end,
                 char *packed, Direction direction) {
     const uint64_t each = list.each[0];
-    int64_t displs[at_once];
+    int64_t displs[widened_at_once];
     list.nest.level[0].displs = displs;
     while (begin < end) {
         const uint64_t start = begin / each * each;
-        const uint64_t count = std::min((end - start + each - 1) / each, at_once);
+        const uint64_t count = std::min((end - start + each - 1) / each, widened_at_once);
         fill(displs, count);
         list.nest.level[0].count = count;
         list.last.at[0] = count - 1;

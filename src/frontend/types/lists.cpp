@@ -6,13 +6,13 @@ namespace ucd {
 namespace {
 
 // Type::list_state: how many hold the lists, and these.
-constexpr uint32_t wanted = uint32_t{1} << 29; // given up as soon as nobody holds them
-constexpr uint32_t lengths_too = wanted << 1;
+constexpr uint32_t to_be_freed = uint32_t{1} << 29; // given up as soon as nobody holds them
+constexpr uint32_t lengths_too = to_be_freed << 1;
 constexpr uint32_t gone = lengths_too << 1;
 
 // If somebody has come to hold them since, that one calls this again.
 void free_if_unused(const Type &type, uint32_t state) {
-    if ((state & wanted) == 0 || (state & gone) != 0 || state % wanted != 0) return;
+    if ((state & to_be_freed) == 0 || (state & gone) != 0 || state % to_be_freed != 0) return;
     if (!type.list_state.compare_exchange_strong(state, state | gone, std::memory_order_acq_rel))
         return;
     auto &lists = const_cast<Type &>(type);
@@ -34,7 +34,7 @@ void drop_lists(const Type &type) {
 }
 
 void give_up_lists(const Type &type, bool lengths) {
-    const uint32_t bits = wanted | (lengths ? lengths_too : 0);
+    const uint32_t bits = to_be_freed | (lengths ? lengths_too : 0);
     free_if_unused(type, type.list_state.fetch_or(bits, std::memory_order_acq_rel) | bits);
 }
 
