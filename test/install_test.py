@@ -233,7 +233,7 @@ class Install(unittest.TestCase):
         shutil.copytree(self.installed, moved, symlinks=True)
         work = self.root / 'outside'
         run('cmake', '-S', OUTSIDE, '-B', work, f'-DCMAKE_PREFIX_PATH={moved}',
-            f'-DCOLUMN_SOURCE={COLUMN}', f'-DGUIDE_SOURCE={GUIDE}', *COMPILERS)
+            f'-DWANTED_VERSION={self.abi_version()}', f'-DCOLUMN_SOURCE={COLUMN}', f'-DGUIDE_SOURCE={GUIDE}', *COMPILERS)
         run('cmake', '--build', work)
         self.assertEqual(run(work / 'column'), COLUMN_SAYS)
         self.assertEqual(run(work / 'particles'), PARTICLES_SAYS)

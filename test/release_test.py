@@ -9,8 +9,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILES = ('CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build', 'python/meson.build',
-         'python/pyproject.toml', 'test/c_api/header_c11.c', 'test/c_api/header_cxx20.cpp',
+CMAKE_PAGES = ('README.md', 'docs/guide/embedding.md', 'docs/guide/ucx.md')
+FILES = (*CMAKE_PAGES, 'CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build',
+         'python/meson.build', 'python/pyproject.toml', 'test/c_api/header_c11.c', 'test/c_api/header_cxx20.cpp',
          'tools/release')
 
 
@@ -53,6 +54,9 @@ class Release(unittest.TestCase):
         for header in ('ucd.hpp', 'ucd_types.hpp'):
             inner = re.findall(r'namespace v(\w+)', (root / 'include' / header).read_text())
             self.assertEqual(inner, [abi.replace('.', '_')] * 2, header)
+        for page in CMAKE_PAGES:
+            wanted = set(re.findall(r'find_package\(ucd ([\d.]+)', (root / page).read_text()))
+            self.assertEqual(wanted, {abi}, page)
         named = [f.name for f in (root / 'debian').glob('libucd*.install') if '-dev' not in f.name]
         self.assertGreaterEqual(len(named), 5)
         for name in named:
