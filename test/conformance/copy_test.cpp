@@ -189,6 +189,21 @@ TEST_CASE("reducing copies between layouts of the same elements") {
     });
 }
 
+// A part of the stream that ended within an element would be combined with a part of one.
+TEST_CASE("reducing copies of many elements of different sizes") {
+    run_cases("copy reduce much", 10, [](Case &one) {
+        Rng &rng = one.rng();
+        const RecipePtr number = leaf(UCD_TYPE__INT32_T), wide = leaf(UCD_TYPE__DOUBLE),
+                        narrow = leaf(UCD_TYPE__INT16_T);
+        const RecipePtr apart = structure({1, 1, 1}, {0, 8, 20}, {number, wide, narrow}),
+                        turned = structure({1, 1, 1}, {12, 0, 24}, {number, wide, narrow});
+        const std::size_t count = 3000 + rng.below(3000);
+        const ReducedSubject from = with_elements(make_subject(one, apart, count, "apart")),
+                             to = with_elements(make_subject(one, turned, count, "turned"));
+        check_reducing_copy(one, UCD_OP__SUM, from, to);
+    });
+}
+
 TEST_CASE("reducing copies between different elements are refused") {
     run_cases("copy mismatch", 3000, [](Case &one) {
         Rng &rng = one.rng();

@@ -97,16 +97,17 @@ TEST_CASE("a wrong member of a large batch, and nothing starts") {
     Vectors many(300);
     many.moves.set_up_pack();
     const std::vector<ucd_pack_desc_t> right = many.moves.packs();
-    for (int what = 0; what < 4; ++what) {
+    for (int what = 0; what < 5; ++what) {
         std::vector<ucd_pack_desc_t> descs = right;
         for (ucd_pack_desc_t &d : descs) d.actual_pack_bytes = 12345;
         // Behind one that is alike, so that little of it is looked at.
         descs[211] = descs[210];
         ucd_pack_desc_t &d = descs[211];
         switch (what) {
-        case 0: d.reserved[1] = 1; break;
-        case 1: d.outbuf = nullptr; break;
-        case 2: d.type = UCD_TYPE__NULL; break;
+        case 0: d.reserved[0] = 1; break;
+        case 1: d.reserved[1] = 1; break;
+        case 2: d.outbuf = nullptr; break;
+        case 3: d.type = UCD_TYPE__NULL; break;
         default: d.inoffset = 1 << 20; break;
         }
         forget_counts();

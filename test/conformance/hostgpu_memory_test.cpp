@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace ucdtest;
@@ -140,6 +142,28 @@ TEST_CASE("a handle with any bit changed does not open") {
         CHECK(rc == UCD_ERR__CORRUPT);
         CHECK(address == nullptr);
     }
+}
+
+TEST_CASE("what does not open in another process is an error there") {
+    DeviceSession session;
+    const DeviceBytes memory(0, 1000);
+    const ucd_ipc_handle_t handle = exported(memory.at(30), 500);
+    mock::knobs.failing_opens = 1;
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        void *address = nullptr;
+        std::uintptr_t bytes = 77;
+        bool right = open_on(0, handle, &address, &bytes) == UCD_ERR__DEVICE;
+        right = right && address == nullptr && bytes == 77;
+        right = right && open_on(0, handle, &address, &bytes) == UCD_SUCCESS;
+        right = right && address != nullptr && address != memory.at(30) && bytes == 500;
+        _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    mock::knobs.failing_opens = 0;
 }
 
 // As it would be in another process: here the same memory is mapped a second time.

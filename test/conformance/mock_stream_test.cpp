@@ -153,6 +153,49 @@ TEST_CASE("a batch in a stream is one launch") {
           UCD_SUCCESS);
 }
 
+TEST_CASE("what hints name the host reaches, too, goes into the stream") {
+    DeviceSession session;
+    mock::Stream stream(1);
+    ucd_info_t hints = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&hints) == UCD_SUCCESS);
+    for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
+        REQUIRE(ucd_info_set(hints, key, "pinned") == UCD_SUCCESS);
+    std::vector<std::unique_ptr<StridedMove>> moves;
+    std::vector<ucd_pack_desc_t> packs;
+    for (std::size_t i = 0; i < 10; ++i) {
+        moves.push_back(std::make_unique<StridedMove>("hinted", 1 + i, pinned, pinned));
+        StridedMove &m = *moves.back();
+        set_up_pack(m.move());
+        packs.push_back(
+            {m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(), 77, {0, 0}});
+    }
+    REQUIRE(ucd_pack_batch_stream(packs.data(), packs.size(), hints, UCD_OP__REPLACE,
+                                  native(stream)) == UCD_SUCCESS);
+    stream.synchronise();
+    CHECK(mock::counts.stream_launches == 1);
+    for (const auto &m : moves) m->check();
+    CHECK(ucd_info_free(&hints) == UCD_SUCCESS);
+}
+
+TEST_CASE("without peers, a device reaches its own memory") {
+    DeviceSession session;
+    mock::knobs.peers = true;
+    mock::Stream stream(1);
+    ucd_info_t alone = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&alone) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(alone, "ucd.peers", "none") == UCD_SUCCESS);
+    for (const Memory packed_at : {device1, device0, pinned}) {
+        StridedMove m("alone", 100, device1, packed_at);
+        set_up_pack(m.move());
+        const int rc = ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(),
+                                       m.bytes(), &m.actual, alone, m.op, native(stream));
+        CHECK(rc == (packed_at == device0 ? UCD_ERR__NOT_SUPPORTED : UCD_SUCCESS));
+        stream.synchronise();
+        if (rc == UCD_SUCCESS) m.check();
+    }
+    CHECK(ucd_info_free(&alone) == UCD_SUCCESS);
+}
+
 TEST_CASE("buffers must be reachable from the stream's device") {
     DeviceSession session;
     mock::Stream stream(0);

@@ -296,6 +296,12 @@ TEST_CASE("descriptions of flattened types name rows and their blocks") {
           Words{"resized(0, 28)", "  contig(7)", "    int32_t"});
     CHECK(tree(ucd::Type::vector(3, 1, 5, UCD_TYPE__INT)) ==
           Words{"resized(0, 44)", "  hvector(3, 1, 20)", "    int32_t"});
+    // What follows each other without a gap is as many of one, whatever they are.
+    const ucd::Type pair =
+        ucd::Type::structure({1, 1}, {0, 4}, {UCD_TYPE__INT16_T, UCD_TYPE__INT32_T});
+    CHECK(tree(ucd::Type::contig(3, pair)) ==
+          Words{"resized(0, 24)", "  contig(3)", "    struct([1,1], [0,4])", "      int16_t",
+                "      int32_t"});
 }
 
 TEST_CASE("descriptions name elements that this machine lacks foreign") {

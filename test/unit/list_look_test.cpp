@@ -189,6 +189,37 @@ TEST_CASE("The memory of long lists is used again, and not without a limit") {
     CHECK(ucd::take_list<int64_t>(0).empty());
 }
 
+TEST_CASE("Several lists' memory is kept, that of the latest ones first") {
+    constexpr std::size_t entries = ucd::min_kept_list / sizeof(int64_t), most = 16;
+    ucd::release_kept_lists();
+    std::vector<std::vector<int64_t>> lists(most + 1);
+    std::vector<const int64_t *> memory;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        lists[i] = ucd::take_list<int64_t>(entries << (i % 4));
+        memory.push_back(lists[i].data());
+    }
+    for (std::vector<int64_t> &list : lists) ucd::keep_list(list);
+    std::vector<const int64_t *> again;
+    for (std::size_t i = 1; i < lists.size(); ++i) {
+        lists[i] = ucd::take_list<int64_t>(entries << (i % 4));
+        again.push_back(lists[i].data());
+    }
+    std::sort(again.begin(), again.end());
+    memory.erase(memory.begin());
+    std::sort(memory.begin(), memory.end());
+    CHECK(again == memory);
+    ucd::release_kept_lists();
+    // Of two that are too much together, the first goes.
+    constexpr std::size_t large = ucd::max_kept_lists / sizeof(int64_t) / 16 * 9;
+    auto first = ucd::take_list<int64_t>(large), second = ucd::take_list<int64_t>(large);
+    const int64_t *const kept = second.data();
+    ucd::keep_list(first);
+    ucd::keep_list(second);
+    CHECK(ucd::take_list<int64_t>(large).data() == kept);
+    CHECK(ucd::take_list<int64_t>(large).data() != kept);
+    ucd::release_kept_lists();
+}
+
 namespace {
 
 // The same list by constructors that say it differently.

@@ -68,7 +68,7 @@ UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t cou
             at += stride;
             packed += Leaf::width;
         }
-        wait_for_loads();
+        wait_for_loads(); // performance only: see there
     }
     return done;
 }
@@ -157,12 +157,13 @@ UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t c
     constexpr unsigned together = 4;
     uint64_t done = 0;
     for (; done + together <= count; done += together) {
+        // performance only: the lines are in the caches when they are written
         for (unsigned k = 0; k < together; ++k) {
             char byte;
             __builtin_memcpy(&byte, pointer(at + k * stride), 1);
             asm volatile("" : : "r"(byte));
         }
-        wait_for_loads();
+        wait_for_loads(); // performance only: see there
         for (unsigned k = 0; k < together; ++k) {
             Leaf::move(at, packed);
             at += stride;

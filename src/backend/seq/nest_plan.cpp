@@ -145,18 +145,18 @@ void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block, NestPlan &plan) 
     l.each = block;
     l.kind = LevelKind::indexed_block;
     if (l.pieces != nullptr && l.pieces->size() == pieces) {
-        l.level = {pieces, 0, l.pieces->data(), nullptr};
+        l.level = {.count = pieces, .displs = l.pieces->data()};
         return;
     }
     if (pieces >= min_narrow_list && list_narrowly(l.level, piece, pieces, plan)) {
-        l.level = {pieces, 0, nullptr, nullptr};
+        l.level = {.count = pieces};
         return;
     }
     std::vector<int64_t> list;
     list.reserve(pieces);
     for_each_piece(l.level, piece, [&](int64_t displ) { list.push_back(displ); });
     plan.lists.push_back(std::move(list));
-    l.level = {pieces, 0, plan.lists.back().data(), nullptr};
+    l.level = {.count = pieces, .displs = plan.lists.back().data()};
 }
 
 // Nests of more levels are not worth the search for what to merge.
@@ -216,7 +216,7 @@ void merge(std::vector<NodeLevel> &levels, std::size_t k,
         lists->push_back(std::move(list));
     }
     upper.kind = LevelKind::indexed_block;
-    upper.level = {count, 0, lists != nullptr ? lists->back().data() : nullptr, nullptr};
+    upper.level = {.count = count, .displs = lists != nullptr ? lists->back().data() : nullptr};
     upper.each = lower.each;
     levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(k) + 1);
 }

@@ -132,10 +132,11 @@ UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count,
                                  char *packed) {
     if (block == sizeof(T)) {
         constexpr uint64_t inner_caches = uint64_t{1} << 20;
+        // performance only: it chooses between two ways that combine the same
         const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
         if (stride == 2 * sizeof(T))
             return combine_elements<Op, T, direction, 2>(at, stride, count, packed);
-        if (distance >= 64 && distance >= inner_caches / count)
+        if (distance >= 64 && distance >= inner_caches / count) // performance only: as above
             return combine_elements_from_memory<Op, T, direction>(at, stride, count, packed);
         return combine_elements<Op, T, direction>(at, stride, count, packed);
     }

@@ -94,6 +94,7 @@ template <class Leaf>
 UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride, uint64_t count,
                                  uint64_t whole, char *packed) {
     if constexpr (Leaf::exact)
+        // performance only: fewer blocks are moved one by one
         if (count >= 8) return long_strided_row<Leaf>(at, stride, count, whole, packed);
     for (; count > 0; --count) {
         leaf.move(at, packed);

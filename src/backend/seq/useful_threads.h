@@ -1,6 +1,7 @@
 // How many threads one move is worth.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ucd::seq {
@@ -11,7 +12,7 @@ inline unsigned useful_threads(uint64_t bytes, uint32_t most) {
     constexpr uint64_t worth_a_thread = uint64_t{512} * 1024;
     if (most <= 1) return 1;
     const uint64_t useful = bytes / worth_a_thread;
-    return useful > most ? most : useful > 1 ? static_cast<unsigned>(useful) : 1;
+    return static_cast<unsigned>(std::clamp<uint64_t>(useful, 1, most));
 }
 
 } // namespace ucd::seq

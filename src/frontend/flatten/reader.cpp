@@ -229,7 +229,6 @@ Status Reader::nest(Widths w, TypeOwner &type) {
         if (stride == child->extent()) {
             blocklength = count;
             count = 1;
-            stride = 0;
             combiner = Combiner::contig;
             if (level > 0 && number(0) >= 2) {
                 level = 0;

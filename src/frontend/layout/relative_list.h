@@ -13,7 +13,7 @@
 
 namespace ucd {
 
-// The displacements in bytes, relative to the first. Part by part, use() is given them while
+// The displacements in bytes, relative to the first; there is one at least. Part by part, use() is given them while
 // they are in a cache, with the last one of the part before.
 template <class Use>
 std::vector<int64_t> displacements_from_first(const TypeLists &lists, Use use) {
@@ -21,7 +21,7 @@ std::vector<int64_t> displacements_from_first(const TypeLists &lists, Use use) {
     std::vector<int64_t> displs = take_list<int64_t>(all.size());
     std::array<int64_t, 256> part;
     const std::size_t count = all.size();
-    const uint64_t first = count > 0 ? static_cast<uint64_t>(all[0]) : 0;
+    const auto first = static_cast<uint64_t>(all[0]);
     const auto unit = static_cast<uint64_t>(lists.unit());
     for (std::size_t i = 0; i < count; i += part.size()) {
         const std::size_t size = std::min(part.size(), count - i);

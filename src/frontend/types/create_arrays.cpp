@@ -116,10 +116,10 @@ namespace {
 // What one process owns of one dimension: full blocks, `block` elements each and `period` apart,
 // then a shorter one; all of it `first` elements into the dimension.
 struct ProcessShare {
-    int64_t first = 0, full_blocks = 0, block = 1, period = 1, rest = 0;
+    int64_t first, full_blocks, block, period, rest;
 };
 
-constexpr ProcessShare nothing{0, 0, 1, 1, 0};
+constexpr ProcessShare nothing{};
 
 Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int64_t coord,
                 ProcessShare &s) {

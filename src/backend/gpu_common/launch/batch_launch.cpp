@@ -136,7 +136,8 @@ public:
 
     // `job` is one of the batch.
     Status launch(const Submission &to, const Job &job) {
-        const bool once = identity_ == 0 && to.mode == LaunchMode::now; // graphs are replayed
+        // performance only: it chooses how fine the table is; graphs are replayed
+        const bool once = identity_ == 0 && to.mode == LaunchMode::now;
         builder_->finish(once ? TableUse::once : TableUse::again);
         BatchUse use = std::move(use_), too_small; // which is copied from
         if (builder_->bytes() > use.capacity()) {

@@ -31,7 +31,7 @@ std::size_t common_run(const std::vector<int64_t> &displs, int64_t by) {
             continue;
         }
         divisor = std::gcd(divisor, length);
-        if (divisor == 1) return 1;
+        if (divisor == 1) return 1; // performance only: no later run changes it
         length = 1;
     }
     return std::gcd(divisor, length);

@@ -172,7 +172,7 @@ private:
     // Blocks of own lengths: Form::indexed, or a structure of one type.
     Placed indexed(const Type &t, int64_t extent, Placed child) {
         const TypeLists lists(t);
-        if (!lists.displs().empty()) child.at = displace(child.at, lists.at(0));
+        child.at = displace(child.at, lists.at(0)); // a type that has bytes has a block
         // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
         const auto *const lengths = reinterpret_cast<const uint64_t *>(lists.lengths().data());
         return builder_.indexed_by(displacements_from_first(lists, [](auto) {}),
