@@ -1,9 +1,10 @@
 /*
- * ucd_mpi.h - UCD types from MPI datatypes (libucd-mpi-mpich, libucd-mpi-openmpi).
+ * ucd_mpi.h - UCD types from MPI datatypes (libucd-mpi-mpich, libucd-mpi-openmpi, libucd-mpi-abi).
  *
  * There is one library for each MPI library that was found when UCD was built, since handles and
- * constants differ. Compile with that MPI's mpi.h, and link the library of the same name. The
- * conventions of ucd.h hold, but for the message of a failure: ucd_mpi_last_error has it.
+ * constants differ; libucd-mpi-abi is for all that have the ABI of MPI 5. Compile with that MPI's
+ * mpi.h, and link the library of the same name. The conventions of ucd.h hold, but for the message
+ * of a failure: ucd_mpi_last_error has it.
  *
  * The guide is share/doc/ucd/guide/mpi.md. It also explains libucd-mpi-preload-*, which lets
  * programs that were not changed use UCD, and which reads these environment variables when the
