@@ -254,9 +254,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
  * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
  * own folder. UCD_TUNING is a file of figures by which ucd.engine=auto chooses between copy engine
- * and kernel (share/doc/ucd/reference/tuning.md); it is read when a device is first used, whose
- * call returns INVALID_ARG if the file is bad. A program that runs with more rights than the user who started it (set-user-id and
- * the like) ignores all of these.
+ * and kernel (share/doc/ucd/reference/tuning.md). It is read by the first call that uses a device,
+ * which returns INVALID_ARG if the file is bad. A program that runs with more rights than the user
+ * who started it (set-user-id and the like) ignores all of these.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -293,7 +293,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use;
  *                     default: what the work needs, and to and from host memory what saturates
  *                     the bus
- *   ucd.threads     integer >= 1: host threads that one call may use; default 1
+ *   ucd.threads     integer >= 1: host threads that one call may use, to move data on the CPU or
+ *                     to prepare a large new batch for a GPU; default 1
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *
@@ -433,7 +434,7 @@ UCD_API int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, cons
  *            calls with a request. In a stream the device must reach the indices: pageable
  *            host memory is NOT_SUPPORTED there.
  * Not for    ucd_iov*, ucd_get_boxes, ucd_flatten*, and ucd.engine=dma: NOT_SUPPORTED, also of
- * types that are built on such a type. In such a type there may be no other one.
+ *            types that are built on such a type. oldtype must not be, or be built on, such a type.
  *
  * Returns also: INVALID_ARG (index_type; indices is NULL though the size is not 0, or not aligned;
  * extent < 0); NOT_SUPPORTED (oldtype is, or is built on, a type of this constructor). */
@@ -576,12 +577,14 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   step             a line for each constructor, innermost first: the layout up to there, and the
  *                      rewrites that simplified it
  *   layout           the normalised layout
- *   indices          of ucd_create_indexed_block_ref, a line for each list: how many, and where
- * they lie segments         number of segments; 0 if indices are read when data moves kernel two
- * lines for each backend (a count of one, and larger counts): the kernel and why it was chosen; or
- * why the backend is not available advice           none, iov, dma or pack, and the reason: how to
- * send one element of the type flattened        number of bytes that ucd_flatten writes; 0 if it
- * cannot memory           bytes that the type occupies now: tree, lists, layout and plans
+ *   indices          of ucd_create_indexed_block_ref, a line for each list: how many indices,
+ *                      and where they lie
+ *   segments         number of segments; 0 if indices are read when data moves
+ *   kernel           two lines for each backend (a count of one, and larger counts): the kernel and
+ *                      why it was chosen; or why the backend is not available
+ *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
+ *   flattened        number of bytes that ucd_flatten writes; 0 if it cannot
+ *   memory           bytes that the type occupies now: tree, lists, layout and plans
  *
  * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
  * occurs several times is written once with a number, which then stands for it:
