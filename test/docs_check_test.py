@@ -13,7 +13,7 @@ NO = 'no_such'
 GOOD = '''# A page
 
 `ucd_pack` and `ucd_create_*` in `include/ucd.h`, [that header](HERE), [above](#a-page), `layout_walk.h`,
-`ucd.threads`, `ucd.ucx.*`, `UCD_LOG_LEVEL`, `-Dcuda=disabled`, `ucd-bench --layouts`, `pack_su_w8`, `Layout`.
+`ucd.threads`, `ucd.ucx.*`, `UCD_LOG_LEVEL`, `-Dcuda=disabled`, `ucd-bench --layouts`, `pack_sb_w8`, `Layout`.
 
 ```sh
 meson setup build -Dtests=false -Db_sanitize=address && ninja -C build   # --no-comment-is-an-option

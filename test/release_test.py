@@ -67,13 +67,15 @@ class Release(unittest.TestCase):
     def test_the_version_is_the_same_everywhere(self):
         self.check(ROOT, versions(ROOT)['meson.build'])
 
-    def set_version(self, version):
+    def set_version(self, version, heading='0.1.0 (unreleased)'):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for file in FILES:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / file, root / file)
             shutil.copytree(ROOT / 'debian', root / 'debian')
+            changelog = root / 'CHANGELOG.md'
+            changelog.write_text(re.sub(r'\A(# Changelog\n\n## ).*', rf'\g<1>{heading}', changelog.read_text()))
             done = subprocess.run(
                 [sys.executable, root / 'tools/release', version, '--only-edit', '--date',
                  '2031-02-03'], capture_output=True, text=True, check=False)
@@ -87,6 +89,12 @@ class Release(unittest.TestCase):
         for version in ('0.87.0', '0.87.65', '7.0.0'):
             done = self.set_version(version)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_section_of_an_earlier_release_stays(self):
+        done = self.set_version('9.1.0', '9.0.0 (2030-01-02)')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('"## 9.1.0 (unreleased)"', done.stderr)
+        self.assertEqual(self.set_version('9.1.0', '9.1.0 (2030-01-02)').returncode, 0)
 
     def test_what_is_no_later_version_is_refused(self):
         for version, reason in (('0.0.9', 'comes before'), ('1.0', 'is no version'),
