@@ -69,6 +69,7 @@ void check_width() {
     check<Pack>("pack one by one", [](auto... a) { return seq::move_one_by_one<Pack>(a...); });
     check<Unpack>("unpack one by one",
                   [](auto... a) { return seq::move_one_by_one<Unpack>(a...); });
+    check<Unpack>("unpack by eights", [](auto... a) { return seq::move_by_eights<Unpack>(a...); });
     check<Unpack>("unpack_fenced", [](auto... a) { return seq::unpack_fenced<Unpack>(a...); });
     check<Unpack>("unpack_line_by_line",
                   [](auto... a) { return seq::unpack_line_by_line<Unpack>(a...); });

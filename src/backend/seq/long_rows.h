@@ -49,9 +49,17 @@ UCD_SEQ_INLINE void wait_for_loads() {
     _mm_lfence();
 }
 
-// Whether that pays: AMD's processors were seen to gain a factor of two, Intel's to lose as much.
+// Whether that pays: AMD's processors of family 26 (Zen 5) were seen to gain a factor of two, those
+// of family 25 (Zen 4) to lose up to four, Intel's to lose two.
 UCD_SEQ_INLINE bool gains_from_waiting() {
-    return __builtin_cpu_is("amd");
+    return __builtin_cpu_is("amd") && !__builtin_cpu_is("amdfam19h") &&
+           !__builtin_cpu_is("amdfam17h");
+}
+
+// Whether it pays instead to ask early for lines that fall into few places, wherever they are: so
+// it does on family 25.
+UCD_SEQ_INLINE bool gains_from_asking_early() {
+    return __builtin_cpu_is("amdfam19h");
 }
 
 // The layout's lines are few enough to stay in the outer caches.
@@ -150,6 +158,21 @@ UCD_SEQ_INLINE uint64_t move_one_by_one(uintptr_t at, uintptr_t stride, uint64_t
     return count;
 }
 
+// Many lines are asked for at once, where each is far away.
+template <class Leaf>
+UCD_SEQ_INLINE uint64_t move_by_eights(uintptr_t at, uintptr_t stride, uint64_t count,
+                                       char *packed) {
+    const Eight eight(stride);
+    uint64_t done = 0;
+    for (; done + 8 <= count; done += 8) {
+        const auto block = eight.from(at);
+        for (unsigned k = 0; k < 8; ++k) Leaf::move(opaque(block(k)), packed + k * Leaf::width);
+        at += 8 * stride;
+        packed += 8 * Leaf::width;
+    }
+    return done;
+}
+
 // As unpack_line_by_line(), for a few lines at once.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t count,
@@ -195,6 +218,13 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
                 if (whole >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
             return pack_fenced<Leaf>(at, stride, count, packed);
         }
+        // performance only: what is missing is left to the caller
+        if (stride % 2048 == 0 && whole >= 1024 && gains_from_asking_early()) {
+            if (stride % 16384 == 0 && whole <= held / 2)
+                return pack_fenced<Leaf>(at, stride, count, packed);
+            if constexpr (fills_vectors)
+                return pack_from_memory<Leaf, false>(at, stride, count, packed);
+        }
         if constexpr (fills_vectors)
             // A part that the inner caches hold may well be there, and is hardly slower if not.
             // performance only: what is missing is left to the caller
@@ -206,6 +236,13 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
         // performance only: groups of another size
         if (stride % 1024 == 0 && whole >= 1024 && gains_from_waiting())
             return unpack_fenced<Leaf>(at, stride, count, packed);
+        // performance only: where lines compete, and fit, waiting gains a little there, too
+        if (stride % 1024 == 0 && whole >= 1024 && gains_from_asking_early()) {
+            const uint64_t gaining = stride % 16384 == 0 ? held / 2 : stride % 4096 == 0 ? 2048 : 0;
+            if (whole <= gaining) return unpack_fenced<Leaf>(at, stride, count, packed);
+            return whole < held ? move_one_by_one<Leaf>(at, stride, count, packed)
+                                : move_by_eights<Leaf>(at, stride, count, packed);
+        }
         // performance only: each line is asked for before it is written
         if (stride % 1024 == 512 && whole <= held / 2)
             return unpack_line_by_line<Leaf>(at, stride, count, packed);
