@@ -19,7 +19,8 @@
  *               NOT_INITIALIZED  UCD is not initialised: no ucd_init has succeeded, or the last
  *                                ucd_finalize was called. This is checked first. ucd_strerror,
  *                                ucd_last_error, ucd_version and ucd_info_* work at any time;
- *                                ucd_free, ucd_test and ucd_wait also after the last ucd_finalize.
+ *                                ucd_free, ucd_test, ucd_wait and ucd_waitall also after the last
+ *                                ucd_finalize.
  *               INVALID_ARG      an argument breaks a rule: it is NULL and may not be (see Null
  *                                rules); a type handle is UCD_TYPE__NULL or a small integer that is
  *                                no predefined type; a count or block length is negative; an op,
@@ -261,9 +262,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 UCD_API int ucd_init(ucd_info_t info);
 
 /* Undoes one ucd_init. The last call waits for all outstanding work and releases everything; no
- * other thread may be in UCD then, but for ucd_init and ucd_finalize. Afterwards ucd_free, ucd_test
- * and ucd_wait may still be called (all requests are complete), and ucd_init may start the library
- * again. Types need not have been freed.
+ * other thread may be in UCD then, but for ucd_init and ucd_finalize. Afterwards ucd_free,
+ * ucd_test, ucd_wait and ucd_waitall may still be called (all requests are complete), and ucd_init
+ * may start the library again. Types need not have been freed.
  * Returns: NOT_INITIALIZED, INTERNAL. */
 UCD_API int ucd_finalize(void);
 
@@ -695,8 +696,8 @@ UCD_API int ucd_wait(ucd_request_t *request);
 
 /* Waits for all count requests and resets each of them, even if some fail. Entries may be
  * UCD_REQUEST__NULL.
- * Returns: NOT_INITIALIZED; INVALID_ARG; or the failure of the first request in the array that
- * failed, as ucd_wait. */
+ * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG; or the failure of the
+ * first request in the array that failed, as ucd_wait. */
 UCD_API int ucd_waitall(uintptr_t count, ucd_request_t *requests);
 
 /* One member of a batch: the arguments of ucd_ipack. actual_pack_bytes is an output. */

@@ -117,6 +117,34 @@ TEST_CASE("ucd_create_subarray accepts sizes of 0") {
     }
 }
 
+TEST_CASE("an array without elements has no extent that could overflow, whatever its order") {
+    constexpr std::intptr_t many = std::intptr_t{1} << 40;
+    const std::intptr_t orders[][3] = {{0, many, many}, {many, 0, many}, {many, many, 0}};
+    const int distribs[] = {UCD_DISTRIBUTE__BLOCK, UCD_DISTRIBUTE__CYCLIC, UCD_DISTRIBUTE__NONE};
+    const std::intptr_t dargs[] = {UCD_DISTRIBUTE__DFLT_DARG, UCD_DISTRIBUTE__DFLT_DARG,
+                                   UCD_DISTRIBUTE__DFLT_DARG};
+    const std::intptr_t zeros[] = {0, 0, 0};
+    const int psizes[] = {2, 3, 1};
+    for (const auto &sizes : orders)
+        for (const int order : {UCD_ORDER__C, UCD_ORDER__FORTRAN}) {
+            const Handle sub([&](ucd_type_t *t) {
+                return ucd_create_subarray(3, sizes, sizes, zeros, order, UCD_TYPE__INT,
+                                           UCD_INFO__NULL, t);
+            });
+            const Handle part([&](ucd_type_t *t) {
+                return ucd_create_darray(6, 4, 3, sizes, distribs, dargs, psizes, order,
+                                         UCD_TYPE__INT, UCD_INFO__NULL, t);
+            });
+            for (const Handle *type : {&sub, &part}) {
+                std::uintptr_t size = 1;
+                std::intptr_t lb = 1, extent = 1;
+                CHECK(ucd_get_size(*type, &size) == UCD_SUCCESS);
+                CHECK(ucd_get_extent(*type, &lb, &extent) == UCD_SUCCESS);
+                CHECK((size == 0 && lb == 0 && extent == 0));
+            }
+        }
+}
+
 TEST_CASE("ucd_create_darray refuses") {
     using A = Darray;
     Spoiled<A> bad("ucd_create_darray");

@@ -201,6 +201,7 @@ TEST_CASE("After the last ucd_finalize") {
     int completed = 0;
     CHECK((ucd_test(&request, &completed) == UCD_SUCCESS && completed == 1));
     CHECK(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(ucd_waitall(1, &request) == UCD_SUCCESS);
     CHECK(std::string(ucd_strerror(UCD_SUCCESS)) == "UCD_SUCCESS");
     // Once more, and with a type from before.
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);

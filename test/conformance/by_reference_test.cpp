@@ -257,6 +257,43 @@ TEST_CASE("what needs places without reading memory is refused, or says so") {
     CHECK(layout.flags == 0);
 }
 
+TEST_CASE("a type without blocks is by reference if what it is made of is") {
+    const BuiltType inner = create({});
+    const std::intptr_t none[] = {0, 0}, two[] = {2, 2};
+    const int one[] = {1, 1}, blocks[] = {UCD_DISTRIBUTE__BLOCK, UCD_DISTRIBUTE__BLOCK};
+    const std::intptr_t dargs[] = {UCD_DISTRIBUTE__DFLT_DARG, UCD_DISTRIBUTE__DFLT_DARG};
+    const ucd_type_t old = inner.get();
+    const auto made_by = [](auto create_it, auto... arguments) {
+        ucd_type_t made = UCD_TYPE__NULL;
+        REQUIRE(create_it(arguments..., UCD_INFO__NULL, &made) == UCD_SUCCESS);
+        return BuiltType(made);
+    };
+    std::vector<BuiltType> all;
+    all.push_back(made_by(ucd_create_contig, 0, old));
+    all.push_back(made_by(ucd_create_vector, 0, 1, 1, old));
+    all.push_back(made_by(ucd_create_hvector, 0, 1, 1, old));
+    all.push_back(made_by(ucd_create_indexed_block, 0, 1, nullptr, old));
+    all.push_back(made_by(ucd_create_hindexed_block, 0, 1, nullptr, old));
+    all.push_back(made_by(ucd_create_indexed, 0, nullptr, nullptr, old));
+    all.push_back(made_by(ucd_create_hindexed, 0, nullptr, nullptr, old));
+    all.push_back(made_by(ucd_create_subarray, 2, two, none, none, UCD_ORDER__C, old));
+    all.push_back(made_by(ucd_create_darray, 1, 0, 2, none, blocks, dargs, one, UCD_ORDER__C, old));
+    all.push_back(made_by(ucd_create_ndarray, 2, none, two, old));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        INFO("constructor " << i);
+        const BuiltType outer = made_by(ucd_create_contig, 3, all[i].get());
+        ucd_layout_t layout{};
+        layout.struct_size = sizeof layout;
+        REQUIRE(ucd_get_layout(1, outer.get(), &layout) == UCD_SUCCESS);
+        CHECK(layout.flags == UCD_LAYOUT__BY_REFERENCE);
+        std::uintptr_t n = 0;
+        CHECK(ucd_flatten_size(outer.get(), &n) == UCD_ERR__NOT_SUPPORTED);
+        ucd_type_t made = UCD_TYPE__NULL;
+        CHECK(ucd_create_indexed_block_ref(3, 1, three, UCD_TYPE__INT32_T, 4, 0, 100, outer.get(),
+                                           UCD_INFO__NULL, &made) == UCD_ERR__NOT_SUPPORTED);
+    }
+}
+
 TEST_CASE("a description says where the indices lie") {
     const BuiltType type = create({});
     char text[4096];

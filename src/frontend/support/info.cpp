@@ -42,9 +42,13 @@ bool parse_location(std::string_view text, LocationHint &hint) {
         return true;
     }
     const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos || !known_backend(text.substr(0, colon))) return false;
+    const std::string_view backend = text.substr(0, colon);
+    // The first backend is the host's, which has no devices.
+    if (colon == std::string_view::npos || !known_backend(backend) ||
+        backend == registry().front().name)
+        return false;
     hint.kind = MemoryKind::device;
-    hint.backend = text.substr(0, colon);
+    hint.backend = backend;
     return parse(text.substr(colon + 1), hint.device) && hint.device >= 0;
 }
 

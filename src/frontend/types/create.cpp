@@ -99,11 +99,9 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
         t->argument_count = 1;
     }
     Bounds bounds;
-    if (count > 0) {
-        const int128 last = static_cast<int128>(count - 1) * t->stride;
-        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
-                        child);
-    }
+    const int128 last = count > 0 ? static_cast<int128>(count - 1) * t->stride : 0;
+    bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
+                    child);
     return finish(bounds, std::move(t), type);
 }
 
@@ -121,11 +119,9 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
     t->stride = first_of(displs, count, t->unit);
     Bounds bounds;
-    if (count > 0) {
-        const int128 a = static_cast<int128>(least) * t->unit;
-        const int128 b = static_cast<int128>(most) * t->unit;
-        bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
-    }
+    const int128 a = static_cast<int128>(least) * t->unit;
+    const int128 b = static_cast<int128>(most) * t->unit;
+    bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     return finish(bounds, std::move(t), type);
 }
 

@@ -70,9 +70,15 @@ int dimension(int order, int ndims, int k) {
     return order == UCD_ORDER__C ? ndims - 1 - k : k;
 }
 
+// Whether the array has no elements. Its extent is 0, whichever dimension says so.
+bool is_empty(int ndims, const int64_t *sizes) {
+    return std::any_of(sizes, sizes + ndims, [](int64_t n) { return n == 0; });
+}
+
 // `size` times as many bytes, unless that overflows.
-Status grow(int128 &bytes, int64_t size) {
+Status grow(int128 &bytes, int64_t size, bool empty) {
     bytes *= size;
+    if (empty && (bytes > INT64_MAX || bytes < -INT64_MAX)) bytes = 0;
     if (bytes > INT64_MAX || bytes < -INT64_MAX)
         return fail(UCD_ERR__OVERFLOW, "the extent of the array exceeds %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
@@ -95,13 +101,14 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
         if (starts[i] < 0 || starts[i] > sizes[i] - subsizes[i])
             return bad("starts", i, starts[i], "it must be in 0 .. sizes[i] - subsizes[i]");
     }
+    const bool empty = is_empty(ndims, sizes);
     TypeOwner nest;
     int128 bytes = child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         shift += bytes * starts[d];
         UCD_TRY(around(nest, child, subsizes[d], static_cast<int64_t>(bytes)));
-        UCD_TRY(grow(bytes, sizes[d]));
+        UCD_TRY(grow(bytes, sizes[d], empty));
     }
     std::vector<int64_t> arguments{ndims};
     for (const int64_t *a : {sizes, subsizes, starts})
@@ -227,6 +234,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
                          shares[static_cast<std::size_t>(i)]));
         coordinates /= psizes[i];
     }
+    const bool empty = is_empty(ndims, gsizes);
     TypeOwner nest;
     int128 bytes = child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
@@ -234,7 +242,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
         const ProcessShare &s = shares[static_cast<std::size_t>(d)];
         shift += bytes * s.first;
         UCD_TRY(distribute(nest, child, s, static_cast<int64_t>(bytes)));
-        UCD_TRY(grow(bytes, gsizes[d]));
+        UCD_TRY(grow(bytes, gsizes[d], empty));
     }
     std::vector<int64_t> arguments{size, rank, ndims};
     arguments.insert(arguments.end(), gsizes, gsizes + ndims);
@@ -253,7 +261,7 @@ Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strid
     UCD_TRY(present(byte_strides, ndims, "byte_strides"));
     for (int i = 0; i < ndims; ++i)
         if (shape[i] < 0) return bad("shape", i, shape[i], "it must be >= 0");
-    const bool empty = std::any_of(shape, shape + ndims, [](int64_t n) { return n == 0; });
+    const bool empty = is_empty(ndims, shape);
     TypeOwner nest;
     for (int i = ndims - 1; i >= 0; --i)
         UCD_TRY(around(nest, child, empty ? 0 : shape[i], byte_strides[i]));
