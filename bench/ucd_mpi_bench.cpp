@@ -5,10 +5,11 @@
 //     [BYTES...]
 //
 // BYTES are the sizes of messages, from 64 on. Times are the least of several rounds. SECTION is
-// pack, ping-pong (of two processes), collectives or halo; all are run if none is named. With
-// --memory cuda:0, the data is in that device's memory, in ping-pong and MPI_Alltoall; beside UCD
-// stand what users write themselves: a kernel that packs on the device and a copy to the host, and
-// the copy engines (cudaMemcpy2D). Without it, one process packs only.
+// pack, ping-pong (of two processes), table (both, for the layouts of ucd-bench's tables),
+// collectives or halo; all are run if none is named. With --memory cuda:0, the data is in that
+// device's memory, in ping-pong and MPI_Alltoall; beside UCD stand what users write themselves: a
+// kernel that packs on the device and a copy to the host, and the copy engines (cudaMemcpy2D).
+// Without it, one process packs only.
 
 #include "cases/mpi/sections.hpp"
 #include "harness/mpi/turns.hpp"
@@ -45,6 +46,7 @@ int run(const Options &options) {
         std::puts("libucd-mpi-preload is not loaded: both times are those of the MPI library");
     if (wanted("pack")) pack_section(options.sizes);
     if (processes == 2 && wanted("ping-pong")) ping_pong_section(options.sizes);
+    if (wanted("table")) table_section();
     if (processes > 1 && wanted("collectives")) collective_section(options.sizes);
     if (processes > 1 && wanted("halo")) halo_section(options.sizes);
     return 0;

@@ -1,5 +1,8 @@
 #include "cases/mpi/layouts.hpp"
 
+#include "cases/layouts.hpp"
+#include "shapes/mpi_datatypes.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -63,12 +66,13 @@ MPI_Datatype particle() {
 
 MpiLayout::MpiLayout(std::string layout_name, MPI_Datatype datatype, int items)
     : name(std::move(layout_name)), type(datatype), count(items) {
-    MPI_Aint lb = 0, step = 0;
+    MPI_Aint lb = 0, step = 0, first = 0, span = 0;
     int size = 0;
     MPI_Type_get_extent(type, &lb, &step);
+    MPI_Type_get_true_extent(type, &first, &span);
     MPI_Type_size(type, &size);
     bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
-    extent = static_cast<std::size_t>(step) * static_cast<std::size_t>(count);
+    extent = static_cast<std::size_t>(std::max(step * count, step * (count - 1) + first + span));
 }
 
 MpiLayout::MpiLayout(MpiLayout &&other) noexcept
@@ -91,6 +95,14 @@ std::vector<MpiLayout> mpi_layouts(int bytes) {
     all.emplace_back("face y of a cube", face(doubles, 1), 1);
     all.emplace_back("face z of a cube", face(doubles, 2), 1);
     all.emplace_back("contiguous", MPI_DOUBLE, doubles);
+    return all;
+}
+
+std::vector<MpiLayout> table_layouts() {
+    std::vector<MpiLayout> all;
+    for (const std::vector<Layout> &layouts : {cpu::whole_layouts(), cpu::app_layouts()})
+        for (const Layout &layout : layouts)
+            all.emplace_back(layout.name, committed(build_datatype(*layout.type)), 1);
     return all;
 }
 

@@ -17,11 +17,14 @@ public:
     MPI_Datatype type;
     int count;
     std::size_t bytes = 0;  // of data
-    std::size_t extent = 0; // of all items
-    bool is_contiguous() const { return name == "contiguous"; }
+    std::size_t extent = 0; // of all items, from the buffer on
+    bool is_contiguous() const { return name.starts_with("contiguous"); }
 };
 
 // Of about so many bytes of data, 64 at least.
 std::vector<MpiLayout> mpi_layouts(int bytes);
+
+// Those of ucd-bench's tables: docs/measurements/tables.md, and what applications send.
+std::vector<MpiLayout> table_layouts();
 
 } // namespace bench

@@ -12,6 +12,8 @@ using Sizes = std::vector<int>;
 void pack_section(const Sizes &sizes);
 // There and back, of two processes.
 void ping_pong_section(const Sizes &sizes);
+// Both, for the layouts of ucd-bench's tables, which have sizes of their own.
+void table_section();
 // MPI_Bcast, MPI_Allgather and MPI_Alltoall of each layout, and a transposed matrix by
 // MPI_Alltoallw. The bytes are those for one process.
 void collective_section(const Sizes &sizes);
