@@ -39,7 +39,7 @@ class Call(NamedTuple):
     counted: bool = True  # the statistics have a line for it
     first: str = ""  # an argument that the function takes before MPI's
     instead: str = ""  # what it takes instead of MPI's arguments
-    new: bool = False  # in MPI 4
+    since: str = ""  # the version of MPI that it came with, if that is later than 3: 4 or 4.1
     extension: bool = False  # Open MPI 4 has it by a name with MPIX_
 
 
@@ -53,11 +53,12 @@ _REPLACED = ("void *buf, COUNT count, MPI_Datatype datatype, int dest, int sendt
 _BOTH_WAYS = ("const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, "
               "COUNT recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm")
 _BROADCAST = "void *buffer, COUNT count, MPI_Datatype datatype, int root, MPI_Comm comm"
+_LOOKED_AT = "int count, const MPI_Request *requests"
 _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses"
 
 
-def _completion(name, function, parameters):
-    return Call(name, function, parameters, counts=False, counted=False)
+def _completion(name, function, parameters, since=""):
+    return Call(name, function, parameters, counts=False, counted=False, since=since)
 
 
 def _one_side(form, way, displ):
@@ -83,7 +84,7 @@ def _collective(name, pattern, send, receive, displ="DISPL"):
     return [Call(name, "collective", parameters, instead=instead),
             Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request"),
             Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request",
-                 new=True, extension=True)]
+                 since="4", extension=True)]
 
 
 CALLS = [
@@ -106,11 +107,11 @@ CALLS = [
     Call("Imrecv", "nonblocking_matched_receive", f"{_MATCHED}, {_REQUEST}"),
     Call("Sendrecv_replace", "replace", f"{_REPLACED}, MPI_Status *status"),
     Call("Sendrecv", "send_receive", f"{_BOTH_WAYS}, MPI_Status *status"),
-    Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}", new=True),
-    Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}", new=True),
+    Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}", since="4"),
+    Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}", since="4"),
     Call("Bcast", "broadcast", _BROADCAST),
     Call("Ibcast", "broadcast", f"{_BROADCAST}, {_REQUEST}"),
-    Call("Bcast_init", "broadcast_init", f"{_BROADCAST}, {_AGAIN}", new=True, extension=True),
+    Call("Bcast_init", "broadcast_init", f"{_BROADCAST}, {_AGAIN}", since="4", extension=True),
     *_collective("Gather", "gather", "equal", "equal"),
     *_collective("Gatherv", "gather", "equal", "counted"),
     *_collective("Scatter", "scatter", "equal", "equal"),
@@ -141,7 +142,16 @@ CALLS = [
     _completion("Testsome", "complete_some", _SOME),
     _completion("Request_free", "request_free", _REQUEST),
     _completion("Request_get_status", "request_get_status", "MPI_Request request, int *flag, MPI_Status *status"),
+    _completion("Request_get_status_all", "request_get_status_all", f"{_LOOKED_AT}, int *flag, MPI_Status *statuses",
+                since="4.1"),
+    _completion("Request_get_status_any", "request_get_status_any",
+                f"{_LOOKED_AT}, int *index, int *flag, MPI_Status *status", since="4.1"),
+    _completion("Request_get_status_some", "request_get_status_some",
+                f"{_LOOKED_AT}, int *completed, int *indices, MPI_Status *statuses", since="4.1"),
     _completion("Finalize", "finalize", ""),
+    _completion("Session_init", "session_init", "MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session",
+                since="4"),
+    _completion("Session_finalize", "session_finalize", "MPI_Session *session", since="4"),
 ]
 
 

@@ -39,7 +39,8 @@ extern "C" {
  *              the datatype, as an attribute, until that is freed, so later calls cost a look-up.
  *              Duplicates by MPI_Type_dup share it.
  * Threads      As MPI was initialised: from several threads at once only with MPI_THREAD_MULTIPLE.
- *              MPI must be initialised, and not finalised.
+ *              MPI must be initialised, and not finalised. A program that ends its last MPI
+ *              session must not call this function in a later one.
  * info         Holds hints; in this version no key affects the call. May be UCD_INFO__NULL.
  *
  * Returns: NOT_INITIALIZED (ucd_init has not succeeded); INVALID_ARG (type is NULL; datatype is

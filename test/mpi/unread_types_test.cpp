@@ -1,8 +1,10 @@
 // Types of which libucd-mpi-preload knows no more than how much was moved with them.
 
+#include "preload/seen_handles.h"
 #include "preload/unread_types.h"
 #include "support/catch.hpp"
 
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -21,6 +23,32 @@ TEST_CASE("an unread type is there until one caller removes it") {
     CHECK(types.remove(type));
     CHECK(!types.contains(type));
     CHECK(!types.remove(type));
+}
+
+TEST_CASE("what is no handle is never there, and nothing after all were cleared") {
+    UnreadTypes types;
+    CHECK(!types.contains(0));
+    CHECK(!types.remove(0));
+    const UnreadTypes::Handle type = 0x8c000005;
+    REQUIRE(types.add(type));
+    types.clear();
+    CHECK(!types.contains(type));
+    REQUIRE(types.add(type));
+}
+
+TEST_CASE("handles that were seen are known, and few others seem to be") {
+    ucd_mpi::SeenHandles seen;
+    CHECK(!seen.may_contain(0));
+    std::vector<std::uintptr_t> handles; // as MPI libraries number types, or addresses
+    for (std::uintptr_t i = 0; i < 500; ++i) {
+        handles.push_back(0x8c000000 + i);
+        handles.push_back(0x555500000000 + 352 * i);
+    }
+    for (const std::uintptr_t handle : handles) seen.add(handle);
+    for (const std::uintptr_t handle : handles) CHECK(seen.may_contain(handle));
+    int others = 0;
+    for (std::uintptr_t i = 0; i < 10000; ++i) others += seen.may_contain(0x4c000000 + 257 * i);
+    CHECK(others < 1000);
 }
 
 TEST_CASE("a type that comes again begins at no bytes") {

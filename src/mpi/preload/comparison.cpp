@@ -1,5 +1,7 @@
 #include "preload/comparison.h"
 
+#include "preload/world.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -30,12 +32,18 @@ struct Items {
     std::byte *buffer = nullptr;
     int count = 1;
 
-    bool make(MPI_Datatype datatype, std::uintptr_t bytes, std::uintptr_t size,
+    // MPI libraries are wrong about some true bounds, and then move data where UCD says that it is.
+    bool make(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes, std::uintptr_t size,
               const Effort &effort) {
         MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+        std::intptr_t low = 0, between = 0;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS ||
-            PMPI_Type_get_true_extent_x(datatype, &true_lb, &true_extent) != MPI_SUCCESS)
+            PMPI_Type_get_true_extent_x(datatype, &true_lb, &true_extent) != MPI_SUCCESS ||
+            ucd_get_true_extent(type, &low, &between) != UCD_SUCCESS)
             return false;
+        const MPI_Count high = std::max<MPI_Count>(true_lb + true_extent, low + between);
+        true_lb = std::min<MPI_Count>(true_lb, low);
+        true_extent = high - true_lb;
         count =
             static_cast<int>(std::max<std::uintptr_t>(1, std::min(bytes, effort.max_bytes) / size));
         MPI_Count way = 0, span = 0; // from the first item to the last
@@ -55,11 +63,12 @@ std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::u
                                   const Effort &effort) {
     std::uintptr_t size = 0;
     Items items;
-    if (ucd_get_size(type, &size) != UCD_SUCCESS || size == 0 ||
+    if (!has_world() || // to pack, a communicator is needed
+        ucd_get_size(type, &size) != UCD_SUCCESS || size == 0 ||
         size > static_cast<std::uintptr_t>(effort.max_span))
         return std::nullopt;
     try {
-        if (!items.make(datatype, bytes, size, effort)) return std::nullopt;
+        if (!items.make(datatype, type, bytes, size, effort)) return std::nullopt;
         const auto count = static_cast<std::uintptr_t>(items.count);
         std::vector<std::byte> packed(size * count), other(packed);
         const auto packed_size = static_cast<int>(packed.size());

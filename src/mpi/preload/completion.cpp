@@ -1,5 +1,11 @@
 #include "preload/completion.h"
 
+#include "preload/world.h"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
 namespace ucd_mpi {
 namespace {
 
@@ -23,6 +29,15 @@ int first_error(int rc, int other) {
     return rc != MPI_SUCCESS ? rc : other;
 }
 
+// Sessions that are initialised.
+[[maybe_unused]] std::atomic<int> open_sessions{0};
+
+// MPI ends: handles may come again for other things.
+void forget_all() {
+    forget_operations();
+    forget_types();
+}
+
 // After a call that completes all requests.
 int settle_all(Completion &completion, int rc, int count, const Statuses &statuses) {
     if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
@@ -35,17 +50,35 @@ int settle_all(Completion &completion, int rc, int count, const Statuses &status
     return first_error(rc, delivered);
 }
 
-// If the request is one of ours. What is sent is packed now.
-int start_ours(MPI_Request request) {
-    OperationPtr operation = take_operation(request);
-    if (operation == nullptr) return MPI_SUCCESS;
-    const bool prepared = prepare_start(*operation) == UCD_SUCCESS;
-    const MPI_Comm comm = operation->comm;
-    add_operation(request, std::move(operation));
-    if (prepared) return MPI_SUCCESS;
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
-}
+// The operations of persistent requests that are started now. They are not in the table while MPI
+// starts them: Open MPI gives a buffered send whose last message is under way another handle, and
+// the old one to whoever asks next.
+class Starting {
+public:
+    Starting(int count, MPI_Request *requests) : requests_(requests) {
+        if (!has_operations() || count <= 0 || requests == nullptr) return;
+        for (int i = 0; i < count; ++i)
+            if (OperationPtr operation = take_operation(requests[i]))
+                operations_.emplace_back(i, std::move(operation));
+    }
+    ~Starting() {
+        for (auto &[i, operation] : operations_)
+            if (requests_[i] != MPI_REQUEST_NULL) add_operation(requests_[i], std::move(operation));
+    }
+    Starting(const Starting &) = delete;
+    Starting &operator=(const Starting &) = delete;
+
+    // What is sent is packed. Returns MPI's error code.
+    int prepare() {
+        for (auto &[i, operation] : operations_)
+            if (prepare_start(*operation) != UCD_SUCCESS) return raise_error(operation->comm);
+        return MPI_SUCCESS;
+    }
+
+private:
+    MPI_Request *requests_;
+    std::vector<std::pair<int, OperationPtr>> operations_;
+};
 
 } // namespace
 
@@ -63,19 +96,22 @@ int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
 int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
              MPI_Datatype *duplicate) {
     // What is known of it goes to the duplicate, which is committed, too.
-    (void)find_known(datatype);
-    return next(datatype, duplicate);
+    const bool known = find_known(datatype) != nullptr;
+    const int rc = next(datatype, duplicate);
+    if (known && rc == MPI_SUCCESS) remember_duplicate(*duplicate);
+    return rc;
 }
 
 int start(int (*next)(MPI_Request *), MPI_Request *request) {
-    const int rc = has_operations() && request != nullptr ? start_ours(*request) : MPI_SUCCESS;
+    Starting starting(1, request);
+    const int rc = starting.prepare();
     return rc != MPI_SUCCESS ? rc : next(request);
 }
 
 int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests) {
-    for (int i = 0; i < count && has_operations() && requests != nullptr; ++i)
-        if (const int rc = start_ours(requests[i]); rc != MPI_SUCCESS) return rc;
-    return next(count, requests);
+    Starting starting(count, requests);
+    const int rc = starting.prepare();
+    return rc != MPI_SUCCESS ? rc : next(count, requests);
 }
 
 int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status) {
@@ -194,12 +230,83 @@ int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Reques
     return rc;
 }
 
+// As above, of several requests.
+int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
+                           const MPI_Request *requests, int *flag, MPI_Status *statuses) {
+    Completion completion(count, requests);
+    const Statuses used(count, statuses);
+    const int rc = next(count, requests, flag, completion.any() ? used.get() : statuses);
+    progress_freed();
+    if (!completion.any() || (rc == MPI_SUCCESS && *flag == 0) ||
+        (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS))
+        return rc;
+    int delivered = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i)
+        if (rc == MPI_SUCCESS || used[i].MPI_ERROR == MPI_SUCCESS)
+            delivered = first_error(delivered, completion.look(i, used[i]));
+    return first_error(rc, delivered);
+}
+
+int request_get_status_any(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
+                           int count, const MPI_Request *requests, int *index, int *flag,
+                           MPI_Status *status) {
+    Completion completion(count, requests);
+    const Statuses statuses(1, status);
+    int rc = next(count, requests, index, flag, completion.any() ? statuses.get() : status);
+    if (completion.any() && rc == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
+        rc = completion.look(*index, statuses[0]);
+    progress_freed();
+    return rc;
+}
+
+int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
+                            int count, const MPI_Request *requests, int *completed, int *indices,
+                            MPI_Status *statuses) {
+    Completion completion(count, requests);
+    const Statuses used(count, statuses);
+    const int rc =
+        next(count, requests, completed, indices, completion.any() ? used.get() : statuses);
+    progress_freed();
+    if (!completion.any() || (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)) return rc;
+    int delivered = MPI_SUCCESS;
+    for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i)
+        if (rc == MPI_SUCCESS || used[i].MPI_ERROR == MPI_SUCCESS)
+            delivered = first_error(delivered, completion.look(indices[i], used[i]));
+    return first_error(rc, delivered);
+}
+
 int finalize(int (*next)()) {
     int rank = -1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     finish_freed();
     print_statistics(rank);
-    return next();
+    const int rc = next();
+    if (rc == MPI_SUCCESS && open_sessions.load(std::memory_order_acquire) == 0) forget_all();
+    return rc;
 }
+
+#ifdef MPI_SESSION_NULL
+int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info info,
+                 MPI_Errhandler errhandler, MPI_Session *session) {
+    const int rc = next(info, errhandler, session);
+    if (rc == MPI_SUCCESS) open_sessions.fetch_add(1, std::memory_order_acq_rel);
+    return rc;
+}
+
+int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
+    const bool last = open_sessions.load(std::memory_order_acquire) <= 1 && !has_world();
+    if (last) {
+        finish_freed();
+        print_statistics(-1);
+    } else {
+        progress_freed();
+    }
+    const int rc = next(session);
+    if (rc != MPI_SUCCESS) return rc;
+    open_sessions.fetch_sub(1, std::memory_order_acq_rel);
+    if (last) forget_all();
+    return rc;
+}
+#endif
 
 } // namespace ucd_mpi

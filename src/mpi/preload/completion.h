@@ -28,6 +28,19 @@ int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), i
 int request_free(int (*next)(MPI_Request *), MPI_Request *request);
 int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
                        int *flag, MPI_Status *status);
+int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
+                           const MPI_Request *requests, int *flag, MPI_Status *statuses);
+int request_get_status_any(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
+                           int count, const MPI_Request *requests, int *index, int *flag,
+                           MPI_Status *status);
+int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
+                            int count, const MPI_Request *requests, int *completed, int *indices,
+                            MPI_Status *statuses);
 int finalize(int (*next)());
+#ifdef MPI_SESSION_NULL
+int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info info,
+                 MPI_Errhandler errhandler, MPI_Session *session);
+int session_finalize(int (*next)(MPI_Session *), MPI_Session *session);
+#endif
 
 } // namespace ucd_mpi

@@ -1,12 +1,15 @@
 #include "preload/known_type.h"
 
 #include "preload/comparison.h"
+#include "preload/loops.h"
 #include "preload/repetition.h"
+#include "preload/seen_handles.h"
 #include "preload/statistics.h"
 #include "preload/tuning.h"
 #include "preload/unread_types.h"
 #include "types/contents.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <climits>
@@ -70,6 +73,7 @@ std::chrono::nanoseconds time_since_start() {
 }
 
 UnreadTypes unread_types;
+SeenHandles seen_handles;
 
 UnreadTypes::Handle handle_of(MPI_Datatype datatype) {
     return (UnreadTypes::Handle)datatype; // a pointer or an int, as the MPI library has it
@@ -107,16 +111,16 @@ int on_free(MPI_Datatype, int, void *value, void *) {
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
 int make_keyval() {
-    static const int made = []() -> int {
-        int key = MPI_KEYVAL_INVALID;
-        if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS ||
-            PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
-            return MPI_KEYVAL_INVALID;
-        time_since_start(); // begins here
-        return key;
-    }();
-    keyval.store(made, std::memory_order_release);
-    return made;
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    int key = keyval.load(std::memory_order_acquire);
+    static const bool initialised = ucd_init(UCD_INFO__NULL) == UCD_SUCCESS;
+    if (key != MPI_KEYVAL_INVALID || !initialised) return key;
+    if (PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
+        return MPI_KEYVAL_INVALID;
+    time_since_start(); // begins here
+    keyval.store(key, std::memory_order_release);
+    return key;
 }
 
 // What a thread has looked up last.
@@ -142,7 +146,14 @@ bool is_remembered(const Remembered &slot, MPI_Datatype datatype) {
             slot.generation == generation.load(std::memory_order_acquire));
 }
 
+// A type that has it keeps it: others may be using what is known.
 void make_known(MPI_Datatype datatype, int key, std::uint64_t bytes_seen) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    seen_handles.add(handle_of(datatype));
+    void *value = nullptr;
+    int found = 0;
+    if (PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS || found != 0) return;
     auto *const known = new (std::nothrow) KnownType(bytes_seen);
     if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS)
         known->release();
@@ -215,8 +226,9 @@ std::optional<std::uintptr_t> KnownType::worth_taking(MPI_Datatype datatype, MPI
 
 bool KnownType::may_be_collective() const {
     const State state = state_.load(std::memory_order_acquire);
-    return state == State::fresh || (state == State::taken && signature() != nullptr &&
-                                     mean_segment_ <= max_collective_segment);
+    return state == State::fresh ||
+           (state == State::taken && signature_.datatype != MPI_DATATYPE_NULL &&
+            mean_segment_ <= max_collective_segment);
 }
 
 MPI_Aint KnownType::some_byte(MPI_Datatype datatype) const {
@@ -238,9 +250,7 @@ bool KnownType::take_anyway(MPI_Datatype datatype) {
 }
 
 const PackedSignature *KnownType::signature() const {
-    return signature_.datatype != MPI_DATATYPE_NULL && mean_segment_ <= max_sent_segment
-               ? &signature_
-               : nullptr;
+    return signature_.datatype != MPI_DATATYPE_NULL && gains_in_messages_ ? &signature_ : nullptr;
 }
 
 PackedSignature KnownType::any_signature() const {
@@ -339,7 +349,15 @@ bool KnownType::find_layout() {
     one_is_contiguous_ = one.contiguous != 0;
     several_are_contiguous_ = two.contiguous != 0;
     mean_segment_ = one.bytes / one.segments;
-    return !several_are_contiguous_ && mean_segment_ < max_packed_segment;
+    if (several_are_contiguous_ || mean_segment_ >= max_packed_segment) return false;
+    const Loops loops = loops_of(converted_);
+    const auto in_conflict = [&](std::uintptr_t stride) {
+        return loops.regular && !loops.transposed && loops.inner_stride % stride == 0;
+    };
+    const std::uint64_t steps = std::max<std::uint64_t>(converted_.steps, 1);
+    gains_in_messages_ = mean_segment_ <= max_sent_segment && !in_conflict(max_sent_stride) &&
+                         (loops.transposed || size_ / steps <= max_bytes_for_step);
+    return !in_conflict(max_packed_stride);
 }
 
 void KnownType::find_signature(bool gain) {
@@ -367,9 +385,22 @@ void remember_committed(MPI_Datatype datatype) {
     int found = 0;
     // A duplicate has it already, and so has a type that is committed again.
     if (key == MPI_KEYVAL_INVALID ||
-        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS || found != 0)
+        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS)
         return;
-    if (!unread_types.add(handle_of(datatype))) make_known(datatype, key, 0);
+    if (found != 0)
+        seen_handles.add(handle_of(datatype));
+    else if (!unread_types.add(handle_of(datatype)))
+        make_known(datatype, key, 0);
+}
+
+void remember_duplicate(MPI_Datatype duplicate) {
+    seen_handles.add(handle_of(duplicate));
+}
+
+void forget_types() {
+    keyval.store(MPI_KEYVAL_INVALID, std::memory_order_release);
+    generation.fetch_add(1, std::memory_order_release);
+    unread_types.clear();
 }
 
 void forget_freed(MPI_Datatype datatype) {
@@ -389,8 +420,11 @@ KnownType *find_known(MPI_Datatype datatype) {
     Remembered &slot = slot_of(datatype);
     if (is_remembered(slot, datatype)) [[likely]]
         return slot.known;
-    if (unread_types.remove(handle_of(datatype)))
-        make_known(datatype, key, unread_types.bytes_moved(handle_of(datatype)));
+    const UnreadTypes::Handle handle = handle_of(datatype);
+    if (unread_types.remove(handle))
+        make_known(datatype, key, unread_types.bytes_moved(handle));
+    else if (!seen_handles.may_contain(handle))
+        return nullptr;
     return look_up(datatype, key, slot);
 }
 

@@ -98,6 +98,7 @@ private:
     std::uintptr_t size_ = 0;
     std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false, several_are_contiguous_ = false;
+    bool gains_in_messages_ = false;
     std::intptr_t low_ = 0; // of one item's data
     int statistics_row_ = 0;
     PackedSignature signature_;
@@ -136,6 +137,12 @@ void remember_committed(MPI_Datatype datatype);
 // that uses it is complete: MPICH gives up its lock for that, while it makes progress, and then
 // another thread makes progress too.
 void forget_freed(MPI_Datatype datatype);
+
+// After MPI has made a duplicate of a type of which something is known.
+void remember_duplicate(MPI_Datatype duplicate);
+
+// MPI has ended, and all types have gone.
+void forget_types();
 
 // Whether there are any; false in programs that have no derived types.
 bool has_known_types();

@@ -114,6 +114,11 @@ int Completion::settle(int i, int error, MPI_Status &status) {
     return rc;
 }
 
+int Completion::look(int i, MPI_Status &status) {
+    const OperationPtr &operation = operations_[static_cast<std::size_t>(i)];
+    return operation != nullptr ? deliver(*operation, status) : MPI_SUCCESS;
+}
+
 void adopt_freed(MPI_Request request, OperationPtr operation) {
     FreedRequests one;
     one.emplace_back(request, std::move(operation));
@@ -148,6 +153,13 @@ void finish_freed() {
         else
             PMPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+}
+
+void forget_operations() {
+    const std::lock_guard lock(table().mutex);
+    for (auto &[request, operation] : table().operations) (void)operation.release();
+    table().operations.clear();
+    operation_count.store(0, std::memory_order_release);
 }
 
 } // namespace ucd_mpi

@@ -50,6 +50,8 @@ public:
     bool any() const { return !operations_.empty(); }
     // Request i is complete, with an error or none. Returns MPI's error code of its delivery.
     int settle(int i, int error, MPI_Status &status);
+    // Request i is complete without an error, and the user will complete it later. Likewise.
+    int look(int i, MPI_Status &status);
 
 private:
     const MPI_Request *users_;
@@ -61,5 +63,8 @@ private:
 void adopt_freed(MPI_Request request, OperationPtr operation);
 void progress_freed();
 void finish_freed();
+
+// MPI has ended. What programs have left is not freed: that would need MPI.
+void forget_operations();
 
 } // namespace ucd_mpi

@@ -80,7 +80,9 @@ public:
         va_start(arguments, format);
         std::vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        text_ += "libucd-mpi-preload: rank " + std::to_string(rank_) + ": " + text + "\n";
+        text_ += "libucd-mpi-preload: ";
+        if (rank_ >= 0) text_ += "rank " + std::to_string(rank_) + ": ";
+        text_ += std::string(text) + "\n";
     }
     // At once, so that lines of processes do not mix if they are few.
     void write() const { std::fputs(text_.c_str(), stderr); }

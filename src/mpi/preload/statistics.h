@@ -34,7 +34,8 @@ int counted_move(Call call, int row, Move move) {
     return rc;
 }
 
-// To stderr, once; nothing unless the user wants it. MPI is still initialised.
+// To stderr, once; nothing unless the user wants it. MPI is still initialised. `rank` is negative
+// in a program that has sessions only.
 void print_statistics(int rank);
 
 } // namespace ucd_mpi

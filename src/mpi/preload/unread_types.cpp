@@ -18,4 +18,8 @@ bool UnreadTypes::remove(Handle type) {
                                  type, 0, std::memory_order_acq_rel, std::memory_order_relaxed);
 }
 
+void UnreadTypes::clear() {
+    for (Unread &place : types_) place.type.store(0, std::memory_order_release);
+}
+
 } // namespace ucd_mpi

@@ -14,12 +14,12 @@ namespace ucd_mpi {
 // freed without this library's knowledge stays: then one of the same handle takes its place.
 class UnreadTypes {
 public:
-    using Handle = std::uintptr_t; // never 0
+    using Handle = std::uintptr_t; // never 0, but for what is no handle
 
     // False if there is no room for it.
     bool add(Handle type);
     bool contains(Handle type) const {
-        return place_of(type).type.load(std::memory_order_acquire) == type;
+        return type != 0 && place_of(type).type.load(std::memory_order_acquire) == type;
     }
     // `bytes` are moved with it now; returns all so far. Of a type that is not here, any number.
     std::uint64_t count(Handle type, std::uint64_t bytes) {
@@ -30,6 +30,7 @@ public:
     }
     // False if it is not here.
     bool remove(Handle type);
+    void clear();
 
     static constexpr std::size_t max_types = 64;
 

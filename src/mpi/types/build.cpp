@@ -75,6 +75,17 @@ int build_darray(Numbers numbers, ucd_type_t old, ucd_type_t &type) {
                                     psizes.data(), order_of(order), old, UCD_INFO__NULL, &type));
 }
 
+// The members of struct { value; index; }. An integer is aligned to its size.
+int build_pair(const std::vector<ucd_type_t> &members, ucd_type_t &type) {
+    if (members.size() != 2) return unreadable(MPI_COMBINER_STRUCT);
+    std::intptr_t lb = 0, value = 0, index = 0;
+    UCD_MPI_TRY(ucd_ok(ucd_get_extent(members[0], &lb, &value)));
+    UCD_MPI_TRY(ucd_ok(ucd_get_extent(members[1], &lb, &index)));
+    if (index == 0) return unreadable(MPI_COMBINER_STRUCT);
+    const std::intptr_t ones[] = {1, 1}, displs[] = {0, (value + index - 1) / index * index};
+    return ucd_ok(ucd_create_struct(2, ones, displs, members.data(), UCD_INFO__NULL, &type));
+}
+
 // Elements that UCD has no type of.
 int build_bytes(MPI_Datatype datatype, ucd_type_t &type) {
     std::uintptr_t size = 0;
@@ -118,6 +129,7 @@ int build_derived(const Contents &contents, const std::vector<ucd_type_t> &child
         return ucd_ok(
             ucd_create_struct(count, blocklengths, displs, children.data(), UCD_INFO__NULL, &type));
     }
+    if (is_pair(combiner)) return build_pair(children, type);
     if (children.size() != 1) return unreadable(combiner);
     const ucd_type_t old = children.front();
     if (combiner == MPI_COMBINER_SUBARRAY) return build_subarray(numbers, old, type);

@@ -9,10 +9,21 @@
 
 namespace ucd_mpi {
 
-// Predefined types are not freed. Those of Fortran's kinds have arguments, but no name.
+// What MPI_Type_get_value_index returns, if it has no name: a pair of two predefined types.
+inline bool is_pair(int combiner) {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    return combiner == MPI_COMBINER_VALUE_INDEX;
+#else
+    (void)combiner;
+    return false;
+#endif
+}
+
+// Predefined types are not freed. Those of Fortran's kinds and pairs have arguments, but no name.
 inline bool is_predefined(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+           is_pair(combiner);
 }
 
 struct Contents {

@@ -5,11 +5,34 @@
 #include "types/failure.h"
 #include "types/predefined.h"
 
+#include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 namespace ucd_mpi {
 namespace {
+
+// Of a constructor's own loop or list. `of_blocks`: what it repeats has no gaps, so that the
+// innermost loop is a block.
+std::uint64_t own_steps(const Contents &contents, bool of_blocks) {
+    const std::vector<std::intptr_t> &n = contents.numbers;
+    if (is_predefined(contents.combiner) || n.empty()) return 0;
+    switch (contents.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+    case MPI_COMBINER_DARRAY: return 0; // the last one's share of an array is not looked at
+    case MPI_COMBINER_CONTIGUOUS: return of_blocks ? 0 : static_cast<std::uint64_t>(n[0]);
+    case MPI_COMBINER_SUBARRAY: break;
+    default: return static_cast<std::uint64_t>(n[0]);
+    }
+    const auto dims = static_cast<std::size_t>(n[0]);
+    if (n.size() < 1 + 2 * dims) return 0;
+    const auto first = n.begin() + 1 + n[0], last = first + n[0]; // subsizes
+    const std::intptr_t fastest = n.back() == MPI_ORDER_C ? last[-1] : *first;
+    const std::intptr_t all = std::accumulate(first, last, std::intptr_t{0});
+    return static_cast<std::uint64_t>(of_blocks ? all - fastest : all);
+}
 
 // The types that one conversion has seen, by handle: a type that is used often is converted once.
 // The handles are kept until the end, so that none is used again for another type.
@@ -38,6 +61,8 @@ public:
     void give(MPI_Datatype root, Converted &converted) {
         converted.type = done_.at(root);
         converted.leaves = std::move(leaves_);
+        converted.longest_list = longest_list_;
+        converted.steps = steps_.at(root);
         done_.erase(root);
     }
 
@@ -52,6 +77,7 @@ private:
         open_.push_back({datatype, {}});
         Contents &contents = open_.back().contents;
         UCD_MPI_TRY(read_contents(datatype, contents));
+        longest_list_ = std::max(longest_list_, contents.numbers.size());
         for (const MPI_Datatype child : contents.types) UCD_MPI_TRY(keep(child));
         return UCD_SUCCESS;
     }
@@ -68,7 +94,8 @@ private:
     // All children are done.
     int leave(const Open &open) {
         ucd_type_t type = UCD_TYPE__NULL;
-        if (is_predefined(open.contents.combiner)) {
+        const int combiner = open.contents.combiner;
+        if (is_predefined(combiner) && !is_pair(combiner)) {
             UCD_MPI_TRY(build_predefined(open.datatype, open.contents, type));
             add_leaf(open.datatype, type);
         } else {
@@ -77,7 +104,11 @@ private:
                 children.push_back(done_.at(child));
             UCD_MPI_TRY(build_derived(open.contents, children, type));
         }
-        return finish(open.datatype, type);
+        UCD_MPI_TRY(finish(open.datatype, type));
+        std::uint64_t steps = 0; // of children
+        for (const MPI_Datatype child : open.contents.types) steps += steps_.at(child);
+        steps_.emplace(open.datatype, steps + own_steps(open.contents, steps == 0));
+        return UCD_SUCCESS;
     }
 
     // The bounds that the MPI library gives the type, which need not be those of ucd.h.
@@ -125,6 +156,8 @@ private:
     std::vector<MPI_Datatype> handles_;
     std::unordered_map<MPI_Datatype, ucd_type_t> done_;
     std::vector<Leaf> leaves_;
+    std::size_t longest_list_ = 0;
+    std::unordered_map<MPI_Datatype, std::uint64_t> steps_;
 };
 
 } // namespace

@@ -1,0 +1,76 @@
+// Run by two processes with libucd-mpi-preload: sessions of MPI 4, one after the other. When the
+// last one ends, MPI ends; the next one may give the user handles that the library had before.
+
+#include "mpi/processes.hpp"
+
+#include <cstdio>
+#include <vector>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr int elements = 4000;
+int mine; // what attributes of this program are
+int deleted = 0;
+
+int on_delete(MPI_Datatype, int, void *value, void *) {
+    CHECK(value == &mine);
+    ++deleted;
+    return MPI_SUCCESS;
+}
+
+// Messages of a type that has an attribute of this program, too.
+void exchange(MPI_Comm comm, int key, int stride) {
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_OK(MPI_Type_vector(elements, 1, stride, MPI_INT, &datatype));
+    MPI_OK(MPI_Type_commit(&datatype));
+    if (key != MPI_KEYVAL_INVALID) MPI_OK(MPI_Type_set_attr(datatype, key, &mine));
+    const auto size = static_cast<std::size_t>(elements * stride);
+    for (int turn = 0; turn < 4; ++turn) {
+        std::vector<int> sent(size), received(size, -1);
+        for (std::size_t i = 0; i < size; ++i) sent[i] = turn + static_cast<int>(i);
+        MPI_OK(MPI_Sendrecv(sent.data(), 1, datatype, 1 - rank, 0, received.data(), 1, datatype,
+                            1 - rank, 0, comm, MPI_STATUS_IGNORE));
+        for (std::size_t i = 0; i < size; ++i) {
+            const bool moved = i % static_cast<std::size_t>(stride) == 0;
+            CHECK(received[i] == (moved ? sent[i] : -1));
+        }
+    }
+    if (key != MPI_KEYVAL_INVALID) {
+        void *value = nullptr;
+        int found = 0;
+        MPI_OK(MPI_Type_get_attr(datatype, key, static_cast<void *>(&value), &found));
+        CHECK(found != 0 && value == &mine);
+    }
+    MPI_OK(MPI_Type_free(&datatype));
+}
+
+void session(int number) {
+    current = "session " + std::to_string(number);
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    MPI_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    MPI_OK(MPI_Comm_create_from_group(group, "ucd", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    MPI_OK(MPI_Comm_rank(comm, &rank));
+    int key = MPI_KEYVAL_INVALID;
+    // In the first session the library makes its key first.
+    if (number > 0) MPI_OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, on_delete, &key, nullptr));
+    deleted = 0;
+    for (const int stride : {2, 3, 4}) exchange(comm, key, stride);
+    CHECK(deleted == (number > 0 ? 3 : 0));
+    if (number > 0) MPI_OK(MPI_Type_free_keyval(&key));
+    MPI_OK(MPI_Comm_free(&comm));
+    MPI_OK(MPI_Group_free(&group));
+    MPI_OK(MPI_Session_finalize(&session));
+}
+
+} // namespace
+
+int main() {
+    for (int number = 0; number < 3; ++number) session(number);
+    if (rank == 0) std::puts("all sessions agree");
+    return 0;
+}
