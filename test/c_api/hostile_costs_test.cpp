@@ -163,6 +163,49 @@ TEST_CASE("A fragment of a deep type takes memory for the levels above it, not f
     CHECK(ucd_free(&type) == UCD_SUCCESS);
 }
 
+TEST_CASE("Equal lists of many types take the memory of one when those are flattened") {
+    constexpr std::size_t entries = 2000, members = 200;
+    std::mt19937 random(8);
+    std::vector<std::intptr_t> displs, places;
+    for (std::size_t i = 0; i < entries; ++i)
+        displs.push_back(static_cast<std::intptr_t>(100 * i + random() % 50));
+    std::vector<ucd_type_t> lists(members);
+    for (ucd_type_t &list : lists) {
+        REQUIRE(ucd_create_hindexed_block(entries, 1, displs.data(), UCD_TYPE__INT, UCD_INFO__NULL,
+                                          &list) == UCD_SUCCESS);
+        places.push_back(static_cast<std::intptr_t>(1000000 * places.size() + random() % 50));
+    }
+    const std::vector<std::intptr_t> ones(members, 1);
+    ucd_type_t type = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_struct(members, ones.data(), places.data(), lists.data(), UCD_INFO__NULL,
+                              &type) == UCD_SUCCESS);
+    std::uintptr_t bytes = 0;
+    reset_peak();
+    const std::ptrdiff_t before = live_bytes();
+    REQUIRE(ucd_flatten_size(type, &bytes) == UCD_SUCCESS);
+    CHECK(bytes < 4 * entries + 8 * members);
+    CHECK(peak_bytes() - before < 150000);
+    for (ucd_type_t &list : lists) CHECK(ucd_free(&list) == UCD_SUCCESS);
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
+
+TEST_CASE("Flattening many levels without structs takes memory for the way down only") {
+    constexpr std::ptrdiff_t levels = 20000;
+    ucd_type_t type = UCD_TYPE__INT;
+    for (std::ptrdiff_t i = 0; i < levels; ++i) {
+        ucd_type_t inner = type;
+        REQUIRE(ucd_create_resized(inner, 0, 8 + i, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+        if (i > 0) CHECK(ucd_free(&inner) == UCD_SUCCESS);
+    }
+    std::uintptr_t bytes = 0;
+    reset_peak();
+    const std::ptrdiff_t before = live_bytes();
+    REQUIRE(ucd_flatten_size(type, &bytes) == UCD_SUCCESS);
+    INFO(peak_bytes() - before << " bytes");
+    CHECK(peak_bytes() - before < 50 * levels);
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
+
 TEST_CASE("The memory that a description tells is what was allocated") {
     std::mt19937 random(7);
     std::vector<std::intptr_t> displs, lengths;

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
+#include "support/buffers/page_guard.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/moving.hpp"
 #include "support/moves/reducing.hpp"
@@ -211,6 +212,32 @@ TEST_CASE("indices are not read when nothing moves") {
         CHECK(ucd_pack(&byte, 1, type.get(), 0, &byte, 1, &actual, UCD_INFO__NULL,
                        UCD_OP__REPLACE) == UCD_SUCCESS);
         CHECK(actual == 0);
+    }
+}
+
+TEST_CASE("no index behind the last one is read") {
+    Rng rng(23);
+    for (const std::size_t count : {1, 2, 100, 1024, 3000}) {
+        INFO(count << " indices");
+        PageGuardedBuffer list(rng, contiguous_bytes(4 * count), 0, 4 * count,
+                               Placement::last_byte_ends_page);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto index = static_cast<std::int32_t>(2 * i);
+            std::memcpy(list.actual(static_cast<std::intptr_t>(4 * i)), &index, 4);
+        }
+        const auto blocks = static_cast<std::intptr_t>(count);
+        ucd_type_t made = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_indexed_block_ref(blocks, 1, list.base(), UCD_TYPE__INT32_T, 4, 0,
+                                             8 * blocks, UCD_TYPE__INT, UCD_INFO__NULL,
+                                             &made) == UCD_SUCCESS);
+        const BuiltType type(made);
+        std::vector<int> memory(2 * count), packed(count), expected(count);
+        for (std::size_t i = 0; i < count; ++i)
+            expected[i] = memory[2 * i] = static_cast<int>(rng.bits());
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(memory.data(), 1, type.get(), 0, packed.data(), 4 * count, &actual,
+                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK(packed == expected);
     }
 }
 

@@ -4,6 +4,9 @@
 #include "support/moves/calls.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,6 +110,68 @@ TEST_CASE("one wrong member, and nothing starts") {
     CHECK(mock::counts.launches == 0);
     CHECK(mock::counts.allocations == 0);
     for (const ucd_pack_desc_t &desc : descs) CHECK(desc.actual_pack_bytes == 0);
+}
+
+TEST_CASE("a batch with an op that its device lacks is refused, however often it comes") {
+    DeviceSession session;
+    Rng rng(3);
+    DeviceBuffer in(rng, {0, 1600}, device0), out(rng, {0, 1600}, device0);
+    in.send();
+    out.send();
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::ptrdiff_t i = 0; i < 100; ++i)
+        descs.push_back({static_cast<char *>(in.real_base()) + 16 * i,
+                         1,
+                         UCD_TYPE__LONG_DOUBLE,
+                         0,
+                         static_cast<char *>(out.real_base()) + 16 * i,
+                         16,
+                         0,
+                         {0, 0}});
+    for (int time = 0; time < 4; ++time) {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
+              UCD_ERR__NOT_SUPPORTED);
+        CHECK(std::string(ucd_last_error()).find("descs[0]: backend mock has no SUM") !=
+              std::string::npos);
+        CHECK(request == UCD_REQUEST__NULL);
+    }
+    CHECK(mock::counts.launches == 0);
+}
+
+// Their buffers are on the device; what is moved begins elsewhere, in the host's memory.
+TEST_CASE("the members of a batch are where the first byte of each lies") {
+    DeviceSession session;
+    Rng rng(4);
+    constexpr std::ptrdiff_t members = 20;
+    DeviceBuffer typed(rng, {0, 16 * members}, pageable), packed(rng, {0, 16 * members}, device0),
+        other(rng, {0, 16 * members + 16}, device0);
+    typed.send();
+    packed.send();
+    // From an address on the device it is as far to where the members begin as from there on.
+    const auto from = reinterpret_cast<std::intptr_t>(other.real_base()),
+               to = reinterpret_cast<std::intptr_t>(typed.real_base());
+    const std::intptr_t odd = (to - from) & 1, start = (to - from - odd) / 2;
+    const BuiltType type(recipes::hindexed_block(16, {start}, recipes::leaf(UCD_TYPE__BYTE)));
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::ptrdiff_t i = 0; i < members; ++i) {
+        const std::intptr_t buffer = from + odd + start + 16 * i;
+        descs.push_back({reinterpret_cast<void *>(buffer),
+                         1,
+                         type.get(),
+                         0,
+                         static_cast<char *>(packed.real_base()) + 16 * i,
+                         16,
+                         0,
+                         {0, 0}});
+        std::copy_n(typed.actual(16 * i), 16, packed.expected(16 * i));
+    }
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                            &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    packed.fetch();
+    CHECK_FALSE(packed.first_difference());
 }
 
 TEST_CASE("hints that name no device matter where there is something to move") {

@@ -4,6 +4,8 @@
 #include "support/moves/strided_move.hpp"
 
 #include <string>
+#include <thread>
+#include <utility>
 
 using namespace ucdtest;
 using enum ucdtest::Memory;
@@ -122,6 +124,25 @@ TEST_CASE("waitall tells of the first failure, and ends all") {
     CHECK(ucd_waitall(4, requests) == UCD_ERR__DEVICE);
     CHECK(last_error_says("ucd_waitall: mock: the work failed"));
     for (const ucd_request_t request : requests) CHECK(request == UCD_REQUEST__NULL);
+}
+
+TEST_CASE("waitall words the failure that comes first among the requests") {
+    for (const bool work_first : {false, true}) {
+        DeviceSession session;
+        use_staging(256, 3);
+        StridedMove work("work", 100, device0, pinned), launch("launch", 500, device0, pageable);
+        mock::hold();
+        REQUIRE(work.start_pack() == UCD_SUCCESS);
+        mock::knobs.failing_work = 1;
+        mock::let_go();
+        while (mock::knobs.failing_work > 0) std::this_thread::yield();
+        mock::knobs.failing_launch = 2;
+        REQUIRE(launch.start_pack() == UCD_SUCCESS);
+        ucd_request_t requests[] = {work.request, launch.request};
+        if (!work_first) std::swap(requests[0], requests[1]);
+        CHECK(ucd_waitall(2, requests) == UCD_ERR__DEVICE);
+        CHECK(last_error_says(work_first ? "mock: the work failed" : "mock: the launch failed"));
+    }
 }
 
 TEST_CASE("a failure is told to the request's owner, whoever finds it") {

@@ -151,6 +151,27 @@ TEST_CASE("waiting for any request moves all staged work forward") {
     staged.check();
 }
 
+TEST_CASE("complete work has given back its types, whether its request was asked about or not") {
+    DeviceSession session;
+    const int plans = mock::counts.live_plans;
+    StridedMove staged("staged", 100, device0, pageable);
+    mock::hold();
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    staged.free_type();
+    CHECK(mock::counts.live_plans > plans);
+    mock::let_go();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (mock::counts.live_plans > plans) {
+        StridedMove other("other", 10, device1, pinned);
+        REQUIRE(other.start_pack() == UCD_SUCCESS);
+        REQUIRE(other.wait() == UCD_SUCCESS);
+        other.free_type();
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+    }
+    REQUIRE(staged.wait() == UCD_SUCCESS);
+    staged.check();
+}
+
 TEST_CASE("waitall ends requests of all kinds") {
     DeviceSession session;
     use_staging(256, 2);

@@ -377,6 +377,41 @@ TEST_CASE("a device that reaches the indices moves in one step") {
     }
 }
 
+TEST_CASE("the host moves what it reaches if the device does not reach the indices") {
+    DeviceSession session;
+    for (const Memory memory : {Memory::pinned, Memory::managed}) {
+        ByIndices move(50, memory, Memory::pageable);
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(move.pack() == UCD_SUCCESS);
+        move.check();
+        CHECK(mock::counts.launches == 0);
+        CHECK(mock::counts.copies == 1); // of the chunk
+    }
+}
+
+TEST_CASE("a driver that may have memory unknown is asked about what no driver knows") {
+    const DeviceSession session;
+    const auto start_again = [](bool hides) {
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        mock::knobs.hides_memory = hides;
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    };
+    start_again(true);
+    const auto questions = [](Memory a) {
+        StridedMove move("unknown", 100, a, Memory::device0);
+        mock::counts.unknown = 0;
+        REQUIRE(move.start_pack() == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.check();
+        return mock::counts.unknown.load();
+    };
+    CHECK(questions(Memory::pageable) == 1);
+    for (const Memory known : {Memory::pinned, Memory::managed, Memory::device0})
+        CHECK(questions(known) == 0);
+    start_again(false);
+    CHECK(questions(Memory::pageable) == 0);
+}
+
 TEST_CASE("a driver that does not know where indices are fails the call") {
     DeviceSession session;
     ByIndices move(50, Memory::pinned, Memory::pinned);

@@ -81,6 +81,23 @@ TEST_CASE("one-sided operations whose target does not answer end in time") {
     }
 }
 
+TEST_CASE("the shortest time-out is one") {
+    const DeviceSession session;
+    const Keys keys{{"ucd.ucx.timeout", "1.5e-9"}}; // a nanosecond
+    SilentTarget pair;
+    RmaTestOperation first(4), put(4);
+    ok(first.start(What::put, pair.origin, &pair.key, 0), "put"); // connects the workers
+    pair.target.say(wire::preamble(wire::answer, pair.target.next_said().number));
+    REQUIRE(pair.target.within(5, [&] { return first.done(); }));
+    const ucd_ucx_param_t p = put.o.param(keys.get());
+    ok(ucd_ucx_put_nbx(pair.origin.rma, pair.origin.ep(), put.in.data(), 4, UCD_TYPE__INT,
+                       &pair.key, 0, 4, UCD_TYPE__INT, &p, &put.o.request),
+       "put");
+    CHECK(pair.target.within(long_enough, [&] { return put.done(); }));
+    CHECK(put.status() == UCS_ERR_TIMED_OUT);
+    CHECK(pair.target.next_said().verb == wire::put);
+}
+
 TEST_CASE("a target that does not fetch a put's data is reported to the origin's program") {
     const DeviceSession session;
     SilentTarget pair;

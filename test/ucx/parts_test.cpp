@@ -7,6 +7,8 @@
 #include "common/tokens.h"
 #include "datatype/options.h"
 #include "memory/staging.h"
+#include "pipeline/pipeline.h"
+#include "rma/rma_target.h"
 #include "support/catch.hpp"
 #include "support/random/rng.hpp"
 #include "ucx/pair.hpp"
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <ucd_ucx.h>
 #include <vector>
@@ -288,6 +291,15 @@ TEST_CASE("options of transfers have their defaults and their limits") {
         CHECK(read_transfer_options(Keys({{l.key, l.bad}}).get(), options).code() ==
               UCD_ERR__INVALID_ARG);
     }
+}
+
+TEST_CASE("what peers may take has its defaults") {
+    const auto pipeline = std::make_unique<MemoryLimits>();
+    CHECK((pipeline->staging == 67108864 && pipeline->ring_staging == 268435456));
+    CHECK((pipeline->peer == 268435456 && pipeline->peers == 1073741824));
+    const auto target = std::make_unique<rma::TargetLimits>();
+    CHECK((target->types == 16777216 && target->peer_operations == 65536));
+    CHECK(target->peer_memory == 268435456);
 }
 
 TEST_CASE("options of preparing have their defaults and their limits") {

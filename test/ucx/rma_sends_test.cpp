@@ -97,6 +97,64 @@ TEST_CASE("an operation whose data cannot be packed sends nothing, and nothing w
     CHECK(last.o.result.status == UCS_OK);
 }
 
+TEST_CASE("fences hold for an endpoint that is used again after it was lost") {
+    const DeviceSession session;
+    RmaPair pair;
+    std::vector<int> memory(10, 7);
+    const Window window(pair.b, memory.data(), 40);
+    RmaTestOperation before(10), first(10), second(10);
+    ok(before.start(What::put, pair.a, window.key(), 0), "put");
+    pair.until([&] { return before.done(); });
+    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
+    for (int i = 0; i < 10; ++i) pair.progress();
+    {
+        const UcxSends sends(pair.a.ep());
+        ok(first.start(What::put, pair.a, window.key(), 0), "put");
+        ok(ucd_ucx_rma_fence(pair.a.rma, nullptr), "fence");
+        ok(second.start(What::put, pair.a, window.key(), 0), "put");
+        CHECK(sends.calls.size() == 1);
+        pair.until([&] { return first.done() && second.done(); });
+    }
+    CHECK(first.status() == UCS_OK);
+    CHECK(second.status() == UCS_OK);
+}
+
+// As UCX may deliver it to a worker that sends to itself.
+TEST_CASE("an answer that comes while its operation is being sent waits until that is sent") {
+    const DeviceSession session;
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    Put first, held, last;
+    ok(first.start(target.a, key), "put");
+    const wire::Said said = target.hand.next_said();
+    for (Put *put : {&held, &last}) {
+        ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+        ok(put->start(target.a, key), "put");
+    }
+    {
+        UcxSends sends(target.a.ep());
+        sends.status = UCS_OK;
+        sends.next = {Fate::ended};
+        sends.on_call = [&] {
+            if (sends.calls.size() > 1) return;
+            const auto &operation =
+                static_cast<const ucd_ucx::rma::RmaOperation &>(*held.o.request);
+            std::string answer = wire::preamble(wire::answer, operation.number);
+            ucp_am_recv_param_t param = {};
+            param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+            param.reply_ep = target.a.ep();
+            CHECK(target.a.rma->direct.take({}, answer.data(), answer.size(), param) == UCS_OK);
+            CHECK_FALSE(operation.is_complete());
+        };
+        target.answer(said.number);
+        REQUIRE(target.hand.within(5, [&] { return sends.calls.size() == 2; }));
+    }
+    CHECK(held.o.done());
+    target.answer(target.hand.next_said().number);
+    REQUIRE(target.hand.within(5, [&] { return last.o.done(); }));
+    for (const Put *put : {&first, &held, &last}) CHECK(put->o.result.status == UCS_OK);
+}
+
 TEST_CASE("as many operations as one likes fail behind a fence") {
     const DeviceSession session;
     HandTarget target;

@@ -5,9 +5,11 @@
 #include "rma/direct_messages.h"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/device_moves.hpp"
+#include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 #include "ucx/ucx_sends.hpp"
 
+#include <cstring>
 #include <string>
 
 using namespace ucdtest;
@@ -154,6 +156,50 @@ TEST_CASE("progress says whether anything moved") {
         sends.end_held(UCS_OK);
     }
     CHECK(idle());
+}
+
+TEST_CASE("progress of one-sided operations says whether anything moved") {
+    const DeviceSession session;
+    // Of several threads: messages are handled behind UCX's progress.
+    RmaPair pair({}, UCS_THREAD_MODE_MULTI);
+    int memory = 1;
+    const int value = 2;
+    const Window window(pair.b, &memory, sizeof memory);
+    pair.flush();
+    for (int i = 0; i < 100; ++i) pair.progress();
+    ucd_ucx_request_t put;
+    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), &value, 1, UCD_TYPE__INT, window.key(), 0, 1,
+                       UCD_TYPE__INT, nullptr, &put),
+       "put");
+    ucd_ucx_request_free(put);
+    unsigned moved = 0;
+    while (memory == 1) {
+        (void)ucd_ucx_rma_progress(pair.a.rma);
+        moved = ucd_ucx_rma_progress(pair.b.rma);
+    }
+    CHECK(moved > 0);
+    CHECK(moved < 100);
+    pair.flush();
+}
+
+TEST_CASE("a program may have been built with a later header") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    struct {
+        ucd_ucx_param_t known;
+        char more[100000];
+    } later;
+    std::memset(&later, 0xff, sizeof later);
+    Strided in(700), out(700);
+    Outcome sent, received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    later.known = sent.param();
+    later.known.struct_size = sizeof later;
+    REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, in.type(), 1, &later.known,
+                             &sent.request) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(sent.result.status == UCS_OK);
+    CHECK(out.received_from(in));
 }
 
 TEST_CASE("progress does not wait for a device") {

@@ -1,6 +1,7 @@
 // What libucd-ucx looks things up in, by itself: messages by their endpoints, types by what they
 // are.
 
+#include "c_api/allocations.hpp"
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
 #include "rma/rma_types.h"
@@ -8,6 +9,7 @@
 #include "ucx/pair.hpp"
 
 #include <memory>
+#include <new>
 #include <vector>
 
 using namespace ucdtest;
@@ -53,6 +55,51 @@ TEST_CASE("who keeps too much is told, or who keeps most if all together do") {
     CHECK(table.get(eps[2], header_of(Kind::chunk, 12, 2), 0) == nullptr);
     CHECK(table.find(eps[2], {12, 1}) == messages[2]);
     table.clear();
+}
+
+TEST_CASE("a limit may be reached, by one endpoint and by all, and not exceeded") {
+    Endpoints eps;
+    constexpr uint64_t of_one = 100000, of_all = 150000;
+    MessageTable table(of_one, of_all);
+    RecvMessage *const one = table.get(eps[0], header_of(Kind::chunk, 1, 1), 0),
+                       *const other = table.get(eps[1], header_of(Kind::chunk, 2, 1), 0);
+    CHECK(table.charge(*one, of_one - one->charged));
+    CHECK_FALSE(table.charge(*one, 1));
+    table.discharge(*one, 1);
+    CHECK(table.charge(*other, of_all - of_one - other->charged));
+    CHECK_FALSE(table.charge(*other, 1));
+    table.clear();
+}
+
+TEST_CASE("messages of no endpoint are charged to nobody") {
+    MessageTable table(1000, 1000);
+    RecvMessage *const message = table.get(nullptr, header_of(Kind::chunk, 1, 1), 0);
+    REQUIRE(message != nullptr);
+    CHECK(table.charge(*message, 1000000));
+    CHECK(message->charged == 0);
+    table.clear();
+}
+
+TEST_CASE("a message for which there is no memory has no entry") {
+    Endpoints eps;
+    const Header header = header_of(Kind::chunk, 1, 1);
+    for (std::size_t nth = 1;; ++nth) {
+        MessageTable table(1 << 20, 1 << 20);
+        const RecvMessage *message = nullptr;
+        fail_allocation(nth);
+        try {
+            message = table.get(eps[0], header, 0);
+        } catch (const std::bad_alloc &) {
+        }
+        const bool had_memory = end_failing();
+        CHECK((message != nullptr) == had_memory);
+        CHECK(table.of_endpoint(eps[0]).size() == (had_memory ? 1 : 0));
+        CHECK(table.get(eps[0], header, 0) != nullptr);
+        table.clear();
+        if (!had_memory) continue;
+        CHECK(nth > 3);
+        return;
+    }
 }
 
 TEST_CASE("streams that have ended are remembered, the last 1024 of them") {

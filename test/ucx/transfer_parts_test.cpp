@@ -167,6 +167,23 @@ TEST_CASE("the nearest key is named in place of one that does not exist") {
     CHECK(check_keys(UCD_INFO__NULL).ok());
 }
 
+TEST_CASE("it costs no work to see that strides have no byte twice") {
+    ucd_type_t type;
+    ok(ucd_create_vector(1000, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
+    ucd_layout_t layout = {};
+    layout.struct_size = sizeof layout;
+    ok(ucd_get_layout(1, type, &layout), "layout");
+    REQUIRE(layout.segments == 1000);
+    for (const uint64_t before : {10, 5000}) {
+        uint64_t work = before;
+        Overlap overlap = Overlap::unknown;
+        CHECK(find_overlap(1, type, layout, work, overlap).ok());
+        CHECK(overlap == Overlap::none);
+        CHECK(work == before);
+    }
+    ok(ucd_free(&type), "free");
+}
+
 TEST_CASE("bytes that occur twice are found, or it is not known") {
     const auto look = [](const std::vector<std::intptr_t> &displs, uint64_t work, uint64_t left) {
         ucd_type_t type;

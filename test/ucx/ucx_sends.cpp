@@ -53,6 +53,7 @@ bool UcxSends::is_own(const void *request) const {
 bool UcxSends::takes(const Call &call, const ucp_request_param_t &param, ucs_status_ptr_t &result) {
     if (only_ != nullptr && call.ep != only_) return false;
     calls.push_back(call);
+    if (on_call != nullptr) on_call();
     Fate fate = rest;
     if (!next.empty()) {
         fate = next.front();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <ucp/api/ucp.h>
 #include <vector>
@@ -34,6 +35,7 @@ public:
         std::size_t header_bytes, count;
     };
     std::vector<Call> calls;
+    std::function<void()> on_call; // within each, which is noted already
 
     std::size_t held() const { return held_.size(); }
     void end_held(ucs_status_t ended_with);

@@ -3,6 +3,7 @@
 
 #include "support/moves/recipe_build.hpp"
 
+#include "layout/layout_bytes.h"
 #include "prepared/footprint.h"
 #include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
@@ -80,7 +81,11 @@ TEST_CASE("all that is derived from a type counts as its memory") {
     CHECK(with_layout > tree);
     const ucd::BoxIndex &boxes = ucd::boxes_of(type);
     REQUIRE(boxes.memory() > 0);
-    CHECK(ucd::footprint_of(type) == with_layout + sizeof boxes + boxes.memory());
+    const uint64_t with_boxes = with_layout + sizeof boxes + boxes.memory();
+    CHECK(ucd::footprint_of(type) == with_boxes);
+    const ucd::Layout &runs = ucd::runs_of(type);
+    REQUIRE(ucd::bytes_of(runs) > 0);
+    CHECK(ucd::footprint_of(type) == with_boxes + sizeof runs + ucd::bytes_of(runs));
 }
 
 TEST_CASE("what is no whole list has a layout from its first use on") {

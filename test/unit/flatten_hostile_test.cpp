@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <string>
 
 using namespace ucdtest;
 
@@ -114,6 +115,24 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
             n.raw({static_cast<std::uint8_t>(2 | flag), 0, 1, 2, 8, 0});
             n.nest({2, 80}, 1);
         });
+}
+
+TEST_CASE("Levels of a nest are too many for the format, or for a size") {
+    const auto said_of = [](int levels) {
+        FlatNodes nodes;
+        FlatNodes::Numbers numbers;
+        for (int i = 0; i < levels; ++i) numbers.insert(numbers.end(), {2, 0});
+        nodes.nest(numbers, nodes.byte());
+        CHECK(status_of(nodes.sealed()) == UCD_ERR__CORRUPT);
+        return std::string(ucd_last_error());
+    };
+    CHECK(said_of(63).find("that do not fit") != std::string::npos);
+    CHECK(said_of(64).find("a depth that is not defined") != std::string::npos);
+    FlatNodes nodes;
+    FlatNodes::Numbers numbers;
+    for (int i = 0; i < 62; ++i) numbers.insert(numbers.end(), {2, 0});
+    nodes.nest(numbers, nodes.byte());
+    CHECK(status_of(nodes.sealed()) == UCD_SUCCESS);
 }
 
 TEST_CASE("Headers that break a rule of the format are refused") {

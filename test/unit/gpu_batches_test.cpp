@@ -25,16 +25,19 @@ std::vector<Job> jobs_of(const std::list<Member> &members) {
     return jobs;
 }
 
-// Makes jobs that differ in their addresses only, and counts how often it makes each.
+// Makes jobs that differ in their addresses only, and counts how often it makes each. Fails where
+// `good` of them are made.
 class CountingMaker final : public JobMaker {
 public:
-    explicit CountingMaker(std::vector<Job> jobs) : jobs_(std::move(jobs)), made(jobs_.size()) {}
+    explicit CountingMaker(std::vector<Job> jobs, std::size_t good = SIZE_MAX)
+        : jobs_(std::move(jobs)), good_(good), made(jobs_.size()) {}
 
     std::size_t members() const override { return jobs_.size(); }
     Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
                 std::size_t &count) override {
         count = 0;
         for (; first < jobs_.size() && count < at.size(); ++first) {
+            if (first == good_) return fail(UCD_ERR__INVALID_ARG, "member %zu is wrong", first);
             const Job &next = jobs_[first];
             if (count > 0 && next.length != job.length) break;
             job = next;
@@ -49,6 +52,7 @@ public:
 
 private:
     std::vector<Job> jobs_;
+    const std::size_t good_;
 
 public:
     std::vector<int> made;
@@ -154,6 +158,40 @@ TEST_CASE("jobs that a maker makes are made once, if they fit a table") {
     CHECK(mock::counts.copies == 0);
 }
 
+TEST_CASE("a batch of which a job cannot be made waits for nothing in its stream") {
+    Rng rng(9);
+    const Layout layout = strided(8, 5, 24);
+    for (int nth = 1;; ++nth) {
+        FreshBackend backend;
+        const auto plan = backend.plan(layout);
+        Member member(*plan, 8, steps(5, 24));
+        member.set_up(rng);
+        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        CountingMaker maker(std::vector<Job>(300, member.job), 200);
+        failing_call = nth;
+        CHECK_FALSE(backend.run(JobList(maker)).ok());
+        if (failing_call.exchange(0) > 0) break;
+        CHECK(refused_call.load() != std::string("gpuStreamSynchronize"));
+    }
+}
+
+TEST_CASE("narrow words of a batch are unpacked from where its range begins in a vector") {
+    Rng rng(8);
+    FreshBackend backend;
+    const Layout layout = strided(1, 3000, 3);
+    const auto plan = backend.plan(layout);
+    for (const std::size_t odd : {0, 1, 2, 15}) {
+        std::list<Member> members;
+        for (const std::size_t first : {16, 0, 32}) {
+            members.emplace_back(*plan, 1, steps(3000, 3), Direction::unpack, odd);
+            members.back().restrict(first, 3000);
+            members.back().set_up(rng);
+        }
+        REQUIRE(backend.run(jobs_of(members)).ok());
+        for (const Member &member : members) CHECK(member.is_right());
+    }
+}
+
 TEST_CASE("a batch of blocks needs no lists") {
     Rng rng(7);
     FreshBackend backend;
@@ -240,6 +278,10 @@ TEST_CASE(
     REQUIRE(backend.run(std::vector<Job>{other.job}).ok());
     CHECK(other.is_right());
     mock::knobs.out_of_memory = false;
+    // Where theirs do not come, nothing is launched.
+    mock::knobs.failing_launch = 1; // the upload of the lists
+    CHECK(backend.run(JobList(jobs, 7)).code() == UCD_ERR__DEVICE);
+    CHECK(mock::knobs.failing_launch == 0);
     CHECK(tables_uploaded() == 1);
     CHECK(tables_uploaded() == 0);
 }

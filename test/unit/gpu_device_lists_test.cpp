@@ -73,6 +73,34 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
     for (int time = 0; time < 3; ++time) CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
 }
 
+TEST_CASE("of lists that are not in use, those make way first that were not used lately") {
+    Rng rng(7);
+    FreshBackend backend;
+    std::list<Layout> layouts;
+    std::list<std::unique_ptr<Plan>> plans;
+    std::vector<std::unique_ptr<Member>> members;
+    for (std::int64_t i = 0; i < 5; ++i) {
+        const std::vector<std::int64_t> displacements{0, 24 + 8 * i, 80, 120};
+        const Layout &layout = layouts.emplace_back(listed(8, displacements));
+        const auto &plan = plans.emplace_back(backend.plan(layout));
+        members.push_back(std::make_unique<Member>(*plan, 8, as_places(displacements)));
+    }
+    const auto uploads = [&](std::size_t i) {
+        members[i]->set_up(rng);
+        (void)uploaded_bytes();
+        REQUIRE(backend.run(std::vector<Job>{members[i]->job}).ok());
+        CHECK(members[i]->is_right());
+        return uploaded_bytes() > 0;
+    };
+    for (const std::size_t i : {0, 1, 2}) CHECK(uploads(i));
+    mock::knobs.out_of_memory = true;
+    CHECK(uploads(3)); // in the place of 0, the oldest: all were used
+    CHECK_FALSE(uploads(1));
+    CHECK(uploads(4)); // in the place of 2
+    CHECK_FALSE(uploads(1));
+    CHECK(uploads(2));
+}
+
 TEST_CASE("a launch waits for lists that are on their way, and no longer") {
     Rng rng(3);
     FreshBackend backend;

@@ -142,6 +142,46 @@ TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each p
     }
 }
 
+TEST_CASE("there are as many tiles as it takes, whatever each thread moves of one") {
+    FreshBackend backend;
+    std::vector<std::int64_t> displacements;
+    for (std::int64_t i = 0; i < 5000; ++i) displacements.push_back(48 * i + i % 3 * 16);
+    const Layout layout = listed(16, displacements), words = listed(4, displacements);
+    for (const std::size_t block : {16, 4}) {
+        const auto plan = backend.plan(block == 16 ? layout : words);
+        Member member(*plan, block, {displacements.begin(), displacements.end()});
+        (void)parameters_launched();
+        (void)kernel_of(backend, member);
+        const auto params = as<NestParams>(parameters_launched().back());
+        CHECK(params.vectors == 5000 * block / vector_bytes);
+        CHECK((params.per_thread > 1) == (block == 16));
+        const uint32_t tile = threads_per_block * params.per_thread;
+        CHECK(params.tiles == (params.vectors + tile - 1) / tile);
+    }
+}
+
+TEST_CASE("only launches that read what a plan has need it until they are done") {
+    FreshBackend backend;
+    const auto is_needed = [&](const Layout &layout, uint64_t count = 1, Op op = Op::replace) {
+        const auto plan = backend.plan(layout, 4096, true);
+        Job job;
+        job.plan = plan.get();
+        job.count = count;
+        job.op = op;
+        job.elements = &unsigned_ints;
+        return plan->is_needed_by(job);
+    };
+    CHECK_FALSE(is_needed(block_of(8)));
+    CHECK_FALSE(is_needed(strided(8, 10, 24)));
+    CHECK(is_needed(strided(8, 10, 24), 1, Op::sum));
+    CHECK(is_needed(listed(8, {0, 24, 40, 88})));
+    CHECK(is_needed(strided(17, 100, 24))); // aligned stores
+    // The interpreter reads the layout.
+    constexpr uint64_t most = (max_positions - vector_bytes) / 80;
+    CHECK_FALSE(is_needed(strided(8, 10, 24), most));
+    CHECK(is_needed(strided(8, 10, 24), most + 1));
+}
+
 TEST_CASE("runs that end before 2^32 words are found by one search") {
     FreshBackend backend;
     Layout layout = block_of(8);

@@ -32,6 +32,8 @@ public:
         mock::reset();
         backend_.reset();
         CHECK(mock::counts.live_allocations == 0);
+        CHECK(ucd::hostgpu::live_streams == 0);
+        CHECK(ucd::hostgpu::live_events == 0);
     }
     FreshBackend(const FreshBackend &) = delete;
     FreshBackend &operator=(const FreshBackend &) = delete;

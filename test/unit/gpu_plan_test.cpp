@@ -197,6 +197,24 @@ TEST_CASE("two strided layouts are one nest, and the hardware decides what its o
     CHECK(jumps_of(joined, 8, other) == 7 + 63);
 }
 
+TEST_CASE("levels that carry on where others end, on both sides, are one") {
+    CopyNest joined;
+    const auto join = [&](const Layout &from, const Layout &to) {
+        REQUIRE(join_strides(from, from.top(), to, to.top(), from.top().bytes, joined));
+        sort_levels(joined, &CopyNest::Level::from);
+    };
+    // Rows of two, and behind them the next two of each.
+    const Layout from = nest(8, {{3, 32}, {5, 1000}, {2, 16}});
+    join(from, nest(8, {{3, 80}, {5, 2000}, {2, 40}}));
+    CHECK(joined.block == 8);
+    REQUIRE(joined.levels.size() == 2);
+    CHECK(joined.levels[0] == CopyNest::Level{5, 1000, 2000});
+    CHECK(joined.levels[1] == CopyNest::Level{6, 16, 40});
+    // On one side only.
+    join(from, nest(8, {{3, 88}, {5, 2000}, {2, 40}}));
+    CHECK(joined.levels.size() == 3);
+}
+
 namespace {
 
 using CopyLevel = CopyNest::Level;

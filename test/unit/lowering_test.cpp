@@ -22,11 +22,13 @@ std::intptr_t place(std::intptr_t i) {
     return 16 * i + i * i % 257 % 3 * 4;
 }
 
-// A struct of what was and an int, on so many levels.
-RecipePtr chain(std::intptr_t levels) {
+// A struct of what was and an int, on so many levels. `wrapped`: below constructors of one.
+RecipePtr chain(std::intptr_t levels, bool wrapped = false) {
     RecipePtr type = leaf(UCD_TYPE__INT);
-    for (std::intptr_t i = 1; i <= levels; ++i)
+    for (std::intptr_t i = 1; i <= levels; ++i) {
         type = structure({1, 1}, {0, place(i)}, {type, leaf(UCD_TYPE__INT)});
+        if (wrapped) type = i % 2 == 0 ? contig(1, type) : hvector(1, 1, 1000, type);
+    }
     return type;
 }
 
@@ -69,16 +71,41 @@ TEST_CASE("As much more is written out as the description has entries") {
 TEST_CASE("Deep structs become one list, in one place or in several") {
     const std::intptr_t levels = 2000;
     CHECK(form_of(chain(levels)) == form_of(list_like_chain(levels)));
+    CHECK(form_of(chain(levels, true)) == form_of(list_like_chain(levels)));
     const auto twice = [](const RecipePtr &what) {
         return structure({1, 1, 1}, {0, 60001, 70000}, {what, leaf(UCD_TYPE__CHAR), what});
     };
     CHECK(form_of(twice(chain(levels))) == form_of(twice(list_like_chain(levels))));
 }
 
+TEST_CASE("A deep struct that a member repeats comes as often as it says") {
+    const std::intptr_t levels = 50;
+    const RecipePtr several = structure({3, 1}, {0, 90000}, {chain(levels), leaf(UCD_TYPE__CHAR)}),
+                    list = structure({3, 1}, {0, 90000},
+                                     {list_like_chain(levels), leaf(UCD_TYPE__CHAR)});
+    CHECK(form_of(several) == form_of(list));
+    CHECK(ucd::layout_of(type_of(BuiltType(several))).top().bytes == 3 * 4 * (levels + 1) + 1);
+}
+
 TEST_CASE("Members of one large shape keep their places") {
     const auto rows = [] { return hvector(2000, 1, 16, leaf(UCD_TYPE__DOUBLE)); };
     CHECK(form_of(structure({1, 1, 1}, {8, 50000, 700000}, {rows(), rows(), rows()})) ==
           "@8 indexed_block(3; 0, 49992, 699992) strided(2000, 16) block(8)");
+}
+
+TEST_CASE("Lists that differ in their children only are different") {
+    const auto rows = [](std::intptr_t stride) {
+        return hvector(2000, 1, stride, leaf(UCD_TYPE__DOUBLE));
+    };
+    const auto both = [&](std::intptr_t first, std::intptr_t second) {
+        return structure({1, 1}, {0, 50000}, {rows(first), rows(second)});
+    };
+    CHECK(form_of(structure(
+              {1, 1}, {0, 900000},
+              {hvector(3, 1, 200000, both(16, 24)), hvector(4, 1, 200000, both(24, 16))})) ==
+          "@0 [@0 strided(3, 200000) [@0 strided(2000, 16) block(8), @50000 strided(2000, 24) "
+          "block(8)], @900000 strided(4, 200000) [@0 strided(2000, 24) block(8), @50000 "
+          "strided(2000, 16) block(8)]]");
 }
 
 TEST_CASE("Indices are small where the bounds leave no room for large ones") {

@@ -67,6 +67,20 @@ TEST_CASE("periods are those that the definition gives") {
     CHECK(periodic > 2000);
 }
 
+TEST_CASE("a period is found after many divisors that are no periods but for the last entries") {
+    // Each of them is refuted half a list later, so that they are given up after a few.
+    std::vector<Item> list(5040, {1, 1});
+    const std::size_t half = list.size() / 2;
+    list[half - 1].entry = list.back().entry = 2;
+    const auto same_step = [](std::size_t, std::size_t) { return true; };
+    const auto same_entry = [&](std::size_t a, std::size_t b) {
+        return list.at(a).entry == list.at(b).entry;
+    };
+    CHECK(ucd::shortest_period(list.size(), same_step, same_entry) == half);
+    list.back().entry = 1;
+    CHECK(ucd::shortest_period(list.size(), same_step, same_entry) == list.size());
+}
+
 TEST_CASE("lists of fewer than four entries have no period") {
     const auto same = [](std::size_t, std::size_t) { return true; };
     for (std::size_t n = 0; n < 4; ++n) CHECK(ucd::shortest_period(n, same, same) == n);

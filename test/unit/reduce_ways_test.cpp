@@ -114,10 +114,16 @@ TEST_CASE("reductions in place and by way of a chunk are the same") {
         options.unpack_safe = true;
         options.max_bytes = 20000;
         options.elements = {element};
+        // By rows, only layouts of one element are reduced in place.
+        const bool mixed = rng.chance(20);
+        const ucd_type_t other = mixed ? elements[rng.below(std::size(elements))] : element;
+        if (mixed) options.elements.push_back(other);
         RandomType random;
         std::size_t count = 1;
         if (rng.chance(50)) {
             random.recipe = rows(rng, element);
+            if (mixed)
+                random.recipe = structure({1, 1}, {0, 200000}, {random.recipe, rows(rng, other)});
             random.map = std::make_shared<TypeMap>(type_map(*random.recipe));
         } else {
             random = random_type(rng, options);

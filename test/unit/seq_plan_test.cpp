@@ -337,4 +337,26 @@ TEST_CASE("plans say what they are") {
     CHECK(four.find("...") == std::string::npos);
     CHECK(std::count(four.begin(), four.end(), ' ') == 9 + 4);
     begins(said(structure(lengths, displs, members), 100), "a walk down to every block: ");
+    // One block is no nest.
+    const std::string with_block =
+        said(structure({1, 1, 1}, {0, 9000000, 18000000},
+                       {members[0], contig(9, leaf(UCD_TYPE__INT)), members[1]}));
+    begins(with_block, "a walk over the upper levels, 3 nests below it: pack_");
+    CHECK(with_block.find(" memcpy pack_") != std::string::npos);
+    CHECK(std::count(with_block.begin(), with_block.end(), ' ') == 9 + 3);
+}
+
+TEST_CASE("a plan of several nests has the memory of each") {
+    std::vector<RecipePtr> members;
+    std::vector<std::intptr_t> lengths, displs;
+    for (std::intptr_t i = 0; i < 6; ++i) {
+        members.push_back(strides({{3000 + i, 8 + 4 * (i % 3)}, {2, 4000000}}));
+        lengths.push_back(1);
+        displs.push_back(i * 9000000);
+    }
+    const BuiltType type(structure(lengths, displs, members));
+    const SeqPlan plan = plan_of(type);
+    REQUIRE(plan.form == SeqPlan::Form::tree);
+    CHECK(plan.memory() > sizeof plan + 6 * sizeof(NestPlan));
+    CHECK(plan.memory() < sizeof plan + 7 * sizeof(NestPlan));
 }

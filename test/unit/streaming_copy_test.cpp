@@ -4,6 +4,10 @@
 #include "transfer/streaming_copy.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 TEST_CASE("streaming copies move what they should and touch nothing else") {
@@ -22,4 +26,36 @@ TEST_CASE("streaming copies move what they should and touch nothing else") {
                 }
                 REQUIRE(right);
             }
+}
+
+// On a processor with stores past the caches, and with two cores free, a copy that does not wait
+// for them is found out in a third of the rounds.
+TEST_CASE("who is told that a streaming copy is complete sees what was copied") {
+    constexpr int rounds = 2000;
+    alignas(64) static std::array<char, 64> from, to;
+    alignas(64) std::atomic<int> copied{0};
+    alignas(64) std::atomic<int> seen{0};
+    const auto wait = [](const std::atomic<int> &number, int until) {
+        for (int looks = 0; number.load(std::memory_order_acquire) != until; ++looks)
+            if (looks > 2000) std::this_thread::yield();
+    };
+    int stale = 0;
+    std::thread reader([&] {
+        for (int round = 1; round <= rounds; ++round) {
+            wait(copied, round);
+            int last;
+            std::memcpy(&last, to.data() + to.size() - sizeof last, sizeof last);
+            stale += last != round;
+            seen.store(round, std::memory_order_release);
+        }
+    });
+    for (int round = 1; round <= rounds; ++round) {
+        for (std::size_t at = 0; at < from.size(); at += sizeof round)
+            std::memcpy(from.data() + at, &round, sizeof round);
+        ucd::streaming_copy(to.data(), from.data(), from.size());
+        copied.store(round, std::memory_order_release);
+        wait(seen, round);
+    }
+    reader.join();
+    CHECK(stale == 0);
 }

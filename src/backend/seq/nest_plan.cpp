@@ -193,7 +193,7 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, 
     }
     // Longer rows are faster, though their displacements are loaded.
     constexpr uint64_t short_row = 16, long_row = 512;
-    if (last > 0 && !transposes(last - 1) && levels[last].level.count < short_row &&
+    if (!transposes(last - 1) && levels[last].level.count < short_row &&
         entries(last - 1) <= long_row)
         return last - 1;
     return best;

@@ -11,7 +11,7 @@ namespace {
 class Runs {
 public:
     Runs(const Elements &elements, uint64_t count, uint64_t length)
-        : kind_(elements.kind), left_(length),
+        : kind_(elements.kind), length_(length),
           top_(kind_ == Element::none
                    ? repeat(elements.runs.top(), elements.runs.root, count, elements.extent)
                    : Node{}),
@@ -19,23 +19,19 @@ public:
         if (kind_ == Element::none) walk_.start(0, length);
     }
 
-    bool next(Element &element, uint64_t &bytes) {
-        if (kind_ != Element::none) {
-            element = kind_;
-            bytes = left_;
-            left_ = 0;
-            return bytes > 0;
-        }
+    // The next one, while there are bytes left.
+    void next(Element &element, uint64_t &bytes) {
+        element = kind_;
+        bytes = length_;
         Piece piece;
-        if (!walk_.next(piece)) return false;
+        if (kind_ != Element::none || !walk_.next(piece)) return;
         element = piece.node->element;
         bytes = piece.end - piece.begin;
-        return true;
     }
 
 private:
     Element kind_;
-    uint64_t left_;
+    uint64_t length_;
     Node top_;
     Walk<decltype(is_block)> walk_;
 };
@@ -49,14 +45,16 @@ bool same_elements(const Type &a, uint64_t a_count, const Type &b, uint64_t b_co
     Runs left(elements_of(a), a_count, length), right(elements_of(b), b_count, length);
     Element e{}, f{};
     uint64_t e_bytes = 0, f_bytes = 0;
-    for (;;) {
-        if (e_bytes == 0 && !left.next(e, e_bytes)) return true;
-        if (f_bytes == 0 && !right.next(f, f_bytes)) return true;
+    while (length > 0) {
+        if (e_bytes == 0) left.next(e, e_bytes);
+        if (f_bytes == 0) right.next(f, f_bytes);
         if (e != f) return false;
         const uint64_t common = std::min(e_bytes, f_bytes);
         e_bytes -= common;
         f_bytes -= common;
+        length -= common;
     }
+    return true;
 }
 
 } // namespace ucd

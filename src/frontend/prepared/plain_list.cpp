@@ -91,6 +91,7 @@ ListMove move_of(const PlainList &plain) {
     if (list.form == Form::indexed) move.lengths = list.blocklengths.data();
     move.unit = list.unit;
     move.bytes = plain.bytes;
+    // performance only: so many threads move it as its bytes are worth
     move.total = list.size;
     return move;
 }

@@ -9,7 +9,7 @@ namespace ucd {
 
 struct Executor {
     Backend *backend = nullptr;
-    unsigned index = 0; // of the backend in the context
+    unsigned index = Context::host_index; // of the backend in the context
     int device = 0;
     bool on_host() const { return index == Context::host_index; }
     friend bool operator==(const Executor &, const Executor &) = default;

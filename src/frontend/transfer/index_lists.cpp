@@ -68,8 +68,7 @@ Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memor
 Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
                              std::size_t bytes, char *&copy) {
     if (place.host_reachable()) {
-        if (mover.on_host()) return fail_list(list, place, mover);
-        UCD_TRY(take(mover, bytes, copy));
+        UCD_TRY(take(mover, bytes, copy)); // a device, since the host would read the list itself
         copies_.push_back({host_executor(context_), list, copy, bytes});
         return success;
     }

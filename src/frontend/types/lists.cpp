@@ -65,8 +65,8 @@ TypeLists::TypeLists(const Type &type) : type_(type), held_(hold_lists(type)) {
 
 TypeLists::~TypeLists() {
     if (held_) drop_lists(type_);
-    keep_list(listed_.displ_memory);
-    keep_list(listed_.length_memory);
+    keep_list(listed_.displ_memory);  // performance only: the memory is used again, or freed
+    keep_list(listed_.length_memory); // performance only: as above
 }
 
 } // namespace ucd

@@ -243,6 +243,12 @@ public:
         return success;
     }
 
+    bool hides_memory() const override { return mock::knobs.hides_memory; }
+    Status check_unknown(const void *) const override {
+        ++mock::counts.unknown;
+        return success;
+    }
+
     bool reaches(int device, const MemoryLocation &place) const override {
         return place.owner == this && mock::reaches(device, place.kind, place.device);
     }

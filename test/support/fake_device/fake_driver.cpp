@@ -18,14 +18,14 @@ Counts counts;
 
 void reset() {
     knobs.peers = knobs.pools = knobs.pools_for_peers = knobs.private_pinned = knobs.out_of_memory =
-        knobs.complete_at_once = false;
+        knobs.complete_at_once = knobs.hides_memory = false;
     knobs.failing_plan = knobs.failing_query = 0;
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.failing_export = knobs.failing_opens = knobs.failing_handle = 0;
     knobs.delay_us = 0;
     counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
     counts.queries = counts.polls = counts.allocations = counts.events_recorded = 0;
-    counts.exports = counts.opens = 0;
+    counts.exports = counts.opens = counts.unknown = 0;
 }
 
 // The gate that work passes before it begins

@@ -38,6 +38,7 @@ struct Knobs {
     std::atomic<bool> pools;             // device memory has access of its own,
     std::atomic<bool> pools_for_peers;   // which others have, too
     std::atomic<bool> private_pinned;    // pinned memory is reached by the device it is for only
+    std::atomic<bool> hides_memory;      // for ucd_init: there may be memory that it does not know
     std::atomic<bool> out_of_memory;     // the backend's allocations fail
     std::atomic<bool> complete_at_once;  // what is launched is complete on return, with no event
     std::atomic<int> failing_launch;     // n: the n-th launch or copy from now on is refused
@@ -56,6 +57,7 @@ extern Knobs knobs;
 struct Counts {
     std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries, polls;
     std::atomic<int> events_recorded;
+    std::atomic<int> unknown; // addresses that nobody knows, and that it was asked about
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
     std::atomic<int> live_plans, live_events;
     std::atomic<int> exports, opens, live_opens; // of memory shared between processes

@@ -140,6 +140,7 @@ Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
     }
     const bool to_target = target_jumps <= source_jumps;
     PlacedNest &rows = to_target ? by_target : by_source;
+    // performance only: in another order the same words are copied
     keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);
     return launch_rows(copy, rows, word);
 }

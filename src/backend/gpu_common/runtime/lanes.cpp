@@ -59,10 +59,9 @@ void Lane::look(uint64_t number) {
     if (state != gpuErrorNotReady) note(state, submitted_.load(std::memory_order_relaxed));
 }
 
-// Everything up to `number` is over.
+// Everything up to `number` is over, which is more than was known to be.
 void Lane::note(gpuError_t state, uint64_t number) {
     const uint64_t before = completed_.load(std::memory_order_relaxed);
-    if (number <= before) return;
     if (const Status status = check(state, "work on the device"); !status.ok()) {
         if (faulty_.load(std::memory_order_relaxed) == 0) sound_before_fault_ = before;
         fault_ = last_error();
