@@ -74,6 +74,10 @@ void fail_allocation(std::size_t n) {
     until_failure = n;
 }
 
+std::size_t until_failing() {
+    return until_failure;
+}
+
 bool end_failing() {
     return std::exchange(until_failure, 0) > 0;
 }

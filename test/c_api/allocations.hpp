@@ -15,6 +15,8 @@ void reset_peak();
 
 // Lets this thread's n-th allocation from now on, counted from 1, throw std::bad_alloc; once.
 void fail_allocation(std::size_t n);
+// The same n, less what was allocated since; 0: none is to fail any longer.
+std::size_t until_failing();
 // Lets no allocation fail any longer; whether none has failed since fail_allocation().
 bool end_failing();
 

@@ -6,6 +6,8 @@
 #include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
 
+#include "types/lists.h"
+
 #include <string>
 #include <vector>
 
@@ -113,4 +115,36 @@ TEST_CASE("a duplicate of a long list is moved by what was prepared for the list
     CHECK(stream.failure() == "");
     check_result(move);
     for (ucd_type_t *type : {&once, &twice}) REQUIRE(ucd_free(type) == UCD_SUCCESS);
+}
+
+TEST_CASE("a list that a device or the host has moved twice is kept once") {
+    DeviceSession session;
+    constexpr std::size_t count = 5000;
+    Ints places;
+    for (std::size_t i = 0; i < count; ++i)
+        places.push_back(static_cast<std::intptr_t>(3 * i + (i * i % 7 == 2)));
+    constexpr std::size_t bytes = 4 * count * sizeof(double);
+    void *const in_device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
+    void *const out_device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
+    std::vector<double> in_host(4 * count), out_host(count);
+    for (const bool device : {true, false}) {
+        INFO("device: " << device);
+        ucd_type_t handle = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_indexed_block(static_cast<std::intptr_t>(count), 1, places.data(),
+                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &handle) == UCD_SUCCESS);
+        const ucd::Type &type = *reinterpret_cast<const ucd::Type *>(handle);
+        for (int use = 0; use < 2; ++use) {
+            CHECK(ucd::list_bytes(type) == count * sizeof(std::int64_t));
+            CHECK(type.list_state.load() == 0); // nobody holds it
+            std::uintptr_t moved = 0;
+            REQUIRE(ucd_pack(device ? in_device : in_host.data(), 1, handle, 0,
+                             device ? out_device : out_host.data(), count * sizeof(double), &moved,
+                             UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+            if (use == 0) CHECK(type.cache.load() == nullptr); // it was moved as it was described
+        }
+        CHECK(ucd::list_bytes(type) == 0);
+        REQUIRE(ucd_free(&handle) == UCD_SUCCESS);
+    }
+    mock::release(in_device);
+    mock::release(out_device);
 }

@@ -2,6 +2,7 @@
 
 #include "c_api/allocations.hpp"
 #include "support/moves/device_moves.hpp"
+#include "ucx/failing_progress.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/strided.hpp"
 
@@ -239,4 +240,92 @@ TEST_CASE("data that nobody wants is completed at its sender, with memory for it
     CHECK(nth > 4);
     CHECK(live_allocations() <= before + 15);
     victim.close_endpoint();
+}
+
+namespace {
+
+// A message that b takes when it is told of it.
+struct UsersMessage {
+    TwoSides &sides;
+    Strided &out;
+    Outcome received;
+    bool told = false;
+
+    UsersMessage(TwoSides &of, Strided &to) : sides(of), out(to) {
+        out.clear();
+        ok(ucd_ucx_am_set_handler(sides.b.pipeline, take, this), "a handler");
+    }
+    static void take(void *self_argument, unsigned, const void *, size_t, ucd_ucx_data_t data,
+                     uint64_t, ucp_ep_h) {
+        auto *self = static_cast<UsersMessage *>(self_argument);
+        self->told = true;
+        const ucd_ucx_param_t p = self->received.param();
+        const int rc = ucd_ucx_am_recv_nbx(self->sides.b.pipeline, data, self->out.data(), 1,
+                                           self->out.type(), &p, &self->received.request);
+        if (rc == UCD_SUCCESS) return;
+        CHECK(rc == UCD_ERR__OUT_OF_MEM);
+        ok(ucd_ucx_am_drop(self->sides.b.pipeline, data), "drop");
+        self->received.calls = 1;
+        self->received.result.status = UCS_ERR_NO_MEMORY;
+    }
+    int send(Strided &in, Outcome &sent) {
+        const ucd_ucx_param_t p = sent.param();
+        const std::string header(100, 'h');
+        const int rc =
+            ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, header.data(), header.size(),
+                                in.data(), 1, in.type(), &p, &sent.request);
+        if (rc == UCD_SUCCESS) sent.started();
+        return rc;
+    }
+};
+
+// Whether all allocations succeeded.
+bool transfer(bool tagged, std::size_t ints, bool at_receiver, std::size_t nth,
+              std::size_t &no_memory) {
+    TwoSides sides(SMALL_CHUNKS);
+    const auto a = [&] { ucd_ucx_progress(sides.a.pipeline); };
+    const auto b = [&] { ucd_ucx_progress(sides.b.pipeline); };
+    FailingProgress failing(at_receiver, nth), none(false, 0);
+    for (const bool first : {true, false}) {
+        Strided in(ints), out(ints);
+        Outcome sent;
+        UsersMessage message(sides, out);
+        if (tagged) REQUIRE(start_receive(sides.b, out, message.received) == UCD_SUCCESS);
+        REQUIRE((tagged ? start_send(sides.a, in, sent) : message.send(in, sent)) == UCD_SUCCESS);
+        FailingProgress &progress = first ? failing : none;
+        CHECK(progress.until(a, b, [&] { return sent.done() && message.received.done(); }));
+        CHECK(message.told == !tagged);
+        const ucs_status_t status = message.received.result.status;
+        CHECK((first ? ended_as_it_may(status) : status == UCS_OK));
+        CHECK(ended_as_it_may(sent.result.status));
+        no_memory += status != UCS_OK;
+        // What UCX has begun to send and cannot be packed then is zeros, which the sender knows.
+        if (status == UCS_OK && sent.result.status == UCS_OK) CHECK(out.received_from(in));
+        ok(ucd_ucx_am_set_handler(sides.b.pipeline, nullptr, nullptr), "no handler");
+    }
+    return !failing.has_failed();
+}
+
+} // namespace
+
+TEST_CASE("a transfer ends at both sides, whichever allocation fails") {
+    const DeviceSession session;
+    for (const bool tagged : {true, false}) {
+        for (const std::size_t ints : {std::size_t{10}, std::size_t{2000}}) {
+            for (const bool at_receiver : {false, true}) {
+                std::size_t no_memory = 0, nth = 1;
+                bool all = false;
+                for (; !all; ++nth) {
+                    INFO((tagged ? "tagged, " : "user's, ")
+                         << ints << " ints, allocation " << nth << " of the "
+                         << (at_receiver ? "receiver" : "sender"));
+                    REQUIRE(nth < 1000);
+                    all = transfer(tagged, ints, at_receiver, nth, no_memory);
+                }
+                WARN((tagged ? "tagged, " : "user's, ")
+                     << ints << " ints, " << (at_receiver ? "receiver" : "sender") << ": "
+                     << no_memory << " of " << nth - 2 << " found no memory");
+            }
+        }
+    }
 }

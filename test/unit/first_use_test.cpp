@@ -35,8 +35,7 @@ void pack(const BuiltType &built, std::uintptr_t count = 1, std::uintptr_t offse
 
 bool is_plain(const RecipePtr &recipe) {
     const BuiltType built(recipe);
-    ucd::PlainList plain;
-    return ucd::is_plain_list(type_of(built), plain);
+    return ucd::is_plain_list(type_of(built));
 }
 
 } // namespace
@@ -66,8 +65,7 @@ TEST_CASE("the uses of duplicates are uses of their original") {
     CHECK_FALSE(has_layout(list));
     pack(one);
     CHECK(has_layout(list));
-    ucd::PlainList plain;
-    CHECK_FALSE(ucd::is_plain_list(type_of(dup_of(two)), plain));
+    CHECK_FALSE(ucd::is_plain_list(type_of(dup_of(two))));
 }
 
 TEST_CASE("all that is derived from a type counts as its memory") {

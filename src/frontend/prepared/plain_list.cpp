@@ -18,24 +18,22 @@ bool is_one_block(const Type &type) {
 
 } // namespace
 
-bool is_plain_list(const Type &type, PlainList &plain) {
-    if (type.size == 0 || type.original().cache.load(std::memory_order_acquire) != nullptr)
-        return false;
-    const Type *list = &type;
-    int64_t shift = 0;
-    for (; list->form == Form::wrap; list = list->child) shift = displace(shift, list->stride);
-    if (list->form != Form::indexed_block && list->form != Form::indexed) return false;
-    const Type &child = *list->child;
-    const bool single = list->form == Form::indexed_block && list->blocklength == 1;
-    if (!single && child.extent() != static_cast<int64_t>(child.size)) return false;
-    if (!is_one_block(child)) return false;
+PlainList::PlainList(const Type &type) {
+    if (type.size == 0 || type.original().cache.load(std::memory_order_acquire) != nullptr) return;
+    const Type *inner = &type;
+    int64_t shifted = 0;
+    for (; inner->form == Form::wrap; inner = inner->child)
+        shifted = displace(shifted, inner->stride);
+    if (inner->form != Form::indexed_block && inner->form != Form::indexed) return;
+    const Type &child = *inner->child;
+    const bool single = inner->form == Form::indexed_block && inner->blocklength == 1;
+    if (!single && child.extent() != static_cast<int64_t>(child.size)) return;
+    if (!is_one_block(child) || !hold_lists(*inner)) return;
     const uint64_t times =
-        list->form == Form::indexed ? 1 : static_cast<uint64_t>(list->blocklength);
-    if (!hold_lists(*list)) return false;
-    plain.list = list;
-    plain.shift = displace(shift, child.true_lb);
-    plain.bytes = times * child.size;
-    return true;
+        inner->form == Form::indexed ? 1 : static_cast<uint64_t>(inner->blocklength);
+    list = inner;
+    shift = displace(shifted, child.true_lb);
+    bytes = times * child.size;
 }
 
 [[gnu::cold]] int64_t first_byte_of(const PlainList &plain) {

@@ -9,21 +9,25 @@
 namespace ucd {
 
 struct PlainList {
-    PlainList() = default;
+    // Looks for it once, so that it holds the lists once. May derive the layout of the list's
+    // child.
+    explicit PlainList(const Type &type);
     ~PlainList() {
         if (list != nullptr) drop_lists(*list);
     }
     PlainList(const PlainList &) = delete;
     PlainList &operator=(const PlainList &) = delete;
 
-    const Type *list = nullptr; // of form indexed_block or indexed; its lists are held
-    int64_t shift = 0;          // of the first byte of a block at displacement 0
-    uint64_t bytes = 0;         // of each block, or of each child if blocks have own lengths
+    // Of form indexed_block or indexed; its lists are held. Null: nothing lies in the type, it is
+    // not such a list, or something has been derived from it already.
+    const Type *list = nullptr;
+    int64_t shift = 0;  // of the first byte of a block at displacement 0
+    uint64_t bytes = 0; // of each block, or of each child if blocks have own lengths
 };
 
-// Fills `plain`, which is empty. Whether a type is one that something lies in, and nothing has been
-// derived from it yet. May derive the layout of the list's child.
-bool is_plain_list(const Type &type, PlainList &plain);
+inline bool is_plain_list(const Type &type) {
+    return PlainList(type).list != nullptr;
+}
 
 // Where the first packed byte lies.
 int64_t first_byte_of(const PlainList &plain);

@@ -79,11 +79,12 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 }
 
 const char *first_byte(const Type &type, const char *typed) {
-    PlainList plain;
-    const int64_t first = type.by_reference            ? type.true_lb
-                          : is_plain_list(type, plain) ? first_byte_of(plain)
-                                                       : layout_of(type).start;
-    return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
+    const auto at = [typed](int64_t first) {
+        return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
+    };
+    if (type.by_reference) return at(type.true_lb);
+    const PlainList plain(type);
+    return at(plain.list != nullptr ? first_byte_of(plain) : layout_of(type).start);
 }
 
 bool is_contiguous(const Transfer &t, char *&address) {

@@ -18,6 +18,7 @@ namespace {
 template <class Start>
 Status start_sending(ucd_ucx_pipeline &p, std::unique_ptr<Sending> sending, Start &&start,
                      ucd_ucx_request_t *request) {
+    p.transfers.reserve_sending();
     start(*sending);
     if (sending->is_complete()) {
         UCD_UCX_TRY(sending->start_status());

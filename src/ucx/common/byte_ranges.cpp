@@ -1,6 +1,7 @@
 #include "common/byte_ranges.h"
 
 #include <iterator>
+#include <utility>
 
 namespace ucd_ucx {
 
@@ -16,9 +17,9 @@ bool ByteRanges::add(uint64_t begin, uint64_t bytes) {
         before->second = joins_next ? next->second : end;
         if (joins_next) ranges_.erase(next);
     } else if (joins_next) {
-        const uint64_t last = next->second;
-        ranges_.erase(next);
-        ranges_.emplace(begin, last);
+        auto joined = ranges_.extract(next); // without new memory
+        joined.key() = begin;
+        ranges_.insert(std::move(joined));
     } else if (ranges_.size() >= max_ranges) {
         return false;
     } else {

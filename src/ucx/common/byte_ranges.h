@@ -12,7 +12,8 @@ public:
     static constexpr std::size_t max_ranges = 4096;
 
     // Adds [begin, begin + bytes), which must not overflow. False, and nothing is added, if a byte
-    // of it is there already, or if there would be more than max_ranges separate ranges.
+    // of it is there already, or if there would be more than max_ranges separate ranges. Throws
+    // std::bad_alloc before anything is added.
     bool add(uint64_t begin, uint64_t bytes);
     uint64_t total() const { return total_; } // of bytes
 

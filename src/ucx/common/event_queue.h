@@ -39,6 +39,10 @@ public:
         events_.push(event);
     }
 
+    // For an event that is being handled, and for which there is no memory: it stays the first.
+    // The handler then throws bad_alloc.
+    void put_back(Event &event) { taken_.push_front(event); }
+
     // Handles those that are there, with the pipeline's lock held. Whether there were any.
     bool handle_all(ucd_ucx_pipeline &pipeline) {
         // Those after one that throws bad_alloc stay for the next call.

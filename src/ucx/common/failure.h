@@ -45,6 +45,17 @@ Status without_exceptions(Body &&body) noexcept {
     }
 }
 
+// For a part of progress. What it finds no memory for stays for the next call, and is not in the
+// way of the other parts. Whether there was, or is, something to do.
+template <class Body>
+bool with_what_memory_there_is(Body &&body) {
+    try {
+        return std::forward<Body>(body)();
+    } catch (const std::bad_alloc &) {
+        return true;
+    }
+}
+
 template <class Body>
 int guard(const char *function, Body &&body) noexcept {
     const Status status = without_exceptions(std::forward<Body>(body));

@@ -26,6 +26,12 @@ public:
         (first_ == nullptr ? first_ : last_->next) = &element;
         last_ = &element;
     }
+    // So that it is the next one.
+    void push_front(T &element) {
+        element.next = first_;
+        if (first_ == nullptr) last_ = &element;
+        first_ = &element;
+    }
     // Not of an empty one.
     T &pop() {
         T &element = *first_;

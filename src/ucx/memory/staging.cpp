@@ -1,6 +1,7 @@
 #include "memory/staging.h"
 
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace ucd_ucx {
@@ -30,7 +31,11 @@ Block Staging::take(std::size_t bytes, bool urgent) {
     // Blocks of other sizes must not keep this one from being had.
     if (allocated_ + bytes > limit_) release_free();
     if (allocated_ + bytes > limit_ && !urgent) return {};
-    free_.reserve(blocks_ + 1);
+    try {
+        free_.reserve(blocks_ + 1);
+    } catch (const std::bad_alloc &) {
+        return {};
+    }
     char *memory = allocate(bytes);
     if (memory == nullptr && !free_.empty()) {
         release_free();

@@ -57,36 +57,51 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
         return UCS_OK; // no pipeline's: dropped
     const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
     if (placed && h.user_header != sizeof(RingPlace)) return UCS_OK;
-    try {
-        auto am_data = std::make_unique<AmData>();
-        am_data->user_header.assign(static_cast<const char *>(header) + sizeof h, h.user_header);
-        am_data->header = h;
-        const bool ring = placed || h.kind == Kind::ring_refuse;
-        am_data->bytes = !ring ? bytes : am_data->is_ring() ? am_data->place().bytes : 0;
-        am_data->pipeline_ = pipeline;
-        const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
-        am_data->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-        am_data->ep = param->reply_ep;
-        const bool may_be_held =
-            am_data->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
-        const bool held = fits && bytes > 0 && may_be_held;
-        if (fits && bytes > 0) am_data->keep(data, bytes, may_be_held);
-        AmData &put = *am_data.release();
-        pipeline->events.put(put, put.since);
-        return held ? UCS_INPROGRESS : UCS_OK;
-    } catch (const std::bad_alloc &) {
+    std::unique_ptr<AmData> am_data =
+        made(*pipeline, {static_cast<const char *>(header) + sizeof h, h.user_header});
+    if (am_data == nullptr)
         // The sender of a rendezvous is told. UCX takes no error of any other message.
         return (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
+    am_data->header = h;
+    const bool ring = placed || h.kind == Kind::ring_refuse;
+    am_data->bytes = !ring ? bytes : am_data->is_ring() ? am_data->place().bytes : 0;
+    am_data->pipeline_ = pipeline;
+    const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
+    am_data->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    am_data->ep = param->reply_ep;
+    const bool may_be_held =
+        am_data->rendezvous_ || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+    const bool held = fits && bytes > 0 && may_be_held;
+    if (fits && bytes > 0) am_data->keep(data, bytes, may_be_held);
+    AmData &put = *am_data.release();
+    pipeline->events.put(put, put.since);
+    return held ? UCS_INPROGRESS : UCS_OK;
+}
+
+std::unique_ptr<AmData> AmData::made(ucd_ucx_pipeline &pipeline, std::string_view user_header) {
+    std::unique_ptr<AmData> am_data;
+    try {
+        am_data = std::make_unique<AmData>();
+        am_data->user_header.assign(user_header);
+        return am_data;
+    } catch (const std::bad_alloc &) {
+        am_data.reset(pipeline.spare.exchange(nullptr));
     }
+    if (am_data == nullptr || am_data->user_header.capacity() < user_header.size()) return nullptr;
+    am_data->user_header.assign(user_header);
+    return am_data;
 }
 
 void AmData::keep(void *data, std::size_t data_bytes, bool may_be_held) {
     data_bytes_ = data_bytes;
     data_ = data;
     if (may_be_held) return;
-    copy_.reset(new char[data_bytes]);
-    std::memcpy(copy_.get(), data, data_bytes);
+    copy_.reset(new (std::nothrow) char[data_bytes]);
     data_ = copy_.get();
+    if (copy_ != nullptr)
+        std::memcpy(copy_.get(), data, data_bytes);
+    else
+        lost_data_ = true;
 }
 
 RingPlace AmData::place() const {
@@ -124,22 +139,36 @@ void AmData::on_complete(ucd_ucx_pipeline &pipeline) {
 }
 
 void AmData::take_in(ucd_ucx_pipeline &pipeline) {
-    stage_ = Stage::on_its_way;
     std::unique_ptr<AmData> self(this);
     // It may have come before its endpoint failed, which is only known now. Then nothing may be
     // sent back, but the user is still told of a user's message.
     const ucs_status_t failed = pipeline.endpoint_failures.since(ep, since);
+    RecvMessage *message;
+    Admission admission = Admission::ignore;
+    try {
+        message = find_message(pipeline, failed);
+        if (message != nullptr) admission = message->admit(*this);
+    } catch (const std::bad_alloc &) {
+        pipeline.events.put_back(*self.release());
+        throw;
+    }
+    stage_ = Stage::on_its_way;
+    if (message == nullptr) return;
+    if (failed != UCS_OK) ep = nullptr;
+    message->take(pipeline, std::move(self), admission);
+    if (failed != UCS_OK) message->on_endpoint_failed(pipeline, failed);
+}
+
+// Throws std::bad_alloc before anything has become of it.
+RecvMessage *AmData::find_message(ucd_ucx_pipeline &pipeline, ucs_status_t failed) const {
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
     if (failed != UCS_OK) {
         pipeline.end_stream(header.id.stream, failed);
-        if (!users) return;
-        ep = nullptr;
+        if (!users) return nullptr;
     }
-    RecvMessage *message = header.kind == Kind::withdraw ? pipeline.messages.find(ep, header.id)
-                                                         : pipeline.messages.get(ep, header, since);
-    if (message == nullptr) return;
-    message->take(pipeline, std::move(self));
-    if (failed != UCS_OK) message->on_endpoint_failed(pipeline, failed);
+    const ucp_ep_h from = failed == UCS_OK ? ep : nullptr;
+    return header.kind == Kind::withdraw ? pipeline.messages.find(from, header.id)
+                                         : pipeline.messages.get(from, header, since);
 }
 
 void AmData::receive(ucd_ucx_pipeline &pipeline, RecvMessage &message, Block block) {

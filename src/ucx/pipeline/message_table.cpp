@@ -15,16 +15,18 @@ constexpr uint64_t bytes_of_entry = sizeof(RecvMessage) + 192;
 MessageTable::MessageTable(uint64_t peer_limit, uint64_t limit)
     : peer_limit_(peer_limit), limit_(limit) {}
 
-MessageTable::~MessageTable() = default;
+MessageTable::~MessageTable() {
+    delete_forgotten();
+}
 
 void MessageTable::delete_forgotten() {
-    forgotten_.clear();
+    while (!forgotten_.empty()) delete &forgotten_.pop();
 }
 
 void MessageTable::clear() {
     openable_.clear();
     messages_.clear();
-    forgotten_.clear();
+    delete_forgotten();
 }
 
 RecvMessage *MessageTable::find(ucp_ep_h ep, const MessageId &id) const {
@@ -97,7 +99,7 @@ void MessageTable::forget(RecvMessage &message) {
     const auto found = messages_.find({message.ep(), message.id()});
     if (found == messages_.end() || found->second.get() != &message) return;
     close_to_openings(message);
-    forgotten_.push_back(std::move(found->second));
+    forgotten_.push(*found->second.release());
     messages_.erase(found);
     discharge(message, message.charged);
 }

@@ -2,6 +2,7 @@
 // each endpoint may have kept here.
 #pragma once
 
+#include "common/queue.h"
 #include "pipeline/message.h"
 
 #include <cstddef>
@@ -87,7 +88,7 @@ private:
     std::map<uint64_t, ucs_status_t> ended_streams_;
     std::deque<uint64_t> ended_order_;
     std::deque<MessageId> kept_for_late_;
-    std::vector<std::unique_ptr<RecvMessage>> forgotten_;
+    Queue<RecvMessage> forgotten_; // owned
 };
 
 } // namespace ucd_ucx

@@ -4,6 +4,7 @@
 #include "pipeline/framed.h"
 #include "pipeline/recv_message.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace ucd_ucx;
@@ -23,6 +24,7 @@ Status ucd_ucx_pipeline::open() {
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     UCD_UCX_TRY(claim.take(worker, params.am_id));
     max_user_header = worker_attributes.max_am_header - 64;
+    make_spare();
     UCD_UCX_TRY(
         ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
     ucp_am_handler_param_t handler_params = {};
@@ -45,6 +47,7 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     // No transfer is left, so these are active messages that nothing else knows of.
     events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
     messages.clear();
+    delete spare.load();
     Queue<ucd_ucx_request> finished = transfers.take_finished();
     while (!finished.empty()) finished.pop().let_go();
     ucp_dt_destroy(framed);
@@ -62,12 +65,25 @@ void ucd_ucx_pipeline::await(DeviceWork &chunk) {
     moving_.await(chunk);
 }
 
-Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) {
+Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes,
+                                   bool urgent) noexcept {
     if (params.allocate == nullptr && !buffer.device().empty()) {
-        Block block = chunks_of(buffer.device()).pinned.take(bytes, urgent);
+        Block block;
+        (void)without_exceptions([&] {
+            block = chunks_of(buffer.device()).pinned.take(bytes, urgent);
+            return success;
+        });
         if (block || !urgent) return block;
     }
     return staging.take(bytes, urgent);
+}
+
+// Of longer headers there is no spare.
+void ucd_ucx_pipeline::make_spare() {
+    constexpr std::size_t longest = 64 << 10;
+    auto made = std::make_unique<AmData>();
+    made->user_header.reserve(std::min(max_user_header + 64, longest));
+    spare = made.release();
 }
 
 DeviceChunks &ucd_ucx_pipeline::chunks_of(const std::string &device) {
@@ -124,11 +140,18 @@ unsigned ucd_ucx_pipeline::progress() {
     if (!lock.is_needed()) in_ucx_progress = false;
     std::unique_lock held(lock, std::try_to_lock);
     if (!held.owns_lock()) return moved + 1; // another thread is at it
-    handle_endpoint_failures();
-    bool more = events.handle_all(*this);
-    endpoint_failures.forget();
-    more |= moving_.poll(*this);
-    more |= transfers.advance(*this);
+    bool more = with_what_memory_there_is([this] {
+        handle_endpoint_failures();
+        const bool any = events.handle_all(*this);
+        endpoint_failures.forget();
+        return any;
+    });
+    more |= with_what_memory_there_is([this] { return moving_.poll(*this); });
+    more |= with_what_memory_there_is([this] { return transfers.advance(*this); });
+    more |= with_what_memory_there_is([this] {
+        if (spare.load(std::memory_order_relaxed) == nullptr) make_spare();
+        return false;
+    });
     messages.delete_forgotten();
     if (!transfers.empty() || !notifications.empty()) more |= call_users(held);
     return moved + more;

@@ -16,6 +16,7 @@
 #include "pipeline/notifications.h"
 #include "pipeline/transfer_table.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@
 
 namespace ucd_ucx {
 
+class AmData;
 class RecvMessage;
 
 // Takes messages of the pipeline's number that are not the pipeline's own. Called by UCX.
@@ -68,7 +70,8 @@ struct ucd_ucx_pipeline {
     void await(ucd_ucx::DeviceWork &chunk);
 
     // Memory for a chunk on the host, as fits the data: see Staging::take.
-    ucd_ucx::Block take_chunk(const ucd_ucx::TypedBuffer &buffer, std::size_t bytes, bool urgent);
+    ucd_ucx::Block take_chunk(const ucd_ucx::TypedBuffer &buffer, std::size_t bytes,
+                              bool urgent) noexcept;
     ucd_ucx::DeviceChunks &chunks_of(const std::string &device);
 
     // False: the message's endpoint keeps too much here. It is barred then, and the message ended.
@@ -88,6 +91,9 @@ struct ucd_ucx_pipeline {
     ucd_ucx::MessageTable messages;
     ucd_ucx::TransferTable transfers;
     ucd_ucx::Notifications notifications;
+    // For an active message that comes when there is no memory for it: nobody would miss it else,
+    // and its sender would wait for ever. UCX's callbacks take it; progress makes another one.
+    std::atomic<ucd_ucx::AmData *> spare = nullptr;
     ucd_ucx::DirectReceiver *direct = nullptr; // set before the first message
     bool in_ucx_progress = false;              // of workers of one thread
     ucp_datatype_t framed = 0;                 // see framed.h
@@ -112,4 +118,5 @@ private:
     uint64_t number_ = 0;
     std::unordered_map<ucp_ep_h, uint64_t> streams_; // of what is sent
     ucd_ucx::DeviceQueue moving_;
+    void make_spare();
 };

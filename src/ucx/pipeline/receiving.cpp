@@ -56,14 +56,20 @@ ucs_status_t check_tagged(const Header &h, std::size_t length) {
 } // namespace
 
 void Receiving::on_complete(ucd_ucx_pipeline &pipeline) {
-    ucp_request_free(posted_);
-    posted_ = nullptr;
     const Header &h = frame_.header;
     if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
+    const bool opens = posted_status_ == UCS_OK && h.kind == Kind::opening;
+    ucs_status_t refused = UCS_OK;
+    try {
+        if (opens) message_ = pipeline.messages.open(h, &refused);
+    } catch (const std::bad_alloc &) { // nothing has become of it yet
+        pipeline.events.put_back(*this);
+        throw;
+    }
+    ucp_request_free(posted_);
+    posted_ = nullptr;
     if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
-    if (h.kind == Kind::opening) {
-        ucs_status_t refused = UCS_OK;
-        message_ = pipeline.messages.open(h, &refused);
+    if (opens) {
         if (message_ == nullptr) return fail(pipeline, refused, UCD_SUCCESS);
         note_progress();
         message_->match(pipeline, *this);

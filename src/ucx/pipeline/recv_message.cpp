@@ -19,10 +19,14 @@ static ucs_status_t status_of_withdrawal(int status) {
                                                      : UCS_ERR_INVALID_PARAM;
 }
 
-void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data) {
+Admission RecvMessage::admit(const AmData &am_data) {
+    const Header &h = am_data.header;
+    return state_.take({h.kind, h.total, h.offset, am_data.bytes, !am_data.is_here()});
+}
+
+void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data,
+                       Admission admission) {
     const Header &h = am_data->header;
-    const Admission admission =
-        state_.take({h.kind, h.total, h.offset, am_data->bytes, !am_data->is_here()});
     if (admission == Admission::refuse) return end(pipeline, UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
         if (!am_data->is_ring_offer()) settled_ += am_data->bytes;
@@ -39,7 +43,17 @@ void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_da
     case Kind::user_offer: announce(pipeline, *am_data); break;
     default: break;
     }
+    if (am_data->has_lost_data()) return lose(pipeline, am_data->bytes);
     if (am_data->bytes > 0) add(pipeline, std::move(am_data));
+}
+
+// Its sender is not told, so more of it may come.
+void RecvMessage::lose(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
+    settled_ += bytes;
+    has_lost_ = true;
+    drop_waiting();
+    if (receiving_ != nullptr) receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    conclude(pipeline);
 }
 
 void RecvMessage::announce(ucd_ucx_pipeline &pipeline, AmData &am_data) {
@@ -81,6 +95,7 @@ void RecvMessage::match(ucd_ucx_pipeline &pipeline, Receiving &receiving) {
     receiving_ = &receiving;
     if (ep_ != nullptr) state_.receive();
     if (ended_) return receiving.fail(pipeline, status_, UCD_SUCCESS);
+    if (has_lost_) return receiving.fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     if (total() > receiving.buffer().bytes())
         return receiving.fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     answer(pipeline);

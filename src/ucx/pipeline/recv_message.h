@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ucd_ucx {
 
@@ -35,6 +36,8 @@ public:
     bool holds_memory() const { return static_cast<bool>(block_); }
     // What it costs to keep it.
     uint64_t cost() const;
+    // It came with data that there was no memory for.
+    bool has_lost_data() const { return lost_data_; }
 
     Header header;
     std::string user_header; // or a RingPlace
@@ -45,7 +48,10 @@ public:
 private:
     enum class Stage : uint8_t { new_one, on_its_way };
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *am_data);
+    // From the spare one, if there is no memory. Null: there is no spare one either.
+    static std::unique_ptr<AmData> made(ucd_ucx_pipeline &pipeline, std::string_view user_header);
     void take_in(ucd_ucx_pipeline &pipeline);
+    RecvMessage *find_message(ucd_ucx_pipeline &pipeline, ucs_status_t failed) const;
     void received(ucd_ucx_pipeline &pipeline);
     void unpack(ucd_ucx_pipeline &pipeline, const void *from);
     void keep(void *data, std::size_t bytes, bool may_be_held);
@@ -64,7 +70,7 @@ private:
     void *data_ = nullptr;         // UCX's, until it is received or released; or the copy
     std::unique_ptr<char[]> copy_; // of what UCX does not let be held
     std::size_t data_bytes_ = 0;
-    bool rendezvous_ = false;
+    bool rendezvous_ = false, lost_data_ = false;
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
     Block block_;
@@ -100,8 +106,10 @@ public:
     bool is_over() const { return claimed_ && receiving_ == nullptr; }
     bool open(uint64_t total) { return state_.open(total) == Admission::accept; }
 
-    // An active message of it has come.
-    void take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data);
+    // An active message of it has come. `admit` throws std::bad_alloc before anything has become of
+    // it; then it is taken.
+    Admission admit(const AmData &am_data);
+    void take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data, Admission admission);
     // No more will come.
     void end(ucd_ucx_pipeline &pipeline, ucs_status_t status);
     // Neither will what opens it, which the message table answers from now on.
@@ -123,6 +131,8 @@ public:
 
 private:
     void announce(ucd_ucx_pipeline &pipeline, AmData &am_data);
+    // There is no memory for a part of so many bytes: its receive fails, and the rest is dropped.
+    void lose(ucd_ucx_pipeline &pipeline, uint64_t bytes);
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data);
     void take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> ring_offer);
     void drop_waiting();
@@ -149,6 +159,7 @@ private:
     bool claimed_ = false;             // a receive, or the user, has decided what becomes of it
     bool ended_ = false, endpoint_failed_ = false;
     bool kept_for_late_ = false;
+    bool has_lost_ = false;        // a part of it
     ucs_status_t status_ = UCS_OK; // with which it ended
     Receiving *receiving_ = nullptr;
 };

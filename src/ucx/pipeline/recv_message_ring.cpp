@@ -8,16 +8,24 @@ namespace ucd_ucx {
 // The answer --------------------------------------------------------------
 
 bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const AmData &accept) const {
+    if (!options_.ring || buffer_.device().empty()) return false;
     std::shared_ptr<const Mapping> mapping;
-    return options_.ring && !buffer_.device().empty() &&
-           pipeline.mappings.open(accept.ep, accept.place().handle, buffer_.device(), mapping).ok();
+    const auto open = [&] {
+        return pipeline.mappings.open(accept.ep, accept.place().handle, buffer_.device(), mapping);
+    };
+    return without_exceptions(open).ok();
 }
 
 Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
     if (!options_.ring_copy || buffer_.device().empty() || buffer_.device_in_place() != nullptr)
         return {};
     // Without memory for it, chunks are unpacked where they are.
-    return pipeline.chunks_of(buffer_.device()).take_shared(bytes, false);
+    Block block;
+    (void)without_exceptions([&] {
+        block = pipeline.chunks_of(buffer_.device()).take_shared(bytes, false);
+        return success;
+    });
+    return block;
 }
 
 void RecvMessage::take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> ring_offer) {
@@ -67,8 +75,10 @@ void AmData::receive_from_ring(ucd_ucx_pipeline &pipeline) {
     if (buffer.device().empty()) // it was not offered
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     const RingPlace place = this->place();
-    if (const Status opened = pipeline.mappings.open(ep, place.handle, buffer.device(), mapping_);
-        !opened.ok())
+    const auto open = [&] {
+        return pipeline.mappings.open(ep, place.handle, buffer.device(), mapping_);
+    };
+    if (const Status opened = without_exceptions(open); !opened.ok())
         return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
                                 opened.code());
     if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)

@@ -96,6 +96,7 @@ SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
 
 void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
     begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
+    if (!is_whole()) am_header_.reserve(sizeof frame_.header); // before anything is under way
     if (!start_packing(pipeline)) return end_of_start(pipeline);
     if (is_whole()) {
         ++under_way_;
@@ -124,8 +125,8 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(bytes);
     frame_.prefix = 0;
+    am_header_.reserve(sizeof frame_.header + bytes); // before anything is under way
     if (!start_packing(pipeline)) return end_of_start(pipeline);
-    am_header_.reserve(sizeof frame_.header + bytes);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);
     SendArgs args = {.header = am_header_.data(), .header_bytes = am_header_.size()};

@@ -36,7 +36,7 @@ class TransferState {
 public:
     explicit TransferState(uint64_t total) : total_(total) {}
 
-    // An active message.
+    // An active message. Throws std::bad_alloc before anything has changed.
     Admission take(const Part &part);
     // A tagged message, with the total that it says. Not `accept`: the receive that it matched
     // fails, and the transfer is as before.

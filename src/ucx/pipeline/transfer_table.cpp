@@ -7,6 +7,11 @@
 
 namespace ucd_ucx {
 
+void TransferTable::reserve_sending() {
+    // As much more as push_back would.
+    if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
+}
+
 void TransferTable::add(Sending &sending) {
     sendings_.push_back(&sending);
     sending.handed_out = true;

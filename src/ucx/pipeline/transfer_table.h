@@ -17,6 +17,8 @@ struct EndpointFailure;
 // Used under the pipeline's lock.
 class TransferTable {
 public:
+    // So that the next call of add finds memory: what UCX has must be known here.
+    void reserve_sending();
     void add(Sending &sending);
     void add(Receiving &receiving);
     void remove(Receiving &receiving); // it has not started after all
