@@ -381,16 +381,15 @@ void KnownType::find_signature(bool gain) {
 void remember_committed(MPI_Datatype datatype) {
     int key = keyval.load(std::memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID) key = make_keyval();
+    if (key == MPI_KEYVAL_INVALID) return;
+    const UnreadTypes::Handle handle = handle_of(datatype);
+    // A duplicate is known already, and so is a type that is committed again.
     void *value = nullptr;
     int found = 0;
-    // A duplicate has it already, and so has a type that is committed again.
-    if (key == MPI_KEYVAL_INVALID ||
-        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS)
+    if (seen_handles.may_contain(handle) &&
+        (PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS || found != 0))
         return;
-    if (found != 0)
-        seen_handles.add(handle_of(datatype));
-    else if (!unread_types.add(handle_of(datatype)))
-        make_known(datatype, key, 0);
+    if (!unread_types.add(handle)) make_known(datatype, key, 0);
 }
 
 void remember_duplicate(MPI_Datatype duplicate) {
