@@ -240,6 +240,7 @@ using namespace ucd_ucx::rma;
 struct NobodyElse final : DirectHandler {
     bool may_handle_now() override { return false; }
     void take_message(DirectMessage &) override {}
+    void take_beginning(DirectMessage &) override {}
     void take_old_request(ucp_ep_h, std::string_view) override {}
     void take_failure(ucp_ep_h, uint32_t, ucs_status_t) override {}
     void note_waiting(ucp_ep_h, std::size_t bytes) override { waiting += bytes; }

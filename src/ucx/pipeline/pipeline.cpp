@@ -80,7 +80,7 @@ Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes,
 
 // Of longer headers there is no spare.
 void ucd_ucx_pipeline::make_spare() {
-    constexpr std::size_t longest = 64 << 10;
+    constexpr std::size_t longest = 8 << 10;
     auto made = std::make_unique<AmData>();
     made->user_header.reserve(std::min(max_user_header + 64, longest));
     spare = made.release();

@@ -76,6 +76,21 @@ std::unique_ptr<DirectMessage> DirectMessage::take_over(bool hold) {
     return other;
 }
 
+DirectMessage::DirectMessage(DirectMessages &owner, std::size_t room)
+    : ep(nullptr), owner_(owner), copy_(new char[room]), bytes_(room) {}
+
+void DirectMessage::take_from(DirectMessage &other, bool hold) {
+    ep = other.ep;
+    if (hold) {
+        held_ = std::exchange(other.lent_, nullptr);
+        bytes_ = other.bytes_;
+        return;
+    }
+    is_cut_ = bytes_ < other.bytes_;
+    bytes_ = std::min(bytes_, other.bytes_);
+    std::memcpy(copy_.get(), std::exchange(other.lent_, nullptr), bytes_);
+}
+
 std::unique_ptr<DirectMessage> DirectMessage::copy_of(std::string_view part) const {
     auto other = std::make_unique<DirectMessage>(owner_, ep);
     other->since = since;
@@ -87,16 +102,28 @@ std::unique_ptr<DirectMessage> DirectMessage::copy_of(std::string_view part) con
 
 void DirectMessage::on_complete(ucd_ucx_pipeline &) {
     const std::unique_ptr<DirectMessage> self(this);
-    if (refusal.empty())
-        owner_.handler.take_message(*this);
-    else
+    if (!refusal.empty())
         owner_.handler.take_old_request(ep, refusal);
+    else if (is_cut_)
+        owner_.handler.take_beginning(*this);
+    else
+        owner_.handler.take_message(*this);
 }
 
 DirectMessages::DirectMessages(DirectHandler &of, EventQueue &put_to)
-    : handler(of), events(put_to) {}
+    : handler(of), events(put_to) {
+    idle_.reserve(max_idle_send_ops);
+}
 
-DirectMessages::~DirectMessages() = default;
+DirectMessages::~DirectMessages() {
+    delete spare_.load();
+}
+
+// Room for answers that were gathered, and for the beginning of any other message.
+void DirectMessages::make_spare() {
+    if (spare_.load(std::memory_order_relaxed) == nullptr)
+        spare_ = std::make_unique<DirectMessage>(*this, least_bytes).release();
+}
 
 std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *data,
                                                  std::size_t bytes,
@@ -124,7 +151,9 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
 
 ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
     if (!handler.may_handle_now()) {
-        DirectMessage &put = *message.take_over(may_be_held).release();
+        std::unique_ptr<DirectMessage> other = kept(message, may_be_held);
+        if (other == nullptr) return UCS_OK;
+        DirectMessage &put = *other.release();
         events.put(put, put.since);
         return may_be_held ? UCS_INPROGRESS : UCS_OK;
     }
@@ -134,6 +163,18 @@ ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
     } catch (const std::bad_alloc &) { // as when it is handled later
     }
     return UCS_OK;
+}
+
+// Null: there is not even a spare one.
+std::unique_ptr<DirectMessage> DirectMessages::kept(DirectMessage &message, bool may_be_held) {
+    std::unique_ptr<DirectMessage> other;
+    try {
+        other = message.take_over(may_be_held);
+    } catch (const std::bad_alloc &) {
+        other.reset(spare_.exchange(nullptr));
+        if (other != nullptr) other->take_from(message, may_be_held);
+    }
+    return other;
 }
 
 std::unique_ptr<DirectMessages::SendOp> DirectMessages::take_send_op(std::size_t bytes) {

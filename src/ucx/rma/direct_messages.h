@@ -7,6 +7,7 @@
 #include "pipeline/pipeline.h"
 #include "rma/rma_message.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,8 @@ public:
     // is in the midst of something.
     virtual bool may_handle_now() = 0;
     virtual void take_message(DirectMessage &message) = 0;
+    // For the rest of the message there was no memory.
+    virtual void take_beginning(DirectMessage &message) = 0;
     virtual void take_old_request(ucp_ep_h ep, std::string_view refusal) = 0;
     // The message that carried operation `number` of this side was not sent.
     virtual void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) = 0;
@@ -46,6 +49,8 @@ public:
     DirectMessage(DirectMessages &owner, ucp_ep_h from, void *data, std::size_t bytes)
         : ep(from), owner_(owner), lent_(data), bytes_(bytes) {}
     ~DirectMessage();
+    // A spare one, with room for so many bytes: for a message for which there is no memory.
+    DirectMessage(DirectMessages &owner, std::size_t room);
     DirectMessage(const DirectMessage &) = delete;
     DirectMessage &operator=(const DirectMessage &) = delete;
     void on_complete(ucd_ucx_pipeline &) override; // and deletes it
@@ -53,11 +58,14 @@ public:
     std::string_view text() const;
     // Another one that keeps the text, which this one has not any more. Memory that UCX lends is
     // held if `hold` is set, and then not released before UCX's callback returns; else copied.
+    // Throws std::bad_alloc before anything has changed.
     std::unique_ptr<DirectMessage> take_over(bool hold);
+    // The same into this one, a spare one: if it is not held, as much as there is room for.
+    void take_from(DirectMessage &other, bool hold);
     // Another one, with a copy of that part of the text.
     std::unique_ptr<DirectMessage> copy_of(std::string_view part) const;
 
-    const ucp_ep_h ep;
+    ucp_ep_h ep;
     uint64_t since = 0;
     std::string refusal; // instead: what is to be sent to a peer of version 1
 
@@ -66,7 +74,8 @@ private:
     void *lent_ = nullptr; // by UCX, for its callback
     void *held_ = nullptr; // UCX's, until it is released
     std::unique_ptr<char[]> copy_;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0; // of the text; of a spare one at first, the room
+    bool is_cut_ = false;   // only the beginning is here
 };
 
 class DirectMessages final : public DirectReceiver {
@@ -76,8 +85,11 @@ public:
     void open(ucp_worker_h worker, unsigned am_id) {
         worker_ = worker;
         am_id_ = am_id;
+        make_spare();
     }
     ~DirectMessages();
+    // A new one, if the spare message was used.
+    void make_spare();
 
     // Called by UCX.
     std::optional<ucs_status_t> take(std::string_view header, void *data, std::size_t bytes,
@@ -114,6 +126,7 @@ private:
         std::size_t bytes, answers;
     };
     ucs_status_t take(DirectMessage &message, bool may_be_held);
+    std::unique_ptr<DirectMessage> kept(DirectMessage &message, bool may_be_held);
     std::unique_ptr<SendOp> take_send_op(std::size_t bytes);
     void give_back(std::unique_ptr<SendOp> send_op);
 
@@ -127,9 +140,10 @@ private:
 
     ucp_worker_h worker_ = nullptr;
     unsigned am_id_ = 0;
-    std::vector<std::unique_ptr<SendOp>> idle_;
-    std::vector<Gathered> gathered_; // an endpoint each
-    bool gathers_ = false;           // one was sent at once
+    std::atomic<DirectMessage *> spare_ = nullptr;
+    std::vector<std::unique_ptr<SendOp>> idle_; // has the capacity for all
+    std::vector<Gathered> gathered_;            // an endpoint each
+    bool gathers_ = false;                      // one was sent at once
     std::size_t unsent_ = 0;
 };
 

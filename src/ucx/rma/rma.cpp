@@ -78,7 +78,7 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
                          self->events.now(),
                          Payload(self->pipeline, data, bytes)};
     if (reply_ep == nullptr) return; // there is nobody to answer
-    // What there is no memory for is dropped, and the pipeline goes on with the next message.
+    // The pipeline goes on with the next message, come what may.
     (void)without_exceptions([&] {
         self->take(delivery, nullptr);
         return success;
@@ -97,6 +97,19 @@ void ucd_ucx_rma::take_message(DirectMessage &message) {
     const Handling handling(handling_);
     Delivery delivery = {message.text(), message.ep, message.since, Payload(message)};
     take(delivery, &message);
+}
+
+void ucd_ucx_rma::take_beginning(DirectMessage &message) {
+    if (endpoint_failures_.since(message.ep, message.since) != UCS_OK) return;
+    const Delivery delivery = {message.text(), message.ep, message.since, Payload()};
+    Preamble preamble;
+    const Reading reading = decode(delivery.message, preamble);
+    if (reading != Reading::good) return;
+    if (is_request(preamble.verb)) target.refuse(preamble, delivery, Verdict::no_memory);
+    if (preamble.verb == Verb::type) target.lose_type(preamble.number, message.ep);
+    if (is_answer(preamble.verb))
+        origin.take_failure(preamble.number, message.ep, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    if (preamble.verb == Verb::answers) take_answers(message); // those that are there
 }
 
 void ucd_ucx_rma::take_answers(DirectMessage &message) {
@@ -146,7 +159,7 @@ void ucd_ucx_rma::take(Delivery &delivery, DirectMessage *direct_message) {
 // Of a peer of the other byte order. Data is not converted, so such peers refuse each other's
 // requests.
 void ucd_ucx_rma::take_foreign(const Preamble &preamble, Delivery &delivery) {
-    if (is_request(preamble.verb)) target.refuse(preamble, delivery);
+    if (is_request(preamble.verb)) target.refuse(preamble, delivery, Verdict::not_supported);
     if (is_answer(preamble.verb)) take_refusal(preamble, delivery);
 }
 
@@ -159,7 +172,7 @@ void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {
 }
 
 void ucd_ucx_rma::take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) {
-    origin.take_failure(number, ep, status);
+    origin.take_failure(number, ep, status, UCD_SUCCESS);
 }
 
 void ucd_ucx_rma::note_waiting(ucp_ep_h ep, std::size_t bytes) {
@@ -193,12 +206,26 @@ unsigned ucd_ucx_rma::progress() {
     Queue<ucd_ucx_request> finished;
     {
         const std::lock_guard held(lock);
-        handle_endpoint_failures();
-        moved += handle_events();
-        moved += awaited_.poll(*pipeline);
-        moved += target.progress();
-        direct.send_gathered();
-        origin.check_times();
+        const auto part = [&moved](auto &&body) { moved += with_what_memory_there_is(body); };
+        part([this] {
+            handle_endpoint_failures();
+            return handle_events();
+        });
+        part([this] { return awaited_.poll(*pipeline); });
+        part([this] { return target.progress(); });
+        part([this] {
+            direct.send_gathered();
+            return false;
+        });
+        part([this] {
+            origin.check_times();
+            return false;
+        });
+        part([this] {
+            direct.make_spare();
+            target.reserve_answers();
+            return false;
+        });
         finished = std::move(finished_);
     }
     moved += !finished.empty();

@@ -48,6 +48,7 @@ private:
                            ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep);
     bool may_handle_now() override;
     void take_message(ucd_ucx::rma::DirectMessage &message) override;
+    void take_beginning(ucd_ucx::rma::DirectMessage &message) override;
     void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
     void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
     void note_waiting(ucp_ep_h ep, std::size_t bytes) override;

@@ -221,8 +221,9 @@ void RmaOperation::type_asked_for() {
     note_progress();
     const Data type = {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE,
                        &origin_.rma.pipeline->for_host};
-    const Status status =
-        send(Encoded(Preamble{Verb::type, 0, 0, number}), type, type_->flattened.size(), 1);
+    const Status status = without_exceptions([&] {
+        return send(Encoded(Preamble{Verb::type, 0, 0, number}), type, type_->flattened.size(), 1);
+    });
     if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
 }
 
@@ -242,8 +243,10 @@ void RmaOperation::answered(const Answer &answer, Payload &payload) {
     if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
     if (!expects_data || bytes_ == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
-    const Status status =
-        payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), &receiving_);
+    const Status status = without_exceptions([&] {
+        return payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received),
+                               &receiving_);
+    });
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     ++transfers_;
 }
@@ -254,11 +257,13 @@ void RmaOperation::receive_here(Payload &payload) {
         std::memcpy(const_cast<char *>(contiguous), payload.here().data(), payload.bytes());
         return conclude();
     }
-    if (!to.hints->on_host) payload.keep();
-    uintptr_t unpacked;
-    const Status status = ucd_ok(
-        ucd_iunpack(payload.here().data(), payload.bytes(), const_cast<void *>(to.buf), to.count,
-                    to.type, 0, &unpacked, to.hints->info.get(), UCD_OP__REPLACE, &moving));
+    const Status status = without_exceptions([&] {
+        if (!to.hints->on_host) payload.keep();
+        uintptr_t unpacked;
+        return ucd_ok(ucd_iunpack(payload.here().data(), payload.bytes(),
+                                  const_cast<void *>(to.buf), to.count, to.type, 0, &unpacked,
+                                  to.hints->info.get(), UCD_OP__REPLACE, &moving));
+    });
     if (!status.ok()) {
         moving = UCD_REQUEST__NULL;
         return fail(ucx_status_of(status.code()), status.code());

@@ -209,9 +209,9 @@ void Origin::take_question(uint32_t number, ucp_ep_h ep) {
     if (operation != nullptr) operation->type_asked_for();
 }
 
-void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status) {
+void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd) {
     RmaOperation *operation = find(number, ep);
-    if (operation != nullptr) operation->fail(status, UCD_SUCCESS);
+    if (operation != nullptr) operation->fail(status, ucd);
 }
 
 void Origin::complete(RmaOperation &operation, const ucd_ucx_result_t &result) {

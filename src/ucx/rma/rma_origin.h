@@ -76,8 +76,8 @@ public:
 
     void take_answer(const Answer &answer, Delivery &delivery);
     void take_question(uint32_t number, ucp_ep_h ep);
-    // The message of that operation was not sent.
-    void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status);
+    // The message of that operation was not sent, or its answer was lost here.
+    void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     // Ends operations that have taken too long.
     void check_times();

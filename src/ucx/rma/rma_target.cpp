@@ -54,6 +54,16 @@ Peer *Target::peer(ucp_ep_h ep) {
 }
 
 void Target::take_request(const Preamble &preamble, Delivery &delivery) {
+    const ucp_ep_h ep = delivery.ep;
+    const Status status = without_exceptions([&] {
+        begin(preamble, delivery);
+        return success;
+    });
+    if (!status.ok()) answer(ep, {verdict_of(status.code()), UCD_SUCCESS, preamble.number, 0});
+}
+
+// Throws before it has answered or begun anything. A Task, once it is made, ends by itself.
+void Target::begin(const Preamble &preamble, Delivery &delivery) {
     Peer *from = peer(delivery.ep);
     if (from == nullptr) return;
     from->earn(delivery.message.size());
@@ -150,8 +160,9 @@ void Target::do_at_once(const Request &request, const Found &found, Delivery &de
         result.verdict = verdict_of(status.code());
         result.ucd = static_cast<uint8_t>(status.code());
     }
-    const Status status = rma.direct.gather(delivery.ep, Encoded(result), {}, 0);
-    if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({delivery.ep, Encoded(result)});
+    const Status status =
+        without_exceptions([&] { return rma.direct.gather(delivery.ep, Encoded(result), {}, 0); });
+    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result));
 }
 
 Status Target::answer_with_data(const Request &request, const Found &found,
@@ -207,7 +218,12 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
 }
 
 void Target::park(Task &task) {
-    const bool is_new = parked_.emplace(std::pair(task.ep(), task.number()), &task).second;
+    bool is_new = false;
+    const Status status = without_exceptions([&] {
+        is_new = parked_.emplace(std::pair(task.ep(), task.number()), &task).second;
+        return success;
+    });
+    if (!status.ok()) return task.refuse(Verdict::no_memory);
     if (!is_new) return task.refuse(Verdict::invalid);
     say(task.ep(), Encoded(Preamble{Verb::need_type, 0, 0, task.number()}));
 }
@@ -220,25 +236,51 @@ void Target::take_type(uint32_t number, Delivery &delivery) {
     task.receive_type(std::move(delivery));
 }
 
+void Target::lose_type(uint32_t number, ucp_ep_h ep) {
+    const auto found = parked_.find({ep, number});
+    if (found != parked_.end()) found->second->refuse(Verdict::no_memory);
+}
+
 void Target::answer(ucp_ep_h ep, const Answer &answer) {
     say(ep, Encoded(answer));
 }
 
 // The endpoint is null if it has failed: then no answer is sent.
 void Target::say(ucp_ep_h ep, const Encoded &message) {
-    if (ep == nullptr) return;
-    std::size_t waiting;
-    const Status status = rma.direct.send(ep, message, {}, 0, no_operation, &waiting);
-    note_waiting(ep, waiting);
-    // Any other failure is the endpoint's.
-    if (status.code() == UCD_ERR__OUT_OF_MEM) unsent_.push_back({ep, message});
+    if (ep != nullptr && !try_to_say(ep, message)) say_later(ep, message);
 }
 
-void Target::refuse(const Preamble &preamble, const Delivery &delivery) {
-    Peer *from = peer(delivery.ep);
-    if (from == nullptr) return;
-    from->earn(delivery.message.size());
-    answer(delivery.ep, {Verdict::not_supported, UCD_SUCCESS, preamble.number, 0});
+bool Target::try_to_say(ucp_ep_h ep, const Encoded &message) {
+    std::size_t waiting = 0;
+    const Status status = without_exceptions(
+        [&] { return rma.direct.send(ep, message, {}, 0, no_operation, &waiting); });
+    note_waiting(ep, waiting);
+    // Any other failure is the endpoint's.
+    return status.code() != UCD_ERR__OUT_OF_MEM;
+}
+
+// What finds no place either is lost: it is more than were reserved.
+void Target::say_later(ucp_ep_h ep, const Encoded &message) {
+    (void)without_exceptions([&] {
+        unsent_.push_back({ep, message});
+        return success;
+    });
+}
+
+void Target::reserve_answers() {
+    const std::size_t places = unsent_.size() + reserved_answers;
+    if (unsent_.capacity() < places) unsent_.reserve(places);
+}
+
+void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
+    bool barred = false; // not if there is no memory to look
+    (void)without_exceptions([&] {
+        Peer *from = peer(delivery.ep);
+        barred = from == nullptr;
+        if (!barred) from->earn(delivery.message.size());
+        return success;
+    });
+    if (!barred) answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, 0});
 }
 
 void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
@@ -276,11 +318,12 @@ bool Target::charge_task(ucp_ep_h ep, uint64_t bytes) {
 }
 
 void Target::note_waiting(ucp_ep_h ep, std::size_t bytes) {
-    Peer *to = bytes > 0 ? peer(ep) : nullptr;
-    if (to == nullptr) return;
-    to->bytes += bytes;
+    const auto found = bytes > 0 ? peers_.find(ep) : peers_.end();
+    if (found == peers_.end() || found->second.barred) return;
+    Peer &to = found->second;
+    to.bytes += bytes;
     // It sends requests and does not fetch the answers.
-    to->barred = to->bytes > limits_.peer_memory;
+    to.barred = to.bytes > limits_.peer_memory;
 }
 
 void Target::note_sent(ucp_ep_h ep, std::size_t bytes) {
@@ -318,8 +361,7 @@ void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
 
 bool Target::progress() {
     if (unsent_.empty()) return false;
-    const auto unsent = std::exchange(unsent_, {});
-    for (const Unsent &u : unsent) say(u.ep, u.message);
+    std::erase_if(unsent_, [this](const Unsent &u) { return try_to_say(u.ep, u.message); });
     return true;
 }
 

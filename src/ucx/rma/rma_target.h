@@ -22,7 +22,9 @@ struct TargetLimits {
 class Target {
 public:
     Target(ucd_ucx_rma &owner, const TargetLimits &limits)
-        : rma(owner), types(limits.types), limits_(limits) {}
+        : rma(owner), types(limits.types), limits_(limits) {
+        reserve_answers();
+    }
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
     ~Target();
@@ -33,13 +35,17 @@ public:
 
     void take_request(const Preamble &preamble, Delivery &delivery);
     void take_type(uint32_t number, Delivery &delivery);
-    // A request of a peer of the other byte order.
-    void refuse(const Preamble &preamble, const Delivery &delivery);
+    // It has come, but there was no memory for it.
+    void lose_type(uint32_t number, ucp_ep_h ep);
+    // A request that is not looked at: of a peer of the other byte order, or without memory for it.
+    void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
     // A peer of an earlier version.
     void refuse_old(ucp_ep_h ep, std::string_view refusal);
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
     // Says again what there was no memory for. Whether there was anything.
     bool progress();
+    // So that there is a place for those, if then there is no memory. Throws std::bad_alloc.
+    void reserve_answers();
     void note_waiting(ucp_ep_h ep, std::size_t bytes);
     void note_sent(ucp_ep_h ep, std::size_t bytes);
 
@@ -72,6 +78,8 @@ private:
         ucp_ep_h ep;
         Encoded message;
     };
+    // So many requests may come between two calls of progress, and for none of them memory.
+    static constexpr std::size_t reserved_answers = 64;
     // What a request is about, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
@@ -80,6 +88,7 @@ private:
         TypePtr owner;                   // of the type; null: `types` keeps it
         ContentId type_id = {};
     };
+    void begin(const Preamble &preamble, Delivery &delivery);
     Verdict find(const Request &request, Peer &peer, Found &found);
     Verdict find_type(const Request &request, Peer &peer, Found &found);
     bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
@@ -89,6 +98,8 @@ private:
     Status write(const Request &request, const Found &found, const Delivery &delivery,
                  const Checked &checked);
     void say(ucp_ep_h ep, const Encoded &message);
+    bool try_to_say(ucp_ep_h ep, const Encoded &message); // false: there is no memory for it
+    void say_later(ucp_ep_h ep, const Encoded &message);
     void park(Task &task);
 
     const TargetLimits limits_;
@@ -99,7 +110,7 @@ private:
     std::list<Task> tasks_;
     // Those whose types are asked for. Ordered, since origins choose the numbers.
     std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;
-    std::vector<Unsent> unsent_;
+    std::vector<Unsent> unsent_; // has places beyond those that are used
 };
 
 Verdict verdict_of(int ucd);

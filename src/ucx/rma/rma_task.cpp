@@ -22,12 +22,18 @@ void Task::begin(TypePtr type) {
     if (ep_ == nullptr) return target_.end(*this);
     type_ = std::move(type);
     Target::Checked checked;
-    const Verdict verdict =
-        target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
+    Verdict verdict = Verdict::no_memory; // unless there is enough to find out
+    (void)without_exceptions([&] {
+        verdict = target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
+        return success;
+    });
     if (verdict != Verdict::done) return refuse(verdict);
     bytes_ = checked.bytes;
     granule_ = checked.element_bytes;
-    if (accumulates(request_.verb)) return window_.enqueue(*this);
+    if (accumulates(request_.verb)) {
+        if (!window_.enqueue(*this)) refuse(Verdict::no_memory);
+        return;
+    }
     at_work_ = true;
     if (request_.verb == Verb::put) return receive();
     send_data(
@@ -65,7 +71,7 @@ void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, vo
 void Task::learn(std::string_view flattened) {
     if (content_id(flattened.data(), flattened.size()) != type_id_) return refuse(Verdict::invalid);
     TypePtr type;
-    const Status status = target_.types.learn(flattened, type);
+    const Status status = without_exceptions([&] { return target_.types.learn(flattened, type); });
     if (!status.ok()) return refuse(verdict_of(status.code()));
     begin(std::move(type));
 }
@@ -85,9 +91,13 @@ bool Task::await_device(int rc) {
 }
 
 bool Task::charge(uint64_t bytes) {
-    if (!target_.charge_task(ep_, bytes)) return false;
-    charged_ += bytes;
-    return true;
+    bool charged = false;
+    (void)without_exceptions([&] {
+        charged = target_.charge_task(ep_, bytes);
+        return success;
+    });
+    if (charged) charged_ += bytes;
+    return charged;
 }
 
 void Task::fetch() {
@@ -160,9 +170,10 @@ void Task::received(const ucd_ucx_result_t &result_of_move) {
 void Task::send_data(const Data &data, uint64_t eager, ucd_info_t info) {
     if (ep_ == nullptr) return target_.end(*this);
     const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
-    bool waits;
-    const Status status =
-        target_.answer(ep_, result(Verdict::done), data, bytes_, eager, granule_, p, &waits);
+    bool waits = false;
+    const Status status = without_exceptions([&] {
+        return target_.answer(ep_, result(Verdict::done), data, bytes_, eager, granule_, p, &waits);
+    });
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     if (!waits) target_.end(*this);
 }

@@ -61,9 +61,15 @@ public:
             order_.pop_back();
             ++forgotten_;
         }
-        cost_ += type->cost;
+        const uint64_t cost = type->cost;
         order_.emplace_front(key, std::move(type));
-        places_.emplace(key, order_.begin());
+        try {
+            places_.emplace(key, order_.begin());
+        } catch (...) {
+            order_.pop_front();
+            throw;
+        }
+        cost_ += cost;
     }
 
     // How many were forgotten. While it is the same, all that was found is still here.

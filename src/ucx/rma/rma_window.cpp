@@ -64,9 +64,14 @@ char *ucd_ucx_window::at(int64_t displacement) const {
                                     static_cast<uintptr_t>(displacement));
 }
 
-void ucd_ucx_window::enqueue(Task &task) {
-    queue_.push_back(&task);
-    advance();
+// The task may be over on return.
+bool ucd_ucx_window::enqueue(Task &task) {
+    const Status status = without_exceptions([&] {
+        queue_.push_back(&task);
+        return success;
+    });
+    if (status.ok()) advance();
+    return status.ok();
 }
 
 void ucd_ucx_window::leave(Task &task) {

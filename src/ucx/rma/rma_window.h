@@ -28,7 +28,8 @@ struct ucd_ucx_window {
     char *at(int64_t displacement) const;
 
     // Accumulates are done one after the other.
-    void enqueue(ucd_ucx::rma::Task &task);
+    // False: there is no memory for its place, and it has none.
+    bool enqueue(ucd_ucx::rma::Task &task);
     void leave(ucd_ucx::rma::Task &task);           // it is through, or is not to be done
     bool is_idle() const { return queue_.empty(); } // no accumulate waits or is at work
 

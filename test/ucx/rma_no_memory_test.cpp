@@ -1,0 +1,246 @@
+// Whichever allocation of progress fails, once, at either side: what is under way ends, and the
+// next one works.
+
+#include "pipeline/recv_message.h"
+#include "rma/rma.h"
+#include "support/moves/device_moves.hpp"
+#include "ucx/failing_progress.hpp"
+#include "ucx/rma_by_hand.hpp"
+#include "ucx/rma_operation.hpp"
+#include "ucx/strided.hpp"
+
+#include <algorithm>
+
+using namespace ucdtest;
+
+namespace {
+
+// How operations ended.
+struct Tally {
+    std::size_t ok = 0, no_memory = 0;
+    void add(ucs_status_t status) { ++(status == UCS_OK ? ok : no_memory); }
+};
+
+// Every second int; or irregular ones, so many that the target has to ask for the type.
+ucd_type_t make_type(std::size_t ints, bool irregular) {
+    ucd_type_t type = UCD_TYPE__NULL;
+    std::vector<std::intptr_t> places;
+    for (std::size_t i = 0; i < ints; ++i)
+        places.push_back(static_cast<std::intptr_t>(2 * i + (i * i % 7 == 3)));
+    const auto count = static_cast<std::intptr_t>(ints);
+    ok(irregular ? ucd_create_indexed_block(count, 1, places.data(), UCD_TYPE__INT, nullptr, &type)
+                 : ucd_create_vector(count, 1, 2, UCD_TYPE__INT, nullptr, &type),
+       "a type");
+    return type;
+}
+
+// Whether all allocations succeeded.
+bool run(What what, std::size_t ints, bool irregular, ucs_thread_mode_t mode, bool at_target,
+         std::size_t nth, Tally &tally) {
+    RmaPair pair(small_chunks, mode);
+    std::vector<int> memory(2 * ints + 8, 5);
+    ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;
+    ok(ucd_ucx_window_create(pair.b.rma, memory.data(), 4 * memory.size(), nullptr, &window),
+       "a window");
+    ucd_ucx_window_key_t key;
+    ok(ucd_ucx_window_key(window, &key), "its key");
+    const auto a = [&] { pair.a.progress(); };
+    const auto b = [&] { pair.b.progress(); };
+    FailingProgress none(false, 0), failing(at_target, nth);
+    RmaTestOperation before(1);
+    ok(before.start(What::get, pair.a, &key, 0), "get"); // UCX connects
+    REQUIRE(none.until(a, b, [&] { return before.done(); }));
+
+    ucd_type_t type = make_type(ints, irregular);
+    RmaTestOperation op(ints);
+    ok(op.start(what, pair.a, &key, 0, type, 1), "an operation");
+    CHECK(failing.until(a, b, [&] { return op.done(); }));
+    if (op.done()) {
+        CHECK(ended_as_it_may(op.status()));
+        tally.add(op.status());
+        const bool fetches = what == What::get || what == What::get_accumulate;
+        if (op.status() == UCS_OK && fetches) CHECK(op.out == std::vector<int>(ints, 5));
+        const int now = what == What::get ? 5 : what == What::put ? 1 : 6;
+        if (op.status() == UCS_OK) CHECK(std::count(memory.begin(), memory.end(), now) >= 1);
+    }
+    for (int i = 0; i < 20; ++i) pair.progress();
+
+    RmaTestOperation next(8);
+    ok(next.start(What::accumulate, pair.a, &key, static_cast<std::intptr_t>(8 * ints)),
+       "the next");
+    CHECK(none.until(a, b, [&] { return next.done(); }));
+    CHECK((next.done() && next.status() == UCS_OK));
+    CHECK(std::count(memory.end() - 8, memory.end(), 6) == 8);
+    CHECK(none.until(a, b, [&] { return ucd_ucx_window_destroy(&window) == UCD_SUCCESS; }));
+    ok(ucd_free(&type), "free");
+    return !failing.has_failed();
+}
+
+void sweep(std::initializer_list<What> all, std::size_t ints, bool irregular,
+           ucs_thread_mode_t mode) {
+    for (const bool at_target : {false, true}) {
+        Tally tally;
+        for (const What what : all) {
+            for (std::size_t nth = 1;; ++nth) {
+                INFO("operation " << static_cast<int>(what) << ", allocation " << nth << " of the "
+                                  << (at_target ? "target" : "origin"));
+                REQUIRE(nth < 1000);
+                if (run(what, ints, irregular, mode, at_target, nth, tally)) break;
+            }
+        }
+        WARN("at the " << (at_target ? "target" : "origin") << ": " << tally.ok << " were done, "
+                       << tally.no_memory << " found no memory");
+        if (at_target) CHECK(tally.no_memory > 10);
+    }
+}
+
+} // namespace
+
+TEST_CASE("one-sided operations of one message end, whichever allocation fails") {
+    const DeviceSession session;
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 8, false,
+          UCS_THREAD_MODE_SINGLE);
+}
+
+TEST_CASE("one-sided operations in chunks end, whichever allocation fails") {
+    const DeviceSession session;
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 1500, false,
+          UCS_THREAD_MODE_SINGLE);
+}
+
+TEST_CASE("one-sided operations end, whichever allocation fails, with locks") {
+    const DeviceSession session;
+    sweep({What::put}, 8, false, UCS_THREAD_MODE_MULTI);
+    sweep({What::get_accumulate}, 1500, false, UCS_THREAD_MODE_MULTI);
+}
+
+TEST_CASE("one-sided operations whose type is asked for end, whichever allocation fails") {
+    const DeviceSession session;
+    sweep({What::put}, 5000, true, UCS_THREAD_MODE_SINGLE);
+}
+
+// Messages that UCX does not let be held -------------------------------------
+
+namespace {
+
+// As UCX delivers it, from the peer of this side, in memory that is gone on return.
+void deliver(ucd_ucx_pipeline_t pipeline, ucp_ep_h from, std::string header, std::string data,
+             std::size_t failing) {
+    ucp_am_recv_param_t param = {};
+    param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+    param.reply_ep = from;
+    fail_allocation(failing);
+    const ucs_status_t status = ucd_ucx::AmData::on_am(pipeline, header.data(), header.size(),
+                                                       data.data(), data.size(), &param);
+    (void)end_failing();
+    CHECK(status == UCS_OK);
+}
+
+void deliver(RmaSide &side, const std::string &message, std::size_t failing) {
+    deliver(side.rma->pipeline, side.ep(), {}, message, failing);
+}
+
+} // namespace
+
+TEST_CASE("a request that there is no memory to keep is done if it is short, else refused") {
+    const DeviceSession session;
+    HandOrigin origin;
+    for (const std::size_t bytes : {50, 5000, 50, 5000}) {
+        ++origin.request.number;
+        origin.request.count = bytes;
+        deliver(origin.b, origin.request.text() + std::string(bytes, 'd'), 1);
+        const wire::Said said = origin.hand.next_said();
+        CHECK((said.is_answer() && said.number == origin.request.number));
+        CHECK(said.first == (bytes == 50 ? wire::done : wire::no_memory));
+    }
+    CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
+    // Two at once: there is one spare place.
+    ++origin.request.number;
+    for (int i = 0; i < 2; ++i) {
+        deliver(origin.b, origin.request.text() + std::string(5000, 'd'), 1);
+        if (i == 0) ++origin.request.number;
+    }
+    CHECK(origin.hand.next_said().number == origin.request.number - 1);
+    origin.hand.progress(20);
+    CHECK_FALSE(origin.hand.has_said());
+    ++origin.request.number;
+    origin.request.count = 50;
+    CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::done);
+}
+
+TEST_CASE("an operation whose type there is no memory to keep is refused") {
+    const DeviceSession session;
+    HandOrigin origin;
+    origin.request.by_name = true;
+    origin.request.type = name_of(origin.request.type);
+    origin.request.number = 3;
+    origin.hand.say(origin.request.text(), origin.data);
+    REQUIRE(origin.hand.next_said().verb == wire::need_type);
+    // Of no such operation it is dropped.
+    for (const unsigned number : {4U, 3U}) {
+        deliver(origin.b, wire::preamble(wire::type_message, number) + std::string(5000, 't'), 1);
+        origin.hand.progress(20);
+        CHECK(origin.hand.has_said() == (number == 3));
+    }
+    const wire::Said said = origin.hand.next_said();
+    CHECK((said.is_answer() && said.number == 3 && said.first == wire::no_memory));
+    CHECK(origin.is_untouched());
+    CHECK(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
+}
+
+TEST_CASE("an operation whose answer there is no memory to keep ends") {
+    const DeviceSession session;
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    for (const std::size_t ints : {std::size_t{10}, std::size_t{1200}}) {
+        RmaTestOperation get(ints);
+        ok(get.start(What::get, target.a, &key, 0), "get");
+        const auto number = target.hand.next_said().number;
+        deliver(target.a, wire::preamble(wire::answer, number) + std::string(4 * ints, '\0'), 1);
+        REQUIRE(target.hand.within(5, [&] { return get.done(); }));
+        CHECK(get.status() == (ints == 10 ? UCS_OK : UCS_ERR_NO_MEMORY));
+        CHECK(get.o.result.ucd == (ints == 10 ? UCD_SUCCESS : UCD_ERR__OUT_OF_MEM));
+        CHECK(std::count(get.out.begin(), get.out.end(), 0) == (ints == 10 ? 10 : 0));
+    }
+}
+
+TEST_CASE("a user's message whose data there is no memory to keep is announced, and fails") {
+    const DeviceSession session;
+    TwoSides sides;
+    struct Told {
+        ucd_ucx_pipeline_t pipeline;
+        std::string header;
+        char bytes[10] = {};
+        Outcome o;
+    };
+    ucd_ucx::Header h;
+    h.kind = ucd_ucx::Kind::whole;
+    h.id = {77, 0};
+    h.total = 10;
+    h.user_header = 40;
+    // The message, its header, or its data; or all are kept.
+    for (const std::size_t failing : {1, 2, 3, 4}) {
+        Told told = {sides.b.pipeline, {}};
+        const auto take = [](void *argument, unsigned, const void *header, size_t bytes,
+                             ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
+            auto *t = static_cast<Told *>(argument);
+            t->header.assign(static_cast<const char *>(header), bytes);
+            const ucd_ucx_param_t p = t->o.param();
+            ok(ucd_ucx_am_recv_nbx(t->pipeline, data, t->bytes, 10, UCD_TYPE__CHAR, &p,
+                                   &t->o.request),
+               "receive");
+        };
+        ok(ucd_ucx_am_set_handler(sides.b.pipeline, take, &told), "a handler");
+        ++h.id.number;
+        deliver(sides.b.pipeline, sides.b.ep,
+                std::string(reinterpret_cast<const char *>(&h), sizeof h) + std::string(40, 'h'),
+                std::string(10, 'd'), failing);
+        sides.until([&] { return told.o.done(); });
+        CHECK(told.header == std::string(40, 'h'));
+        const bool lost = failing == 3;
+        CHECK(told.o.result.status == (lost ? UCS_ERR_NO_MEMORY : UCS_OK));
+        CHECK(told.o.result.ucd == (lost ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS));
+        CHECK(std::string(told.bytes, 10) == std::string(10, lost ? '\0' : 'd'));
+    }
+    ok(ucd_ucx_am_set_handler(sides.b.pipeline, nullptr, nullptr), "no handler");
+}
