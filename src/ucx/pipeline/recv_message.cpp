@@ -43,12 +43,12 @@ void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_da
     case Kind::user_offer: announce(pipeline, *am_data); break;
     default: break;
     }
-    if (am_data->has_lost_data()) return lose(pipeline, am_data->bytes);
+    if (am_data->has_lost_data()) return fail_without_memory(pipeline, am_data->bytes);
     if (am_data->bytes > 0) add(pipeline, std::move(am_data));
 }
 
 // Its sender is not told, so more of it may come.
-void RecvMessage::lose(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
+void RecvMessage::fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
     settled_ += bytes;
     has_lost_ = true;
     drop_waiting();
