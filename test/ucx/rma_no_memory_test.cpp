@@ -119,6 +119,57 @@ TEST_CASE("one-sided operations whose type is asked for end, whichever allocatio
     sweep({What::put}, 5000, true, UCS_THREAD_MODE_SINGLE);
 }
 
+namespace {
+
+// The same, while its endpoint is lost at both sides.
+bool run_and_lose(What what, bool at_target, std::size_t nth) {
+    RmaPair pair(small_chunks);
+    std::vector<int> memory(4000, 5);
+    ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;
+    ok(ucd_ucx_window_create(pair.b.rma, memory.data(), 16000, nullptr, &window), "a window");
+    ucd_ucx_window_key_t key;
+    ok(ucd_ucx_window_key(window, &key), "its key");
+    const auto a = [&] { pair.a.progress(); };
+    const auto b = [&] { pair.b.progress(); };
+    FailingProgress none(false, 0), failing(at_target, nth);
+    RmaTestOperation before(1);
+    ok(before.start(What::get, pair.a, &key, 0), "get");
+    REQUIRE(none.until(a, b, [&] { return before.done(); }));
+
+    RmaTestOperation op(4000), held(4000);
+    ok(op.start(what, pair.a, &key, 0), "an operation");
+    ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+    ok(held.start(what, pair.a, &key, 0), "an operation that waits");
+    for (int i = 0; i < 2; ++i) pair.progress();
+    for (RmaSide *side : {&pair.a, &pair.b})
+        ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_TIMED_OUT), "lose");
+    CHECK(failing.until(a, b, [&] { return op.done() && held.done(); }));
+    CHECK((op.done() && op.status() == UCS_ERR_TIMED_OUT));
+    CHECK((held.done() && held.status() == UCS_ERR_TIMED_OUT));
+    for (RmaSide *side : {&pair.a, &pair.b}) side->close_endpoint(); // UCX lets the window go
+    CHECK(none.until(a, b, [&] { return ucd_ucx_window_destroy(&window) == UCD_SUCCESS; }));
+    return !failing.has_failed();
+}
+
+} // namespace
+
+TEST_CASE("operations end with their endpoint, whichever allocation fails") {
+    const DeviceSession session;
+    std::size_t failed = 0;
+    for (const What what : {What::put, What::get}) {
+        for (const bool at_target : {false, true}) {
+            for (std::size_t nth = 1;; ++nth) {
+                INFO("operation " << static_cast<int>(what) << ", allocation " << nth << " of the "
+                                  << (at_target ? "target" : "origin"));
+                REQUIRE(nth < 1000);
+                if (run_and_lose(what, at_target, nth)) break;
+                ++failed;
+            }
+        }
+    }
+    CHECK(failed > 10);
+}
+
 // Messages that UCX does not let be held -------------------------------------
 
 namespace {

@@ -177,8 +177,10 @@ void RecvMessage::conclude(ucd_ucx_pipeline &pipeline) {
     const bool unclaimable = endpoint_failed_ && state_.stage() == Stage::announced;
     if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
         pipeline.messages.forget(*this);
-    else if (is_over() && ep_ == nullptr && !std::exchange(kept_for_late_, true))
+    else if (is_over() && ep_ == nullptr && !kept_for_late_) {
         pipeline.messages.keep_for_late(*this);
+        kept_for_late_ = true;
+    }
 }
 
 } // namespace ucd_ucx
