@@ -10,6 +10,7 @@
 #include "ucx/strided.hpp"
 
 #include <algorithm>
+#include <memory>
 
 using namespace ucdtest;
 
@@ -34,89 +35,154 @@ ucd_type_t make_type(std::size_t ints, bool irregular) {
     return type;
 }
 
-// Whether all allocations succeeded.
-bool run(What what, std::size_t ints, bool irregular, ucs_thread_mode_t mode, bool at_target,
-         std::size_t nth, Tally &tally) {
-    RmaPair pair(small_chunks, mode);
-    std::vector<int> memory(2 * ints + 8, 5);
+// Two sides that are connected, and a window of the second's.
+struct Sides {
+    RmaPair pair;
+    std::vector<int> memory;
     ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;
-    ok(ucd_ucx_window_create(pair.b.rma, memory.data(), 4 * memory.size(), nullptr, &window),
-       "a window");
     ucd_ucx_window_key_t key;
-    ok(ucd_ucx_window_key(window, &key), "its key");
-    const auto a = [&] { pair.a.progress(); };
-    const auto b = [&] { pair.b.progress(); };
-    FailingProgress none(false, 0), failing(at_target, nth);
-    RmaTestOperation before(1);
-    ok(before.start(What::get, pair.a, &key, 0), "get"); // UCX connects
-    REQUIRE(none.until(a, b, [&] { return before.done(); }));
 
-    ucd_type_t type = make_type(ints, irregular);
-    RmaTestOperation op(ints);
-    ok(op.start(what, pair.a, &key, 0, type, 1), "an operation");
-    CHECK(failing.until(a, b, [&] { return op.done(); }));
-    if (op.done()) {
-        CHECK(ended_as_it_may(op.status()));
-        tally.add(op.status());
-        const bool fetches = what == What::get || what == What::get_accumulate;
-        if (op.status() == UCS_OK && fetches) CHECK(op.out == std::vector<int>(ints, 5));
-        const int now = what == What::get ? 5 : what == What::put ? 1 : 6;
-        if (op.status() == UCS_OK) CHECK(std::count(memory.begin(), memory.end(), now) >= 1);
+    Sides(std::size_t ints, ucs_thread_mode_t mode) : pair(small_chunks, mode), memory(ints) {
+        ok(ucd_ucx_window_create(pair.b.rma, memory.data(), 4 * ints, nullptr, &window),
+           "a window");
+        ok(ucd_ucx_window_key(window, &key), "its key");
+        RmaTestOperation first(1);
+        ok(first.start(What::get, pair.a, &key, 0), "get"); // UCX connects
+        REQUIRE(until(first));
     }
-    for (int i = 0; i < 20; ++i) pair.progress();
+    bool until(RmaTestOperation &op) {
+        FailingProgress none(false, 0);
+        return until(op, none);
+    }
+    bool until(RmaTestOperation &op, FailingProgress &progress) {
+        return progress.until([this] { pair.a.progress(); }, [this] { pair.b.progress(); },
+                              [&] { return op.done(); });
+    }
+    // Nothing is at work on it any more.
+    bool destroys_window() {
+        FailingProgress none(false, 0);
+        return none.until([this] { pair.a.progress(); }, [this] { pair.b.progress(); },
+                          [&] { return ucd_ucx_window_destroy(&window) == UCD_SUCCESS; });
+    }
+};
 
-    RmaTestOperation next(8);
-    ok(next.start(What::accumulate, pair.a, &key, static_cast<std::intptr_t>(8 * ints)),
+// Whether all allocations succeeded.
+bool run(Sides &sides, What what, std::size_t ints, ucd_type_t type, bool at_target,
+         std::size_t nth, Tally &tally) {
+    std::vector<int> &memory = sides.memory;
+    std::fill(memory.begin(), memory.end(), 5);
+    FailingProgress failing(at_target, nth);
+    RmaTestOperation op(ints), next(8);
+    ok(op.start(what, sides.pair.a, &sides.key, 0, type, 1), "an operation");
+    REQUIRE(sides.until(op, failing));
+    CHECK(ended_as_it_may(op.status()));
+    tally.add(op.status());
+    const bool fetches = what == What::get || what == What::get_accumulate;
+    if (op.status() == UCS_OK && fetches) CHECK(op.out == std::vector<int>(ints, 5));
+    const int now = what == What::get ? 5 : what == What::put ? 1 : 6;
+    const auto done = static_cast<std::size_t>(std::count(memory.begin(), memory.end(), now));
+    if (op.status() == UCS_OK) CHECK(done >= ints);
+
+    ok(next.start(What::accumulate, sides.pair.a, &sides.key, static_cast<std::intptr_t>(8 * ints)),
        "the next");
-    CHECK(none.until(a, b, [&] { return next.done(); }));
-    CHECK((next.done() && next.status() == UCS_OK));
+    REQUIRE(sides.until(next));
+    CHECK(next.status() == UCS_OK);
     CHECK(std::count(memory.end() - 8, memory.end(), 6) == 8);
-    CHECK(none.until(a, b, [&] { return ucd_ucx_window_destroy(&window) == UCD_SUCCESS; }));
-    ok(ucd_free(&type), "free");
     return !failing.has_failed();
 }
 
-void sweep(std::initializer_list<What> all, std::size_t ints, bool irregular,
-           ucs_thread_mode_t mode) {
+// `anew`: the sides know nothing of each other each time. That takes the kernel a while.
+void sweep(std::initializer_list<What> all, std::size_t ints, bool anew,
+           ucs_thread_mode_t mode = UCS_THREAD_MODE_SINGLE, bool irregular = false) {
+    ucd_type_t type = make_type(ints, irregular);
     for (const bool at_target : {false, true}) {
         Tally tally;
+        auto sides = std::make_unique<Sides>(2 * ints + 8, mode);
         for (const What what : all) {
-            for (std::size_t nth = 1;; ++nth) {
+            bool succeeded = false;
+            for (std::size_t nth = 1; !succeeded; ++nth) {
                 INFO("operation " << static_cast<int>(what) << ", allocation " << nth << " of the "
                                   << (at_target ? "target" : "origin"));
                 REQUIRE(nth < 1000);
-                if (run(what, ints, irregular, mode, at_target, nth, tally)) break;
+                succeeded = run(*sides, what, ints, type, at_target, nth, tally);
+                if (!anew) continue;
+                CHECK(sides->destroys_window());
+                sides = std::make_unique<Sides>(2 * ints + 8, mode);
             }
         }
+        CHECK(sides->destroys_window());
         WARN("at the " << (at_target ? "target" : "origin") << ": " << tally.ok << " were done, "
                        << tally.no_memory << " found no memory");
-        if (at_target) CHECK(tally.no_memory > 10);
     }
+    ok(ucd_free(&type), "free");
 }
 
 } // namespace
 
 TEST_CASE("one-sided operations of one message end, whichever allocation fails") {
     const DeviceSession session;
-    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 8, false,
-          UCS_THREAD_MODE_SINGLE);
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 8, false);
+    sweep({What::put}, 8, true);
 }
 
 TEST_CASE("one-sided operations in chunks end, whichever allocation fails") {
     const DeviceSession session;
-    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 1500, false,
-          UCS_THREAD_MODE_SINGLE);
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 1500, false);
+    sweep({What::get_accumulate}, 1500, true);
 }
 
 TEST_CASE("one-sided operations end, whichever allocation fails, with locks") {
     const DeviceSession session;
-    sweep({What::put}, 8, false, UCS_THREAD_MODE_MULTI);
-    sweep({What::get_accumulate}, 1500, false, UCS_THREAD_MODE_MULTI);
+    constexpr ucs_thread_mode_t locks = UCS_THREAD_MODE_MULTI;
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 8, false, locks);
+    sweep({What::put, What::get, What::accumulate, What::get_accumulate}, 1500, false, locks);
 }
 
 TEST_CASE("one-sided operations whose type is asked for end, whichever allocation fails") {
     const DeviceSession session;
-    sweep({What::put}, 5000, true, UCS_THREAD_MODE_SINGLE);
+    sweep({What::put}, 5000, true, UCS_THREAD_MODE_SINGLE, true);
+}
+
+namespace {
+
+// The same, while its endpoint is lost at both sides.
+bool run_and_lose(What what, bool at_target, std::size_t nth) {
+    Sides sides(4000, UCS_THREAD_MODE_SINGLE);
+    RmaPair &pair = sides.pair;
+    FailingProgress failing(at_target, nth);
+    RmaTestOperation op(4000), held(4000);
+    ok(op.start(what, pair.a, &sides.key, 0), "an operation");
+    ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+    ok(held.start(what, pair.a, &sides.key, 0), "an operation that waits");
+    for (int i = 0; i < 2; ++i) pair.progress();
+    for (RmaSide *side : {&pair.a, &pair.b})
+        ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_TIMED_OUT), "lose");
+    REQUIRE(sides.until(op, failing));
+    REQUIRE(sides.until(held, failing));
+    CHECK(op.status() == UCS_ERR_TIMED_OUT);
+    CHECK(held.status() == UCS_ERR_TIMED_OUT);
+    for (RmaSide *side : {&pair.a, &pair.b}) side->close_endpoint(); // UCX lets the window go
+    CHECK(sides.destroys_window());
+    return !failing.has_failed();
+}
+
+} // namespace
+
+TEST_CASE("operations end with their endpoint, whichever allocation fails") {
+    const DeviceSession session;
+    std::size_t failed = 0;
+    for (const What what : {What::put, What::get}) {
+        for (const bool at_target : {false, true}) {
+            for (std::size_t nth = 1;; ++nth) {
+                INFO("operation " << static_cast<int>(what) << ", allocation " << nth << " of the "
+                                  << (at_target ? "target" : "origin"));
+                REQUIRE(nth < 1000);
+                if (run_and_lose(what, at_target, nth)) break;
+                ++failed;
+            }
+        }
+    }
+    CHECK(failed > 10);
 }
 
 // Messages that UCX does not let be held -------------------------------------

@@ -11,8 +11,12 @@ namespace {
 constexpr int many_rounds = 3000;
 
 // What the library's objects may keep, in bytes, when all endpoints are gone: tables that have
-// grown, a few blocks, and 64 messages' memory for later ones.
-constexpr std::size_t may_be_kept = 12 << 10, may_be_kept_one_sided = 48 << 10;
+// grown, a few blocks, and 64 messages' memory for later ones. And what is reserved for when there
+// is no memory: a message with a long header; of one-sided operations also the beginning of a
+// message, and places for answers.
+constexpr std::size_t spare_header = 9 << 10, reserved = 8 << 10;
+constexpr std::size_t may_be_kept = (12 << 10) + spare_header,
+                      may_be_kept_one_sided = (48 << 10) + spare_header + reserved;
 
 // What a hostile message may cost: so much and so many times its bytes, and what UCX takes for
 // endpoints and a peer's budget may be.

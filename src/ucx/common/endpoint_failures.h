@@ -6,7 +6,6 @@
 #include <mutex>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace ucd_ucx {
@@ -29,13 +28,21 @@ public:
     }
 
     bool any_noted() const { return taken_ != events_.now(); }
-    // The failures since the last call.
-    std::vector<EndpointFailure> take() {
-        if (!any_noted()) return {};
-        const std::lock_guard held(lock_);
-        taken_ = events_.now();
-        for (const EndpointFailure &failure : noted_) recent_[failure.ep] = failure;
-        return std::exchange(noted_, {});
+    // Passes each failure since the last call to `handle`. One for which that throws bad_alloc, and
+    // those after it, are passed again by the next call. Whether there were any.
+    template <class Handle>
+    bool handle_each(Handle &&handle) {
+        if (any_noted()) {
+            const std::lock_guard held(lock_);
+            for (const EndpointFailure &failure : noted_) recent_[failure.ep] = failure;
+            unhandled_.insert(unhandled_.end(), noted_.begin(), noted_.end());
+            noted_.clear();
+            taken_ = events_.now();
+        }
+        const bool any = !unhandled_.empty();
+        for (; !unhandled_.empty(); unhandled_.erase(unhandled_.begin()))
+            handle(unhandled_.front());
+        return any;
     }
     // The status with which ep failed after that time, or UCS_OK.
     ucs_status_t since(ucp_ep_h ep, uint64_t time) const {
@@ -52,6 +59,7 @@ private:
     std::mutex lock_; // only the event queue's lock is taken under it
     std::vector<EndpointFailure> noted_;
     uint64_t taken_ = 0;
+    std::vector<EndpointFailure> unhandled_;
     std::unordered_map<ucp_ep_h, EndpointFailure> recent_;
 };
 

@@ -152,19 +152,29 @@ std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
     return found;
 }
 
-std::vector<uint64_t> MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
+std::vector<uint64_t> MessageTable::streams_of(ucp_ep_h ep, uint64_t before) const {
     const auto found = peers_.find(ep);
     if (found == peers_.end() || found->second.since >= before) return {};
+    return found->second.streams;
+}
+
+void MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
+    const auto found = peers_.find(ep);
+    if (found == peers_.end() || found->second.since >= before) return;
     // What the user still has to end keeps nothing of the peer's.
     for (RecvMessage *message : of_endpoint(ep)) discharge(*message, message->charged);
-    std::vector<uint64_t> streams = std::move(found->second.streams);
     peers_.erase(found);
-    return streams;
 }
 
 std::vector<RecvMessage *> MessageTable::end_stream(uint64_t stream, ucs_status_t status) {
-    if (ended_streams_.try_emplace(stream, status).second) {
+    if (!ended_streams_.contains(stream)) {
         ended_order_.push_back(stream);
+        try {
+            ended_streams_.emplace(stream, status);
+        } catch (...) {
+            ended_order_.pop_back();
+            throw;
+        }
         if (ended_order_.size() > max_ended_streams) {
             ended_streams_.erase(ended_order_.front());
             ended_order_.pop_front();

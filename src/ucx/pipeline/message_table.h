@@ -57,8 +57,10 @@ public:
 
     // The transfers of an endpoint.
     std::vector<RecvMessage *> of_endpoint(ucp_ep_h ep) const;
-    // The endpoint is gone, unless it was made after that time. Its streams, which are to be ended.
-    std::vector<uint64_t> remove_endpoint(ucp_ep_h ep, uint64_t before);
+    // Of an endpoint that is gone, unless it was made after that time: its streams, which are to be
+    // ended; and what is kept of it is removed.
+    std::vector<uint64_t> streams_of(ucp_ep_h ep, uint64_t before) const;
+    void remove_endpoint(ucp_ep_h ep, uint64_t before);
 
 private:
     struct Key {

@@ -80,7 +80,7 @@ Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes,
 
 // Of longer headers there is no spare.
 void ucd_ucx_pipeline::make_spare() {
-    constexpr std::size_t longest = 64 << 10;
+    constexpr std::size_t longest = 8 << 10;
     auto made = std::make_unique<AmData>();
     made->user_header.reserve(std::min(max_user_header + 64, longest));
     spare = made.release();
@@ -108,17 +108,18 @@ void ucd_ucx_pipeline::end_stream(uint64_t stream, ucs_status_t status) {
 }
 
 void ucd_ucx_pipeline::handle_endpoint_failures() {
-    const std::vector<EndpointFailure> failures = endpoint_failures.take();
-    if (!failures.empty()) mappings.close_all(); // they keep memory of processes that may be gone
-    for (const EndpointFailure &f : failures) {
+    // Each step may come again, if there was no memory for one behind it.
+    endpoint_failures.handle_each([this](const EndpointFailure &f) {
+        mappings.close_all(); // they keep memory of processes that may be gone
         streams_.erase(f.ep);
         notifications.remove_unresponsive(f.ep);
         transfers.on_endpoint_failed(*this, f);
-        for (const uint64_t stream : messages.remove_endpoint(f.ep, f.before))
+        for (const uint64_t stream : messages.streams_of(f.ep, f.before))
             end_stream(stream, f.status);
         for (RecvMessage *m : messages.of_endpoint(f.ep))
             if (m->since() < f.before) m->on_endpoint_failed(*this, f.status);
-    }
+        messages.remove_endpoint(f.ep, f.before);
+    });
 }
 
 bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {

@@ -43,12 +43,12 @@ void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_da
     case Kind::user_offer: announce(pipeline, *am_data); break;
     default: break;
     }
-    if (am_data->has_lost_data()) return lose(pipeline, am_data->bytes);
+    if (am_data->has_lost_data()) return fail_without_memory(pipeline, am_data->bytes);
     if (am_data->bytes > 0) add(pipeline, std::move(am_data));
 }
 
 // Its sender is not told, so more of it may come.
-void RecvMessage::lose(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
+void RecvMessage::fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
     settled_ += bytes;
     has_lost_ = true;
     drop_waiting();
@@ -177,8 +177,10 @@ void RecvMessage::conclude(ucd_ucx_pipeline &pipeline) {
     const bool unclaimable = endpoint_failed_ && state_.stage() == Stage::announced;
     if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
         pipeline.messages.forget(*this);
-    else if (is_over() && ep_ == nullptr && !std::exchange(kept_for_late_, true))
+    else if (is_over() && ep_ == nullptr && !kept_for_late_) {
         pipeline.messages.keep_for_late(*this);
+        kept_for_late_ = true;
+    }
 }
 
 } // namespace ucd_ucx

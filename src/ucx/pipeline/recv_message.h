@@ -132,7 +132,7 @@ public:
 private:
     void announce(ucd_ucx_pipeline &pipeline, AmData &am_data);
     // There is no memory for a part of so many bytes: its receive fails, and the rest is dropped.
-    void lose(ucd_ucx_pipeline &pipeline, uint64_t bytes);
+    void fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes);
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data);
     void take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> ring_offer);
     void drop_waiting();

@@ -72,7 +72,7 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
                              ucd_ucx_data_t data, uint64_t bytes, ucp_ep_h reply_ep) {
     auto *self = static_cast<ucd_ucx_rma *>(argument);
     const std::lock_guard held(self->lock);
-    self->handle_endpoint_failures();
+    self->try_to_handle_endpoint_failures();
     Delivery delivery = {{static_cast<const char *>(header), header_length},
                          reply_ep,
                          self->events.now(),
@@ -189,10 +189,18 @@ Status ucd_ucx_rma::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {
 }
 
 void ucd_ucx_rma::handle_endpoint_failures() {
-    for (const EndpointFailure &f : endpoint_failures_.take()) {
+    // Either may come again, if there was no memory.
+    endpoint_failures_.handle_each([this](const EndpointFailure &f) {
         origin.on_endpoint_failed(f.ep, f.status, f.before);
         target.on_endpoint_failed(f.ep, f.before);
-    }
+    });
+}
+
+void ucd_ucx_rma::try_to_handle_endpoint_failures() noexcept {
+    (void)without_exceptions([this] {
+        handle_endpoint_failures();
+        return success;
+    });
 }
 
 bool ucd_ucx_rma::handle_events() {

@@ -23,6 +23,8 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
     // Without the lock: may be called where UCX calls back.
     ucd_ucx::Status on_endpoint_failed(ucp_ep_h ep, ucs_status_t status);
     void handle_endpoint_failures();
+    // In callbacks: what there is no memory for is handled by the next progress.
+    void try_to_handle_endpoint_failures() noexcept;
 
     // Data in chunks, as a pipeline's active message.
     ucd_ucx::Status send(ucp_ep_h ep, const std::string &header, const ucd_ucx::Data &data,

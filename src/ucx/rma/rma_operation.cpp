@@ -194,7 +194,8 @@ const char *RmaOperation::contiguous_of(const Data &data) const {
 void RmaOperation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
     auto *operation = static_cast<RmaOperation *>(argument);
     const std::lock_guard held(operation->origin_.rma.lock);
-    operation->origin_.rma.handle_endpoint_failures(); // what waits for this must not be sent there
+    operation->origin_.rma
+        .try_to_handle_endpoint_failures(); // what waits for this must not be sent there
     operation->transferred(*result);
 }
 
@@ -204,7 +205,7 @@ void RmaOperation::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t
     const std::lock_guard held(operation->origin_.rma.lock);
     operation->receiving_ = UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(request);
-    operation->origin_.rma.handle_endpoint_failures();
+    operation->origin_.rma.try_to_handle_endpoint_failures();
     operation->transferred(*result);
 }
 

@@ -264,16 +264,12 @@ void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t befor
     if (found == lanes_.end()) return;
     Lane &lane = found->second;
     lane.forget();
-    std::deque<std::unique_ptr<RmaOperation>> held;
-    held.swap(lane.held);
-    for (auto &operation : held) {
-        if (operation == nullptr || operation->since() >= before) {
-            lane.held.push_back(std::move(operation));
-            continue;
-        }
+    std::erase_if(lane.held, [&](std::unique_ptr<RmaOperation> &operation) {
+        if (operation == nullptr || operation->since() >= before) return false;
         --held_;
         complete(*operation.release(), {status, UCD_SUCCESS, 0, 0});
-    }
+        return true;
+    });
     for (RmaOperation *operation : operations_of(ep))
         if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
     // The last of them may have taken the lane with it.

@@ -60,7 +60,7 @@ void Task::receive_type(Delivery delivery) {
 void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
     auto *task = static_cast<Task *>(argument);
     const std::lock_guard held(task->target_.rma.lock);
-    task->target_.rma.handle_endpoint_failures();
+    task->target_.rma.try_to_handle_endpoint_failures();
     ucd_ucx_request_free(request);
     task->at_work_ = false;
     if (result->status != UCS_OK) return task->refuse(Verdict::failed, result->ucd);
@@ -146,7 +146,7 @@ void Task::receive() {
 void Task::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
     auto *task = static_cast<Task *>(argument);
     const std::lock_guard held(task->target_.rma.lock);
-    task->target_.rma.handle_endpoint_failures();
+    task->target_.rma.try_to_handle_endpoint_failures();
     ucd_ucx_request_free(request);
     task->received(*result);
 }
