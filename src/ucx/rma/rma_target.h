@@ -78,14 +78,8 @@ private:
         ucp_ep_h ep;
         Encoded message;
     };
-<<<<<<< HEAD
-    // Answers are small. That many requests may come between two calls of progress, and for none of
-    // them memory.
-    static constexpr std::size_t reserved_answers = 256;
-=======
     // So many requests may come between two calls of progress, and for none of them memory.
     static constexpr std::size_t reserved_answers = 64;
->>>>>>> mend-memory
     // What a request is about, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
