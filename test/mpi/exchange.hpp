@@ -10,6 +10,8 @@ namespace ucdtest {
 void random_messages(Rng &rng);
 // Cases of their own, one after the other.
 void named_cases();
+// Of these, those of requests that change, or that are looked at.
+void request_cases();
 // Types without gaps.
 void device_cases();
 // MPI_Isendrecv and MPI_Isendrecv_replace, if MPI has them. By itself, MPICH 4.0 frees the types.
