@@ -1,7 +1,6 @@
 #include "mpi/exchange.hpp"
 #include "mpi/strided.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <thread>
 #include <vector>
