@@ -70,15 +70,15 @@ int dimension(int order, int ndims, int k) {
     return order == UCD_ORDER__C ? ndims - 1 - k : k;
 }
 
-// Whether the array has no elements. Its extent is 0, whichever dimension says so.
+// Whether the array has no elements. Then its extent is 0, and so are all loops around it,
+// whichever dimension says so: what the others say could overflow.
 bool is_empty(int ndims, const int64_t *sizes) {
     return std::any_of(sizes, sizes + ndims, [](int64_t n) { return n == 0; });
 }
 
 // `size` times as many bytes, unless that overflows.
-Status grow(int128 &bytes, int64_t size, bool empty) {
+Status grow(int128 &bytes, int64_t size) {
     bytes *= size;
-    if (empty && (bytes > INT64_MAX || bytes < -INT64_MAX)) bytes = 0;
     if (bytes > INT64_MAX || bytes < -INT64_MAX)
         return fail(UCD_ERR__OVERFLOW, "the extent of the array exceeds %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
@@ -103,12 +103,12 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
     }
     const bool empty = is_empty(ndims, sizes);
     TypeOwner nest;
-    int128 bytes = child.extent(), shift = 0;
+    int128 bytes = empty ? 0 : child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         shift += bytes * starts[d];
-        UCD_TRY(around(nest, child, subsizes[d], static_cast<int64_t>(bytes)));
-        UCD_TRY(grow(bytes, sizes[d], empty));
+        UCD_TRY(around(nest, child, empty ? 0 : subsizes[d], static_cast<int64_t>(bytes)));
+        UCD_TRY(grow(bytes, sizes[d]));
     }
     std::vector<int64_t> arguments{ndims};
     for (const int64_t *a : {sizes, subsizes, starts})
@@ -236,13 +236,13 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
     }
     const bool empty = is_empty(ndims, gsizes);
     TypeOwner nest;
-    int128 bytes = child.extent(), shift = 0;
+    int128 bytes = empty ? 0 : child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         const ProcessShare &s = shares[static_cast<std::size_t>(d)];
         shift += bytes * s.first;
-        UCD_TRY(distribute(nest, child, s, static_cast<int64_t>(bytes)));
-        UCD_TRY(grow(bytes, gsizes[d], empty));
+        UCD_TRY(distribute(nest, child, empty ? nothing : s, static_cast<int64_t>(bytes)));
+        UCD_TRY(grow(bytes, gsizes[d]));
     }
     std::vector<int64_t> arguments{size, rank, ndims};
     arguments.insert(arguments.end(), gsizes, gsizes + ndims);
