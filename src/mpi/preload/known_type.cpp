@@ -352,7 +352,8 @@ bool KnownType::find_layout() {
     if (several_are_contiguous_ || mean_segment_ >= max_packed_segment) return false;
     const Loops loops = loops_of(converted_);
     const auto in_conflict = [&](std::uintptr_t stride) {
-        return loops.regular && !loops.transposed && loops.inner_stride % stride == 0;
+        return loops.regular && !loops.transposed && one.segments >= min_blocks_in_conflict &&
+               loops.inner_stride % stride == 0;
     };
     const std::uint64_t steps = std::max<std::uint64_t>(converted_.steps, 1);
     gains_in_messages_ = mean_segment_ <= max_sent_segment && !in_conflict(max_sent_stride) &&
@@ -370,7 +371,7 @@ void KnownType::find_signature(bool gain) {
             signature_ = {leaves.front().datatype, static_cast<MPI_Count>(size_) / bytes, false};
         return;
     }
-    if (!gain || mean_segment_ > max_sent_segment) return;
+    if (!gain || mean_segment_ > std::max(max_sent_segment, max_collective_segment)) return;
     Repetition repetition;
     if (!find_repetition(converted_.type, repetition)) return;
     const MPI_Datatype packed = build_packed(repetition.runs, leaves);

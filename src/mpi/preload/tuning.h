@@ -28,7 +28,9 @@ inline constexpr std::uintptr_t max_packed_segment = 4 << 10;
 // loops.
 // Blocks whose addresses differ by a multiple of a large power of two fall into few places of the
 // caches. Then the processor waits for memory in both ways, and the copy more is all that differs;
-// Open MPI packs such blocks faster if each is on a page of its own.
+// Open MPI packs such blocks faster if each is on a page of its own. Fewer blocks than these stay in
+// the caches.
+inline constexpr std::uint64_t min_blocks_in_conflict = 2048;
 #ifdef OPEN_MPI
 inline constexpr std::uintptr_t max_bytes_for_step = UINTPTR_MAX;
 inline constexpr std::uintptr_t max_sent_stride = 1 << 10;
@@ -39,12 +41,12 @@ inline constexpr std::uintptr_t max_collective_segment = 16;
 inline constexpr std::uintptr_t max_collective_bytes = 256 << 10;
 inline constexpr std::uintptr_t min_collective_bytes = 16 << 10;
 #else
-inline constexpr std::uintptr_t max_bytes_for_step = 64;
+inline constexpr std::uintptr_t max_bytes_for_step = 256;
 inline constexpr std::uintptr_t max_sent_stride = UINTPTR_MAX;
 inline constexpr std::uintptr_t max_packed_stride = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_sent_segment = 128;
+inline constexpr std::uintptr_t max_sent_segment = 64;
 inline constexpr std::uintptr_t max_sent_bytes = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_collective_segment = max_sent_segment;
+inline constexpr std::uintptr_t max_collective_segment = 128;
 inline constexpr std::uintptr_t max_collective_bytes = max_sent_bytes;
 inline constexpr std::uintptr_t min_collective_bytes = 512;
 #endif
