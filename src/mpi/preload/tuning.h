@@ -41,7 +41,7 @@ inline constexpr std::uintptr_t max_collective_segment = 16;
 inline constexpr std::uintptr_t max_collective_bytes = 256 << 10;
 inline constexpr std::uintptr_t min_collective_bytes = 16 << 10;
 #else
-inline constexpr std::uintptr_t max_bytes_for_step = 256;
+inline constexpr std::uintptr_t max_bytes_for_step = 200;
 inline constexpr std::uintptr_t max_sent_stride = UINTPTR_MAX;
 inline constexpr std::uintptr_t max_packed_stride = UINTPTR_MAX;
 inline constexpr std::uintptr_t max_sent_segment = 64;
