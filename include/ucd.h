@@ -74,7 +74,7 @@
 #endif
 
 #define UCD_VERSION_MAJOR 0
-#define UCD_VERSION_MINOR 2
+#define UCD_VERSION_MINOR 3
 #define UCD_VERSION_PATCH 0
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace ucd {
-inline namespace v0_2 {
+inline namespace v0_3 {
 
 namespace detail {
 template <class T>
@@ -176,7 +176,7 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
     return Type::resized<P>(*members, 0, sizeof(Struct));
 }
 
-} // namespace v0_2
+} // namespace v0_3
 } // namespace ucd
 
 #endif /* C++20 */
