@@ -13,17 +13,17 @@ public:
     bool reaches(int, const ucd::MemoryLocation &) const override { return false; }
     bool supports(ucd::Op, ucd::Element) const override { return false; }
     ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,
-                     std::unique_ptr<ucd::Plan> &) const override {
+                     std::unique_ptr<ucd::KernelPlan> &) const override {
         return nothing();
     }
-    ucd::Status launch(int, const ucd::JobList &, std::unique_ptr<ucd::Event> &) override {
+    ucd::Status launch(int, const ucd::MoveList &, std::unique_ptr<ucd::Event> &) override {
         return nothing();
     }
-    ucd::Status launch_in(const ucd::NativeStream &, const ucd::JobList &,
+    ucd::Status launch_in(const ucd::NativeStream &, const ucd::MoveList &,
                           std::shared_ptr<const void>) override {
         return nothing();
     }
-    ucd::Status prepare(const ucd::NativeStream &, const ucd::Job &) override { return nothing(); }
+    ucd::Status prepare(const ucd::NativeStream &, const ucd::Move &) override { return nothing(); }
     ucd::Status copy(int, void *, const void *, std::size_t,
                      std::unique_ptr<ucd::Event> &) override {
         return nothing();

@@ -53,7 +53,7 @@ TEST_CASE("the members on one device are one launch") {
     add(moves, 20, device0, pinned);
     check_batch(moves);
     CHECK(mock::counts.launches == 1);
-    CHECK(mock::counts.jobs == 20);
+    CHECK(mock::counts.moves == 20);
     add(moves, 20, device1, device1);
     check_batch(moves);
     CHECK(mock::counts.launches == 1 + 2);
@@ -70,7 +70,7 @@ TEST_CASE("small staged members share chunks and launches") {
     add(moves, 20, device0, pageable);
     check_batch(moves);
     CHECK(mock::counts.launches == 1);
-    CHECK(mock::counts.jobs == 20);
+    CHECK(mock::counts.moves == 20);
     CHECK(mock::counts.copies == 0);
     CHECK(mock::counts.allocations == 1);
     moves.clear();

@@ -129,7 +129,7 @@ TEST_CASE("a batch in a stream is one launch") {
         CHECK(packs[i].actual_pack_bytes == packs[i].max_pack_bytes);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
-    CHECK(mock::counts.jobs == 9);
+    CHECK(mock::counts.moves == 9);
     for (const auto &m : moves) m->check();
     for (const auto &m : moves) set_up_unpack(m->move());
     REQUIRE(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,

@@ -115,27 +115,27 @@ public:
     }
     void run() {
         std::unique_lock lock(mutex_);
-        std::vector<Job> jobs;
-        while (!stopped_ || !waiting_.empty() || !jobs.empty()) {
-            if (jobs.empty()) changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
-            jobs.insert(jobs.end(), waiting_.begin(), waiting_.end());
+        std::vector<Move> moves;
+        while (!stopped_ || !waiting_.empty() || !moves.empty()) {
+            if (moves.empty()) changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
+            moves.insert(moves.end(), waiting_.begin(), waiting_.end());
             waiting_.clear();
             lock.unlock();
             std::vector<bool> ended;
-            for (const Job &job : jobs) ended.push_back(progress(*job.requests));
+            for (const Move &move : moves) ended.push_back(progress(*move.requests));
             std::this_thread::yield();
             lock.lock();
-            for (std::size_t i = jobs.size(); i-- > 0;) {
+            for (std::size_t i = moves.size(); i-- > 0;) {
                 if (!ended[i]) continue;
-                *jobs[i].done = true;
-                jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(i));
+                *moves[i].done = true;
+                moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(i));
                 changed_.notify_all();
             }
         }
     }
 
 private:
-    struct Job {
+    struct Move {
         Requests *requests;
         bool *done;
     };
@@ -157,7 +157,7 @@ private:
     }
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Job> waiting_;
+    std::deque<Move> waiting_;
     unsigned turn_ = 0;
     bool stopped_ = false;
 };

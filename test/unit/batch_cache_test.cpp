@@ -3,7 +3,7 @@
 
 #include "support/moves/recipe_build.hpp"
 #include "transfer/batch_cache.h"
-#include "transfer/batch_jobs.h"
+#include "transfer/batch_moves.h"
 
 #include <ucd.h>
 
@@ -59,10 +59,10 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
     const auto parts = [&](std::size_t members, uint32_t threads) {
         dispatch.settings.limits.threads = threads;
         const std::vector<ucd_pack_desc_t> descs(members);
-        ucd::BatchJobs<ucd_pack_desc_t> jobs(dispatch, descs);
-        const unsigned divided = jobs.divide();
+        ucd::BatchMoves<ucd_pack_desc_t> moves(dispatch, descs);
+        const unsigned divided = moves.divide();
         std::size_t in_parts = 0;
-        for (unsigned i = 0; divided > 1 && i < divided; ++i) in_parts += jobs.part(i).members();
+        for (unsigned i = 0; divided > 1 && i < divided; ++i) in_parts += moves.part(i).members();
         CHECK(in_parts == (divided > 1 ? members : 0));
         return divided;
     };
@@ -91,26 +91,26 @@ TEST_CASE("a batch that was added is found, even one of a single member") {
     }
 }
 
-TEST_CASE("members that differ in their addresses only are one portion of jobs") {
+TEST_CASE("members that differ in their addresses only are one portion of moves") {
     const ucdtest::BuiltType type(
         ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
     const ucd::Dispatch dispatch = on_host();
     Descs descs = members_of(type.get(), 20);
     descs[12].inoffset = 4;
     descs[15].incount = 0; // nothing to move
-    ucd::BatchJobs<ucd_pack_desc_t> jobs(dispatch, descs);
+    ucd::BatchMoves<ucd_pack_desc_t> moves(dispatch, descs);
     std::vector<std::size_t> portions, firsts;
-    std::array<ucd::JobAddresses, 8> at;
-    ucd::Job job;
+    std::array<ucd::MoveAddresses, 8> at;
+    ucd::Move move;
     for (std::size_t first = 0, made = 1; made > 0;) {
-        REQUIRE(jobs.make(first, job, at, made).ok());
+        REQUIRE(moves.make(first, move, at, made).ok());
         portions.push_back(made);
         firsts.push_back(first);
         for (std::size_t i = 0; i < made; ++i) {
             CHECK(at[i].typed == descs[first - made + i].inbuf);
             CHECK(at[i].packed == descs[first - made + i].outbuf);
         }
-        if (made > 0) CHECK(job.offset == (first == 13 ? 4 : 0));
+        if (made > 0) CHECK(move.offset == (first == 13 ? 4 : 0));
     }
     CHECK(portions == std::vector<std::size_t>{8, 4, 1, 2, 4, 0});
     CHECK(firsts == std::vector<std::size_t>{8, 12, 13, 15, 20, 20});

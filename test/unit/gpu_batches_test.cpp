@@ -1,4 +1,4 @@
-// Lists of jobs as GPU backends get them: what becomes one launch, whose failures are told, and
+// Lists of moves as GPU backends get them: what becomes one launch, whose failures are told, and
 // what tables take of memory.
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
@@ -19,39 +19,39 @@ using namespace ucdtest;
 
 namespace {
 
-std::vector<Job> jobs_of(const std::list<Member> &members) {
-    std::vector<Job> jobs;
-    for (const Member &member : members) jobs.push_back(member.job);
-    return jobs;
+std::vector<Move> moves_of(const std::list<Member> &members) {
+    std::vector<Move> moves;
+    for (const Member &member : members) moves.push_back(member.move);
+    return moves;
 }
 
-// Makes jobs that differ in their addresses only, and counts how often it makes each. Fails where
+// Makes moves that differ in their addresses only, and counts how often it makes each. Fails where
 // `good` of them are made.
-class CountingMaker final : public JobMaker {
+class CountingMaker final : public MoveMaker {
 public:
-    explicit CountingMaker(std::vector<Job> jobs, std::size_t good = SIZE_MAX)
-        : jobs_(std::move(jobs)), good_(good), made(jobs_.size()) {}
+    explicit CountingMaker(std::vector<Move> moves, std::size_t good = SIZE_MAX)
+        : moves_(std::move(moves)), good_(good), made(moves_.size()) {}
 
-    std::size_t members() const override { return jobs_.size(); }
-    Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
+    std::size_t members() const override { return moves_.size(); }
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
                 std::size_t &count) override {
         count = 0;
-        for (; first < jobs_.size() && count < at.size(); ++first) {
+        for (; first < moves_.size() && count < at.size(); ++first) {
             if (first == good_) return fail(UCD_ERR__INVALID_ARG, "member %zu is wrong", first);
-            const Job &next = jobs_[first];
-            if (count > 0 && next.length != job.length) break;
-            job = next;
+            const Move &next = moves_[first];
+            if (count > 0 && next.length != move.length) break;
+            move = next;
             at[count++] = {next.typed, next.packed};
             ++made[first];
         }
         return success;
     }
     unsigned divide() override { return 1; }
-    JobMaker &part(unsigned) override { return *this; }
+    MoveMaker &part(unsigned) override { return *this; }
     void unite() override {}
 
 private:
-    std::vector<Job> jobs_;
+    std::vector<Move> moves_;
     const std::size_t good_;
 
 public:
@@ -64,7 +64,7 @@ char *nowhere(std::size_t number) {
 
 } // namespace
 
-TEST_CASE("a list of all kinds of jobs is a launch for each kind, and each failure is told") {
+TEST_CASE("a list of all kinds of moves is a launch for each kind, and each failure is told") {
     Rng rng(1);
     for (int nth = 1; nth <= 9; ++nth) {
         FreshBackend backend;
@@ -74,21 +74,21 @@ TEST_CASE("a list of all kinds of jobs is a launch for each kind, and each failu
         for (int i = 0; i < 3; ++i) members.emplace_back(*plan, 4, steps(40, 12));
         for (int i = 0; i < 2; ++i)
             members.emplace_back(*plan, 4, steps(40, 12), Direction::unpack);
-        members.emplace_back(*plan, 4, steps(40, 12)).job.limits.engine = Engine::dma;
+        members.emplace_back(*plan, 4, steps(40, 12)).move.limits.engine = Engine::dma;
         for (int i = 0; i < 2; ++i)
-            members.emplace_back(*block_plan, 100, steps(1, 100)).job.limits.engine = Engine::dma;
+            members.emplace_back(*block_plan, 100, steps(1, 100)).move.limits.engine = Engine::dma;
         for (int i = 0; i < 3; ++i) {
-            Job &job = members.emplace_back(*plan, 4, steps(40, 12)).job;
-            job.op = Op::sum;
-            job.elements = &unsigned_ints;
+            Move &move = members.emplace_back(*plan, 4, steps(40, 12)).move;
+            move.op = Op::sum;
+            move.elements = &unsigned_ints;
         }
         for (Member &member : members) member.set_up(rng);
         (void)kernels_launched();
-        std::vector<Job> jobs = jobs_of(members);
-        rng.shuffle(jobs);
+        std::vector<Move> moves = moves_of(members);
+        rng.shuffle(moves);
         mock::knobs.failing_launch = nth;
         plain_copy_calls = 0;
-        const Status status = backend.run(jobs);
+        const Status status = backend.run(moves);
         INFO("launch or copy " << nth);
         if (mock::knobs.failing_launch == 0) {
             CHECK(status.code() == UCD_ERR__DEVICE);
@@ -111,18 +111,18 @@ TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
     // Vectors of 2^31 - 32 bytes, of which eight are all that a launch takes; these are not run.
     const Layout layout = strided(8, 4, 16);
     const auto plan = backend.plan(layout, 64, true);
-    std::vector<Job> jobs(16);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        jobs[i].plan = plan.get();
-        jobs[i].typed = nowhere(i);
-        jobs[i].packed = nowhere(i + 100);
-        jobs[i].count = uint64_t{1} << 26;
-        jobs[i].length = max_positions - 32;
+    std::vector<Move> moves(16);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        moves[i].plan = plan.get();
+        moves[i].typed = nowhere(i);
+        moves[i].packed = nowhere(i + 100);
+        moves[i].count = uint64_t{1} << 26;
+        moves[i].length = max_positions - 32;
     }
     Capture capture;
-    REQUIRE(backend->prepare(capture.native(), jobs[0]).ok());
+    REQUIRE(backend->prepare(capture.native(), moves[0]).ok());
     (void)parameters_launched();
-    REQUIRE(backend->launch_in(capture.native(), jobs, nullptr).ok());
+    REQUIRE(backend->launch_in(capture.native(), moves, nullptr).ok());
     CHECK(capture.end() == 2);
     for (const std::vector<char> &bytes : parameters_launched()) {
         REQUIRE(bytes.size() == sizeof(SmallBatchParams));
@@ -132,7 +132,7 @@ TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
     }
 }
 
-TEST_CASE("jobs that a maker makes are made once, if they fit a table") {
+TEST_CASE("moves that a maker makes are made once, if they fit a table") {
     Rng rng(2);
     FreshBackend backend;
     const Layout layout = strided(8, 5, 24);
@@ -142,23 +142,23 @@ TEST_CASE("jobs that a maker makes are made once, if they fit a table") {
         members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
         if (i % 70 == 0) members.back().restrict(1, 4), members.back().set_up(rng);
     }
-    CountingMaker maker(jobs_of(members));
+    CountingMaker maker(moves_of(members));
     (void)kernels_launched();
-    REQUIRE(backend.run(JobList(maker)).ok());
+    REQUIRE(backend.run(MoveList(maker)).ok());
     CHECK(kernels_launched() == std::vector<std::string>{"pack_batch"});
     CHECK(std::count(maker.made.begin(), maker.made.end(), 1) == 300);
     for (const Member &member : members) REQUIRE(member.is_right());
     // Few travel with the launch.
-    std::vector<Job> few = jobs_of(members);
+    std::vector<Move> few = moves_of(members);
     few.resize(20);
     CountingMaker few_made(few);
     mock::counts.copies = 0;
-    REQUIRE(backend.run(JobList(few_made)).ok());
+    REQUIRE(backend.run(MoveList(few_made)).ok());
     CHECK(kernels_launched() == std::vector<std::string>{"pack_small_batch"});
     CHECK(mock::counts.copies == 0);
 }
 
-TEST_CASE("a batch of which a job cannot be made waits for nothing in its stream") {
+TEST_CASE("a batch of which a move cannot be made waits for nothing in its stream") {
     Rng rng(9);
     const Layout layout = strided(8, 5, 24);
     for (int nth = 1;; ++nth) {
@@ -166,10 +166,10 @@ TEST_CASE("a batch of which a job cannot be made waits for nothing in its stream
         const auto plan = backend.plan(layout);
         Member member(*plan, 8, steps(5, 24));
         member.set_up(rng);
-        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
-        CountingMaker maker(std::vector<Job>(300, member.job), 200);
+        REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
+        CountingMaker maker(std::vector<Move>(300, member.move), 200);
         failing_call = nth;
-        CHECK_FALSE(backend.run(JobList(maker)).ok());
+        CHECK_FALSE(backend.run(MoveList(maker)).ok());
         if (failing_call.exchange(0) > 0) break;
         CHECK(refused_call.load() != std::string("gpuStreamSynchronize"));
     }
@@ -187,7 +187,7 @@ TEST_CASE("narrow words of a batch are unpacked from where its range begins in a
             members.back().restrict(first, 3000);
             members.back().set_up(rng);
         }
-        REQUIRE(backend.run(jobs_of(members)).ok());
+        REQUIRE(backend.run(moves_of(members)).ok());
         for (const Member &member : members) CHECK(member.is_right());
     }
 }
@@ -201,13 +201,13 @@ TEST_CASE("a batch of blocks needs no lists") {
     for (std::size_t i = 0; i < 150; ++i)
         members.emplace_back(*plan, 100, steps(1, 100), Direction::unpack, i % 5).set_up(rng);
     (void)uploaded_bytes();
-    REQUIRE(backend.run(jobs_of(members)).ok());
+    REQUIRE(backend.run(moves_of(members)).ok());
     CHECK(uploaded_bytes() == 0);
     for (const Member &member : members) REQUIRE(member.is_right());
 }
 
 // It has no memory, so that its own launch fails at once.
-TEST_CASE("a job with more bytes than positions is a launch beside the others") {
+TEST_CASE("a move with more bytes than positions is a launch beside the others") {
     Rng rng(3);
     for (const bool most : {false, true}) {
         FreshBackend backend;
@@ -215,16 +215,16 @@ TEST_CASE("a job with more bytes than positions is a launch beside the others") 
         const auto plan = backend.plan(layout), large_plan = backend.plan(large, 64, true);
         std::list<Member> members;
         for (int i = 0; i < 200; ++i) members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
-        std::vector<Job> jobs = jobs_of(members);
-        Job &job = *jobs.insert(jobs.begin() + 90, Job());
-        job.plan = large_plan.get();
-        job.typed = nowhere(1);
-        job.packed = nowhere(2);
-        job.count = uint64_t{1} << 27;
-        job.length = max_positions - (most ? 0 : 16);
-        CountingMaker maker(jobs);
+        std::vector<Move> moves = moves_of(members);
+        Move &move = *moves.insert(moves.begin() + 90, Move());
+        move.plan = large_plan.get();
+        move.typed = nowhere(1);
+        move.packed = nowhere(2);
+        move.count = uint64_t{1} << 27;
+        move.length = max_positions - (most ? 0 : 16);
+        CountingMaker maker(moves);
         (void)kernels_launched();
-        CHECK(backend.run(JobList(maker)).code() == UCD_ERR__DEVICE);
+        CHECK(backend.run(MoveList(maker)).code() == UCD_ERR__DEVICE);
         const std::vector<std::string> kernels = kernels_launched();
         REQUIRE(kernels.size() == (most ? 2 : 1));
         CHECK(kernels.back() == "pack_batch");
@@ -240,14 +240,14 @@ TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
     Rng rng(4);
     Member member(*plan, 16, steps(31, 32));
     member.set_up(rng);
-    const std::vector<Job> jobs(1300, member.job); // the same, again and again
-    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    const std::vector<Move> moves(1300, member.move); // the same, again and again
+    REQUIRE(backend.run(MoveList(moves, 1)).ok());
     CHECK(member.is_right());
     CHECK(mock::counts.allocations == 2); // on the device, and in pinned memory
     // Known by its identity.
     mock::counts.copies = 0;
     member.set_up(rng);
-    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    REQUIRE(backend.run(MoveList(moves, 1)).ok());
     CHECK(member.is_right());
     CHECK(mock::counts.copies == 0);
 }
@@ -262,11 +262,11 @@ TEST_CASE(
     for (int i = 0; i < 150; ++i)
         members.emplace_back(*plan, 8, std::vector<std::size_t>{0, 24, 40, 88});
     Member other(*other_plan, 8, {0, 16, 64, 80});
-    const std::vector<Job> jobs = jobs_of(members);
+    const std::vector<Move> moves = moves_of(members);
     const auto tables_uploaded = [&] {
         for (Member &member : members) member.set_up(rng);
         mock::counts.copies = 0;
-        REQUIRE(backend.run(JobList(jobs, 7)).ok());
+        REQUIRE(backend.run(MoveList(moves, 7)).ok());
         for (const Member &member : members) REQUIRE(member.is_right());
         return mock::counts.copies.load();
     };
@@ -275,12 +275,12 @@ TEST_CASE(
     // Another plan's lists take the place of theirs, which come elsewhere the next time.
     other.set_up(rng);
     mock::knobs.out_of_memory = true;
-    REQUIRE(backend.run(std::vector<Job>{other.job}).ok());
+    REQUIRE(backend.run(std::vector<Move>{other.move}).ok());
     CHECK(other.is_right());
     mock::knobs.out_of_memory = false;
     // Where theirs do not come, nothing is launched.
     mock::knobs.failing_launch = 1; // the upload of the lists
-    CHECK(backend.run(JobList(jobs, 7)).code() == UCD_ERR__DEVICE);
+    CHECK(backend.run(MoveList(moves, 7)).code() == UCD_ERR__DEVICE);
     CHECK(mock::knobs.failing_launch == 0);
     CHECK(tables_uploaded() == 1);
     CHECK(tables_uploaded() == 0);
@@ -291,14 +291,14 @@ TEST_CASE("a graph uses a table that is known, once the plan is prepared") {
     const Layout layout = strided(8, 5, 24);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(5, 24));
-    const std::vector<Job> jobs(300, member.job);
-    REQUIRE(backend.run(JobList(jobs, 1)).ok());
+    const std::vector<Move> moves(300, member.move);
+    REQUIRE(backend.run(MoveList(moves, 1)).ok());
     Capture capture;
-    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).code() ==
+    CHECK(backend->launch_in(capture.native(), MoveList(moves, 1), nullptr).code() ==
           UCD_ERR__NOT_SUPPORTED);
-    REQUIRE(backend->prepare(capture.native(), member.job).ok());
+    REQUIRE(backend->prepare(capture.native(), member.move).ok());
     mock::counts.copies = 0;
-    CHECK(backend->launch_in(capture.native(), JobList(jobs, 1), nullptr).ok());
+    CHECK(backend->launch_in(capture.native(), MoveList(moves, 1), nullptr).ok());
     CHECK(mock::counts.copies == 0);
     CHECK(capture.end() == 1);
 }
@@ -311,9 +311,9 @@ TEST_CASE("memory that a failed upload may still read is not written again") {
         const Layout layout = strided(8, 5, 24);
         const auto plan = backend.plan(layout);
         Member member(*plan, 8, steps(5, 24));
-        const std::vector<Job> jobs(300, member.job);
+        const std::vector<Move> moves(300, member.move);
         mock::knobs.failing_handle = nth;
-        const Status first = backend.run(jobs);
+        const Status first = backend.run(moves);
         if (mock::knobs.failing_handle.exchange(0) > 0) {
             CHECK(first.ok());
             break;
@@ -323,7 +323,7 @@ TEST_CASE("memory that a failed upload may still read is not written again") {
         failed_uploads += had_begun;
         const int before = mock::counts.allocations;
         member.set_up(rng);
-        REQUIRE(backend.run(jobs).ok());
+        REQUIRE(backend.run(moves).ok());
         CHECK(member.is_right());
         if (had_begun) CHECK(mock::counts.allocations == before + 2);
     }
@@ -347,10 +347,10 @@ TEST_CASE("a table has as much as it says for each member, and about four starts
                 BatchTableBuilder builder;
                 builder.begin(members, {memory.data(), memory.size()});
                 CHECK(builder.bytes() == BatchTableBuilder::bytes_of_members(members));
-                member.job.length = length;
-                const JobAddresses at{member.job.typed, member.job.packed};
+                member.move.length = length;
+                const MoveAddresses at{member.move.typed, member.move.packed};
                 for (std::size_t i = 0; i < members; ++i)
-                    REQUIRE(builder.add(to, member.job, {&at, 1}).ok());
+                    REQUIRE(builder.add(to, member.move, {&at, 1}).ok());
                 builder.finish(use);
                 const BatchSections &sections = builder.sections();
                 CHECK(sections.vectors == members * length / vector_bytes);

@@ -1,6 +1,6 @@
 // The lists of plans in the memory of a GPU backend's devices: who may use them, what takes their
 // place, and what failures leave behind.
-#include "plan/job_range.h"
+#include "plan/move_range.h"
 
 #include "unit/gpu_members.hpp"
 #include "unit/layouts_by_hand.hpp"
@@ -33,13 +33,13 @@ TEST_CASE("memory for lists whose upload failed is used for the next one") {
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, as_places(some));
     member.set_up(rng);
-    const std::vector<Job> jobs{member.job};
+    const std::vector<Move> moves{member.move};
     mock::knobs.failing_allocation = 1;
-    CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+    CHECK(backend.run(moves).code() == UCD_ERR__OUT_OF_MEM);
     mock::knobs.failing_launch = 1; // the upload
-    CHECK(backend.run(jobs).code() == UCD_ERR__DEVICE);
+    CHECK(backend.run(moves).code() == UCD_ERR__DEVICE);
     CHECK(mock::counts.allocations == 1);
-    REQUIRE(backend.run(jobs).ok());
+    REQUIRE(backend.run(moves).ok());
     CHECK(mock::counts.allocations == 1);
     CHECK(member.is_right());
 }
@@ -52,13 +52,13 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
     Member member(*plan, 8, as_places(some)), other(*other_plan, 8, as_places(others));
     member.set_up(rng);
     other.set_up(rng);
-    const std::vector<Job> jobs{member.job}, other_jobs{other.job};
+    const std::vector<Move> moves{member.move}, other_moves{other.move};
     mock::hold();
     std::unique_ptr<Event> done;
-    const Status started = backend->launch(0, jobs, done);
+    const Status started = backend->launch(0, moves, done);
     mock::knobs.out_of_memory = true;
     std::vector<int> codes;
-    for (int time = 0; time < 3; ++time) codes.push_back(backend.run(other_jobs).code());
+    for (int time = 0; time < 3; ++time) codes.push_back(backend.run(other_moves).code());
     mock::let_go();
     REQUIRE(started.ok());
     REQUIRE(FreshBackend::wait(done).ok());
@@ -66,18 +66,18 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
     CHECK(codes == std::vector<int>(3, UCD_ERR__OUT_OF_MEM));
     CHECK(member.is_right());
     // Now they are not in use.
-    REQUIRE(backend.run(other_jobs).ok());
+    REQUIRE(backend.run(other_moves).ok());
     CHECK(other.is_right());
     Capture capture;
-    REQUIRE(backend->prepare(capture.native(), other.job).ok());
-    for (int time = 0; time < 3; ++time) CHECK(backend.run(jobs).code() == UCD_ERR__OUT_OF_MEM);
+    REQUIRE(backend->prepare(capture.native(), other.move).ok());
+    for (int time = 0; time < 3; ++time) CHECK(backend.run(moves).code() == UCD_ERR__OUT_OF_MEM);
 }
 
 TEST_CASE("of lists that are not in use, those make way first that were not used lately") {
     Rng rng(7);
     FreshBackend backend;
     std::list<Layout> layouts;
-    std::list<std::unique_ptr<Plan>> plans;
+    std::list<std::unique_ptr<KernelPlan>> plans;
     std::vector<std::unique_ptr<Member>> members;
     for (std::int64_t i = 0; i < 5; ++i) {
         const std::vector<std::int64_t> displacements{0, 24 + 8 * i, 80, 120};
@@ -88,7 +88,7 @@ TEST_CASE("of lists that are not in use, those make way first that were not used
     const auto uploads = [&](std::size_t i) {
         members[i]->set_up(rng);
         (void)uploaded_bytes();
-        REQUIRE(backend.run(std::vector<Job>{members[i]->job}).ok());
+        REQUIRE(backend.run(std::vector<Move>{members[i]->move}).ok());
         CHECK(members[i]->is_right());
         return uploaded_bytes() > 0;
     };
@@ -112,7 +112,7 @@ TEST_CASE("a launch waits for lists that are on their way, and no longer") {
     for (std::unique_ptr<Event> &each : done) {
         Member &member = members.emplace_back(*plan, 8, as_places(some));
         member.set_up(rng);
-        REQUIRE(backend->launch(0, std::vector<Job>{member.job}, each).ok());
+        REQUIRE(backend->launch(0, std::vector<Move>{member.move}, each).ok());
     }
     slow_uploads = false;
     for (const std::unique_ptr<Event> &each : done) REQUIRE(FreshBackend::wait(each).ok());
@@ -128,10 +128,10 @@ TEST_CASE("preparing waits for lists that are on their way") {
     member.set_up(rng);
     mock::Stream stream(0);
     slow_uploads = true;
-    const Status prepared = backend->prepare({0, &stream, nullptr}, member.job);
+    const Status prepared = backend->prepare({0, &stream, nullptr}, member.move);
     slow_uploads = false;
     REQUIRE(prepared.ok());
-    REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+    REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
     CHECK(member.is_right());
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("memory of lists that are gone is for others of its size, or of half o
         Rng rng(4);
         member.set_up(rng);
         mock::counts.allocations = 0;
-        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
         CHECK(member.is_right());
         return mock::counts.allocations.load();
     };
@@ -173,17 +173,17 @@ TEST_CASE("memory of twice the size is used, and more is not") {
         {
             const auto plan = backend.plan(large_layout);
             Capture capture;
-            Job job;
-            job.plan = plan.get();
-            job.count = 1;
-            REQUIRE(backend->prepare(capture.native(), job).ok());
+            Move move;
+            move.plan = plan.get();
+            move.count = 1;
+            REQUIRE(backend->prepare(capture.native(), move).ok());
         }
         const auto plan = backend.plan(layout);
         Member member(*plan, 8, as_places(some));
         Rng rng(5);
         member.set_up(rng);
         mock::counts.allocations = 0;
-        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
         CHECK(member.is_right());
         CHECK(mock::counts.allocations == (twice ? 0 : 1));
     }
@@ -195,23 +195,23 @@ TEST_CASE("a graph uses lists that are there only if they stay there") {
     FreshBackend backend;
     const Layout layout = listed(8, some);
     const auto plan = backend.plan(layout, 96, true);
-    Job job;
-    job.plan = plan.get();
-    job.typed = reinterpret_cast<char *>(std::uintptr_t{1} << 44);
-    job.packed = reinterpret_cast<char *>(std::uintptr_t{1} << 45);
-    job.count = 1;
-    job.length = 32;
+    Move move;
+    move.plan = plan.get();
+    move.typed = reinterpret_cast<char *>(std::uintptr_t{1} << 44);
+    move.packed = reinterpret_cast<char *>(std::uintptr_t{1} << 45);
+    move.count = 1;
+    move.length = 32;
     Capture capture;
-    REQUIRE(backend->prepare(capture.native(), job).ok());
-    REQUIRE(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
-    job.count = max_positions;
-    job.length = 32 * max_positions;
+    REQUIRE(backend->prepare(capture.native(), move).ok());
+    REQUIRE(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).ok());
+    move.count = max_positions;
+    move.length = 32 * max_positions;
     for (int time = 0; time < 3; ++time)
-        CHECK(backend.run(std::vector<Job>{job}).code() == UCD_ERR__DEVICE);
-    CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).code() ==
+        CHECK(backend.run(std::vector<Move>{move}).code() == UCD_ERR__DEVICE);
+    CHECK(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).code() ==
           UCD_ERR__NOT_SUPPORTED);
-    REQUIRE(backend->prepare(capture.native(), job).ok());
-    CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+    REQUIRE(backend->prepare(capture.native(), move).ok());
+    CHECK(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).ok());
     CHECK(capture.end() == 2);
 }
 
@@ -219,17 +219,17 @@ TEST_CASE("preparing makes ready for as many positions as there are, whatever th
     FreshBackend backend;
     const Layout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
     const auto plan = backend.plan(layout, 48, true);
-    Job job;
-    job.plan = plan.get();
-    job.count = max_positions / 16 - 1;
-    job.length = 16 * job.count;
+    Move move;
+    move.plan = plan.get();
+    move.count = max_positions / 16 - 1;
+    move.length = 16 * move.count;
     Capture capture;
-    REQUIRE(backend->prepare(capture.native(), job).ok());
+    REQUIRE(backend->prepare(capture.native(), move).ok());
     for (const std::uintptr_t odd : {0, 1}) {
-        job.typed = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
-        job.packed = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
+        move.typed = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
+        move.packed = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
         (void)kernels_launched();
-        CHECK(backend->launch_in(capture.native(), std::vector<Job>{job}, nullptr).ok());
+        CHECK(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).ok());
         const std::vector<std::string> kernels = kernels_launched();
         REQUIRE(kernels.size() == 1);
         CHECK((kernels[0] == "pack_interpreter") == (odd == 1));

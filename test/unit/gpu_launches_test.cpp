@@ -4,8 +4,8 @@
 #include "kernels/nest_kernel.h"
 #include "params/aligned_stores.h"
 #include "params/copy.h"
-#include "plan/job_range.h"
 #include "plan/make_divisor.h"
+#include "plan/move_range.h"
 #include "tuning.h"
 
 #include "unit/gpu_members.hpp"
@@ -37,7 +37,7 @@ std::string kernel_of(const FreshBackend &backend, Member &member) {
     Rng rng(1);
     member.set_up(rng);
     (void)kernels_launched();
-    REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+    REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
     CHECK(member.is_right());
     const std::vector<std::string> kernels = kernels_launched();
     REQUIRE(kernels.size() == 1);
@@ -62,15 +62,15 @@ Layout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
 constexpr std::uintptr_t from_here = std::uintptr_t{1} << 44, to_there = std::uintptr_t{1} << 45;
 
 // What the kernels of a copy that is not run are given. Its memory is nowhere.
-std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const Plan &from,
-                                           const Plan &to, uint64_t count, uint64_t length) {
-    CopyJob job;
-    job.from = {&from, reinterpret_cast<char *>(from_here), count};
-    job.to = {&to, reinterpret_cast<char *>(to_there), count};
-    job.length = length;
+std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const KernelPlan &from,
+                                           const KernelPlan &to, uint64_t count, uint64_t length) {
+    CopyMove move;
+    move.from = {&from, reinterpret_cast<char *>(from_here), count};
+    move.to = {&to, reinterpret_cast<char *>(to_there), count};
+    move.length = length;
     (void)parameters_launched();
     std::unique_ptr<Event> done;
-    REQUIRE(backend->copy_layouts(0, job, done).ok());
+    REQUIRE(backend->copy_layouts(0, move, done).ok());
     CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
     std::vector<CopyRowsParams> copies;
     for (const std::vector<char> &bytes : parameters_launched())
@@ -127,9 +127,9 @@ TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each p
     const auto plan = backend.plan(layout);
     for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {
         Member member(*plan, 8, steps(9000, 16), Direction::pack, 0, kind);
-        member.job.limits.engine = Engine::kernel;
+        member.move.limits.engine = Engine::kernel;
         for (const uint32_t cap : {0, 1, 2, 1000}) {
-            member.job.limits.max_blocks = cap;
+            member.move.limits.max_blocks = cap;
             (void)stored_by_blocks();
             (void)kernel_of(backend, member);
             const uint32_t blocks = static_cast<uint32_t>(stored_by_blocks().size());
@@ -164,12 +164,12 @@ TEST_CASE("only launches that read what a plan has need it until they are done")
     FreshBackend backend;
     const auto is_needed = [&](const Layout &layout, uint64_t count = 1, Op op = Op::replace) {
         const auto plan = backend.plan(layout, 4096, true);
-        Job job;
-        job.plan = plan.get();
-        job.count = count;
-        job.op = op;
-        job.elements = &unsigned_ints;
-        return plan->is_needed_by(job);
+        Move move;
+        move.plan = plan.get();
+        move.count = count;
+        move.op = op;
+        move.elements = &unsigned_ints;
+        return plan->is_needed_by(move);
     };
     CHECK_FALSE(is_needed(block_of(8)));
     CHECK_FALSE(is_needed(strided(8, 10, 24)));
@@ -228,11 +228,11 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
         layout.start = start;
         const auto plan = backend.plan(layout);
         Member member(*plan, block, places, Direction::pack, 0, MemoryKind::pinned);
-        member.job.typed -= start;
+        member.move.typed -= start;
         Rng rng(5);
         member.set_up(rng);
         (void)kernels_launched();
-        REQUIRE(backend.run(std::vector<Job>{member.job}).ok());
+        REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
         CHECK(member.is_right());
         return kernels_launched().empty();
     };
@@ -277,14 +277,14 @@ TEST_CASE("preparing fails with the load of a kernel") {
         for (int nth = 1;; ++nth) {
             FreshBackend backend;
             const auto plan = backend.plan(layout, 40 * 40 * 4, true);
-            Job job;
-            job.plan = plan.get();
-            job.op = op;
-            job.elements = op == Op::sum ? &unsigned_ints : nullptr;
-            job.count = uint64_t{1} << 40; // for which one kernel does not do
+            Move move;
+            move.plan = plan.get();
+            move.op = op;
+            move.elements = op == Op::sum ? &unsigned_ints : nullptr;
+            move.count = uint64_t{1} << 40; // for which one kernel does not do
             Capture capture;
             failing_call = nth;
-            const Status status = backend->prepare(capture.native(), job);
+            const Status status = backend->prepare(capture.native(), move);
             if (failing_call.exchange(0) > 0) {
                 CHECK(status.ok());
                 break;
@@ -345,15 +345,15 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
         const std::vector<char> values = source.get();
         for (const std::ptrdiff_t at : {0, 24, 40, 88})
             std::copy_n(values.begin() + at, 8, expected.begin() + at);
-        CopyJob job;
-        job.from = {from.get(), source.at(0), 1};
-        job.to = {to.get(), target.at(0), 1};
-        job.length = 32;
+        CopyMove move;
+        move.from = {from.get(), source.at(0), 1};
+        move.to = {to.get(), target.at(0), 1};
+        move.length = 32;
         const std::vector<char> before = target.get();
         (void)kernels_launched();
         mock::knobs.failing_launch = nth;
         std::unique_ptr<Event> done;
-        const Status status = backend->copy_layouts(0, job, done);
+        const Status status = backend->copy_layouts(0, move, done);
         if (mock::knobs.failing_launch.exchange(0) > 0) {
             CHECK(nth == 4); // two lists, and the kernel
             REQUIRE(status.ok());
@@ -377,23 +377,23 @@ TEST_CASE("a stream that is captured launches kernels only that preparing has lo
                 for (const std::size_t odd : {0, 1}) {
                     if (op == Op::sum && layout.nodes[0].bytes % 4 != 0) continue;
                     const auto plan = backend.plan(layout);
-                    Job job;
-                    job.plan = plan.get();
-                    job.op = op;
-                    job.elements = op == Op::sum ? &unsigned_ints : nullptr;
-                    job.typed = reinterpret_cast<char *>(from_here + odd);
-                    job.packed = reinterpret_cast<char *>(to_there + odd);
-                    job.count = 1;
-                    job.length = layout.top().bytes;
+                    Move move;
+                    move.plan = plan.get();
+                    move.op = op;
+                    move.elements = op == Op::sum ? &unsigned_ints : nullptr;
+                    move.typed = reinterpret_cast<char *>(from_here + odd);
+                    move.packed = reinterpret_cast<char *>(to_there + odd);
+                    move.count = 1;
+                    move.length = layout.top().bytes;
                     Capture capture;
                     (void)kernels_loaded();
-                    REQUIRE(backend->prepare(capture.native(), job).ok());
+                    REQUIRE(backend->prepare(capture.native(), move).ok());
                     const std::set<std::string> loaded = kernels_loaded();
                     for (const Direction direction : {Direction::pack, Direction::unpack}) {
-                        job.direction = direction;
-                        const std::vector<Job> jobs(members, job);
+                        move.direction = direction;
+                        const std::vector<Move> moves(members, move);
                         (void)kernels_launched();
-                        REQUIRE(backend->launch_in(capture.native(), jobs, nullptr).ok());
+                        REQUIRE(backend->launch_in(capture.native(), moves, nullptr).ok());
                         const std::vector<std::string> launched = kernels_launched();
                         CHECK_FALSE(launched.empty());
                         for (const std::string &kernel : launched) {
@@ -433,21 +433,21 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     member.set_up(rng);
     mock::Stream stream(0);
     const NativeStream native{no_device, &stream, nullptr};
-    const std::vector<Job> jobs{member.job};
-    CopyJob copy;
-    copy.from = {plan.get(), member.job.typed, 1};
-    copy.to = {plan.get(), member.job.packed, 1};
+    const std::vector<Move> moves{member.move};
+    CopyMove copy;
+    copy.from = {plan.get(), member.move.typed, 1};
+    copy.to = {plan.get(), member.move.packed, 1};
     copy.length = 8;
     std::unique_ptr<Event> done;
     void *memory = nullptr;
     DeviceBytes shared(64);
     MemoryHandle handle;
     REQUIRE(backend->export_memory(shared.at(0), 64, handle).ok());
-    const Status all[] = {backend->launch(no_device, jobs, done),
-                          backend->launch_in(native, jobs, nullptr),
-                          backend->prepare(native, member.job),
+    const Status all[] = {backend->launch(no_device, moves, done),
+                          backend->launch_in(native, moves, nullptr),
+                          backend->prepare(native, member.move),
                           backend->copy_layouts(no_device, copy, done),
-                          backend->copy(no_device, member.job.packed, member.job.typed, 8, done),
+                          backend->copy(no_device, member.move.packed, member.move.typed, 8, done),
                           backend->allocate(no_device, MemoryKind::device, 64, memory),
                           backend->allocate(no_device, MemoryKind::pinned, 64, memory),
                           backend->open_memory(no_device, handle, 64, memory)};

@@ -1,4 +1,4 @@
-// Jobs with memory of their own, for tests that give a GPU backend what the frontend would.
+// Moves with memory of their own, for tests that give a GPU backend what the frontend would.
 #pragma once
 
 #include "backend.h"
@@ -39,15 +39,15 @@ public:
     FreshBackend &operator=(const FreshBackend &) = delete;
     ucd::Backend *operator->() const { return backend_.get(); }
 
-    std::unique_ptr<ucd::Plan> plan(const ucd::Layout &layout, std::int64_t extent = 0,
-                                    bool repeated = false,
-                                    std::uint64_t max_bytes = UINT64_MAX) const {
-        std::unique_ptr<ucd::Plan> plan;
+    std::unique_ptr<ucd::KernelPlan> plan(const ucd::Layout &layout, std::int64_t extent = 0,
+                                          bool repeated = false,
+                                          std::uint64_t max_bytes = UINT64_MAX) const {
+        std::unique_ptr<ucd::KernelPlan> plan;
         REQUIRE(backend_->plan(layout, extent, repeated, max_bytes, plan).ok());
         return plan;
     }
     // Of the launch, or else of its work.
-    ucd::Status run(const ucd::JobList &list) const {
+    ucd::Status run(const ucd::MoveList &list) const {
         std::unique_ptr<ucd::Event> done;
         UCD_TRY(backend_->launch(0, list, done));
         return wait(done);
@@ -93,32 +93,32 @@ private:
     char *const memory_;
 };
 
-// A job for equal blocks at given places, and what it is to do.
+// A move for equal blocks at given places, and what it is to do.
 class Member {
 public:
-    ucd::Job job;
+    ucd::Move move;
 
     // Both sides begin `odd` bytes behind an aligned address.
-    Member(const ucd::Plan &plan, std::size_t block, std::vector<std::size_t> places,
+    Member(const ucd::KernelPlan &plan, std::size_t block, std::vector<std::size_t> places,
            ucd::Direction direction = ucd::Direction::pack, std::size_t odd = 0,
            ucd::MemoryKind packed_kind = ucd::MemoryKind::device)
         : block_(block), places_(std::move(places)), odd_(odd),
           typed_(odd + places_.back() + block + 32),
           packed_(odd + places_.size() * block + 32, packed_kind) {
-        job.plan = &plan;
-        job.direction = direction;
-        job.packed_kind = packed_kind;
-        job.typed = typed_.at(odd);
-        job.packed = packed_.at(odd);
-        job.count = 1;
-        job.length = places_.size() * block;
+        move.plan = &plan;
+        move.direction = direction;
+        move.packed_kind = packed_kind;
+        move.typed = typed_.at(odd);
+        move.packed = packed_.at(odd);
+        move.count = 1;
+        move.length = places_.size() * block;
     }
     // Moves only the blocks from one to before another.
     void restrict(std::size_t from, std::size_t to) {
         first_ = from, last_ = to;
-        job.offset = from * block_;
-        job.length = (to - from) * block_;
-        job.packed = packed_.at(odd_ + from * block_);
+        move.offset = from * block_;
+        move.length = (to - from) * block_;
+        move.packed = packed_.at(odd_ + from * block_);
     }
 
     // Anything in both buffers.
@@ -126,12 +126,12 @@ public:
         typed_.fill(rng);
         packed_.fill(rng);
         expected_typed_ = typed_.get(), expected_packed_ = packed_.get();
-        const bool pack = job.direction == ucd::Direction::pack;
+        const bool pack = move.direction == ucd::Direction::pack;
         for (std::size_t i = first_; i < std::min(last_, places_.size()); ++i) {
             char *const typed = &expected_typed_[odd_ + places_[i]];
             char *const packed = &expected_packed_[odd_ + i * block_];
             char *const to = pack ? packed : typed, *const from = pack ? typed : packed;
-            if (job.op == ucd::Op::sum)
+            if (move.op == ucd::Op::sum)
                 add(to, from);
             else
                 std::memcpy(to, from, block_);

@@ -23,7 +23,7 @@ public:
     // The packed bytes [offset, offset + length) of `count` of the type at `buffer`.
     std::vector<char> packed(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
                              uint64_t length, uint64_t max_bytes, std::size_t &held) {
-        std::unique_ptr<ucd::Plan> plan;
+        std::unique_ptr<ucd::KernelPlan> plan;
         REQUIRE(
             backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         held = plan->memory();
@@ -35,25 +35,25 @@ public:
     // Those bytes to where they belong.
     void unpack(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
                 std::vector<char> bytes, uint64_t max_bytes) {
-        std::unique_ptr<ucd::Plan> plan;
+        std::unique_ptr<ucd::KernelPlan> plan;
         REQUIRE(
             backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         launch(*plan, ucd::Direction::unpack, count, buffer, offset, bytes);
     }
 
 private:
-    void launch(const ucd::Plan &plan, ucd::Direction direction, uint64_t count, char *buffer,
+    void launch(const ucd::KernelPlan &plan, ucd::Direction direction, uint64_t count, char *buffer,
                 uint64_t offset, std::vector<char> &bytes) {
-        ucd::Job job;
-        job.direction = direction;
-        job.plan = &plan;
-        job.typed = buffer;
-        job.packed = bytes.data();
-        job.count = count;
-        job.offset = offset;
-        job.length = bytes.size();
+        ucd::Move move;
+        move.direction = direction;
+        move.plan = &plan;
+        move.typed = buffer;
+        move.packed = bytes.data();
+        move.count = count;
+        move.offset = offset;
+        move.length = bytes.size();
         std::unique_ptr<ucd::Event> done;
-        REQUIRE(backend_->launch(0, std::vector<ucd::Job>{job}, done).ok());
+        REQUIRE(backend_->launch(0, std::vector<ucd::Move>{move}, done).ok());
     }
 
     std::string reason_;

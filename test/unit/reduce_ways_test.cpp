@@ -52,18 +52,18 @@ public:
             reduce_stream(op, elements_, first, last, stream.data(), &packed[guard]);
             for (std::size_t i = 0; i < size; ++i) expected_memory[place(begin + i)] = stream[i];
         }
-        ucd::Job job;
-        job.direction = direction;
-        job.op = as_ucd;
-        job.plan = plan_.get();
-        job.typed = reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(memory_.data()) +
-                                             guard - static_cast<std::uintptr_t>(low_));
-        job.packed = reinterpret_cast<char *>(&packed[guard]);
-        job.count = count_;
-        job.offset = begin;
-        job.length = size;
-        job.elements = &ucd::elements_of(*type_);
-        ucd::seq::reduce_range(job, {begin, size}, job.packed);
+        ucd::Move move;
+        move.direction = direction;
+        move.op = as_ucd;
+        move.plan = plan_.get();
+        move.typed = reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(memory_.data()) +
+                                              guard - static_cast<std::uintptr_t>(low_));
+        move.packed = reinterpret_cast<char *>(&packed[guard]);
+        move.count = count_;
+        move.offset = begin;
+        move.length = size;
+        move.elements = &ucd::elements_of(*type_);
+        ucd::seq::reduce_range(move, {begin, size}, move.packed);
         if (packed != expected_packed)
             one_.fail("other packed bytes, elements ", first, " to ", last);
         if (memory_ != expected_memory) one_.fail("other memory, elements ", first, " to ", last);

@@ -22,21 +22,22 @@ bool is_boundary(uint64_t position) {
     return position % 12 == 0 || position % 12 == 4;
 }
 
-void check_shares(const ucd::Job &job, unsigned shares) {
-    const uint64_t equal = job.length / shares, end = job.offset + job.length;
-    CHECK(ucd::seq::share_begin(job, 0, shares) == job.offset);
-    CHECK(ucd::seq::share_begin(job, shares, shares) == end);
+void check_shares(const ucd::Move &move, unsigned shares) {
+    const uint64_t equal = move.length / shares, end = move.offset + move.length;
+    CHECK(ucd::seq::share_begin(move, 0, shares) == move.offset);
+    CHECK(ucd::seq::share_begin(move, shares, shares) == end);
     for (unsigned i = 1; i < shares; ++i) {
-        const uint64_t cut = ucd::seq::share_begin(job, i, shares), wanted = job.offset + equal * i;
-        INFO("offset " << job.offset << ", length " << job.length << ", share " << i << " of "
+        const uint64_t cut = ucd::seq::share_begin(move, i, shares),
+                       wanted = move.offset + equal * i;
+        INFO("offset " << move.offset << ", length " << move.length << ", share " << i << " of "
                        << shares << " begins with " << cut);
-        CHECK(cut >= job.offset);
+        CHECK(cut >= move.offset);
         CHECK(cut <= wanted);
-        if (job.op == ucd::Op::replace) {
-            CHECK((cut - job.offset) % 64 == 0);
+        if (move.op == ucd::Op::replace) {
+            CHECK((cut - move.offset) % 64 == 0);
             CHECK(cut + 64 > wanted);
         } else {
-            CHECK((is_boundary(cut) || cut == job.offset));
+            CHECK((is_boundary(cut) || cut == move.offset));
             CHECK(cut + 64 + 8 > wanted);
         }
     }
@@ -98,15 +99,15 @@ TEST_CASE("threads have equal shares of a range, wherever it begins") {
     Rng rng(1);
     for (const ucd::Op op : {ucd::Op::replace, ucd::Op::sum})
         for (int i = 0; i < 300; ++i) {
-            ucd::Job job;
-            job.plan = &plan;
-            job.op = op;
-            job.count = count;
-            job.elements = &ucd::elements_of(*type);
-            job.offset = rng.chance(30)   ? 0
-                         : rng.chance(50) ? rng.below(1 << 20)
-                                          : rng.below(total - (1 << 24));
-            job.length = rng.chance(10) ? total - job.offset : 1 + rng.below(1 << 24);
-            check_shares(job, 2 + static_cast<unsigned>(rng.below(63)));
+            ucd::Move move;
+            move.plan = &plan;
+            move.op = op;
+            move.count = count;
+            move.elements = &ucd::elements_of(*type);
+            move.offset = rng.chance(30)   ? 0
+                          : rng.chance(50) ? rng.below(1 << 20)
+                                           : rng.below(total - (1 << 24));
+            move.length = rng.chance(10) ? total - move.offset : 1 + rng.below(1 << 24);
+            check_shares(move, 2 + static_cast<unsigned>(rng.below(63)));
         }
 }

@@ -35,7 +35,7 @@ public:
             threads_.emplace_back([this, seat] { serve(seat); });
     }
     ~Crew() {
-        job_ = nullptr;
+        move_ = nullptr;
         gate_.arrive_and_wait();
         for (std::thread &thread : threads_) thread.join();
     }
@@ -43,8 +43,8 @@ public:
     Crew &operator=(const Crew &) = delete;
 
     // All do it at once; throws what one of them has thrown.
-    void run(const std::function<void(unsigned seat)> &job) {
-        job_ = &job;
+    void run(const std::function<void(unsigned seat)> &move) {
+        move_ = &move;
         gate_.arrive_and_wait();
         gate_.arrive_and_wait();
         for (std::exception_ptr &failure : failures_)
@@ -55,9 +55,9 @@ private:
     void serve(unsigned seat) {
         for (;;) {
             gate_.arrive_and_wait();
-            if (job_ == nullptr) return;
+            if (move_ == nullptr) return;
             try {
-                (*job_)(seat);
+                (*move_)(seat);
             } catch (...) {
                 failures_[seat] = std::current_exception();
             }
@@ -66,7 +66,7 @@ private:
     }
 
     std::barrier<> gate_;
-    const std::function<void(unsigned)> *job_ = nullptr;
+    const std::function<void(unsigned)> *move_ = nullptr;
     std::vector<std::exception_ptr> failures_;
     std::vector<std::thread> threads_;
 };

@@ -1,13 +1,13 @@
-// What a backend is to the frontend. A backend runs jobs on the memory that it reaches; it knows
+// What a backend is to the frontend. A backend runs moves on the memory that it reaches; it knows
 // layouts and addresses, and nothing of types, counts of calls, requests or hints.
 //
 // Thread safety: every function may be called by several threads at once, except that one Event and
 // one native stream belong to one thread at a time.
 #pragma once
 
-#include "job.h"
 #include "layout.h"
 #include "memory.h"
+#include "move.h"
 #include "status.h"
 
 #include <cstddef>
@@ -19,13 +19,13 @@ namespace ucd {
 // A layout prepared for a backend: kernel, constants, tables. Immutable, so it is shared by
 // threads. The layout that it was made from lives longer. The backend may not: types, and plans
 // with them, may be freed after the last ucd_finalize, or be used again after another ucd_init.
-class Plan {
+class KernelPlan {
 public:
-    virtual ~Plan() = default;
+    virtual ~KernelPlan() = default;
     virtual std::string describe() const = 0; // which kernel and why, one line
     virtual std::size_t memory() const = 0;   // bytes held
-    // Whether the work of such a job needs the plan, or the job's elements, after its launch.
-    virtual bool is_needed_by(const Job &) const { return true; }
+    // Whether the work of such a move needs the plan, or the move's elements, after its launch.
+    virtual bool is_needed_by(const Move &) const { return true; }
 };
 
 // The completion of work that a backend has started.
@@ -90,17 +90,17 @@ public:
 
     virtual bool supports(Op op, Element element) const = 0;
 
-    // `extent` is the distance between repetitions; `repeated` tells whether jobs have a count
+    // `extent` is the distance between repetitions; `repeated` tells whether moves have a count
     // above one (their layout is then one level deeper). A plan that needs more than `max_bytes`
     // of memory is left for one that needs as little as can be, and may be slower.
     virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                        std::unique_ptr<Plan> &plan) const = 0;
+                        std::unique_ptr<KernelPlan> &plan) const = 0;
 
-    // Starts the jobs on `device`, unordered among each other. Never waits for a device. `done`
+    // Starts the moves on `device`, unordered among each other. Never waits for a device. `done`
     // stays null if everything was complete on return. Buffers live until completion, and so do
-    // plans that are needed by their jobs; `list` need not. A failure starts nothing, and a failure
-    // of the list's maker is the launch's.
-    virtual Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) = 0;
+    // plans that are needed by their moves; `list` need not. A failure starts nothing, and a
+    // failure of the list's maker is the launch's.
+    virtual Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) = 0;
 
     // The device that a stream belongs to; of a default stream, the calling thread's current one.
     // Not every backend can tell: INVALID_ARG.
@@ -110,21 +110,21 @@ public:
     }
 
     // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
-    // elements need to live, null if no job needs any: the backend lets go of it, in any thread of
+    // elements need to live, null if no move needs any: the backend lets go of it, in any thread of
     // the library's, once it needs them no more. (Work captured into a graph keeps nothing: there
     // the type outlives the graph.)
-    virtual Status launch_in(const NativeStream &stream, const JobList &list,
+    virtual Status launch_in(const NativeStream &stream, const MoveList &list,
                              std::shared_ptr<const void> keep) = 0;
 
-    // Does now whatever the first launch_in() of such a job would do before it starts: loads
+    // Does now whatever the first launch_in() of such a move would do before it starts: loads
     // kernels, uploads tables, which then stay as long as the plan. May wait for the device. The
-    // job's buffers and range are not looked at.
-    virtual Status prepare(const NativeStream &stream, const Job &job) = 0;
+    // move's buffers and range are not looked at.
+    virtual Status prepare(const NativeStream &stream, const Move &move) = 0;
 
     // Moves from layout to layout, without reduction. Otherwise like launch(). Not every backend
     // can: then such copies take two steps.
     virtual bool copies_layouts() const { return false; }
-    virtual Status copy_layouts(int, const CopyJob &, std::unique_ptr<Event> &) {
+    virtual Status copy_layouts(int, const CopyMove &, std::unique_ptr<Event> &) {
         return fail(UCD_ERR__NOT_SUPPORTED, "backend %s copies no layouts", name());
     }
 

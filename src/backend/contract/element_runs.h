@@ -1,8 +1,8 @@
 // What stands where in a packed stream, for reductions.
 #pragma once
 
-#include "job.h"
 #include "layout_walk.h"
+#include "move.h"
 
 namespace ucd {
 

@@ -25,21 +25,21 @@ public:
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                std::unique_ptr<Plan> &plan) const override {
+                std::unique_ptr<KernelPlan> &plan) const override {
         plan = std::make_unique<SeqPlan>(layout, extent, repeated, max_bytes);
         return success;
     }
 
-    Status launch(int, const JobList &list, std::unique_ptr<Event> &) override {
-        for (const Job &job : list.jobs) execute(job);
+    Status launch(int, const MoveList &list, std::unique_ptr<Event> &) override {
+        for (const Move &move : list.moves) execute(move);
         return success;
     }
 
-    Status launch_in(const NativeStream &, const JobList &, std::shared_ptr<const void>) override {
+    Status launch_in(const NativeStream &, const MoveList &, std::shared_ptr<const void>) override {
         return no_streams();
     }
 
-    Status prepare(const NativeStream &, const Job &) override { return no_streams(); }
+    Status prepare(const NativeStream &, const Move &) override { return no_streams(); }
 
     Status copy(int, void *to, const void *from, std::size_t bytes,
                 std::unique_ptr<Event> &) override {

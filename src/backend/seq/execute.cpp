@@ -9,27 +9,27 @@
 namespace ucd::seq {
 namespace {
 
-void execute_range(const Job &job, Range range) {
-    char *packed = job.packed + (range.offset - job.offset);
-    if (job.op == Op::replace)
-        move_range(job, range, packed, job.direction);
+void execute_range(const Move &move, Range range) {
+    char *packed = move.packed + (range.offset - move.offset);
+    if (move.op == Op::replace)
+        move_range(move, range, packed, move.direction);
     else
-        reduce_range(job, range, packed);
+        reduce_range(move, range, packed);
 }
 
-void execute_in_threads(const Job &job, unsigned threads) {
+void execute_in_threads(const Move &move, unsigned threads) {
     in_threads(threads, [&](unsigned i) {
-        const uint64_t from = share_begin(job, i, threads), to = share_begin(job, i + 1, threads);
-        if (to > from) execute_range(job, {from, to - from});
+        const uint64_t from = share_begin(move, i, threads), to = share_begin(move, i + 1, threads);
+        if (to > from) execute_range(move, {from, to - from});
     });
 }
 
 } // namespace
 
-void execute(const Job &job) {
-    const unsigned threads = useful_threads(job.length, job.limits.threads);
-    if (threads > 1) return execute_in_threads(job, threads);
-    execute_range(job, {job.offset, job.length});
+void execute(const Move &move) {
+    const unsigned threads = useful_threads(move.length, move.limits.threads);
+    if (threads > 1) return execute_in_threads(move, threads);
+    execute_range(move, {move.offset, move.length});
 }
 
 } // namespace ucd::seq

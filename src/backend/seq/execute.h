@@ -1,11 +1,11 @@
-// Running jobs on the CPU.
+// Running moves on the CPU.
 #pragma once
 
-#include "job.h"
+#include "move.h"
 
 namespace ucd::seq {
 
-// Runs the job to completion in the calling thread, and in further ones if its limits say so.
-void execute(const Job &job);
+// Runs the move to completion in the calling thread, and in further ones if its limits say so.
+void execute(const Move &move);
 
 } // namespace ucd::seq

@@ -5,7 +5,7 @@
 
 namespace ucd::seq {
 
-// Of any direction, whatever the job's; `packed` holds the first byte of the range.
-void move_range(const Job &job, Range range, char *packed, Direction direction);
+// Of any direction, whatever the move's; `packed` holds the first byte of the range.
+void move_range(const Move &move, Range range, char *packed, Direction direction);
 
 } // namespace ucd::seq

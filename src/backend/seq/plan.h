@@ -14,7 +14,7 @@ inline bool is_row(const Layout &layout, const Node &node) {
            (node.kind == NodeKind::strided && layout.nodes[node.child].kind == NodeKind::block);
 }
 
-class SeqPlan final : public Plan {
+class SeqPlan final : public KernelPlan {
 public:
     // What takes more than `max_bytes` is done with less, more slowly.
     SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);

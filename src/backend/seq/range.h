@@ -1,18 +1,18 @@
-// A part of a job, and where it lies.
+// A part of a move, and where it lies.
 #pragma once
 
-#include "job.h"
+#include "move.h"
 #include "plan.h"
 
 namespace ucd::seq {
 
-// Of a job's packed stream.
+// Of a move's packed stream.
 struct Range {
     uint64_t offset, length;
 };
 
-inline const SeqPlan &plan_of(const Job &job) {
-    return static_cast<const SeqPlan &>(*job.plan);
+inline const SeqPlan &plan_of(const Move &move) {
+    return static_cast<const SeqPlan &>(*move.plan);
 }
 
 inline char *at(char *address, int64_t displacement) {

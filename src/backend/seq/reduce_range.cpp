@@ -9,10 +9,10 @@
 namespace ucd::seq {
 namespace {
 
-void reduce_packed(const Job &job, Range range, char *out, const char *in) {
-    for_each_element_run(*job.elements, job.count, range.offset, range.length,
+void reduce_packed(const Move &move, Range range, char *out, const char *in) {
+    for_each_element_run(*move.elements, move.count, range.offset, range.length,
                          [&](Element element, uint64_t, uint64_t bytes) {
-                             reduce_kernel(job.op, element)(out, in, bytes / packed_size(element));
+                             reduce_kernel(move.op, element)(out, in, bytes / packed_size(element));
                              out += bytes;
                              in += bytes;
                              return true;
@@ -21,19 +21,19 @@ void reduce_packed(const Job &job, Range range, char *out, const char *in) {
 
 // By way of a chunk that stays in the first cache, together with the lines that it is from: the
 // layout's bytes are gathered there, reduced in packed form and, when unpacking, put back.
-void reduce_in_chunks(const Job &job, Range range, char *packed) {
+void reduce_in_chunks(const Move &move, Range range, char *packed) {
     alignas(64) char chunk[8192];
-    const uint64_t total = plan_of(job).size * job.count;
+    const uint64_t total = plan_of(move).size * move.count;
     while (range.length > 0) {
         const uint64_t most = std::min<uint64_t>(range.length, sizeof chunk);
-        const uint64_t end = element_floor(*job.elements, job.count, total, range.offset + most);
+        const uint64_t end = element_floor(*move.elements, move.count, total, range.offset + most);
         const Range part{range.offset, end - range.offset};
-        move_range(job, part, chunk, Direction::pack);
-        if (job.direction == Direction::pack) {
-            reduce_packed(job, part, packed, chunk);
+        move_range(move, part, chunk, Direction::pack);
+        if (move.direction == Direction::pack) {
+            reduce_packed(move, part, packed, chunk);
         } else {
-            reduce_packed(job, part, chunk, packed);
-            move_range(job, part, chunk, Direction::unpack);
+            reduce_packed(move, part, chunk, packed);
+            move_range(move, part, chunk, Direction::unpack);
         }
         packed += part.length;
         range.offset += part.length;
@@ -45,14 +45,14 @@ void reduce_in_chunks(const Job &job, Range range, char *packed) {
 // next: without a chunk.
 class InPlace {
 public:
-    InPlace(const Job &job, Element element)
-        : job_(job), size_(packed_size(element)), packed_kernel_(reduce_kernel(job.op, element)),
-          row_kernel_(row_reduce_kernel(job.direction, job.op, element)) {}
+    InPlace(const Move &move, Element element)
+        : move_(move), size_(packed_size(element)), packed_kernel_(reduce_kernel(move.op, element)),
+          row_kernel_(row_reduce_kernel(move.direction, move.op, element)) {}
 
     void reduce(Range range, char *packed) const {
-        const SeqPlan &plan = plan_of(job_);
+        const SeqPlan &plan = plan_of(move_);
         const Layout &layout = plan.layout;
-        const Node top = repeat(layout.top(), layout.root, job_.count, plan.extent);
+        const Node top = repeat(layout.top(), layout.root, move_.count, plan.extent);
         Walk walk(layout, top, layout.start, [&](const Node &n) { return is_row(layout, n); });
         walk.start(range.offset, range.length);
         // What must go another way, until it is whole elements: one may have parts in several rows.
@@ -67,7 +67,7 @@ public:
                 }
                 held.length += bytes;
                 if (held.length % size_ == 0) {
-                    reduce_in_chunks(job_, held, held_packed);
+                    reduce_in_chunks(move_, held, held_packed);
                     held.length = 0;
                 }
             }
@@ -89,7 +89,7 @@ private:
         if (!worth_it) return false;
         uint64_t begin = row.begin;
         const auto up_to = [&](uint64_t end) {
-            char *const typed = at(job_.typed, place(node, row.origin, block, begin));
+            char *const typed = at(move_.typed, place(node, row.origin, block, begin));
             reduce_block(typed, packed, end - begin);
             packed += end - begin;
             begin = end;
@@ -102,7 +102,7 @@ private:
         if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
         if (const uint64_t whole = row.end - row.end % block; begin < whole) {
             if (row_kernel_ != nullptr) {
-                row_kernel_(at(job_.typed, place(node, row.origin, block, begin)), node.stride,
+                row_kernel_(at(move_.typed, place(node, row.origin, block, begin)), node.stride,
                             (whole - begin) / block, block, packed);
                 packed += whole - begin;
                 begin = whole;
@@ -120,12 +120,12 @@ private:
     }
 
     void reduce_block(char *typed, char *packed, uint64_t bytes) const {
-        const bool pack = job_.direction == Direction::pack;
+        const bool pack = move_.direction == Direction::pack;
         packed_kernel_(pack ? packed : typed, pack ? typed : packed, bytes / size_);
     }
 
     static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one
-    const Job &job_;
+    const Move &move_;
     const uint64_t size_;
     const ReduceKernel packed_kernel_;
     const RowReduceKernel row_kernel_;
@@ -133,19 +133,19 @@ private:
 
 } // namespace
 
-void reduce_range(const Job &job, Range range, char *packed) {
-    const SeqPlan &plan = plan_of(job);
+void reduce_range(const Move &move, Range range, char *packed) {
+    const SeqPlan &plan = plan_of(move);
     if (plan.form == SeqPlan::Form::contiguous) {
         char *typed =
-            at(job.typed, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
-        return job.direction == Direction::pack ? reduce_packed(job, range, packed, typed)
-                                                : reduce_packed(job, range, typed, packed);
+            at(move.typed, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
+        return move.direction == Direction::pack ? reduce_packed(move, range, packed, typed)
+                                                 : reduce_packed(move, range, typed, packed);
     }
-    const Element element = job.elements->kind;
+    const Element element = move.elements->kind;
     if (plan.has_long_rows && element != Element::none)
-        InPlace(job, element).reduce(range, packed);
+        InPlace(move, element).reduce(range, packed);
     else
-        reduce_in_chunks(job, range, packed);
+        reduce_in_chunks(move, range, packed);
 }
 
 } // namespace ucd::seq

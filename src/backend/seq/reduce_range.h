@@ -6,6 +6,6 @@
 namespace ucd::seq {
 
 // `packed` holds the first byte of the range, which is whole elements.
-void reduce_range(const Job &job, Range range, char *packed);
+void reduce_range(const Move &move, Range range, char *packed);
 
 } // namespace ucd::seq

@@ -5,7 +5,7 @@
 #include "api/resolve_stream.h"
 #include "in_threads.h"
 #include "transfer/arguments.h"
-#include "transfer/batch_jobs.h"
+#include "transfer/batch_moves.h"
 #include "transfer/batch_survey.h"
 #include "transfer/host_submission.h"
 #include "transfer/submission.h"
@@ -18,29 +18,29 @@ using namespace ucd;
 
 namespace {
 
-// All members on the host: one list of jobs, since nothing may start before the last one is
+// All members on the host: one list of moves, since nothing may start before the last one is
 // checked.
 template <class Desc>
 Status batch_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
                      Direction direction, ucd_op_t op, const Limits &limits) {
     const Dispatch dispatch{host_executor(context),
                             {.direction = direction, .op = static_cast<Op>(op), .limits = limits}};
-    std::vector<Job> jobs;
-    jobs.reserve(count);
+    std::vector<Move> moves;
+    moves.reserve(count);
     bool empty = false;
     for (uintptr_t i = 0; i < count; ++i) {
         Transfer t;
         UCD_TRY(at_member(i, check_member(descs[i], op, direction, t)));
         // Filled where it stays: a copy, read in other portions than it was written in, would
         // stall.
-        Job &job = jobs.emplace_back();
-        UCD_TRY(at_member(i, make_job(dispatch, t, job)));
+        Move &move = moves.emplace_back();
+        UCD_TRY(at_member(i, make_move(dispatch, t, move)));
         empty = empty || t.length == 0;
     }
-    if (!empty) UCD_TRY(launch_on_host(context, jobs));
+    if (!empty) UCD_TRY(launch_on_host(context, moves));
     for (uintptr_t i = 0; i < count; ++i) {
-        if (empty && jobs[i].length > 0) UCD_TRY(launch_on_host(context, {&jobs[i], 1}));
-        descs[i].*actual = jobs[i].length;
+        if (empty && moves[i].length > 0) UCD_TRY(launch_on_host(context, {&moves[i], 1}));
+        descs[i].*actual = moves[i].length;
     }
     return success;
 }
@@ -87,9 +87,9 @@ Status start_alike(Context &context, Submission &submission, std::span<const Des
     known = context.batches->find(dispatch, descs);
     if (known == nullptr && op == UCD_OP__REPLACE &&
         !context.batches->comes_again(dispatch, descs.size(), digest_of(descs))) {
-        BatchJobs<Desc> jobs(dispatch, descs);
-        const Status status = submission.start(dispatch.executor, jobs, jobs.types(), operation);
-        started = !jobs.found_references();
+        BatchMoves<Desc> moves(dispatch, descs);
+        const Status status = submission.start(dispatch.executor, moves, moves.types(), operation);
+        started = !moves.found_references();
         return started ? status : success;
     }
     if (known == nullptr) UCD_TRY(make_cached_batch(dispatch, descs, known));

@@ -64,10 +64,10 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         UCD_TRY(check_supported(target.executor, static_cast<Op>(op), *resolved));
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
-        Job job; // of no buffers and no range
-        UCD_TRY(make_job({.executor = target.executor,
-                          .settings = {.op = static_cast<Op>(op), .limits = hints.limits}},
-                         {.type = resolved, .count = count}, job));
-        return target.executor.backend->prepare(target.stream, job);
+        Move move; // of no buffers and no range
+        UCD_TRY(make_move({.executor = target.executor,
+                           .settings = {.op = static_cast<Op>(op), .limits = hints.limits}},
+                          {.type = resolved, .count = count}, move));
+        return target.executor.backend->prepare(target.stream, move);
     });
 }

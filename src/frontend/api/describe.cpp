@@ -217,7 +217,7 @@ void write_kernels(const Type &type, const Context &context, std::string &text) 
             continue;
         }
         for (const bool repeated : {false, true}) {
-            const Plan *plan;
+            const KernelPlan *plan;
             if (repeated && !several_fit) continue;
             if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
                 continue;

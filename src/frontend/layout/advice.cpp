@@ -38,7 +38,7 @@ std::string advice_for(const Layout &layout) {
     const unsigned dims = box_dims(layout, row);
     if (dims > 0 && dims <= copy_engine_dims && row >= worth_a_row)
         return "dma: " + what + " in a regular box of " + number(dims) +
-               " dimensions, which a copy engine takes as one job; pack where there is none";
+               " dimensions, which a copy engine takes as one move; pack where there is none";
     std::string reason = mean < worth_an_entry
                              ? "too short to be handled one by one"
                              : "more than the " + number(max_iov) + " entries that one call takes";

@@ -14,7 +14,8 @@ uint64_t bytes_of(const TypeCache &derived) {
     uint64_t bytes = sizeof derived + bytes_of(derived.own);
     for (const auto &of_backend : derived.plans)
         for (const auto &slot : of_backend)
-            if (const Plan *plan = slot.load(std::memory_order_acquire)) bytes += plan->memory();
+            if (const KernelPlan *plan = slot.load(std::memory_order_acquire))
+                bytes += plan->memory();
     if (const Elements *e = derived.elements.load(std::memory_order_acquire))
         bytes += sizeof *e + bytes_of(e->runs);
     if (const Layout *runs = derived.runs.load(std::memory_order_acquire))

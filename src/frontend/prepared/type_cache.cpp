@@ -120,11 +120,11 @@ Status make_within_budget(const TypeCache &cache, const std::atomic<T *> &slot, 
 } // namespace
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
-                 const Plan *&plan) {
+                 const KernelPlan *&plan) {
     const TypeCache &cache = cache_of(type);
     auto &slot = cache.plans[backend_index][repeated];
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        std::unique_ptr<Plan> made;
+        std::unique_ptr<KernelPlan> made;
         UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, made));
         if (logs(LogLevel::plan))
             log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",

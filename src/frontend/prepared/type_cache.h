@@ -15,7 +15,7 @@ struct TypeCache final : CachedOnType {
     Layout own;           // empty if that of another type serves
     const Layout &layout; // its own, or that of a type below, which lives longer
     // Per backend and for a count of one or more; see Backend::plan().
-    mutable std::atomic<const Plan *> plans[max_backends][2] = {};
+    mutable std::atomic<const KernelPlan *> plans[max_backends][2] = {};
     mutable std::atomic<const Elements *> elements{nullptr};
     mutable std::atomic<const Layout *> runs{nullptr};
     mutable std::atomic<const BoxIndex *> boxes{nullptr};
@@ -52,11 +52,11 @@ inline const Layout &layout_of(const Type &type) {
 ConstTypeOwner with_layout(const Type &type, Layout layout);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
-                 const Plan *&plan);
+                 const KernelPlan *&plan);
 
 // The plan of a backend, given by its index in the context.
 inline Status plan_of(const Type &type, const Backend &backend, unsigned backend_index,
-                      bool repeated, const Plan *&plan) {
+                      bool repeated, const KernelPlan *&plan) {
     plan = cache_of(type).plans[backend_index][repeated].load(std::memory_order_acquire);
     if (plan != nullptr) [[likely]]
         return success;

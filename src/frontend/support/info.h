@@ -1,8 +1,8 @@
 // Hints: parsed and checked when they are set.
 #pragma once
 
-#include "job.h"
 #include "memory.h"
+#include "move.h"
 #include "status.h"
 
 #include <optional>

@@ -5,16 +5,16 @@
 
 namespace ucd {
 
-Status AsyncTransfer::launch(const Executor &executor, const JobList &jobs) {
+Status AsyncTransfer::launch(const Executor &executor, const MoveList &moves) {
     std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->launch(executor.device, jobs, done));
+    UCD_TRY(executor.backend->launch(executor.device, moves, done));
     note(std::move(done));
     return success;
 }
 
-Status AsyncTransfer::launch_copy(const Executor &executor, const CopyJob &job) {
+Status AsyncTransfer::launch_copy(const Executor &executor, const CopyMove &move) {
     std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->copy_layouts(executor.device, job, done));
+    UCD_TRY(executor.backend->copy_layouts(executor.device, move, done));
     note(std::move(done));
     return success;
 }

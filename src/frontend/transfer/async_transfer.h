@@ -21,8 +21,8 @@ public:
     void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
-    Status launch(const Executor &executor, const JobList &jobs);
-    Status launch_copy(const Executor &executor, const CopyJob &job);
+    Status launch(const Executor &executor, const MoveList &moves);
+    Status launch_copy(const Executor &executor, const CopyMove &move);
     // The pipeline between two executors; made if there is none yet.
     StagedPipeline &pipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
                              const Limits &limits);

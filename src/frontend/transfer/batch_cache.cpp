@@ -55,13 +55,13 @@ void CachedBatch::begin(const Dispatch &dispatch, std::size_t members) {
     identity_ = next_identity();
     keys_.reserve(members);
     lengths_.reserve(members);
-    jobs_.reserve(members);
+    moves_.reserve(members);
 }
 
 void CachedBatch::clear() noexcept {
     keys_.clear();
     lengths_.clear();
-    jobs_.clear();
+    moves_.clear();
     used_.clear();
     types_.clear();
     keeps_types_ = false;
@@ -76,7 +76,7 @@ Status CachedBatch::add(const MemberKey &key, const Transfer &t) {
         types_.reserve(used_.capacity()); // for keep_types()
     }
     if (t.length == 0) return success;
-    return make_job(dispatch_, t, jobs_.emplace_back());
+    return make_move(dispatch_, t, moves_.emplace_back());
 }
 
 void CachedBatch::keep_types() noexcept {

@@ -62,7 +62,7 @@ public:
     }
 
     const Dispatch &dispatch() const { return dispatch_; }
-    JobList jobs() const { return {jobs_, identity_}; }
+    MoveList moves() const { return {moves_, identity_}; }
     std::size_t members() const { return keys_.size(); }
     // Bytes that a member moves.
     uintptr_t length(std::size_t member) const { return lengths_[member]; }
@@ -73,7 +73,7 @@ private:
     uint64_t identity_ = 0;
     std::vector<MemberKey> keys_;
     std::vector<uintptr_t> lengths_;
-    std::vector<Job> jobs_; // of members that have bytes
+    std::vector<Move> moves_; // of members that have bytes
     std::vector<const Type *> used_;
     KeptTypes types_;
     bool keeps_types_ = false;

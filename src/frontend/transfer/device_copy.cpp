@@ -33,19 +33,19 @@ bool as_one_transfer(const Transfer &from, const Transfer &to, Op op, Transfer &
     return true;
 }
 
-Status side_of(const Transfer &t, const Executor &executor, CopyJob::Side &side) {
+Status side_of(const Transfer &t, const Executor &executor, CopyMove::Side &side) {
     side.typed = t.typed;
     side.count = t.count;
     return plan_of(*t.type, *executor.backend, executor.index, t.count > 1, side.plan);
 }
 
 // What one device does in one go.
-Status copy_job(const Transfer &from, const Transfer &to, const Executor &executor,
-                const Limits &limits, CopyJob &job) {
-    UCD_TRY(side_of(from, executor, job.from));
-    UCD_TRY(side_of(to, executor, job.to));
-    job.length = from.length;
-    job.limits = limits;
+Status copy_move(const Transfer &from, const Transfer &to, const Executor &executor,
+                 const Limits &limits, CopyMove &move) {
+    UCD_TRY(side_of(from, executor, move.from));
+    UCD_TRY(side_of(to, executor, move.to));
+    move.length = from.length;
+    move.limits = limits;
     return success;
 }
 
@@ -95,11 +95,11 @@ Status start_copy(Context &context, const Transfer &source, const Transfer &targ
             return copy_on_host(context, from, to, op, limits);
         };
     } else if (one_launch) {
-        CopyJob job;
-        UCD_TRY(copy_job(from, to, route.packed, limits, job));
+        CopyMove move;
+        UCD_TRY(copy_move(from, to, route.packed, limits, move));
         work->expect_launches(1);
-        then = [executor = route.packed, job](AsyncTransfer &w) {
-            return w.launch_copy(executor, job);
+        then = [executor = route.packed, move](AsyncTransfer &w) {
+            return w.launch_copy(executor, move);
         };
     } else {
         // A device that reaches both sides does both halves, by way of chunks of its own.

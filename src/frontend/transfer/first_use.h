@@ -2,7 +2,7 @@
 #pragma once
 
 #include "direction.h"
-#include "job.h"
+#include "move.h"
 #include "transfer/transfer.h"
 
 namespace ucd {

@@ -4,15 +4,16 @@ namespace ucd {
 
 Status SingleLaunch::start(const Dispatch &dispatch, const Transfer &t,
                            std::unique_ptr<AsyncOperation> &operation) {
-    Job job;
-    UCD_TRY(make_job(dispatch, t, job));
+    Move move;
+    UCD_TRY(make_move(dispatch, t, move));
     auto work = std::make_unique<SingleLaunch>();
-    if (job.plan->is_needed_by(job)) {
+    if (move.plan->is_needed_by(move)) {
         retain(*t.type);
         work->type_.reset(t.type);
     }
     const Executor &executor = dispatch.executor;
-    UCD_TRY(executor.backend->launch(executor.device, std::span<const Job>(&job, 1), work->done_));
+    UCD_TRY(
+        executor.backend->launch(executor.device, std::span<const Move>(&move, 1), work->done_));
     if (work->done_ != nullptr) operation = std::move(work);
     return success;
 }

@@ -73,19 +73,19 @@ Status StagedPipeline::plan_packed_reduction(const StagedMove &move, End &end) {
 }
 
 Status StagedPipeline::add(const StagedMove &move) {
-    Move m{.from = {},
-           .to = {},
-           .offset = move.offset,
-           .length = move.length,
-           .elements = nullptr,
-           .element_count = move.element_count};
+    PlannedMove m{.from = {},
+                  .to = {},
+                  .offset = move.offset,
+                  .length = move.length,
+                  .elements = nullptr,
+                  .element_count = move.element_count};
     UCD_TRY(plan_side(move.from, from_, m.from));
     UCD_TRY(plan_side(move.to, to_, m.to));
     if (op_ != Op::replace) {
         m.elements = &elements_of(*move.element_type);
         if (move.to.type == nullptr) UCD_TRY(plan_packed_reduction(move, m.to));
     }
-    moves_.push_back(m);
+    planned_.push_back(m);
     return success;
 }
 
@@ -139,7 +139,8 @@ Status StagedPipeline::step(Lane &lane) {
             load(lane);
             loaded = true;
             lane.step = Lane::Step::filling;
-            UCD_TRY(run(lane, from_, &Move::from, Direction::pack, Op::replace, lane.chunk.get()));
+            UCD_TRY(run(lane, from_, &PlannedMove::from, Direction::pack, Op::replace,
+                        lane.chunk.get()));
             break;
         case Lane::Step::filling: {
             char *chunk = lane.chunk.get();
@@ -149,7 +150,7 @@ Status StagedPipeline::step(Lane &lane) {
                 chunk = lane.relay.get();
             }
             lane.step = Lane::Step::draining;
-            UCD_TRY(run(lane, to_, &Move::to, Direction::unpack, op_, chunk));
+            UCD_TRY(run(lane, to_, &PlannedMove::to, Direction::unpack, op_, chunk));
             break;
         }
         case Lane::Step::draining: lane.step = Lane::Step::idle; break;
@@ -162,7 +163,7 @@ void StagedPipeline::load(Lane &lane) {
     const std::size_t size = pool_.chunk_bytes();
     lane.parts.clear();
     for (std::size_t used = 0; used < size && !all_loaded();) {
-        const Move &m = moves_[next_];
+        const PlannedMove &m = planned_[next_];
         const uint64_t from = m.offset + loaded_, end = m.offset + m.length;
         uint64_t to = std::min<uint64_t>(end, from + (size - used));
         if (m.elements != nullptr && to < end)
@@ -179,7 +180,7 @@ void StagedPipeline::load(Lane &lane) {
 }
 
 // Lets an executor move the parts of a lane between one of their sides and the chunk.
-Status StagedPipeline::run(Lane &lane, const Executor &executor, End Move::*side,
+Status StagedPipeline::run(Lane &lane, const Executor &executor, End PlannedMove::*side,
                            Direction direction, Op op, char *chunk) {
     const bool bytes = (lane.parts.front().move->*side).plan == nullptr;
     // First, so that whatever gets under way can be noted down.
@@ -201,9 +202,9 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End Move::*side
         }
         return success;
     }
-    const JobSettings settings{
+    const MoveSettings settings{
         .direction = direction, .op = op, .packed_kind = pool_.kind(), .limits = limits_};
-    jobs_.clear();
+    launch_.clear();
     for (const Part &part : lane.parts) {
         const End &end = part.move->*side;
         const Transfer part_of_end{.count = end.count,
@@ -211,18 +212,18 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End Move::*side
                                    .packed = chunk + part.at,
                                    .offset = part.offset,
                                    .length = part.length};
-        Job &job = jobs_.emplace_back();
-        static_cast<JobSettings &>(job) = settings;
-        fill_job(end.plan, op == Op::replace ? nullptr : part.move->elements, part_of_end, job);
+        Move &move = launch_.emplace_back();
+        static_cast<MoveSettings &>(move) = settings;
+        fill_move(end.plan, op == Op::replace ? nullptr : part.move->elements, part_of_end, move);
         if (bytes) { // many small pieces are one launch, not many copies
-            job.typed = displaced(end.base, part.offset);
-            job.count = part.length;
-            job.offset = 0;
+            move.typed = displaced(end.base, part.offset);
+            move.count = part.length;
+            move.offset = 0;
             UCD_TRY(
-                plan_of(byte_type(), *executor.backend, executor.index, job.count > 1, job.plan));
+                plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));
         }
     }
-    UCD_TRY(executor.backend->launch(executor.device, jobs_, done));
+    UCD_TRY(executor.backend->launch(executor.device, launch_, done));
     note(lane, direction, done);
     return success;
 }

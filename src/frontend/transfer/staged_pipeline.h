@@ -56,11 +56,11 @@ public:
 private:
     // A side, planned for its executor.
     struct End {
-        const Plan *plan = nullptr; // null: bytes, which need none
+        const KernelPlan *plan = nullptr; // null: bytes, which need none
         uint64_t count = 0;
         char *base = nullptr;
     };
-    struct Move {
+    struct PlannedMove {
         End from, to;
         uint64_t offset, length;
         const Elements *elements; // null for REPLACE
@@ -68,7 +68,7 @@ private:
     };
     // Bytes of a move in a chunk.
     struct Part {
-        const Move *move;
+        const PlannedMove *move;
         uint64_t offset, length;
         std::size_t at;
     };
@@ -86,10 +86,10 @@ private:
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
     void load(Lane &lane); // with the next bytes of the moves
-    Status run(Lane &lane, const Executor &executor, End Move::*end, Direction direction, Op op,
-               char *chunk);
+    Status run(Lane &lane, const Executor &executor, End PlannedMove::*end, Direction direction,
+               Op op, char *chunk);
     void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
-    bool all_loaded() const { return next_ == moves_.size(); }
+    bool all_loaded() const { return next_ == planned_.size(); }
 
     const Executor from_, to_;
     const Op op_;
@@ -98,11 +98,11 @@ private:
     Limits limits_; // of the work of one lane
     ChunkPool *relay_pool_ = nullptr;
     std::vector<TypeOwner> packed_types_; // what is reduced into packed bytes; plans are theirs
-    std::vector<Move> moves_;
+    std::vector<PlannedMove> planned_;
     std::size_t next_ = 0; // the move that is being loaded into chunks
     uint64_t loaded_ = 0;  // how many of its bytes are
     std::vector<Lane> lanes_;
-    std::vector<Job> jobs_; // of the launch being made; kept for its memory
+    std::vector<Move> launch_; // of the launch being made; kept for its memory
     bool started_ = false, stopped_ = false;
 };
 

@@ -67,7 +67,7 @@ bool Submission::is_alike_elsewhere(const char *typed, const char *packed, Dispa
 }
 
 void Submission::reserve(std::size_t members) {
-    if (stream_ != nullptr) launch_on(stream_->executor).jobs.reserve(members);
+    if (stream_ != nullptr) launch_on(stream_->executor).moves.reserve(members);
 }
 
 Status Submission::add(const Transfer &t) {
@@ -84,8 +84,8 @@ Status Submission::add(const Transfer &t) {
 Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     if (stream_ != nullptr) {
         for (const Launch &l : launches_)
-            if (!l.jobs.empty())
-                return l.executor.backend->launch_in(stream_->stream, l.jobs, std::move(types_));
+            if (!l.moves.empty())
+                return l.executor.backend->launch_in(stream_->stream, l.moves, std::move(types_));
         return success;
     }
     if (lists_ != nullptr) return start_after_lists(operation);
@@ -95,7 +95,7 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     };
     UCD_TRY(work().reserve_chunks());
     work().expect_launches(launches_.size());
-    for (const Launch &l : launches_) begin([&] { return work().launch(l.executor, l.jobs); });
+    for (const Launch &l : launches_) begin([&] { return work().launch(l.executor, l.moves); });
     (void)work().progress(); // gets staged members going
     bool ran_on_host = false;
     for (const Transfer &t : on_host_)
@@ -109,8 +109,8 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
 
 Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
                          std::unique_ptr<AsyncOperation> &operation) {
-    const JobList list = batch->jobs();
-    if (list.jobs.empty()) return success;
+    const MoveList list = batch->moves();
+    if (list.moves.empty()) return success;
     const bool is_new = !batch->keeps_types();
     if (stream_ != nullptr) {
         if (is_new) batch->keep_types();
@@ -129,9 +129,10 @@ Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
     return AsyncTransfer::conclude(std::move(work_), false, operation);
 }
 
-Status Submission::start(const Executor &executor, JobMaker &jobs, std::shared_ptr<KeptTypes> types,
+Status Submission::start(const Executor &executor, MoveMaker &moves,
+                         std::shared_ptr<KeptTypes> types,
                          std::unique_ptr<AsyncOperation> &operation) {
-    const JobList list(jobs);
+    const MoveList list(moves);
     if (stream_ != nullptr)
         return executor.backend->launch_in(stream_->stream, list, std::move(types));
     work().expect_launches(1);
@@ -209,7 +210,7 @@ Status Submission::start_after_lists(std::unique_ptr<AsyncOperation> &operation)
     auto then = [&context = context_, launches = std::move(launches_),
                  on_host = std::move(on_host_), direction = direction_, op = op_,
                  limits = hints_.limits](AsyncTransfer &work) -> Status {
-        for (const Launch &l : launches) UCD_TRY(work.launch(l.executor, l.jobs));
+        for (const Launch &l : launches) UCD_TRY(work.launch(l.executor, l.moves));
         for (const Transfer &t : on_host) UCD_TRY(run_on_host(context, t, direction, op, limits));
         return success;
     };
@@ -225,7 +226,7 @@ Status Submission::add(const Transfer &t, const Route &route) {
     return add_launch({route.packed, settings_of(route)}, t); // one executor for both sides
 }
 
-JobSettings Submission::settings_of(const Route &route) const {
+MoveSettings Submission::settings_of(const Route &route) const {
     return {direction_, op_, route.typed_kind, route.packed_kind, hints_.limits};
 }
 
@@ -236,9 +237,9 @@ Status Submission::add_on_host(const Transfer &t) {
 }
 
 Status Submission::add_launch(const Dispatch &dispatch, const Transfer &t) {
-    Job job;
-    UCD_TRY(make_job(dispatch, t, job));
-    launch_on(dispatch.executor).jobs.push_back(job);
+    Move move;
+    UCD_TRY(make_move(dispatch, t, move));
+    launch_on(dispatch.executor).moves.push_back(move);
     return success;
 }
 
@@ -280,8 +281,8 @@ Status Submission::add_in_stream(const Transfer &t) {
         if (described != nullptr) moved.type = described.get();
     }
     UCD_TRY(add_launch(stream_dispatch_, moved));
-    const Job &job = launch_on(stream_->executor).jobs.back();
-    if (!job.plan->is_needed_by(job)) return success;
+    const Move &move = launch_on(stream_->executor).moves.back();
+    if (!move.plan->is_needed_by(move)) return success;
     if (types_ == nullptr) types_ = std::make_shared<KeptTypes>();
     types_->add(*moved.type);
     return success;

@@ -60,9 +60,9 @@ public:
     Status start(const std::shared_ptr<CachedBatch> &batch,
                  std::unique_ptr<AsyncOperation> &operation);
 
-    // The same for jobs that all_alike() or is_alike() hold for, and that are not expected again.
+    // The same for moves that all_alike() or is_alike() hold for, and that are not expected again.
     // They are made in the call. `types` are theirs.
-    Status start(const Executor &executor, JobMaker &jobs, std::shared_ptr<KeptTypes> types,
+    Status start(const Executor &executor, MoveMaker &moves, std::shared_ptr<KeptTypes> types,
                  std::unique_ptr<AsyncOperation> &operation);
 
     // For a call of one transfer, which needs nothing of the above if it is the host's.
@@ -70,10 +70,10 @@ public:
                             const Hints &hints, std::unique_ptr<AsyncOperation> &operation);
 
 private:
-    // The jobs of one executor are one launch.
+    // The moves of one executor are one launch.
     struct Launch {
         Executor executor;
-        std::vector<Job> jobs;
+        std::vector<Move> moves;
     };
 
     bool is_alike_elsewhere(const char *typed, const char *packed, Dispatch &dispatch);
@@ -84,7 +84,7 @@ private:
     Status start_after_lists(std::unique_ptr<AsyncOperation> &operation);
     Status check_direct(const Transfer &t, const Executor &executor) const;
     Status add(const Transfer &t, const Route &route);
-    JobSettings settings_of(const Route &route) const;
+    MoveSettings settings_of(const Route &route) const;
     Status add_on_host(const Transfer &t);
     Status add_launch(const Dispatch &dispatch, const Transfer &t);
     Status add_staged(const Transfer &t, const Route &route);

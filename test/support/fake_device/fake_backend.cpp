@@ -52,14 +52,14 @@ ucd_type_t public_type(Element e) {
 // Plans that exist, so that work which outlives its plan is found out.
 struct LivePlans {
     std::mutex mutex;
-    std::set<const Plan *> plans;
+    std::set<const KernelPlan *> plans;
 };
 LivePlans &live() {
     static LivePlans *l = new LivePlans; // types, and plans with them, may go at exit
     return *l;
 }
 
-class FakePlan final : public Plan {
+class FakePlan final : public KernelPlan {
 public:
     FakePlan(const Layout &l, int64_t e, bool r) : layout(l), extent(e), repeated(r) {
         const std::lock_guard lock(live().mutex);
@@ -79,30 +79,31 @@ public:
     const bool repeated;
 };
 
-const FakePlan &plan_of(const Job &job) {
+const FakePlan &plan_of(const Move &move) {
     const std::lock_guard lock(live().mutex);
-    if (!live().plans.contains(job.plan))
+    if (!live().plans.contains(move.plan))
         throw std::runtime_error("the plan is gone, or another backend's");
-    const auto &plan = static_cast<const FakePlan &>(*job.plan);
-    if (job.count > 1 && !plan.repeated) throw std::runtime_error("the plan is for one repetition");
+    const auto &plan = static_cast<const FakePlan &>(*move.plan);
+    if (move.count > 1 && !plan.repeated)
+        throw std::runtime_error("the plan is for one repetition");
     return plan;
 }
 
 // Execution --------------------------------------------------------------
 
-// One job on the thread of a device.
+// One move on the thread of a device.
 class Execution {
 public:
-    Execution(int device, const Job &job)
-        : job_(job), plan_(plan_of(job)), typed_(device), packed_(device), lists_(device) {}
+    Execution(int device, const Move &move)
+        : move_(move), plan_(plan_of(move)), typed_(device), packed_(device), lists_(device) {}
 
     void run() {
-        if (job_.length == 0) throw std::runtime_error("a job of no bytes");
-        char *packed = packed_.at(job_.packed, job_.length);
-        if (job_.op == Op::replace) return move(packed, job_.direction);
-        std::vector<char> gathered(job_.length);
+        if (move_.length == 0) throw std::runtime_error("a move of no bytes");
+        char *packed = packed_.at(move_.packed, move_.length);
+        if (move_.op == Op::replace) return move(packed, move_.direction);
+        std::vector<char> gathered(move_.length);
         move(gathered.data(), Direction::pack);
-        if (job_.direction == Direction::pack) return reduce(packed, gathered.data());
+        if (move_.direction == Direction::pack) return reduce(packed, gathered.data());
         reduce(gathered.data(), packed);
         move(gathered.data(), Direction::unpack);
     }
@@ -115,12 +116,12 @@ private:
             if (n.kind == NodeKind::by_reference)
                 layout.index_lists[n.table].indices =
                     view(plan_.layout.index_lists[n.table], n.count);
-        const Node top = repeat(layout.top(), layout.root, job_.count, plan_.extent);
+        const Node top = repeat(layout.top(), layout.root, move_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
-        walk.start(job_.offset, job_.length);
+        walk.start(move_.offset, move_.length);
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
-            const uintptr_t address = reinterpret_cast<uintptr_t>(job_.typed) +
+            const uintptr_t address = reinterpret_cast<uintptr_t>(move_.typed) +
                                       static_cast<uintptr_t>(piece.origin) + piece.begin;
             char *typed = typed_.at(reinterpret_cast<char *>(address), bytes);
             if (direction == Direction::pack)
@@ -129,11 +130,11 @@ private:
                 std::memcpy(typed, packed, bytes);
             packed += bytes;
         }
-        if (job_.limits.engine != Engine::dma) return;
+        if (move_.limits.engine != Engine::dma) return;
         const BoxIndex index(layout);
-        Boxes boxes(layout, index, job_.count, plan_.extent);
+        Boxes boxes(layout, index, move_.count, plan_.extent);
         // A chunk of a range may cut a box at either end.
-        if (!has_at_most(boxes, job_.offset, job_.length, max_copies + 2 * max_cuts))
+        if (!has_at_most(boxes, move_.offset, move_.length, max_copies + 2 * max_cuts))
             throw std::runtime_error("copy engines move boxes only");
     }
 
@@ -143,15 +144,15 @@ private:
                          indices * packed_size(list.element));
     }
 
-    // out = out op in, over the elements of the job's range.
+    // out = out op in, over the elements of the move's range.
     void reduce(char *out, const char *in) const {
-        const Elements &elements = *job_.elements;
+        const Elements &elements = *move_.elements;
         if (elements.kind != Element::none)
-            return reduce_run(elements.kind, job_.offset, job_.length, out, in);
+            return reduce_run(elements.kind, move_.offset, move_.length, out, in);
         const Layout &runs = elements.runs;
-        const Node top = repeat(runs.top(), runs.root, job_.count, elements.extent);
+        const Node top = repeat(runs.top(), runs.root, move_.count, elements.extent);
         Walk walk(runs, top, runs.start, is_block);
-        walk.start(job_.offset, job_.length);
+        walk.start(move_.offset, move_.length);
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
             reduce_run(piece.node->element, piece.begin, bytes, out, in);
@@ -169,10 +170,10 @@ private:
             throw std::runtime_error("a reduction that the backend does not support");
         const ucdtest::Predefined &type = ucdtest::predefined(public_type(element));
         for (uint64_t i = 0; i < bytes; i += size)
-            ucdtest::reduce_element(static_cast<ucd_op_t>(job_.op), type, out + i, in + i);
+            ucdtest::reduce_element(static_cast<ucd_op_t>(move_.op), type, out + i, in + i);
     }
 
-    const Job &job_;
+    const Move &move_;
     const FakePlan &plan_;
     mock::DeviceView typed_, packed_, lists_;
 };
@@ -222,8 +223,8 @@ std::string failure_of(Body &&body) {
     }
 }
 
-void run_all(int device, const std::vector<Job> &jobs) {
-    for (const Job &job : jobs) Execution(device, job).run();
+void run_all(int device, const std::vector<Move> &moves) {
+    for (const Move &move : moves) Execution(device, move).run();
 }
 
 // The backend --------------------------------------------------------------
@@ -259,19 +260,19 @@ public:
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t,
-                std::unique_ptr<Plan> &plan) const override {
+                std::unique_ptr<KernelPlan> &plan) const override {
         if (is_failing_one(mock::knobs.failing_plan))
             return fail(UCD_ERR__DEVICE, "mock: the plan failed, as it was told to");
         plan = std::make_unique<FakePlan>(layout, extent, repeated);
         return success;
     }
 
-    Status launch(int device, const JobList &list, std::unique_ptr<Event> &done) override {
-        std::vector<Job> copy;
-        UCD_TRY(jobs_of(list, copy));
+    Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) override {
+        std::vector<Move> copy;
+        UCD_TRY(moves_of(list, copy));
         UCD_TRY(accept());
         ++mock::counts.launches;
-        mock::counts.jobs += static_cast<int>(copy.size());
+        mock::counts.moves += static_cast<int>(copy.size());
         start(device, done, [device, copy = std::move(copy)] { run_all(device, copy); });
         return success;
     }
@@ -284,15 +285,15 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &native, const JobList &list,
+    Status launch_in(const NativeStream &native, const MoveList &list,
                      std::shared_ptr<const void> keep) override {
-        std::vector<Job> copy;
-        UCD_TRY(jobs_of(list, copy));
+        std::vector<Move> copy;
+        UCD_TRY(moves_of(list, copy));
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
         UCD_TRY(accept());
         ++mock::counts.stream_launches;
-        mock::counts.jobs += static_cast<int>(copy.size());
+        mock::counts.moves += static_cast<int>(copy.size());
         stream->add([stream, copy = std::move(copy), keep = std::move(keep)] {
             const std::string failure = failure_of([&] { run_all(stream->device(), copy); });
             if (!failure.empty()) stream->fail(failure);
@@ -300,10 +301,10 @@ public:
         return success;
     }
 
-    Status prepare(const NativeStream &native, const Job &job) override {
+    Status prepare(const NativeStream &native, const Move &move) override {
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
-        (void)plan_of(job);
+        (void)plan_of(move);
         ++mock::counts.prepared;
         return success;
     }

@@ -23,7 +23,7 @@ void reset() {
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.failing_export = knobs.failing_opens = knobs.failing_handle = 0;
     knobs.delay_us = 0;
-    counts.launches = counts.jobs = counts.copies = counts.stream_launches = counts.prepared = 0;
+    counts.launches = counts.moves = counts.copies = counts.stream_launches = counts.prepared = 0;
     counts.queries = counts.polls = counts.allocations = counts.events_recorded = 0;
     counts.exports = counts.opens = counts.unknown = 0;
 }

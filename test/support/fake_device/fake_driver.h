@@ -55,7 +55,7 @@ extern Knobs knobs;
 
 // What has happened.
 struct Counts {
-    std::atomic<int> launches, jobs, copies, stream_launches, prepared, queries, polls;
+    std::atomic<int> launches, moves, copies, stream_launches, prepared, queries, polls;
     std::atomic<int> events_recorded;
     std::atomic<int> unknown; // addresses that nobody knows, and that it was asked about
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks

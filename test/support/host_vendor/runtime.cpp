@@ -464,7 +464,7 @@ gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::h
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
     ++mock::counts.launches;
     const ucdtest::SpareAllocations spared;
-    ++mock::counts.jobs;
+    ++mock::counts.moves;
     const auto &kernel = *static_cast<const Kernel *>(handle);
     ucd::hostgpu::note_kernel(kernel, arguments[0]);
     struct alignas(16) Chunk {

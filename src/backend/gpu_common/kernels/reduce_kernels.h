@@ -31,7 +31,7 @@ const ReduceKernel *reduce_kernel(Op op, Element element);
 const void *reduce_any_kernel();
 const void *reduce_any_batch_kernel();
 
-// Of elements of one kind: one job's and a batch's.
+// Of elements of one kind: one move's and a batch's.
 struct ReduceHandles {
     const void *one, *batch;
 };

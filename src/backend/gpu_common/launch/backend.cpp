@@ -184,17 +184,17 @@ public:
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                std::unique_ptr<Plan> &plan) const override {
+                std::unique_ptr<KernelPlan> &plan) const override {
         plan = std::make_unique<GpuPlan>(layout, extent, repeated, max_bytes);
         return success;
     }
 
-    Status launch(int index, const JobList &list, std::unique_ptr<Event> &done) override {
-        // Of many jobs, about: more than a lane puts behind one mark.
-        const uint64_t bytes = list.jobs.size() == 1 ? list.jobs.front().length : large_launch;
+    Status launch(int index, const MoveList &list, std::unique_ptr<Event> &done) override {
+        // Of many moves, about: more than a lane puts behind one mark.
+        const uint64_t bytes = list.moves.size() == 1 ? list.moves.front().length : large_launch;
         return start(index, bytes, done,
                      [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                         return launch_jobs({device, stream, LaunchMode::now, needs}, list);
+                         return launch_moves({device, stream, LaunchMode::now, needs}, list);
                      });
     }
 
@@ -203,7 +203,7 @@ public:
         return driver::find_device(static_cast<gpuStream_t>(native.native), device);
     }
 
-    Status launch_in(const NativeStream &native, const JobList &list,
+    Status launch_in(const NativeStream &native, const MoveList &list,
                      std::shared_ptr<const void> keep) override {
         const driver::Current current(native.device);
         UCD_TRY(current.status);
@@ -215,36 +215,36 @@ public:
         bool captured;
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
-        const bool needs_nothing = keep == nullptr && list.jobs.size() == 1; // not even a table
+        const bool needs_nothing = keep == nullptr && list.moves.size() == 1; // not even a table
         if (captured || needs_nothing) {
             LaunchNeeds needs; // what a graph has prepared stays anyway
-            return launch_jobs({*device, stream, mode, needs}, list);
+            return launch_moves({*device, stream, mode, needs}, list);
         }
         Kept &kept = sweep_kept();
         Kept::Items item;
         item.emplace_back().what = std::move(keep);
         UCD_TRY(device->take_event(item.front().done));
         StreamLaunch launch(kept, stream, std::move(item));
-        return launch_jobs({*device, stream, mode, launch.needs()}, list);
+        return launch_moves({*device, stream, mode, launch.needs()}, list);
     }
 
-    Status prepare(const NativeStream &native, const Job &job) override {
+    Status prepare(const NativeStream &native, const Move &move) override {
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(native.device, device));
         UCD_TRY(prepare_batches());
-        if (job.op != Op::replace) return prepare_reduction(*device, job);
-        return prepare_plan(*device, static_cast<const GpuPlan &>(*job.plan), job.count);
+        if (move.op != Op::replace) return prepare_reduction(*device, move);
+        return prepare_plan(*device, static_cast<const GpuPlan &>(*move.plan), move.count);
     }
 
     bool copies_layouts() const override { return true; }
 
-    Status copy_layouts(int index, const CopyJob &job, std::unique_ptr<Event> &done) override {
-        return start(index, job.length, done,
+    Status copy_layouts(int index, const CopyMove &move, std::unique_ptr<Event> &done) override {
+        return start(index, move.length, done,
                      [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                         return launch_copy({device, stream, LaunchMode::now, needs}, job);
+                         return launch_copy({device, stream, LaunchMode::now, needs}, move);
                      });
     }
 

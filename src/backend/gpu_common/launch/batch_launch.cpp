@@ -7,7 +7,7 @@
 #include "launch/launch.h"
 #include "launch/launch_context.h"
 #include "launch/reduce_table_builder.h"
-#include "plan/job_range.h"
+#include "plan/move_range.h"
 #include "runtime/check.h"
 #include "runtime/driver.h"
 
@@ -20,9 +20,9 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// `job` is one of the batch, and decides for all whether host memory is involved: few batches mix
+// `move` is one of the batch, and decides for all whether host memory is involved: few batches mix
 // memories.
-Status launch_table(const Submission &to, const Job &job, BatchUse use) {
+Status launch_table(const Submission &to, const Move &move, BatchUse use) {
     BatchParams params{use->sections(), 0, reinterpret_cast<uintptr_t>(use->memory())};
     const void *kernel = use->kernel();
     if (to.mode == LaunchMode::capture)
@@ -30,18 +30,18 @@ Status launch_table(const Submission &to, const Job &job, BatchUse use) {
                                         std::make_shared<BatchUse>(BatchUse(std::move(use)))));
     else
         to.needs.batches.push_back(std::move(use));
-    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to.device, job),
+    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to.device, move),
                          params);
 }
 
 // Uploads what was built, and launches the kernel that reads it.
-Status launch_built(const Submission &to, const Job &job, const TableBuilder &builder,
+Status launch_built(const Submission &to, const Move &move, const TableBuilder &builder,
                     const void *kernel, uint64_t identity, BatchUse use) {
     // Room for its entry in the needs comes first: after the upload has started, nothing may fail.
     to.needs.batches.reserve(to.needs.batches.size() + 1);
     UCD_TRY(BatchStore::instance().upload(to.device, to.stream, to.mode, builder, kernel, identity,
                                           use));
-    return launch_table(to, job, std::move(use));
+    return launch_table(to, move, std::move(use));
 }
 
 // Takes the lists of a table into use, and says whether all are still where they were when the
@@ -56,14 +56,14 @@ Status use_lists(const Submission &to, const BatchTable &table, bool &in_place) 
     return success;
 }
 
-bool all_prepared(const Submission &to, std::span<const Job> jobs) {
-    return std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) {
-        return static_cast<const GpuPlan *>(job.plan)->is_prepared(to.device.index(), job.op);
+bool all_prepared(const Submission &to, std::span<const Move> moves) {
+    return std::all_of(moves.begin(), moves.end(), [&](const Move &move) {
+        return static_cast<const GpuPlan *>(move.plan)->is_prepared(to.device.index(), move.op);
     });
 }
 
 // The table of the list, if there is one.
-Status find_table(const Submission &to, const JobList &list, BatchUse &use) {
+Status find_table(const Submission &to, const MoveList &list, BatchUse &use) {
     if (list.identity == 0) return success;
     use = BatchStore::instance().find(to.device, list.identity);
     if (!use) return success;
@@ -134,8 +134,8 @@ public:
     }
     BatchTableBuilder &builder() const { return *builder_; }
 
-    // `job` is one of the batch.
-    Status launch(const Submission &to, const Job &job) {
+    // `move` is one of the batch.
+    Status launch(const Submission &to, const Move &move) {
         // performance only: it chooses how fine the table is; graphs are replayed
         const bool once = identity_ == 0 && to.mode == LaunchMode::now;
         builder_->finish(once ? TableUse::once : TableUse::again);
@@ -144,7 +144,7 @@ public:
             too_small = std::move(use);
             UCD_TRY(BatchStore::instance().take(to.device, builder_->bytes(), identity_, use));
         }
-        return launch_built(to, job, *builder_, batch_kernel(job.direction), identity_,
+        return launch_built(to, move, *builder_, batch_kernel(move.direction), identity_,
                             std::move(use));
     }
 
@@ -159,74 +159,74 @@ bool may_be_small(std::size_t members) {
     return BatchTableBuilder::bytes_of_members(members) <= SmallBatchParams::max_bytes;
 }
 
-Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Job> jobs) {
-    for (const Job &job : jobs) {
-        const JobAddresses at{job.typed, job.packed};
-        UCD_TRY(builder.add(to, job, {&at, 1}));
+Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Move> moves) {
+    for (const Move &move : moves) {
+        const MoveAddresses at{move.typed, move.packed};
+        UCD_TRY(builder.add(to, move, {&at, 1}));
     }
     return success;
 }
 
-// Jobs of one direction that fit one launch.
-Status launch_batch(const Submission &to, const JobList &list) {
-    const std::span<const Job> jobs = list.jobs;
-    const Job &job = jobs.front();
-    if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
+// Moves of one direction that fit one launch.
+Status launch_batch(const Submission &to, const MoveList &list) {
+    const std::span<const Move> moves = list.moves;
+    const Move &move = moves.front();
+    if (to.mode == LaunchMode::capture && !all_prepared(to, moves)) return not_prepared();
     BatchUse use;
     // Building a table that fits the parameters is faster than looking for an old one.
-    if (may_be_small(jobs.size())) {
+    if (may_be_small(moves.size())) {
         BatchTableBuilder builder;
         SmallBatchParams params;
-        builder.begin(jobs.size(), params.table);
-        UCD_TRY(add_all(builder, to, jobs));
+        builder.begin(moves.size(), params.table);
+        UCD_TRY(add_all(builder, to, moves));
         builder.finish(TableUse::again);
         if (builder.bytes() <= SmallBatchParams::max_bytes) {
             params.sections = builder.sections();
             builder.write(params.table);
-            return launch_kernel(to.stream, small_batch_kernel(job.direction),
-                                 params.sections.tiles, max_blocks(to.device, job), params);
+            return launch_kernel(to.stream, small_batch_kernel(move.direction),
+                                 params.sections.tiles, max_blocks(to.device, move), params);
         }
         UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), list.identity, use));
-        return launch_built(to, job, builder, batch_kernel(job.direction), list.identity,
+        return launch_built(to, move, builder, batch_kernel(move.direction), list.identity,
                             std::move(use));
     }
     UCD_TRY(find_table(to, list, use));
-    if (use) return launch_table(to, job, std::move(use));
+    if (use) return launch_table(to, move, std::move(use));
     LargeBatch batch;
-    UCD_TRY(batch.begin(to, jobs.size(), list.identity));
-    UCD_TRY(add_all(batch.builder(), to, jobs));
-    return batch.launch(to, job);
+    UCD_TRY(batch.begin(to, moves.size(), list.identity));
+    UCD_TRY(add_all(batch.builder(), to, moves));
+    return batch.launch(to, move);
 }
 
 // In as many launches as are needed.
-Status launch_batches(const Submission &to, std::span<const Job> jobs) {
-    while (!jobs.empty()) {
+Status launch_batches(const Submission &to, std::span<const Move> moves) {
+    while (!moves.empty()) {
         std::size_t members = 0;
-        for (uint64_t vectors = 0; members < std::min(jobs.size(), max_batch_members); ++members) {
-            vectors += batch_vectors_of(jobs[members]);
+        for (uint64_t vectors = 0; members < std::min(moves.size(), max_batch_members); ++members) {
+            vectors += batch_vectors_of(moves[members]);
             if (vectors > max_batch_vectors) break;
         }
-        UCD_TRY(launch_batch(to, std::span(jobs.first(members))));
-        jobs = jobs.subspan(members);
+        UCD_TRY(launch_batch(to, std::span(moves.first(members))));
+        moves = moves.subspan(members);
     }
     return success;
 }
 
-// Jobs of one op and direction: a launch for each kernel that they need.
-Status launch_reductions(const Submission &to, const JobList &list) {
-    const std::span<const Job> jobs = list.jobs;
-    if (jobs.size() < tuning.min_reductions_batched) {
-        for (const Job &job : jobs) UCD_TRY(launch_job(to, job));
+// Moves of one op and direction: a launch for each kernel that they need.
+Status launch_reductions(const Submission &to, const MoveList &list) {
+    const std::span<const Move> moves = list.moves;
+    if (moves.size() < tuning.min_reductions_batched) {
+        for (const Move &move : moves) UCD_TRY(launch_move(to, move));
         return success;
     }
-    if (to.mode == LaunchMode::capture && !all_prepared(to, jobs)) return not_prepared();
+    if (to.mode == LaunchMode::capture && !all_prepared(to, moves)) return not_prepared();
     BatchUse use;
     UCD_TRY(find_table(to, list, use));
-    if (use) return launch_table(to, jobs.front(), std::move(use));
+    if (use) return launch_table(to, moves.front(), std::move(use));
     std::list<ReduceTableBuilder> builders; // by kernel
-    for (const Job &job : jobs) {
+    for (const Move &move : moves) {
         std::vector<ListsAt> noted;
-        LaunchContext launch = make_context(to, job);
+        LaunchContext launch = make_context(to, move);
         launch.noted = &noted;
         ReductionNumbers numbers;
         UCD_TRY(describe_reduction(launch, numbers));
@@ -234,7 +234,7 @@ Status launch_reductions(const Submission &to, const JobList &list) {
                                     [&](const auto &b) { return b.is_for(numbers); });
         if (builder == builders.end()) builder = builders.emplace(builders.end(), numbers.own);
         if (!builder->add(numbers)) {
-            UCD_TRY(launch_job(to, job));
+            UCD_TRY(launch_move(to, move));
             continue;
         }
         builder->refer_to(noted);
@@ -242,41 +242,41 @@ Status launch_reductions(const Submission &to, const JobList &list) {
     for (ReduceTableBuilder &builder : builders) {
         if (builder.members() == 0) continue;
         builder.arrange();
-        const bool all = builder.members() == jobs.size(); // then it is found again
+        const bool all = builder.members() == moves.size(); // then it is found again
         const uint64_t identity = all ? list.identity : 0;
         UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), identity, use));
         UCD_TRY(
-            launch_built(to, jobs.front(), builder, builder.kernel(), identity, std::move(use)));
+            launch_built(to, moves.front(), builder, builder.kernel(), identity, std::move(use)));
     }
     return success;
 }
 
-// The common case: all jobs are one launch.
-bool is_one_launch(std::span<const Job> jobs) {
+// The common case: all moves are one launch.
+bool is_one_launch(std::span<const Move> moves) {
     uint64_t vectors = 0;
-    for (const Job &job : jobs) {
-        if (!joins_batches(job) || job.direction != jobs.front().direction) return false;
-        vectors += batch_vectors_of(job);
+    for (const Move &move : moves) {
+        if (!joins_batches(move) || move.direction != moves.front().direction) return false;
+        vectors += batch_vectors_of(move);
     }
-    return vectors <= max_batch_vectors && jobs.size() <= max_batch_members;
+    return vectors <= max_batch_vectors && moves.size() <= max_batch_members;
 }
 
-bool is_one_reduction(std::span<const Job> jobs) {
-    return std::all_of(jobs.begin(), jobs.end(), [&](const Job &job) {
-        return job.op != Op::replace && job.op == jobs.front().op &&
-               job.direction == jobs.front().direction;
+bool is_one_reduction(std::span<const Move> moves) {
+    return std::all_of(moves.begin(), moves.end(), [&](const Move &move) {
+        return move.op != Op::replace && move.op == moves.front().op &&
+               move.direction == moves.front().direction;
     });
 }
 
-// Writes the table as the jobs are made. `fits` stays false if they must be a list; `job` is the
+// Writes the table as the moves are made. `fits` stays false if they must be a list; `move` is the
 // last one.
-Status write_as_made(const Submission &to, JobMaker &maker, BatchTableBuilder &builder, Job &job,
+Status write_as_made(const Submission &to, MoveMaker &maker, BatchTableBuilder &builder, Move &move,
                      bool &fits) {
-    std::array<JobAddresses, 64> at; // few enough to stay in the cache
+    std::array<MoveAddresses, 64> at; // few enough to stay in the cache
     for (std::size_t first = 0, made = 1; made > 0;) {
-        UCD_TRY(maker.make(first, job, at, made));
-        if (job.length >= max_positions) return success;
-        UCD_TRY(builder.add(to, job, std::span(at).first(made)));
+        UCD_TRY(maker.make(first, move, at, made));
+        if (move.length >= max_positions) return success;
+        UCD_TRY(builder.add(to, move, std::span(at).first(made)));
         if (builder.vectors() > max_batch_vectors) return success;
     }
     fits = true;
@@ -286,20 +286,20 @@ Status write_as_made(const Submission &to, JobMaker &maker, BatchTableBuilder &b
 // The members that one thread makes, which become a launch of their own.
 struct Part {
     LargeBatch batch;
-    Job job;
+    Move move;
     bool fits = false;
     Status status;
     LastError error; // if that failed
 
-    void write(const Submission &to, JobMaker &maker) {
-        status = write_as_made(to, maker, batch.builder(), job, fits);
+    void write(const Submission &to, MoveMaker &maker) {
+        status = write_as_made(to, maker, batch.builder(), move, fits);
         if (!status.ok()) error = last_error();
     }
 };
 
-// Builds the tables as the jobs are made. `launched` stays false, and nothing has started, if they
+// Builds the tables as the moves are made. `launched` stays false, and nothing has started, if they
 // must be a list.
-Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
+Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
     const std::size_t members = maker.members();
     if (to.mode == LaunchMode::capture || may_be_small(members) || members > max_batch_members)
         return success;
@@ -307,7 +307,7 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
     const auto threads = static_cast<unsigned>(parts.size());
     if (threads == 1) {
         UCD_TRY(parts[0].batch.begin(to, members, 0));
-        UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].job, parts[0].fits));
+        UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].move, parts[0].fits));
     } else {
         for (unsigned i = 0; i < threads; ++i)
             UCD_TRY(parts[i].batch.begin(to, maker.part(i).members(), 0));
@@ -327,42 +327,42 @@ Status launch_as_made(const Submission &to, JobMaker &maker, bool &launched) {
     launched = true;
     to.needs.nothing_started = false;
     for (Part &part : parts)
-        if (part.batch.builder().members() > 0) UCD_TRY(part.batch.launch(to, part.job));
+        if (part.batch.builder().members() > 0) UCD_TRY(part.batch.launch(to, part.move));
     return success;
 }
 
 } // namespace
 
-Status launch_jobs(const Submission &to, const JobList &list) {
+Status launch_moves(const Submission &to, const MoveList &list) {
     if (list.maker != nullptr) {
         to.needs.nothing_started = true;
         bool launched = false;
         UCD_TRY(launch_as_made(to, *list.maker, launched));
         if (launched) return success;
-        std::vector<Job> all;
-        UCD_TRY(jobs_of(list, all));
+        std::vector<Move> all;
+        UCD_TRY(moves_of(list, all));
         to.needs.nothing_started = false;
-        return all.empty() ? success : launch_jobs(to, all);
+        return all.empty() ? success : launch_moves(to, all);
     }
-    const std::span<const Job> jobs = list.jobs;
-    if (jobs.size() == 1) return launch_job(to, jobs[0]);
-    if (list.identity != 0 && to.mode == LaunchMode::now) { // without a look at the jobs
+    const std::span<const Move> moves = list.moves;
+    if (moves.size() == 1) return launch_move(to, moves[0]);
+    if (list.identity != 0 && to.mode == LaunchMode::now) { // without a look at the moves
         BatchUse use;
         UCD_TRY(find_table(to, list, use));
-        if (use) return launch_table(to, jobs.front(), std::move(use));
+        if (use) return launch_table(to, moves.front(), std::move(use));
     }
-    if (is_one_launch(jobs)) return launch_batch(to, list);
-    if (is_one_reduction(jobs)) return launch_reductions(to, list);
-    std::vector<Job> packs, unpacks, copies, reductions;
-    for (const Job &job : jobs) {
-        if (joins_batches(job))
-            (job.direction == Direction::pack ? packs : unpacks).push_back(job);
-        else if (job.limits.engine == Engine::dma)
-            copies.push_back(job);
-        else if (job.op != Op::replace)
-            reductions.push_back(job);
+    if (is_one_launch(moves)) return launch_batch(to, list);
+    if (is_one_reduction(moves)) return launch_reductions(to, list);
+    std::vector<Move> packs, unpacks, copies, reductions;
+    for (const Move &move : moves) {
+        if (joins_batches(move))
+            (move.direction == Direction::pack ? packs : unpacks).push_back(move);
+        else if (move.limits.engine == Engine::dma)
+            copies.push_back(move);
+        else if (move.op != Op::replace)
+            reductions.push_back(move);
         else
-            UCD_TRY(launch_job(to, job));
+            UCD_TRY(launch_move(to, move));
     }
     UCD_TRY(launch_reductions(to, reductions));
     UCD_TRY(copy_boxes(to.stream, copies, to.mode == LaunchMode::capture));

@@ -1,14 +1,14 @@
-// Several jobs in one go.
+// Several moves in one go.
 #pragma once
 
-#include "job.h"
 #include "launch/submission.h"
+#include "move.h"
 
 namespace ucd::UCD_GPU {
 
-// Like launch_job(), but the jobs of one direction are one launch, as far as one kernel can move
+// Like launch_move(), but the moves of one direction are one launch, as far as one kernel can move
 // them.
-Status launch_jobs(const Submission &to, const JobList &list);
+Status launch_moves(const Submission &to, const MoveList &list);
 
 // Loads the kernels, so that launches can be captured.
 Status prepare_batches();

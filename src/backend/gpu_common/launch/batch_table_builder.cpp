@@ -49,19 +49,19 @@ Status BatchTableBuilder::begin_plan(const Submission &to, const GpuPlan &plan) 
     return success;
 }
 
-Status BatchTableBuilder::describe_nest(const Submission &to, const Job &job, uintptr_t typed,
+Status BatchTableBuilder::describe_nest(const Submission &to, const Move &move, uintptr_t typed,
                                         uintptr_t packed, BatchMember &member) {
     const LayoutPlan &plan = plan_->host;
-    const uint32_t word = common_alignment(plan.word | typed | (packed - job.offset));
-    const uint64_t skipped = skipped_strides(plan.shape, job.offset);
+    const uint32_t word = common_alignment(plan.word | typed | (packed - move.offset));
+    const uint64_t skipped = skipped_strides(plan.shape, move.offset);
     member.typed = typed;
     member.first_word = 0;
-    if (fits_nest(plan.shape, skipped, job, word)) {
+    if (fits_nest(plan.shape, skipped, move, word)) {
         NestList unused{};
         uintptr_t first = typed;
-        if (skipped > 0) (void)skip_children(plan.shape.level[0], job.offset, first, unused);
+        if (skipped > 0) (void)skip_children(plan.shape.level[0], move.offset, first, unused);
         const auto position =
-            static_cast<int64_t>(job.offset - skipped) - static_cast<int64_t>(member.head);
+            static_cast<int64_t>(move.offset - skipped) - static_cast<int64_t>(member.head);
         member.typed = first;
         member.first_word = static_cast<uint32_t>(position >> std::countr_zero(word));
         return shape_of(to, word, member.shape);
@@ -69,32 +69,32 @@ Status BatchTableBuilder::describe_nest(const Submission &to, const Job &job, ui
     Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
     UCD_TRY(to.use(interpreter.lists, address, &used_));
-    const uint64_t position = job.offset - member.head;
+    const uint64_t position = move.offset - member.head;
     const TableShape shape = interpreter_shape(interpreter.host, word, address, position);
     member.shape = static_cast<uint32_t>(shapes_.size());
     shapes_.push_back(shape);
     return success;
 }
 
-Status BatchTableBuilder::add(const Submission &to, const Job &job,
-                              std::span<const JobAddresses> at) {
+Status BatchTableBuilder::add(const Submission &to, const Move &move,
+                              std::span<const MoveAddresses> at) {
     if (at.empty()) return success;
-    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+    const auto &plan = static_cast<const GpuPlan &>(*move.plan);
     if (&plan != plan_) UCD_TRY(begin_plan(to, plan));
-    sections_.neighbours &= job.packed_kind != MemoryKind::pinned;
+    sections_.neighbours &= move.packed_kind != MemoryKind::pinned;
     const auto start = static_cast<uintptr_t>(plan.host.layout.start);
     return plan.host.contiguous
-               ? add_each(job, at,
-                          [&, start = start + job.offset](uintptr_t typed, uintptr_t packed,
-                                                          BatchMember &member) {
+               ? add_each(move, at,
+                          [&, start = start + move.offset](uintptr_t typed, uintptr_t packed,
+                                                           BatchMember &member) {
                               // Both sides may be unaligned alike.
                               member.typed = typed + start - member.head;
                               member.first_word = 0;
                               return shape_of(to, common_alignment(typed + start - packed),
                                               member.shape);
                           })
-               : add_each(job, at, [&](uintptr_t typed, uintptr_t packed, BatchMember &member) {
-                     return describe_nest(to, job, typed + start, packed, member);
+               : add_each(move, at, [&](uintptr_t typed, uintptr_t packed, BatchMember &member) {
+                     return describe_nest(to, move, typed + start, packed, member);
                  });
 }
 

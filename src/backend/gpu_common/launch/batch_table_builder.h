@@ -1,13 +1,13 @@
-// The table that a kernel for moves reads, made of a batch's jobs.
+// The table that a kernel for moves reads, made of a batch's moves.
 #pragma once
 
-#include "job.h"
 #include "launch/gpu_plan.h"
 #include "launch/submission.h"
 #include "launch/table_builder.h"
+#include "move.h"
 #include "params/batch.h"
 #include "params/table_shape.h"
-#include "plan/job_range.h"
+#include "plan/move_range.h"
 
 #include <array>
 #include <bit>
@@ -19,15 +19,16 @@ namespace ucd::UCD_GPU {
 inline constexpr std::size_t max_batch_members = std::size_t{1}
                                                  << 24; // offsets in the table have 32 bits
 
-// Whether the job is for batches of moves.
-inline bool joins_batches(const Job &job) {
+// Whether the move is for batches of moves.
+inline bool joins_batches(const Move &move) {
     // Words of one block are counted in 32 bits.
-    return job.op == Op::replace && job.limits.engine != Engine::dma && job.length < max_positions;
+    return move.op == Op::replace && move.limits.engine != Engine::dma &&
+           move.length < max_positions;
 }
 
-// Vectors of the job, or one or two more.
-inline uint64_t batch_vectors_of(const Job &job) {
-    return job.length / vector_bytes + 2;
+// Vectors of the move, or one or two more.
+inline uint64_t batch_vectors_of(const Move &move) {
+    return move.length / vector_bytes + 2;
 }
 
 // How many times a table is expected to be read.
@@ -41,8 +42,8 @@ public:
     // What was built before is forgotten. The members are written to `memory`, and as much of the
     // rest as has room; write() puts all of it into a table, which may be there.
     void begin(std::size_t members, std::span<char> memory);
-    // Jobs that join batches. Up to max_batch_vectors in all.
-    Status add(const Submission &to, const Job &job, std::span<const JobAddresses> at);
+    // Moves that join batches. Up to max_batch_vectors in all.
+    Status add(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
     // At least one was added.
     void finish(TableUse use);
 
@@ -56,10 +57,10 @@ private:
     Status begin_plan(const Submission &to, const GpuPlan &plan);
     // Adds members, of which `describe` says how each one's typed side is walked.
     template <class Describe>
-    Status add_each(const Job &job, std::span<const JobAddresses> at, Describe describe) {
-        for (const JobAddresses &each : at) {
+    Status add_each(const Move &move, std::span<const MoveAddresses> at, Describe describe) {
+        for (const MoveAddresses &each : at) {
             const auto packed = reinterpret_cast<uintptr_t>(each.packed);
-            const Vectors vectors(packed, job.length);
+            const Vectors vectors(packed, move.length);
             BatchMember &member = member_[members_];
             member.packed = vectors.start;
             member.head = vectors.head;
@@ -70,7 +71,7 @@ private:
         }
         return success;
     }
-    Status describe_nest(const Submission &to, const Job &job, uintptr_t typed, uintptr_t packed,
+    Status describe_nest(const Submission &to, const Move &move, uintptr_t typed, uintptr_t packed,
                          BatchMember &member);
     // Of the last plan, for words of this width.
     Status shape_of(const Submission &to, uint32_t word, uint32_t &index) {

@@ -50,52 +50,52 @@ uint64_t shortest_segment(const Segments &s) {
     return std::min({s.first_bytes, s.inner_min, s.last_bytes});
 }
 
-Boxes boxes_of(const Job &job) {
-    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
-    return {plan.host.layout, plan.boxes(), job.count, plan.host.extent};
+Boxes boxes_of(const Move &move) {
+    const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+    return {plan.host.layout, plan.boxes(), move.count, plan.host.extent};
 }
 
-// The one copy that the job's range is; false if it is several.
-bool is_one_copy(const Job &job, PitchedCopy &copy) {
-    const LayoutPlan &plan = static_cast<const GpuPlan &>(*job.plan).host;
+// The one copy that the move's range is; false if it is several.
+bool is_one_copy(const Move &move, PitchedCopy &copy) {
+    const LayoutPlan &plan = static_cast<const GpuPlan &>(*move.plan).host;
     // Many segments of a list are hardly ever a box: no index is made to find that out.
     constexpr uint64_t many = 64;
     const bool is_list = plan.shape.levels > 0 && plan.shape.level[0].kind != LevelKind::strided;
-    if (is_list && job.length / many > longest_segment(plan.layout.top().segments)) return false;
-    Boxes boxes = boxes_of(job);
-    return is_one_copy(boxes, job.offset, job.length, copy);
+    if (is_list && move.length / many > longest_segment(plan.layout.top().segments)) return false;
+    Boxes boxes = boxes_of(move);
+    return is_one_copy(boxes, move.offset, move.length, copy);
 }
 
 } // namespace
 
-bool is_engine_faster(const CopyEngines &engines, const Job &job) {
-    const Layout &layout = static_cast<const GpuPlan &>(*job.plan).host.layout;
+bool is_engine_faster(const CopyEngines &engines, const Move &move) {
+    const Layout &layout = static_cast<const GpuPlan &>(*move.plan).host.layout;
     if (layout.has_reference())
         return false; // where its blocks are, the host may not be able to read
     const bool to_host =
-        (job.packed_kind == MemoryKind::pinned) == (job.direction == Direction::pack);
+        (move.packed_kind == MemoryKind::pinned) == (move.direction == Direction::pack);
     const uint64_t shortest = shortest_segment(layout.top().segments);
     const CopyEngine &engine = to_host ? engines.to_host : engines.from_host;
     if (static_cast<double>(shortest) >= engine.list_block &&
-        job.length / shortest < max_copies - 1)
+        move.length / shortest < max_copies - 1)
         return true;
     PitchedCopy copy;
-    if (!is_one_copy(job, copy)) return false;
+    if (!is_one_copy(move, copy)) return false;
     const uint64_t bits =
         copy.row | static_cast<uint64_t>(copy.row_stride) |
         static_cast<uint64_t>(copy.plane_stride) |
-        (reinterpret_cast<uintptr_t>(job.typed) + static_cast<uint64_t>(copy.start));
+        (reinterpret_cast<uintptr_t>(move.typed) + static_cast<uint64_t>(copy.start));
     return is_engine_faster(engines, to_host, copy.row, copy.rows * copy.planes, bits);
 }
 
-Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured) {
+Status copy_boxes(gpuStream_t stream, std::span<const Move> moves, bool captured) {
     std::vector<PlainCopy> plain;
-    for (const Job &job : jobs) {
-        const bool pack = job.direction == Direction::pack;
-        char *packed = job.packed;
+    for (const Move &move : moves) {
+        const bool pack = move.direction == Direction::pack;
+        char *packed = move.packed;
         gpuError_t error = gpuSuccess;
         const auto start = [&](const PitchedCopy &copy) {
-            auto *const typed = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(job.typed) +
+            auto *const typed = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(move.typed) +
                                                          static_cast<uintptr_t>(copy.start));
             if (copy.planes > 1)
                 error = copy_planes(stream, copy, typed, packed, pack);
@@ -108,8 +108,8 @@ Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured) 
             packed += copy.bytes();
             return error == gpuSuccess;
         };
-        Boxes boxes = boxes_of(job);
-        (void)for_each_copy(boxes, job.offset, job.length, start);
+        Boxes boxes = boxes_of(move);
+        (void)for_each_copy(boxes, move.offset, move.length, start);
         UCD_TRY(check(error, "copying"));
     }
     if (plain.empty()) return success;

@@ -1,7 +1,7 @@
 // Boxes moved by copy engines, which use no processors of the device.
 #pragma once
 
-#include "job.h"
+#include "move.h"
 #include "plan/copy_engines.h"
 #include "status.h"
 #include "vendor.h"
@@ -10,11 +10,11 @@
 
 namespace ucd::UCD_GPU {
 
-// Moves the jobs in the stream, a copy for each of the vendor's that their boxes are.
-Status copy_boxes(gpuStream_t stream, std::span<const Job> jobs, bool captured);
+// Moves the moves in the stream, a copy for each of the vendor's that their boxes are.
+Status copy_boxes(gpuStream_t stream, std::span<const Move> moves, bool captured);
 
-// Whether an engine is done with the job sooner than a kernel, by these figures. One side is device
-// memory, and the other one pinned.
-bool is_engine_faster(const gpu::CopyEngines &engines, const Job &job);
+// Whether an engine is done with the move sooner than a kernel, by these figures. One side is
+// device memory, and the other one pinned.
+bool is_engine_faster(const gpu::CopyEngines &engines, const Move &move);
 
 } // namespace ucd::UCD_GPU

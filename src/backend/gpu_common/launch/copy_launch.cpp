@@ -5,9 +5,9 @@
 #include "params/copy.h"
 #include "params/transpose.h"
 #include "plan/copy_nest.h"
-#include "plan/job_range.h"
 #include "plan/make_divisor.h"
 #include "plan/make_table_shape.h"
+#include "plan/move_range.h"
 #include "runtime/check.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Side {
     uint64_t count;
     uintptr_t typed; // where the origin of the layout is
 
-    explicit Side(const CopyJob::Side &side)
+    explicit Side(const CopyMove::Side &side)
         : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
           count(side.count), typed(reinterpret_cast<uintptr_t>(side.typed) +
                                    static_cast<uintptr_t>(plan.layout.start)) {}
@@ -33,13 +33,14 @@ struct Side {
 
 struct Copy {
     const Submission &submission;
-    const CopyJob &job;
+    const CopyMove &move;
     Side from, to;
 };
 
 template <class Params>
 Status launch_copy_kernel(const Copy &copy, const void *kernel, uint64_t tiles, Params &params) {
-    return launch_kernel(copy.submission.stream, kernel, tiles, copy.job.limits.max_blocks, params);
+    return launch_kernel(copy.submission.stream, kernel, tiles, copy.move.limits.max_blocks,
+                         params);
 }
 
 // Several words per thread where there are more than the device has threads.
@@ -176,9 +177,9 @@ Status launch_nest(const Copy &copy, const PlacedNest &placed) {
 // Anything else ----------------------------------------------------------
 
 bool fits_places(const Copy &copy, const Side &side, uint32_t word) {
-    if (side.plan.contiguous) return copy.job.length / word < max_positions;
-    Job whole;
-    whole.length = copy.job.length;
+    if (side.plan.contiguous) return copy.move.length / word < max_positions;
+    Move whole;
+    whole.length = copy.move.length;
     return fits_nest(side.plan.shape, 0, whole, word);
 }
 
@@ -195,7 +196,7 @@ Status launch_places(const Copy &copy, uint32_t word) {
         params.table.shape[index++] = nest_shape(side->plan, word, address, lists);
     }
     std::copy(lists.begin(), lists.end(), params.table.list);
-    share_words(copy.job.length / word, params);
+    share_words(copy.move.length / word, params);
     return launch_copy_kernel(copy, copy_places_kernel(word), params.tiles, params);
 }
 
@@ -212,7 +213,7 @@ Status launch_interpreters(const Copy &copy, uint32_t word) {
     CopyInterpretersParams params{};
     UCD_TRY(use_interpreter(copy, copy.from, params.from));
     UCD_TRY(use_interpreter(copy, copy.to, params.to));
-    params.bytes = copy.job.length;
+    params.bytes = copy.move.length;
     params.shift = std::min(static_cast<uint32_t>(std::countr_zero(word)), 3U);
     constexpr uint64_t share = uint64_t{threads_per_block} * vector_bytes;
     return launch_copy_kernel(copy, copy_interpreters_kernel(), (params.bytes + share - 1) / share,
@@ -221,12 +222,12 @@ Status launch_interpreters(const Copy &copy, uint32_t word) {
 
 } // namespace
 
-Status launch_copy(const Submission &submission, const CopyJob &job) {
-    const Copy copy{submission, job, Side(job.from), Side(job.to)};
+Status launch_copy(const Submission &submission, const CopyMove &move) {
+    const Copy copy{submission, move, Side(move.from), Side(move.to)};
     const Side &from = copy.from, &to = copy.to;
     PlacedNest placed{{}, from.typed, to.typed};
     const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
-                                     job.length, placed.nest);
+                                     move.length, placed.nest);
     constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
     if (joined && placed.nest.levels.size() + added <= max_copy_levels)
         return launch_nest(copy, placed);

@@ -1,7 +1,7 @@
 #include "launch/gpu_plan.h"
 
 #include "kernels/nest_kernels.h"
-#include "plan/job_range.h"
+#include "plan/move_range.h"
 #include "tuning.h"
 
 namespace ucd::UCD_GPU {
@@ -25,10 +25,10 @@ bool GpuPlan::may_need_interpreter(uint64_t count) const {
 }
 
 // Without lists, a kernel has all it needs in its parameters.
-bool GpuPlan::is_needed_by(const Job &job) const {
-    if (job.op != Op::replace) return true;
+bool GpuPlan::is_needed_by(const Move &move) const {
+    if (move.op != Op::replace) return true;
     if (host.contiguous) return false;
-    return lists != nullptr || aligned_stores != nullptr || may_need_interpreter(job.count);
+    return lists != nullptr || aligned_stores != nullptr || may_need_interpreter(move.count);
 }
 
 std::string GpuPlan::describe() const {

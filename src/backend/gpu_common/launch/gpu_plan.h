@@ -47,13 +47,13 @@ struct Interpreter {
     DeviceLists lists;
 };
 
-class GpuPlan final : public Plan {
+class GpuPlan final : public KernelPlan {
 public:
     GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
     std::string describe() const override;
     std::size_t memory() const override;
-    bool is_needed_by(const Job &job) const override;
+    bool is_needed_by(const Move &move) const override;
 
     // For what the shape cannot do.
     Interpreter &interpreter() const {

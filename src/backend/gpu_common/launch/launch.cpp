@@ -17,9 +17,10 @@ namespace {
 
 Status copy_range(const LaunchContext &launch, uintptr_t place) {
     auto *typed = reinterpret_cast<void *>(place);
-    const bool pack = launch.job.direction == Direction::pack;
-    return check(gpuMemcpyAsync(pack ? launch.job.packed : typed, pack ? typed : launch.job.packed,
-                                launch.job.length, gpuMemcpyDefault, launch.to.stream),
+    const bool pack = launch.move.direction == Direction::pack;
+    return check(gpuMemcpyAsync(pack ? launch.move.packed : typed,
+                                pack ? typed : launch.move.packed, launch.move.length,
+                                gpuMemcpyDefault, launch.to.stream),
                  "copying");
 }
 
@@ -30,7 +31,7 @@ Status copy_range(const LaunchContext &launch, uintptr_t place) {
 // rate. Several again where the bus to host memory does: fewer instructions leave more to kernels
 // that compute meanwhile.
 uint32_t vectors_per_thread(const LaunchContext &launch) {
-    const bool by_bus = touches_host_memory(launch.job);
+    const bool by_bus = touches_host_memory(launch.move);
     const bool listed = is_listed(launch.plan.shape);
     const ShapeLevel &outermost = launch.plan.shape.level[0];
     // performance only: kernels move as many vectors in each thread as they are told
@@ -39,7 +40,7 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
     if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
         return max_per_thread<vector_bytes / 2, 1>;
     // performance only: the same
-    const bool pays = by_bus || listed || launch.job.length <= tuning.cached_bytes;
+    const bool pays = by_bus || listed || launch.move.length <= tuning.cached_bytes;
     return launch.word == vector_bytes && pays ? max_per_thread<vector_bytes, 1> : 1;
 }
 
@@ -52,15 +53,15 @@ Status launch_nest(const LaunchContext &launch) {
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     // Narrow loads across the bus would cost more than what stores close together gain.
-    params.neighbours = launch.job.packed_kind != MemoryKind::pinned;
+    params.neighbours = launch.move.packed_kind != MemoryKind::pinned;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     // Where runs end, that way counts in words of 32 bits.
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
                    innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
     const NestKernel &kernel =
-        nest_kernel(launch.job.direction, {kinds, shape.levels}, launch.word);
+        nest_kernel(launch.move.direction, {kinds, shape.levels}, launch.word);
     return launch_kernel(launch.to.stream, kernel.handle, params.tiles,
-                         max_blocks(launch.to.device, launch.job), params);
+                         max_blocks(launch.to.device, launch.move), params);
 }
 
 // Transposes --------------------------------------------------------------
@@ -73,15 +74,15 @@ bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
     if (launch.word < columns.each) return false;
     // Of the outermost level, only the children that the range touches.
     const uint64_t each = shape.level[0].each;
-    const uint64_t skipped = launch.job.offset / each;
-    const uint64_t end = launch.job.offset + launch.job.length;
+    const uint64_t skipped = launch.move.offset / each;
+    const uint64_t end = launch.move.offset + launch.move.length;
     const uint64_t children = (end + each - 1) / each - skipped;
-    if (children * each / 2 > launch.job.length) return false;
+    if (children * each / 2 > launch.move.length) return false;
     const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
     params = {};
     params.typed = launch.typed + skipped * static_cast<uint64_t>(shape.level[0].stride);
     params.packed = launch.stream_base() + skipped * each;
-    params.begin = launch.job.offset - skipped * each;
+    params.begin = launch.move.offset - skipped * each;
     params.end = end - skipped * each;
     params.columns = columns.count;
     params.column_stride = columns.stride;
@@ -111,9 +112,9 @@ bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
 Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
     const ShapeLevel &columns = launch.plan.shape.level[launch.plan.shape.levels - 1];
     const void *kernel =
-        transpose_kernel(launch.job.direction, static_cast<unsigned>(columns.each));
+        transpose_kernel(launch.move.direction, static_cast<unsigned>(columns.each));
     return launch_kernel(launch.to.stream, kernel, params.tiles,
-                         max_blocks(launch.to.device, launch.job), params);
+                         max_blocks(launch.to.device, launch.move), params);
 }
 
 // Aligned stores --------------------------------------------------------------
@@ -121,14 +122,14 @@ Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
 // False if the buffer is not aligned for it, or the range has too many stores.
 bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &params) {
     const LayoutPlan &plan = launch.plan;
-    if (plan.aligned_stores.empty() || launch.job.direction != Direction::unpack ||
+    if (plan.aligned_stores.empty() || launch.move.direction != Direction::unpack ||
         launch.typed % max_store_bytes != 0)
         return false;
     const uint64_t each = plan.shape.level[0].each;
-    const uint64_t skipped = launch.job.offset / each; // of the outermost level's children
+    const uint64_t skipped = launch.move.offset / each; // of the outermost level's children
     params = {};
-    params.begin = launch.job.offset - skipped * each;
-    params.end = params.begin + launch.job.length;
+    params.begin = launch.move.offset - skipped * each;
+    params.end = params.begin + launch.move.length;
     params.packed = launch.stream_base() + skipped * each;
     params.typed = launch.typed + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
     const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
@@ -153,7 +154,7 @@ Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &p
     const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
     // No cap for host memory, which would make it slower: a store is little work.
     return launch_kernel(launch.to.stream, aligned_stores_kernel(), blocks,
-                         launch.job.limits.max_blocks, params);
+                         launch.move.limits.max_blocks, params);
 }
 
 // The interpreter --------------------------------------------------------------
@@ -164,26 +165,26 @@ Status launch_interpreter(const LaunchContext &launch) {
     params.layout.typed = launch.typed;
     // performance only: without it, words are moved byte by byte
     params.width = launch.word;
-    const Vectors vectors(launch.packed, launch.job.length);
+    const Vectors vectors(launch.packed, launch.move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
-    params.position = launch.job.offset - vectors.head;
+    params.position = launch.move.offset - vectors.head;
     params.head = vectors.head;
     params.tail = vectors.tail;
     const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(launch.to.stream, interpreter_kernel(launch.job.direction), blocks,
-                         max_blocks(launch.to.device, launch.job), params);
+    return launch_kernel(launch.to.stream, interpreter_kernel(launch.move.direction), blocks,
+                         max_blocks(launch.to.device, launch.move), params);
 }
 
 // Copy engines --------------------------------------------------------------
 
 // A captured copy would do, too, but need not be the faster one when it is replayed.
-bool is_faster_by_copy_engine(const Device &device, const Job &job) {
+bool is_faster_by_copy_engine(const Device &device, const Move &move) {
     const bool to_host =
-        (job.typed_kind == MemoryKind::device) != (job.packed_kind == MemoryKind::device) &&
-        touches_host_memory(job);
-    return job.limits.engine == Engine::automatic && to_host &&
-           is_engine_faster(device.copy_engines(), job);
+        (move.typed_kind == MemoryKind::device) != (move.packed_kind == MemoryKind::device) &&
+        touches_host_memory(move);
+    return move.limits.engine == Engine::automatic && to_host &&
+           is_engine_faster(device.copy_engines(), move);
 }
 
 Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
@@ -204,22 +205,22 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 
 } // namespace
 
-Status launch_job(const Submission &to, const Job &job) {
-    const LaunchContext launch = make_context(to, job);
+Status launch_move(const Submission &to, const Move &move) {
+    const LaunchContext launch = make_context(to, move);
     const LayoutPlan &plan = launch.plan;
-    if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), job.op))
+    if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), move.op))
         return not_prepared();
-    if (job.op != Op::replace) return launch_reduction(launch);
-    const bool dma = job.limits.engine == Engine::dma;
-    if (plan.contiguous && !dma) return copy_range(launch, launch.typed + job.offset);
-    if (dma || is_faster_by_copy_engine(to.device, job))
-        return copy_boxes(to.stream, {&job, 1}, to.mode == LaunchMode::capture);
+    if (move.op != Op::replace) return launch_reduction(launch);
+    const bool dma = move.limits.engine == Engine::dma;
+    if (plan.contiguous && !dma) return copy_range(launch, launch.typed + move.offset);
+    if (dma || is_faster_by_copy_engine(to.device, move))
+        return copy_boxes(to.stream, {&move, 1}, to.mode == LaunchMode::capture);
     TransposeParams params;
     if (plan.matrix.found && transpose_params(launch, params))
         return launch_transpose(launch, params);
     AlignedStoresParams stores;
     if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
-    if (fits_nest(plan.shape, skipped_bytes(plan.shape, job.offset), job, launch.word))
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, move.offset), move, launch.word))
         return launch_nest(launch);
     return launch_interpreter(launch);
 }

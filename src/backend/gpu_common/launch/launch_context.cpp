@@ -23,15 +23,15 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
     }
     params.typed = launch.typed;
     const uint64_t skipped =
-        skip_children(shape.level[0], launch.job.offset, params.typed, params.list[0]);
-    const Vectors vectors(launch.packed, launch.job.length);
+        skip_children(shape.level[0], launch.move.offset, params.typed, params.list[0]);
+    const Vectors vectors(launch.packed, launch.move.length);
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
     params.tail = vectors.tail;
     // A whole number of words; negative where vector 0 starts before the stream does.
     const auto position =
-        static_cast<int64_t>(launch.job.offset - skipped) - static_cast<int64_t>(vectors.head);
+        static_cast<int64_t>(launch.move.offset - skipped) - static_cast<int64_t>(vectors.head);
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(launch.word));
     return success;
 }

@@ -1,9 +1,9 @@
-// A job that is about to be launched, and what all kinds of launches share.
+// A move that is about to be launched, and what all kinds of launches share.
 #pragma once
 
 #include "launch/gpu_plan.h"
 #include "launch/submission.h"
-#include "plan/job_range.h"
+#include "plan/move_range.h"
 #include "runtime/check.h"
 #include "tuning.h"
 
@@ -13,7 +13,7 @@ namespace ucd::UCD_GPU {
 
 struct LaunchContext {
     const Submission &to;
-    const Job &job;
+    const Move &move;
     const LayoutPlan &plan;
     const GpuPlan &gpu_plan;               // the same, with its lists
     uintptr_t typed;                       // where the origin of the layout is
@@ -21,21 +21,23 @@ struct LaunchContext {
     uint32_t word;                         // that everything is a multiple of, addresses included
     std::vector<ListsAt> *noted = nullptr; // if not null: gets the lists that the launch uses
 
-    uintptr_t stream_base() const { return packed - job.offset; } // stream byte 0, maybe fictitious
+    uintptr_t stream_base() const {
+        return packed - move.offset;
+    } // stream byte 0, maybe fictitious
 
     Status use(DeviceLists &lists, uint64_t &address) const {
         return to.use(lists, address, noted);
     }
 };
 
-inline LaunchContext make_context(const Submission &to, const Job &job) {
-    const auto &gpu_plan = static_cast<const GpuPlan &>(*job.plan);
+inline LaunchContext make_context(const Submission &to, const Move &move) {
+    const auto &gpu_plan = static_cast<const GpuPlan &>(*move.plan);
     const LayoutPlan &plan = gpu_plan.host;
     const uintptr_t typed =
-        reinterpret_cast<uintptr_t>(job.typed) + static_cast<uintptr_t>(plan.layout.start);
-    const auto packed = reinterpret_cast<uintptr_t>(job.packed);
-    const uint32_t word = common_alignment(plan.word | typed | (packed - job.offset));
-    return {to, job, plan, gpu_plan, typed, packed, word};
+        reinterpret_cast<uintptr_t>(move.typed) + static_cast<uintptr_t>(plan.layout.start);
+    const auto packed = reinterpret_cast<uintptr_t>(move.packed);
+    const uint32_t word = common_alignment(plan.word | typed | (packed - move.offset));
+    return {to, move, plan, gpu_plan, typed, packed, word};
 }
 
 // A nest's numbers, all but how tiles are given out.
@@ -45,16 +47,16 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
 Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
                        InterpretedLayout &layout);
 
-inline bool touches_host_memory(const Job &job) {
-    return job.typed_kind == MemoryKind::pinned || job.packed_kind == MemoryKind::pinned;
+inline bool touches_host_memory(const Move &move) {
+    return move.typed_kind == MemoryKind::pinned || move.packed_kind == MemoryKind::pinned;
 }
 
 // The cap on a kernel's blocks. A move in host memory waits for the bus, which a few blocks on each
 // processor saturate: more would occupy the device and only wait. Reductions may be limited by
 // arithmetic, and have as many blocks as there is work for.
-inline uint32_t max_blocks(const Device &device, const Job &job) {
-    const bool waits_for_bus = touches_host_memory(job) && job.op == Op::replace;
-    if (job.limits.max_blocks > 0 || !waits_for_bus) return job.limits.max_blocks;
+inline uint32_t max_blocks(const Device &device, const Move &move) {
+    const bool waits_for_bus = touches_host_memory(move) && move.op == Op::replace;
+    if (move.limits.max_blocks > 0 || !waits_for_bus) return move.limits.max_blocks;
     return tuning.host_blocks * device.processors();
 }
 

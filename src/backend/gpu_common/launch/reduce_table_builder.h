@@ -1,4 +1,4 @@
-// The table that a kernel for reductions reads, made of jobs that are of its kind.
+// The table that a kernel for reductions reads, made of moves that are of its kind.
 #pragma once
 
 #include "launch/reduction.h"

@@ -35,7 +35,7 @@ Status launch_threads(const LaunchContext &launch, const void *kernel, uint64_t 
                       Params &params) {
     return launch_kernel(launch.to.stream, kernel,
                          (threads + threads_per_block - 1) / threads_per_block,
-                         max_blocks(launch.to.device, launch.job), params);
+                         max_blocks(launch.to.device, launch.move), params);
 }
 
 // What the addresses of both sides are multiples of, and all that the layout consists of.
@@ -55,8 +55,8 @@ bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uin
 }
 
 void describe_block(const LaunchContext &launch, NestParams &params) {
-    const Vectors vectors(launch.packed, launch.job.length);
-    params.typed = launch.typed + launch.job.offset - vectors.head;
+    const Vectors vectors(launch.packed, launch.move.length);
+    params.typed = launch.typed + launch.move.offset - vectors.head;
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
@@ -64,17 +64,17 @@ void describe_block(const LaunchContext &launch, NestParams &params) {
 }
 
 bool fits(const LaunchContext &launch) {
-    const Job &job = launch.job;
-    if (launch.plan.contiguous) return job.length / launch.word + vector_bytes < max_positions;
+    const Move &move = launch.move;
+    if (launch.plan.contiguous) return move.length / launch.word + vector_bytes < max_positions;
     const Shape &shape = launch.plan.shape;
-    return fits_nest(shape, skipped_bytes(shape, job.offset), job, launch.word);
+    return fits_nest(shape, skipped_bytes(shape, move.offset), move, launch.word);
 }
 
 Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size,
                          ReduceParams &params) {
     params = {};
     params.by = by;
-    params.direction = launch.job.direction;
+    params.direction = launch.move.direction;
     params.shift = static_cast<uint8_t>(std::countr_zero(launch.word));
     NestParams &nest = params.nest;
     if (launch.plan.contiguous) {
@@ -87,7 +87,7 @@ Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size
     if (by == ReduceBy::elements) {
         nest.first_word += nest.head / launch.word;
         nest.packed = launch.packed;
-        nest.vectors = static_cast<uint32_t>(launch.job.length / size);
+        nest.vectors = static_cast<uint32_t>(launch.move.length / size);
     }
     return success;
 }
@@ -95,8 +95,8 @@ Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size
 // Any elements --------------------------------------------------------------
 
 Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
-    const Job &job = launch.job;
-    const Elements &elements = *job.elements;
+    const Move &move = launch.move;
+    const Elements &elements = *move.elements;
     params = {};
     if (!launch.plan.contiguous)
         UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
@@ -105,17 +105,17 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     if (elements.kind == Element::none)
         UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter_of(elements), params.elements));
     for (unsigned e = 0; e < element_count; ++e) {
-        const ReduceKernel *kernel = reduce_kernel(job.op, static_cast<Element>(e));
+        const ReduceKernel *kernel = reduce_kernel(move.op, static_cast<Element>(e));
         if (kernel == nullptr) continue;
         params.kinds[e] = {kernel->number,
                            static_cast<uint8_t>(packed_size(static_cast<Element>(e)))};
     }
-    params.direction = job.direction;
+    params.direction = move.direction;
     params.width = alignment_of(launch);
-    const Vectors vectors(launch.packed, job.length);
+    const Vectors vectors(launch.packed, move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
-    params.position = job.offset - vectors.head;
+    params.position = move.offset - vectors.head;
     params.head = vectors.head;
     params.tail = vectors.tail;
     return success;
@@ -124,10 +124,10 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
 } // namespace
 
 Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers) {
-    const Element element = launch.job.elements->kind;
+    const Element element = launch.move.elements->kind;
     numbers.own = nullptr;
     if (element != Element::none) {
-        const ReduceKernel *kernel = reduce_kernel(launch.job.op, element);
+        const ReduceKernel *kernel = reduce_kernel(launch.move.op, element);
         const uint32_t size = packed_size(element);
         LaunchContext narrow = launch;
         ReduceBy by;
@@ -148,8 +148,8 @@ Status launch_reduction(const LaunchContext &launch) {
     return launch_threads(launch, numbers.own->handle, numbers.threads(), numbers.elements);
 }
 
-Status prepare_reduction(Device &device, const Job &job) {
-    const auto &plan = static_cast<const GpuPlan &>(*job.plan);
+Status prepare_reduction(Device &device, const Move &move) {
+    const auto &plan = static_cast<const GpuPlan &>(*move.plan);
     ListStore &store = ListStore::instance();
     if (plan.host.size > 0) {
         // Which kernel it will be depends on addresses, too.
@@ -157,16 +157,16 @@ Status prepare_reduction(Device &device, const Job &job) {
         UCD_TRY(load_kernel(reduce_any_batch_kernel()));
         if (!plan.host.contiguous) UCD_TRY(store.prepare(plan.interpreter().lists, device));
         if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
-        const Elements &elements = *job.elements;
+        const Elements &elements = *move.elements;
         if (elements.kind == Element::none) {
             UCD_TRY(store.prepare(plan.interpreter_of(elements).lists, device));
-        } else if (const ReduceKernel *kernel = reduce_kernel(job.op, elements.kind);
+        } else if (const ReduceKernel *kernel = reduce_kernel(move.op, elements.kind);
                    kernel->handle != nullptr) {
             UCD_TRY(load_kernel(kernel->handle));
             UCD_TRY(load_kernel(kernel->batch));
         }
     }
-    plan.set_prepared(device.index(), job.op);
+    plan.set_prepared(device.index(), move.op);
     return success;
 }
 

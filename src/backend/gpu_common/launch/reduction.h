@@ -1,4 +1,4 @@
-// From a reducing job to a kernel.
+// From a reducing move to a kernel.
 #pragma once
 
 #include "kernels/reduce_kernels.h"
@@ -7,7 +7,7 @@
 
 namespace ucd::UCD_GPU {
 
-// The parameters of a kernel for a job.
+// The parameters of a kernel for a move.
 struct ReductionNumbers {
     const ReduceKernel *own; // for elements of this kind; null: the kernel for any elements
     ReduceParams elements;   // its parameters
@@ -21,7 +21,7 @@ Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers
 // Puts it into its stream.
 Status launch_reduction(const LaunchContext &launch);
 
-// Loads and uploads everything that any launch of such a job would load or upload first.
-Status prepare_reduction(Device &device, const Job &job);
+// Loads and uploads everything that any launch of such a move would load or upload first.
+Status prepare_reduction(Device &device, const Move &move);
 
 } // namespace ucd::UCD_GPU

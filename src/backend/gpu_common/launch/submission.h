@@ -14,7 +14,7 @@ namespace ucd::UCD_GPU {
 struct LaunchNeeds {
     std::vector<ListUse> lists;
     std::vector<BatchUse> batches;
-    // While jobs are made: if that fails, there is nothing in the stream to be waited for.
+    // While moves are made: if that fails, there is nothing in the stream to be waited for.
     bool nothing_started = false;
 };
 

@@ -1,8 +1,8 @@
 // What a batch's kernel reads from device memory.
 #pragma once
 
-#include "job.h"
 #include "launch/gpu_plan.h"
+#include "move.h"
 #include "params/batch.h"
 #include "runtime/device_lists.h"
 

@@ -1,4 +1,4 @@
-// Many jobs as one launch. The 16-byte vectors of all members are numbered through, and a thread
+// Many moves as one launch. The 16-byte vectors of all members are numbered through, and a thread
 // finds the member of its vector by the prefix sums of their vectors: so blocks have equal shares,
 // however large or small members are. How a member's layout is walked is read from a table, in
 // place of the constants of a generated kernel.

@@ -1,7 +1,7 @@
 #include "plan/make_table_shape.h"
 
-#include "plan/job_range.h"
 #include "plan/make_divisor.h"
+#include "plan/move_range.h"
 
 #include <bit>
 

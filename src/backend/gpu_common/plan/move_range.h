@@ -1,7 +1,7 @@
-// What a job's range and addresses mean to kernels.
+// What a move's range and addresses mean to kernels.
 #pragma once
 
-#include "job.h"
+#include "move.h"
 #include "params/nest.h"
 #include "plan/shape.h"
 
@@ -96,10 +96,10 @@ inline bool fits_level(const ShapeLevel &level, int word_shift) {
            (!is_by_reference(level) || reads_indices(level, word_shift));
 }
 
-inline bool fits_nest(const Shape &shape, uint64_t skipped, const Job &job, uint32_t word) {
+inline bool fits_nest(const Shape &shape, uint64_t skipped, const Move &move, uint32_t word) {
     if (shape.levels == 0) return false;
     const int shift = std::countr_zero(word);
-    const uint64_t end = job.offset - skipped + job.length;
+    const uint64_t end = move.offset - skipped + move.length;
     for (unsigned k = 0; k < shape.levels; ++k)
         if (!fits_level(shape.level[k], shift)) return false;
     return (end >> shift) + vector_bytes < max_positions;

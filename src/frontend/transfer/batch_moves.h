@@ -1,7 +1,7 @@
-// The jobs of a batch that is moved once, made of its descriptors when they are asked for.
+// The moves of a batch that is moved once, made of its descriptors when they are asked for.
 #pragma once
 
-#include "job.h"
+#include "move.h"
 #include "transfer/arguments.h"
 #include "transfer/async_operation.h"
 #include "transfer/dispatch.h"
@@ -39,15 +39,15 @@ inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
 
 // Members that are checked as they come up.
 template <class Desc>
-class BatchJobs final : public JobMaker {
+class BatchMoves final : public MoveMaker {
 public:
     // Both live longer. The dispatch has no op.
-    BatchJobs(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
+    BatchMoves(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
         : dispatch_(dispatch), descs_(descs), before_(before) {}
 
     std::size_t members() const override { return descs_.size(); }
 
-    Status make(std::size_t &first, Job &job, std::span<JobAddresses> at,
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
                 std::size_t &made) override {
         made = 0;
         Transfer t;
@@ -55,8 +55,8 @@ public:
             if (first == descs_.size()) return success;
             UCD_TRY(at_member(before_ + first, check(descs_[first], t)));
         }
-        static_cast<JobSettings &>(job) = dispatch_.settings;
-        UCD_TRY(at_member(before_ + first - 1, complete_job(dispatch_.executor, t, job)));
+        static_cast<MoveSettings &>(move) = dispatch_.settings;
+        UCD_TRY(at_member(before_ + first - 1, complete_move(dispatch_.executor, t, move)));
         at[made++] = {t.typed, t.packed};
         const MoveArguments checked = arguments_of(descs_[first - 1], UCD_OP__REPLACE);
         for (; first < descs_.size() && made < at.size(); ++first) {
@@ -81,9 +81,9 @@ public:
         }
         return threads;
     }
-    JobMaker &part(unsigned i) override { return parts_[i]; }
+    MoveMaker &part(unsigned i) override { return parts_[i]; }
     void unite() override {
-        for (const BatchJobs &part : parts_) {
+        for (const BatchMoves &part : parts_) {
             types_->add(*part.types_);
             found_references_ = found_references_ || part.found_references_;
         }
@@ -109,7 +109,7 @@ private:
     const Dispatch &dispatch_;
     const std::span<const Desc> descs_;
     const std::size_t before_; // members of the batch
-    std::vector<BatchJobs> parts_;
+    std::vector<BatchMoves> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     bool found_references_ = false;
 };
