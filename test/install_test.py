@@ -17,6 +17,8 @@ COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
 COLUMN_SAYS = '24 bytes: 2 12 22\n'
 GUIDE = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
 COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
+LINK = re.compile(r'\]\(([^)#\s]*)[^)\s]*\)')
+CODE_BLOCK = re.compile(r'^```.*?^```$', re.M | re.S)
 DECLARED = re.compile(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
@@ -137,8 +139,28 @@ class Install(unittest.TestCase):
 
     def test_documents_are_there(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
-        for name in ('LICENSE', 'CHANGELOG.md', 'reference/abi.md'):
+        docs = pathlib.Path(EXAMPLES).parent / 'docs'
+        pages = [page.relative_to(docs) for kind in ('guide', 'reference') for page in (docs / kind).rglob('*') if page.is_file()]
+        for name in ('LICENSE', 'CHANGELOG.md', 'README.md', *pages):
             self.assertTrue((folder / name).is_file(), name)
+
+    def test_links_of_documents_lead_to_what_is_installed(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        count = 0
+        for page in folder.rglob('*.md'):
+            for target in LINK.findall(CODE_BLOCK.sub('', page.read_text())):
+                if target and not re.match('[a-z]+:', target):
+                    count += 1
+                    path = pathlib.Path(os.path.normpath(page.parent / target))
+                    self.assertTrue(path.exists(), f'{page.relative_to(folder)}: {target}')
+                    self.assertIn(self.installed, path.parents, f'{page.relative_to(folder)}: {target}')
+        self.assertGreater(count, 50)
+
+    def test_the_index_of_the_documents_leads_to_each_page(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        listed = {os.path.normpath(target) for target in LINK.findall((folder / 'README.md').read_text())}
+        pages = {str(page.relative_to(folder)) for kind in ('guide', 'reference') for page in (folder / kind).glob('*.md')}
+        self.assertLessEqual(pages, listed)
 
     def test_libucd_is_no_larger_than_promised(self):
         options = json.loads(run('meson', 'introspect', '--buildoptions', BUILD))
