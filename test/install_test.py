@@ -121,6 +121,16 @@ class Install(unittest.TestCase):
             self.assertEqual(done.stderr.count(' error: '), 1, done.stderr)
             self.assertIn('C++20', done.stderr)
 
+    def test_lists_of_other_integers_are_refused_with_a_hint(self):
+        source = self.root / 'other_integers.cpp'
+        source.write_text('#include <ucd.hpp>\n#include <vector>\nint main() {\n'
+                          '    const std::vector<int> displs = {0, 2};\n'
+                          '    (void)ucd::Type::indexed({1, 1}, displs, UCD_TYPE__INT);\n}\n')
+        done = subprocess.run([*CXX.split(), '-std=c++20', '-fsyntax-only', source, f'-I{self.installed / "include"}'],
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('are intptr_t, as in std::vector<intptr_t>', done.stderr)
+
     def test_what_it_was_built_with_is_listed(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
         listed = json.loads((folder / 'ucd.spdx.json').read_text())
