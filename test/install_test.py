@@ -83,6 +83,11 @@ class Install(unittest.TestCase):
         program = self.root / 'column_static'
         run(*C.split(), '-std=c11', '-static', '-o', program, COLUMN, *self.flags('--static'))
         self.assertEqual(run(program), COLUMN_SAYS)
+        # libucd alone, as the guide does it.
+        flags = ['-l:libucd.a' if flag == '-lucd' else flag for flag in self.flags('--static')]
+        run(*C.split(), '-std=c11', '-o', program, COLUMN, *flags)
+        self.assertNotIn('libucd', run('readelf', '-d', program))
+        self.assertEqual(run(program), COLUMN_SAYS)
         # Nothing of ucd.hpp has the name of something else in the library. Without optimisation, functions of headers are called.
         source = self.root / 'hints.cpp'
         source.write_text(USES_HINTS)
