@@ -232,7 +232,8 @@ class Commands(unittest.TestCase):
                     ('pack', 'only-one'), ('pack', 'a', 'b', '--op', 'add'),
                     ('pack', 'a', 'b', '-t', 'int', '-s', ':'), ('pack', 'a', 'b', '--count', '3'),
                     ('describe', 'int', '--count', '-1'), ('describe', 'int', '--color', 'red'),
-                    ('unflatten', '--check', '--dump', 'x')):
+                    ('unflatten', '--check', '--dump', 'x'),
+                    ('describe', 'int', '--count', str(2 ** 62))): # which the library refuses
             done = run(*bad, status=2)
             self.assertTrue(done.stderr, bad)
             self.assertEqual(done.stdout, b'', bad)
