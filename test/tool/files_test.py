@@ -463,6 +463,25 @@ class Files(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(b'standard output: No space left', done.stderr)
 
+    def test_the_examples_of_the_help_work(self):
+        def examples(*command):
+            words = self.run_ucd(*command, '--help').stdout.decode().split('Examples:\n')[1]
+            return [line.strip() for line in words.splitlines() if line.strip()]
+        field = self.save('field.npy', np.arange(512. * 4 * 8).reshape(512, 4, 8))
+        matrix = self.raw('matrix.bin', np.arange(64.).reshape(8, 8))
+        self.save('lengths.npy', np.array([1, 2, 3]))
+        self.save('displs.npy', np.array([0, 10, 20]))
+        commands = [line.split()[1] for line in examples() if line.startswith('ucd ')]
+        self.assertIn('pack', commands)
+        every = [example for command in [*commands, 'completion'] for example in examples(command)]
+        for example in every:
+            done = subprocess.run(['bash', '-c', f'set -eo pipefail; ucd() {{ "$UCD" "$@"; }}; {example}'], cwd=self.path,
+                                  capture_output=True, text=True, check=False, env=os.environ | {'UCD': UCD})
+            self.assertEqual((done.returncode, done.stderr), (0, ''), example)
+        np.testing.assert_array_equal(self.load('face.npy'), field[0:512:2, :, 7])
+        np.testing.assert_array_equal(self.load('every-second.npy'), self.load('field.npy')[::2])
+        np.testing.assert_array_equal(np.fromfile(self.path / 'columns.bin'), matrix.T.ravel())
+
     def test_readers_may_go(self):
         self.raw('big.bin', np.zeros(1 << 20))
         with subprocess.Popen([UCD, 'pack', 'big.bin', '-', '-t', 'contig(1048576,double)'],

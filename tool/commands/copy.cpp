@@ -98,6 +98,9 @@ Command copy_command() {
              true, files},
         },
         [o] { copy(*o); },
+        {"ucd copy field.npy every-second.npy --in-slice ::2",
+         "ucd copy matrix.bin columns.bin --in-type 'resized(vector(8,1,8,double),0,8)' "
+         "--in-count 8 --out-type 'contig(64,double)'"},
     };
     add_layout_options(c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
     add_layout_options(c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");

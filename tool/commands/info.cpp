@@ -137,7 +137,8 @@ std::string in_words(const Json &j) {
         for (const auto &[op, types] : b["reductions"].items())
             reductions +=
                 fmt::format("{}{} on {}", reductions.empty() ? "" : ", ", op, types.size());
-        text += fmt::format("         reductions, by predefined types: {}\n", reductions);
+        text += fmt::format("         reductions, on how many of the {} predefined types: {}\n",
+                            predefined_names().size(), reductions);
     }
     text += "\nkernels, for layouts of each kind\n";
     for (const Json &k : j["kernels"]) {
@@ -164,6 +165,7 @@ Command info_command() {
             const Json all = everything();
             print(o->json ? all.dump(2) + "\n" : in_words(all));
         },
+        {"ucd info", "ucd info --json"},
     };
 }
 

@@ -147,6 +147,9 @@ Command pack_command() {
              true, files},
         },
         [o] { pack(*o); },
+        {"ucd pack field.npy face.npy --slice '0:512:2,:,7'",
+         "ucd pack matrix.bin column.bin --type 'vector(8,1,8,double)'",
+         "ucd pack field.npy - --slice 0,0 | od -t f8"},
     };
     add_layout_options(c, o->in, "", "INPUT");
     c.arguments.push_back(

@@ -84,6 +84,8 @@ Command unpack_command() {
              true, files},
         },
         [o] { unpack(*o); },
+        {"ucd unpack face.npy field.npy --slice '0:512:2,:,7' --op sum",
+         "ucd unpack column.bin matrix.bin --type 'vector(8,1,8,double)'"},
     };
     add_layout_options(c, o->out, "", "OUTPUT");
     c.arguments.push_back(
