@@ -652,7 +652,9 @@ UCD_API int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uin
                       ucd_info_t info, ucd_op_t op, ucd_request_t *request);
 
 /* Unpacks the insize bytes at inbuf into the stream of (outcount, type) at outbuf, from byte
- * outoffset of that stream on. May return before the work is complete: see Requests. */
+ * outoffset of that stream on. If the stream ends before the input, the rest of the input is not
+ * read, which is no failure; if the input ends first, the rest of the buffer stays as it is.
+ * *actual_unpack_bytes tells both. May return before the work is complete: see Requests. */
 UCD_API int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                         ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                         ucd_info_t info, ucd_op_t op, ucd_request_t *request);
@@ -662,7 +664,8 @@ UCD_API int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uint
                      void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                      ucd_info_t info, ucd_op_t op);
 
-/* As ucd_iunpack, but waits until the work is complete. MPI 5.2 (MPI_Unpack). */
+/* As ucd_iunpack, but waits until the work is complete. An input that is longer or shorter than the
+ * stream is no failure: see there. MPI 5.2 (MPI_Unpack). */
 UCD_API int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                        ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                        ucd_info_t info, ucd_op_t op);

@@ -171,6 +171,13 @@ class Install(unittest.TestCase):
                     self.assertIn(self.installed, path.parents, f'{page.relative_to(folder)}: {target}')
         self.assertGreater(count, 50)
 
+    def test_headers_cite_documents_that_are_installed(self):
+        cited = {path for header in (self.installed / 'include').rglob('*.h*')
+                 for path in re.findall(r'share/doc/ucd/[\w/-]+\.\w+', header.read_text())}
+        self.assertGreater(len(cited), 3)
+        for path in cited:
+            self.assertTrue((self.installed / path).is_file(), path)
+
     def test_the_index_of_the_documents_leads_to_each_page(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
         listed = {os.path.normpath(target) for target in LINK.findall((folder / 'README.md').read_text())}
