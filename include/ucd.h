@@ -250,8 +250,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * call reads the environment and the info's ucd.backends. It initialises no GPU driver. It does not
  * fail if a backend is missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
- * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a
- * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
+ * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_LIST_MEMORY,
+ * UCD_ZE_CONTEXT); the info of a call overrides it.
+ * UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
  * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
  * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
  * own folder. UCD_TUNING is a file of figures by which ucd.engine=auto chooses between copy engine
@@ -296,6 +297,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     the bus
  *   ucd.threads     integer >= 1: host threads that one call may use, to move data on the CPU or
  *                     to prepare a large new batch for a GPU; default 1
+ *   ucd.list_memory first ucd_init only: bytes of memory of long lists that are kept for later
+ *                     types, half for displacements and half for lengths; default 512 MiB
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *

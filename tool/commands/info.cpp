@@ -41,8 +41,9 @@ const char *const shapes[] = {
 };
 
 // The environment's variables, which give the keys of an info their defaults.
-const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",      "UCD_OUTBUF",
-                                 "UCD_PEERS",      "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS",
+const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",
+                                 "UCD_OUTBUF",     "UCD_PEERS",     "UCD_ENGINE",
+                                 "UCD_MAX_BLOCKS", "UCD_THREADS",   "UCD_LIST_MEMORY",
                                  "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
 
 struct Operation {
