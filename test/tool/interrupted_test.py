@@ -63,7 +63,9 @@ class Stalled:
             self.process.send_signal(number)
         with open(self.reader, 'rb') as file:
             said = file.read()[self.filled:]
-        return self.process.wait(timeout=100), said.rpartition(b'\x1b[K')[2].decode().lstrip('\n')
+        said = said.rpartition(b'\x1b[K')[2].decode()
+        assert said[:1] in ('', '\n'), said  # no message begins in the bar's line
+        return self.process.wait(timeout=100), said[1:]
 
 
 class Interrupted(unittest.TestCase):

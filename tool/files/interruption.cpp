@@ -25,6 +25,7 @@ std::atomic<bool> has_removed = false;
 std::atomic<bool> waits_for_step = false;
 std::atomic<int> waiting_signal = 0;
 std::atomic<const char *> left_behind = nullptr;
+std::atomic<bool> line_begun = false;
 
 void remove_file() {
     if (has_removed.exchange(false)) (void)unlink(removed.data());
@@ -38,11 +39,12 @@ const char *name_of_signal(int signal) {
     }
 }
 
-// "ucd: ", both texts, and what is left behind, as a line.
+// "ucd: ", both texts, and what is left behind, as a line of its own.
 void write_line(const char *text, const char *more) {
     const char *const left = left_behind.load();
+    const char *const begin = line_begun.load() ? "\nucd: " : "ucd: ";
     for (const char *const part :
-         {"ucd: ", text, more, left == nullptr ? "" : ": ", left == nullptr ? "" : left, "\n"})
+         {begin, text, more, left == nullptr ? "" : ": ", left == nullptr ? "" : left, "\n"})
         (void)!write(STDERR_FILENO, part, std::strlen(part));
 }
 
@@ -90,6 +92,10 @@ void set_removed_by_signals(const std::string &path) {
 
 void set_left_behind(const char *text) {
     left_behind.store(text);
+}
+
+void set_line_begun(bool begun) {
+    line_begun.store(begun);
 }
 
 void end_by_signal(int signal) {

@@ -19,6 +19,10 @@ void set_removed_by_signals(const std::string &path);
 // text must stay until another one is set.
 void set_left_behind(const char *text);
 
+// Whether standard error is in the middle of a line, as after a bar: a signal's message then begins
+// a new one.
+void set_line_begun(bool begun);
+
 // A signal that came while a file was changed in place. The program ends with end_by_signal once
 // the message, what the file holds now, has been printed.
 class Interrupted : public std::runtime_error {
