@@ -250,8 +250,9 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * call reads the environment and the info's ucd.backends. It initialises no GPU driver. It does not
  * fail if a backend is missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
- * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_ZE_CONTEXT); the info of a
- * call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
+ * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_LIST_MEMORY,
+ * UCD_ZE_CONTEXT); the info of a call overrides it.
+ * UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
  * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
  * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
  * own folder. UCD_TUNING is a file of figures by which ucd.engine=auto chooses between copy engine
@@ -296,6 +297,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     the bus
  *   ucd.threads     integer >= 1: host threads that one call may use, to move data on the CPU or
  *                     to prepare a large new batch for a GPU; default 1
+ *   ucd.list_memory first ucd_init only: bytes of memory of long lists that are kept for later
+ *                     types, half for displacements and half for lengths; default 512 MiB
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *
@@ -652,7 +655,9 @@ UCD_API int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uin
                       ucd_info_t info, ucd_op_t op, ucd_request_t *request);
 
 /* Unpacks the insize bytes at inbuf into the stream of (outcount, type) at outbuf, from byte
- * outoffset of that stream on. May return before the work is complete: see Requests. */
+ * outoffset of that stream on. If the stream ends before the input, the rest of the input is not
+ * read, which is no failure; if the input ends first, the rest of the buffer stays as it is.
+ * *actual_unpack_bytes tells both. May return before the work is complete: see Requests. */
 UCD_API int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                         ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                         ucd_info_t info, ucd_op_t op, ucd_request_t *request);
@@ -662,7 +667,8 @@ UCD_API int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uint
                      void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                      ucd_info_t info, ucd_op_t op);
 
-/* As ucd_iunpack, but waits until the work is complete. MPI 5.2 (MPI_Unpack). */
+/* As ucd_iunpack, but waits until the work is complete. An input that is longer or shorter than the
+ * stream is no failure: see there. MPI 5.2 (MPI_Unpack). */
 UCD_API int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                        ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                        ucd_info_t info, ucd_op_t op);

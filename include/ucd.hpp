@@ -146,6 +146,9 @@ namespace detail {
 template <class R, class T>
 concept ContiguousOf = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::same_as<std::remove_cv_t<std::ranges::range_value_t<R>>, T>;
+template <class R, class T>
+concept OtherIntegers = std::ranges::range<R> && std::integral<std::ranges::range_value_t<R>> &&
+    !std::same_as<std::remove_cv_t<std::ranges::range_value_t<R>>, T>;
 template <class R>
 concept Packed = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
@@ -159,6 +162,13 @@ public:
     template <class R>
     requires detail::ContiguousOf<R, T> List(const R &range)
         : std::span<const T>(std::ranges::data(range), std::ranges::size(range)) {}
+    /* A list of other integers does not compile, and says why. */
+    template <class R>
+    requires detail::OtherIntegers<R, T> List(const R &) {
+        static_assert(std::same_as<std::ranges::range_value_t<R>, T>,
+                      "counts, lengths and displacements are intptr_t, as in "
+                      "std::vector<intptr_t>; distribs and psizes are int");
+    }
 };
 using Ints = List<intptr_t>;
 
@@ -177,7 +187,8 @@ public:
 };
 
 namespace detail {
-inline constexpr char unequal[] = "ucd.hpp: arrays of one call differ in length";
+/* The lengths of arrays that must be equal, with the arrays' names. */
+using Lengths = std::initializer_list<std::pair<const char *, std::size_t>>;
 
 template <class A, class... B>
 bool equal_lengths(const A &a, const B &...b) {
@@ -432,14 +443,16 @@ public:
     /* ucd_create_indexed: displacements in extents */
     template <class P = throwing>
     static Made<P> indexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
-        if (!detail::equal_lengths(blocklengths, displs)) return unequal<P>();
+        if (!detail::equal_lengths(blocklengths, displs))
+            return unequal<P>({{"blocklengths", blocklengths.size()}, {"displs", displs.size()}});
         return make<P>(ucd_create_indexed, ssize(displs), blocklengths.data(), displs.data(), old,
                        info);
     }
     /* ucd_create_hindexed: displacements in bytes */
     template <class P = throwing>
     static Made<P> hindexed(Ints blocklengths, Ints displs, TypeRef old, ucd_info_t info = {}) {
-        if (!detail::equal_lengths(blocklengths, displs)) return unequal<P>();
+        if (!detail::equal_lengths(blocklengths, displs))
+            return unequal<P>({{"blocklengths", blocklengths.size()}, {"displs", displs.size()}});
         return make<P>(ucd_create_hindexed, ssize(displs), blocklengths.data(), displs.data(), old,
                        info);
     }
@@ -447,7 +460,10 @@ public:
     template <class P = throwing>
     static Made<P> structure(Ints blocklengths, Ints displs, List<ucd_type_t> types,
                              ucd_info_t info = {}) {
-        if (!detail::equal_lengths(blocklengths, displs, types)) return unequal<P>();
+        if (!detail::equal_lengths(blocklengths, displs, types))
+            return unequal<P>({{"blocklengths", blocklengths.size()},
+                               {"displs", displs.size()},
+                               {"types", types.size()}});
         return make<P>(ucd_create_struct, ssize(displs), blocklengths.data(), displs.data(),
                        types.data(), info);
     }
@@ -455,7 +471,10 @@ public:
     template <class P = throwing>
     static Made<P> subarray(Ints sizes, Ints subsizes, Ints starts, int order, TypeRef old,
                             ucd_info_t info = {}) {
-        if (!detail::equal_lengths(sizes, subsizes, starts)) return unequal<P>();
+        if (!detail::equal_lengths(sizes, subsizes, starts))
+            return unequal<P>({{"sizes", sizes.size()},
+                               {"subsizes", subsizes.size()},
+                               {"starts", starts.size()}});
         return make<P>(ucd_create_subarray, static_cast<int>(sizes.size()), sizes.data(),
                        subsizes.data(), starts.data(), order, old, info);
     }
@@ -463,7 +482,11 @@ public:
     template <class P = throwing>
     static Made<P> darray(int size, int rank, Ints gsizes, List<int> distribs, Ints dargs,
                           List<int> psizes, int order, TypeRef old, ucd_info_t info = {}) {
-        if (!detail::equal_lengths(gsizes, distribs, dargs, psizes)) return unequal<P>();
+        if (!detail::equal_lengths(gsizes, distribs, dargs, psizes))
+            return unequal<P>({{"gsizes", gsizes.size()},
+                               {"distribs", distribs.size()},
+                               {"dargs", dargs.size()},
+                               {"psizes", psizes.size()}});
         return make<P>(ucd_create_darray, size, rank, static_cast<int>(gsizes.size()),
                        gsizes.data(), distribs.data(), dargs.data(), psizes.data(), order, old,
                        info);
@@ -471,7 +494,8 @@ public:
     /* ucd_create_ndarray: strides in bytes */
     template <class P = throwing>
     static Made<P> ndarray(Ints shape, Ints byte_strides, TypeRef old, ucd_info_t info = {}) {
-        if (!detail::equal_lengths(shape, byte_strides)) return unequal<P>();
+        if (!detail::equal_lengths(shape, byte_strides))
+            return unequal<P>({{"shape", shape.size()}, {"byte_strides", byte_strides.size()}});
         return make<P>(ucd_create_ndarray, static_cast<int>(shape.size()), shape.data(),
                        byte_strides.data(), old, info);
     }
@@ -487,8 +511,16 @@ private:
         return static_cast<intptr_t>(list.size());
     }
     template <class P>
-    static Made<P> unequal() {
-        return P::template fail<Type>(UCD_ERR__INVALID_ARG, detail::unequal);
+    static Made<P> unequal(detail::Lengths arrays) {
+        std::string message = "ucd.hpp: arrays of one call differ in length:";
+        for (const auto &[name, length] : arrays)
+            message.append(" ")
+                .append(name)
+                .append(" has ")
+                .append(std::to_string(length))
+                .append(",");
+        message.pop_back();
+        return P::template fail<Type>(UCD_ERR__INVALID_ARG, message.c_str());
     }
     template <class P, class F, class... A>
     static Made<P> make(F create, A... args) {

@@ -17,6 +17,8 @@ COLUMN = pathlib.Path(EXAMPLES) / 'column.c'
 COLUMN_SAYS = '24 bytes: 2 12 22\n'
 GUIDE = pathlib.Path(EXAMPLES) / 'ucx' / 'guide.c'
 COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
+LINK = re.compile(r'\]\(([^)#\s]*)[^)\s]*\)')
+CODE_BLOCK = re.compile(r'^```.*?^```$', re.M | re.S)
 DECLARED = re.compile(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
@@ -81,6 +83,11 @@ class Install(unittest.TestCase):
         program = self.root / 'column_static'
         run(*C.split(), '-std=c11', '-static', '-o', program, COLUMN, *self.flags('--static'))
         self.assertEqual(run(program), COLUMN_SAYS)
+        # libucd alone, as the guide does it.
+        flags = ['-l:libucd.a' if flag == '-lucd' else flag for flag in self.flags('--static')]
+        run(*C.split(), '-std=c11', '-o', program, COLUMN, *flags)
+        self.assertNotIn('libucd', run('readelf', '-d', program))
+        self.assertEqual(run(program), COLUMN_SAYS)
         # Nothing of ucd.hpp has the name of something else in the library. Without optimisation, functions of headers are called.
         source = self.root / 'hints.cpp'
         source.write_text(USES_HINTS)
@@ -119,6 +126,16 @@ class Install(unittest.TestCase):
             self.assertEqual(done.stderr.count(' error: '), 1, done.stderr)
             self.assertIn('C++20', done.stderr)
 
+    def test_lists_of_other_integers_are_refused_with_a_hint(self):
+        source = self.root / 'other_integers.cpp'
+        source.write_text('#include <ucd.hpp>\n#include <vector>\nint main() {\n'
+                          '    const std::vector<int> displs = {0, 2};\n'
+                          '    (void)ucd::Type::indexed({1, 1}, displs, UCD_TYPE__INT);\n}\n')
+        done = subprocess.run([*CXX.split(), '-std=c++20', '-fsyntax-only', source, f'-I{self.installed / "include"}'],
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('are intptr_t, as in std::vector<intptr_t>', done.stderr)
+
     def test_what_it_was_built_with_is_listed(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
         listed = json.loads((folder / 'ucd.spdx.json').read_text())
@@ -137,8 +154,35 @@ class Install(unittest.TestCase):
 
     def test_documents_are_there(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'
-        for name in ('LICENSE', 'CHANGELOG.md', 'reference/abi.md'):
+        docs = pathlib.Path(EXAMPLES).parent / 'docs'
+        pages = [page.relative_to(docs) for kind in ('guide', 'reference') for page in (docs / kind).rglob('*') if page.is_file()]
+        for name in ('LICENSE', 'CHANGELOG.md', 'README.md', *pages):
             self.assertTrue((folder / name).is_file(), name)
+
+    def test_links_of_documents_lead_to_what_is_installed(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        count = 0
+        for page in folder.rglob('*.md'):
+            for target in LINK.findall(CODE_BLOCK.sub('', page.read_text())):
+                if target and not re.match('[a-z]+:', target):
+                    count += 1
+                    path = pathlib.Path(os.path.normpath(page.parent / target))
+                    self.assertTrue(path.exists(), f'{page.relative_to(folder)}: {target}')
+                    self.assertIn(self.installed, path.parents, f'{page.relative_to(folder)}: {target}')
+        self.assertGreater(count, 50)
+
+    def test_headers_cite_documents_that_are_installed(self):
+        cited = {path for header in (self.installed / 'include').rglob('*.h*')
+                 for path in re.findall(r'share/doc/ucd/[\w/-]+\.\w+', header.read_text())}
+        self.assertGreater(len(cited), 3)
+        for path in cited:
+            self.assertTrue((self.installed / path).is_file(), path)
+
+    def test_the_index_of_the_documents_leads_to_each_page(self):
+        folder = self.installed / 'share' / 'doc' / 'ucd'
+        listed = {os.path.normpath(target) for target in LINK.findall((folder / 'README.md').read_text())}
+        pages = {str(page.relative_to(folder)) for kind in ('guide', 'reference') for page in (folder / kind).glob('*.md')}
+        self.assertLessEqual(pages, listed)
 
     def test_libucd_is_no_larger_than_promised(self):
         options = json.loads(run('meson', 'introspect', '--buildoptions', BUILD))

@@ -201,6 +201,13 @@ class Structure(unittest.TestCase):
                     if path.name != 'type_section.cpp' or not name.startswith('language/'):
                         self.assertFalse((ROOT / 'tool' / name).is_file(), f'{path} includes {name}')
 
+    def test_a_plain_build_is_small_and_everything_is_asked_for_at_once(self):
+        options = (ROOT / 'meson_options.txt').read_text()
+        features = dict(re.findall(r"^option\('(\w+)', type: 'feature', value: '(\w+)'", options, re.M))
+        asked_for = dict(re.findall(r"^(\w+) = '(\w+)'$", (ROOT / 'everything.ini').read_text(), re.M))
+        self.assertEqual({name for name, value in features.items() if value == 'auto'}, {'tool', 'ucx'})
+        self.assertEqual(asked_for, {name: 'auto' for name, value in features.items() if value == 'disabled'})
+
     def test_files_have_one_responsibility(self):
         for folder in ('src', 'codegen', 'test', 'include', 'tool'):
             limit = 1100 if folder == 'include' else 500

@@ -10,8 +10,8 @@ namespace ucdtool {
 // The exit statuses; docs/guide/tool.md lists them for users.
 enum class Exit : int {
     success = 0,
-    failed = 1,  // files, memory, a call of UCD
-    usage = 2,   // arguments, type expressions and slices
+    failed = 1,  // files, memory, the library
+    usage = 2,   // arguments that are none, or that do not fit each other or the files
     corrupt = 3, // bytes that are no flattened type
 };
 

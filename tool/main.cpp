@@ -32,12 +32,24 @@ ucdtool::Program program() {
         version(),
         "See layouts of noncontiguous data, and use them on files",
         "Type expressions: vector(1024,1,1024,double); see ucd-type(7).\n"
-        "Exit status: 0 success, 1 failure, 2 bad arguments or type, 3 corrupt flattened type;\n"
-        "128 and its number for a signal.",
+        "Exit status: 0 success, 1 a file, memory or the library failed, 2 bad arguments or type,\n"
+        "3 corrupt flattened type; 128 and its number for a signal.",
         {ucdtool::describe_command(), ucdtool::pack_command(), ucdtool::unpack_command(),
          ucdtool::copy_command(), ucdtool::info_command(), ucdtool::flatten_command(),
          ucdtool::unflatten_command()},
     };
+}
+
+// What the library refuses of a command's arguments is a bad argument, too.
+void run_command(const ucdtool::Command &command) {
+    try {
+        command.run();
+    } catch (const ucd::Error &e) {
+        const bool refused = e.code() == UCD_ERR__INVALID_ARG ||
+                             e.code() == UCD_ERR__NOT_SUPPORTED || e.code() == UCD_ERR__OVERFLOW ||
+                             e.code() == UCD_ERR__TRUNCATED;
+        throw ucdtool::Failure(refused ? Exit::usage : Exit::failed, e.what());
+    }
 }
 
 int run(int argc, char **argv) {
@@ -49,7 +61,7 @@ int run(int argc, char **argv) {
         const ucdtool::Command *command = ucdtool::read_command_line(argc, argv, ucd_program);
         if (command == nullptr) return static_cast<int>(Exit::success);
         const ucd::Session session;
-        command->run();
+        run_command(*command);
     } catch (const ucdtool::Failure &e) {
         return fail(e.status(), e.what());
     } catch (const ucdtool::Interrupted &e) {

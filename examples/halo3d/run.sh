@@ -35,9 +35,9 @@ find_halo3d() {
     fi
     if [ ! -e "$build/build.ninja" ]; then
         echo "building in $build ..."
-        meson setup "$build" "$root" -Dtests=disabled -Dbench=disabled -Dexamples=enabled >&2 ||
+        meson setup "$build" "$root" -Dtool=disabled -Ducx=enabled -Dexamples=enabled >&2 ||
             fail "cannot set up $build (Debian: apt-get install g++ meson pkg-config" \
-                "python3-jinja2 libucx-dev)"
+                "python3-jinja2 libucx-dev libsodium-dev)"
     fi
     meson compile -C "$build" halo3d >"$work/build.log" 2>&1 || {
         cat "$work/build.log" >&2

@@ -56,14 +56,17 @@ TEST_CASE("constructors refuse by exception or by value") {
             invalid, "ucd_create_darray");
     REFUSAL(Type::ndarray<P>({-1}, {8}, d), invalid, "ucd_create_ndarray");
     REFUSAL(Type::resized<P>(none, 0, 1), invalid, "ucd_create_resized");
-    const std::string differ = "arrays of one call differ in length";
-    REFUSAL(Type::indexed<P>({1, 2}, {0}, d), invalid, differ);
-    REFUSAL(Type::hindexed<P>({1, 2}, {0}, d), invalid, differ);
-    REFUSAL(Type::structure<P>({1}, {0}, {d, d}), invalid, differ);
-    REFUSAL(Type::subarray<P>({4}, {1, 1}, {0}, UCD_ORDER__C, d), invalid, differ);
+    const std::string differ = "arrays of one call differ in length: ";
+    REFUSAL(Type::indexed<P>({1, 2}, {0}, d), invalid, differ + "blocklengths has 2, displs has 1");
+    REFUSAL(Type::hindexed<P>({1, 2}, {0}, d), invalid,
+            differ + "blocklengths has 2, displs has 1");
+    REFUSAL(Type::structure<P>({1}, {0}, {d, d}), invalid,
+            differ + "blocklengths has 1, displs has 1, types has 2");
+    REFUSAL(Type::subarray<P>({4}, {1, 1}, {0}, UCD_ORDER__C, d), invalid,
+            differ + "sizes has 1, subsizes has 2, starts has 1");
     REFUSAL(Type::darray<P>(2, 2, {4}, {UCD_DISTRIBUTE__BLOCK}, {1}, {2, 1}, UCD_ORDER__C, d),
-            invalid, differ);
-    REFUSAL(Type::ndarray<P>({1}, {8, 8}, d), invalid, differ);
+            invalid, differ + "gsizes has 1, distribs has 1, dargs has 1, psizes has 2");
+    REFUSAL(Type::ndarray<P>({1}, {8, 8}, d), invalid, differ + "shape has 1, byte_strides has 2");
 }
 
 TEST_CASE("queries and moves refuse by exception or by value") {

@@ -216,6 +216,10 @@ class Info(unittest.TestCase):
         self.assertTrue(all(k['kernels'] for k in j['kernels']))
         self.assertRegex(j['version'], r'^\d+\.\d+\.\d+$')
         words = text('info')
+        # On which part of all.
+        total = int(re.search(r'reductions, on how many of the (\d+) predefined types: MAX on', words)[1])
+        self.assertLess(len(backends['seq']['reductions']['MAX']), total)
+        self.assertGreater(total, 40)
         for name in backends:
             self.assertIn(f'  {name} ', words)
 
@@ -232,7 +236,8 @@ class Commands(unittest.TestCase):
                     ('pack', 'only-one'), ('pack', 'a', 'b', '--op', 'add'),
                     ('pack', 'a', 'b', '-t', 'int', '-s', ':'), ('pack', 'a', 'b', '--count', '3'),
                     ('describe', 'int', '--count', '-1'), ('describe', 'int', '--color', 'red'),
-                    ('unflatten', '--check', '--dump', 'x')):
+                    ('unflatten', '--check', '--dump', 'x'),
+                    ('describe', 'int', '--count', str(2 ** 62))): # which the library refuses
             done = run(*bad, status=2)
             self.assertTrue(done.stderr, bad)
             self.assertEqual(done.stdout, b'', bad)
@@ -267,6 +272,9 @@ class Commands(unittest.TestCase):
     def test_help_is_no_failure(self):
         self.assertIn('describe', text('--help'))
         self.assertIn('--slice', text('pack', '--help'))
+        for command in self.commands():
+            self.assertIn(f'ucd {command}', self.examples(text(command, '--help'))[0])
+            self.assertIn(self.examples(text(command, '--help'))[0], self.examples(text('--help')))
         self.assertRegex(text('--version'), r'^ucd \d+\.\d+\.\d+\n$')
 
     def test_closed_output_is_a_failure_and_no_crash(self):
@@ -280,8 +288,14 @@ class Commands(unittest.TestCase):
                                       timeout=60, check=False)
             self.assertEqual(done.returncode, 1)
 
+    def commands(self):
+        return re.findall(r'(?m)^  (\w+) ', text('--help').split('Subcommands:')[1].split('Examples:')[0])
+
+    def examples(self, words):
+        return re.findall(r'(?m)^  (ucd .*|eval .*)', words.split('Examples:')[1])
+
     def options(self):
-        for command in re.findall(r'(?m)^  (\w+) ', text('--help').split('Subcommands:')[1]):
+        for command in self.commands():
             for option in re.findall(r'(?m)^  (?:-\w,)?(--[\w-]+)', text(command, '--help')):
                 yield command, option
 

@@ -25,10 +25,10 @@ class Files(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr.decode())
         return done
 
-    def refuse(self, said, *arguments, status=1):
+    def refuse(self, said, *arguments, status=2):
         done = self.run_ucd(*arguments, status=status)
         self.assertIn(said, done.stderr.decode())
-        self.assertTrue(done.stderr.startswith(b'ucd: ') or status == 2, done.stderr)
+        self.assertTrue(done.stderr.startswith(b'ucd: '), done.stderr)
 
     def save(self, name, array):
         np.save(self.path / name, array)
@@ -69,7 +69,7 @@ class Files(unittest.TestCase):
                 expected = eval(f'array[{text}]')  # pylint: disable=eval-used
             except IndexError:
                 self.save('in.npy', array)
-                self.refuse('index', 'pack', 'in.npy', 'out.npy', f'--slice={text}', status=2)
+                self.refuse('index', 'pack', 'in.npy', 'out.npy', f'--slice={text}')
                 continue
             with self.subTest(case=case, shape=shape, dtype=dtype, slice=text):
                 self.save('in.npy', array)
@@ -95,7 +95,7 @@ class Files(unittest.TestCase):
                            ('1:x', "expected ',' or the end, found 'x'"),
                            (',1', "expected an index, a slice or '...', found ','"),
                            ('99999999999999999999', 'does not fit')]:
-            self.refuse(said, 'pack', 'a.npy', 'out.npy', f'--slice={text}', status=2)
+            self.refuse(said, 'pack', 'a.npy', 'out.npy', f'--slice={text}')
             self.assertFalse((self.path / 'out.npy').exists())
 
     def test_slices_of_raw_arrays(self):
@@ -117,12 +117,11 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(np.fromfile(self.path / 'o', np.uint16), [8, 12, 16])
         self.refuse('touches bytes', 'pack', 'h.bin', 'o', '--shape', '5,5', '--dtype', 'short')
         for shape in ('', '4,', 'x', '-1', '4 5', '9999999999,9999999999'):
-            self.refuse('', 'pack', 'h.bin', 'o', f'--shape={shape}', '--dtype', 'int', status=2)
-        self.refuse('did you mean double', 'pack', 'h.bin', 'o', '--shape', '4', '--dtype', 'Double',
-                    status=2)
+            self.refuse('', 'pack', 'h.bin', 'o', f'--shape={shape}', '--dtype', 'int')
+        self.refuse('did you mean double', 'pack', 'h.bin', 'o', '--shape', '4', '--dtype', 'Double')
         self.save('n.npy', np.zeros(4))
         self.refuse('which has a shape itself', 'pack', 'n.npy', 'o', '--shape', '4', '--dtype',
-                    'double', status=2)
+                    'double')
 
     # Types
 
@@ -143,10 +142,10 @@ class Files(unittest.TestCase):
             np.testing.assert_array_equal(self.load('i.npy'), data[[5, 6, 1, 63, 7, 8, 9]])
         self.save('d2.npy', np.zeros((2, 2), np.int64))
         self.refuse('a list has one dimension; this is 2x2 of <i8', 'pack', 'm.bin', 'x', '-t',
-                    'indexed_block(1,@d2.npy,double)', status=2)
+                    'indexed_block(1,@d2.npy,double)')
         self.save('df.npy', np.zeros(2))
         self.refuse('a list is of integers', 'pack', 'm.bin', 'x', '-t',
-                    'indexed_block(1,@df.npy,double)', status=2)
+                    'indexed_block(1,@df.npy,double)')
 
     def test_structs_with_gaps_round_trip(self):
         record = np.dtype([('x', '<f8'), ('id', '<i4')], align=True)
@@ -214,7 +213,7 @@ class Files(unittest.TestCase):
         self.save('f.npy', np.zeros(4))
         self.save('g.npy', np.zeros(4))
         self.refuse('BAND', 'unpack', 'f.npy', 'g.npy', '--op', 'band')
-        self.refuse('--op needs an output file', 'pack', 'f.npy', '-', '--op', 'sum', status=2)
+        self.refuse('--op needs an output file', 'pack', 'f.npy', '-', '--op', 'sum')
         self.refuse('it has 32 bytes of data; 16 are to be', 'pack', 'f.npy', 'g.npy', '--slice',
                     ':2', '--op', 'sum')
 
@@ -290,7 +289,7 @@ class Files(unittest.TestCase):
                 ('it does not exist: give a type, or the shape', ('unpack', 'b.bin')),
                 ('NumPy has no dtype for bfloat16',
                  ('unpack', 'b.bin', '--shape', '8', '--dtype', 'bfloat16'))):
-            self.refuse(said, *arguments[:2], 'new.npy', *arguments[2:], status=2)
+            self.refuse(said, *arguments[:2], 'new.npy', *arguments[2:])
         shape = ('--shape', '2', '--dtype', 'double')
         self.refuse('touches bytes 8 to 24 of its data, which has 16', 'unpack', 'b.bin', 'new.npy',
                     *shape, '--origin', 8)
@@ -384,9 +383,9 @@ class Files(unittest.TestCase):
         whole = self.save('a.npy', np.arange(10.))
         (self.path / 'cut.npy').write_bytes((self.path / 'a.npy').read_bytes()[:-1])
         self.refuse('it has 79 bytes of data; its header says 10 of <f8: 80 bytes', 'pack', 'cut.npy',
-                    'out.npy')
+                    'out.npy', status=1)
         (self.path / 'cut.npy').write_bytes((self.path / 'a.npy').read_bytes()[:50])
-        self.refuse('its .npy header is cut off', 'pack', 'cut.npy', 'out.npy')
+        self.refuse('its .npy header is cut off', 'pack', 'cut.npy', 'out.npy', status=1)
         self.assertEqual(whole.size, 10)
 
     def test_npy_headers_that_are_not_understood(self):
@@ -399,11 +398,11 @@ class Files(unittest.TestCase):
             text = repr(good | change).encode() + b'\n'
             (self.path / 'x.npy').write_bytes(b'\x93NUMPY\x01\x00' + len(text).to_bytes(2, 'little')
                                               + text + bytes(16))
-            self.refuse(said, 'pack', 'x.npy', 'out.npy')
+            self.refuse(said, 'pack', 'x.npy', 'out.npy', status=1)
         (self.path / 'x.npy').write_bytes(b'\x93NUMPY\x09\x00' + bytes(100))
-        self.refuse('it is of version 9 of .npy', 'pack', 'x.npy', 'out.npy')
+        self.refuse('it is of version 9 of .npy', 'pack', 'x.npy', 'out.npy', status=1)
         (self.path / 'x.npy').write_bytes(b'something else altogether')
-        self.refuse('it is no .npy file', 'pack', 'x.npy', 'out.npy')
+        self.refuse('it is no .npy file', 'pack', 'x.npy', 'out.npy', status=1)
         for version in ((1, 0), (2, 0), (3, 0)):
             with open(self.path / 'v.npy', 'wb') as file:
                 np.lib.format.write_array(file, np.arange(5), version=version)
@@ -439,13 +438,13 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(np.fromfile(self.path / 'o'), f[:, 0])
         self.refuse('the input\'s elements are <f4', 'copy', 'f4.npy', 'f.npy', '--out-slice', '0,:')
         self.refuse('its elements are <f4', 'unpack', 'f4.npy', 'f.npy', '--slice', '0,:')
-        self.refuse('give a type, or the shape', 'pack', 'o', 'p', '--slice', ':', status=2)
+        self.refuse('give a type, or the shape', 'pack', 'o', 'p', '--slice', ':')
 
     def test_files_that_cannot_be_used(self):
         self.save('a.npy', np.arange(10.))
-        self.refuse('missing: cannot open it: No such file', 'pack', 'missing', 'o', '-t', 'int')
-        self.refuse('cannot create it: No such file', 'pack', 'a.npy', 'none/o')
-        self.refuse('no regular file', 'pack', '/dev/null', 'o', '-t', 'int')
+        self.refuse('missing: cannot open it: No such file', 'pack', 'missing', 'o', '-t', 'int', status=1)
+        self.refuse('cannot create it: No such file', 'pack', 'a.npy', 'none/o', status=1)
+        self.refuse('no regular file', 'pack', '/dev/null', 'o', '-t', 'int', status=1)
         self.refuse('are the same file', 'pack', 'a.npy', 'a.npy')
         os.link(self.path / 'a.npy', self.path / 'link.npy')
         self.refuse('are the same file', 'pack', 'a.npy', 'link.npy')
@@ -456,13 +455,32 @@ class Files(unittest.TestCase):
             os.chmod(self.path / 'a.npy', 0o444)
             self.save('p.npy', np.arange(10.))
             self.run_ucd('pack', 'a.npy', 'o.npy')
-            self.refuse('Permission denied', 'unpack', 'p.npy', 'a.npy')
+            self.refuse('Permission denied', 'unpack', 'p.npy', 'a.npy', status=1)
         if os.path.exists('/dev/full'):
             with open('/dev/full', 'wb') as full:
                 done = subprocess.run([UCD, 'pack', 'a.npy', '-'], stdout=full, cwd=self.path,
                                       stderr=subprocess.PIPE, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn(b'standard output: No space left', done.stderr)
+
+    def test_the_examples_of_the_help_work(self):
+        def examples(*command):
+            words = self.run_ucd(*command, '--help').stdout.decode().split('Examples:\n')[1]
+            return [line.strip() for line in words.splitlines() if line.strip()]
+        field = self.save('field.npy', np.arange(512. * 4 * 8).reshape(512, 4, 8))
+        matrix = self.raw('matrix.bin', np.arange(64.).reshape(8, 8))
+        self.save('lengths.npy', np.array([1, 2, 3]))
+        self.save('displs.npy', np.array([0, 10, 20]))
+        commands = [line.split()[1] for line in examples() if line.startswith('ucd ')]
+        self.assertIn('pack', commands)
+        every = [example for command in [*commands, 'completion'] for example in examples(command)]
+        for example in every:
+            done = subprocess.run(['bash', '-c', f'set -eo pipefail; ucd() {{ "$UCD" "$@"; }}; {example}'], cwd=self.path,
+                                  capture_output=True, text=True, check=False, env=os.environ | {'UCD': UCD})
+            self.assertEqual((done.returncode, done.stderr), (0, ''), example)
+        np.testing.assert_array_equal(self.load('face.npy'), field[0:512:2, :, 7])
+        np.testing.assert_array_equal(self.load('every-second.npy'), self.load('field.npy')[::2])
+        np.testing.assert_array_equal(np.fromfile(self.path / 'columns.bin'), matrix.T.ravel())
 
     def test_readers_may_go(self):
         self.raw('big.bin', np.zeros(1 << 20))

@@ -63,7 +63,9 @@ class Stalled:
             self.process.send_signal(number)
         with open(self.reader, 'rb') as file:
             said = file.read()[self.filled:]
-        return self.process.wait(timeout=100), said.rpartition(b'\x1b[K')[2].decode().lstrip('\n')
+        said = said.rpartition(b'\x1b[K')[2].decode()
+        assert said[:1] in ('', '\n'), said  # no message begins in the bar's line
+        return self.process.wait(timeout=100), said[1:]
 
 
 class Interrupted(unittest.TestCase):
@@ -99,7 +101,8 @@ class Interrupted(unittest.TestCase):
         for number in (*ENDING, signal.SIGKILL):
             np.save(self.path / 'out.npy', np.arange(5))
             command = self.stall('pack', 'in.npy', 'out.npy')
-            self.assertEqual(command.end(number), (-number, ''))
+            said = '' if number == signal.SIGKILL else f'ucd: ended by {number.name}: out.npy is as it was\n'
+            self.assertEqual(command.end(number), (-number, said))
             np.testing.assert_array_equal(np.load(self.path / 'out.npy'), np.arange(5))
             self.assertEqual(self.names(), ['in.npy', 'out.npy'])
 
@@ -111,7 +114,8 @@ class Interrupted(unittest.TestCase):
                             ('copy', 'in.npy', 'new', '--out-type', kind)):
                 stalled = self.stall(*command)
                 self.assertEqual(self.names(), ['in.npy'], command)
-                self.assertEqual(stalled.end(number), (-number, ''), command)
+                said = '' if number == signal.SIGKILL else f'ucd: ended by {number.name}: new was not made\n'
+                self.assertEqual(stalled.end(number), (-number, said), command)
                 self.assertEqual(self.names(), ['in.npy'], command)
         self.assertEqual(self.stall('unpack', 'in.npy', 'new', '-t', kind).end()[0], 0)
         np.testing.assert_array_equal(np.fromfile(self.path / 'new'), values)
@@ -130,16 +134,21 @@ class Interrupted(unittest.TestCase):
         os.truncate(self.path / 'in.npy', 0)
         status, said = stalled.end()
         self.assertEqual(status, 1)
-        self.assertIn('ucd: a mapped file shrank', said)
+        self.assertEqual(said, 'ucd: in.npy became shorter, or its disk is full: out.npy is as it was\n')
         # More than a file may have.
         np.save(self.path / 'in.npy', np.zeros(1000))
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
         for command in (('pack', 'in.npy', 'out.npy'), ('flatten', 'int', '-o', 'out.npy'),
-                        ('describe', 'int', '--svg', 'out.npy')):
+                        ('describe', 'int', '--svg', 'out.npy'), ('unpack', 'in.npy', 'out', '-t', 'contig(1000,double)'),
+                        ('copy', 'in.npy', 'out', '--out-type', 'contig(1000,double)')):
             done = self.run_ucd(*command, status=1, preexec_fn=limit)
-            self.assertIn(b'out.npy: cannot', done.stderr)
+            self.assertRegex(done.stderr, b'ucd: out(.npy)?: cannot .*: File too large')
+        with open(self.path / 'stream', 'wb') as stream:
+            done = subprocess.run([UCD, 'pack', 'in.npy', '-'], cwd=self.path, stdout=stream, stderr=subprocess.PIPE,
+                                  check=False, preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stderr), (1, b'ucd: standard output: File too large\n'))
+        os.unlink(self.path / 'stream')
         self.assertEqual((self.path / 'out.npy').read_bytes(), b'old')
         self.assertEqual(self.names(), ['in.npy', 'out.npy'])
 
@@ -172,8 +181,8 @@ class Interrupted(unittest.TestCase):
         stalled = self.stall('unpack', 'in.npy', 'raw', '-t', f'contig({DOUBLES},double)')
         status, said = stalled.end(signal.SIGINT, signal.SIGTERM)
         self.assertIn(status, (-signal.SIGINT, -signal.SIGTERM))
-        self.assertEqual(said, f'ucd: raw: bytes 0 to {STEP} of the {DOUBLES * 8} packed bytes were '
-                         'written, of those after them perhaps some\n')
+        self.assertRegex(said, f'^ucd: ended by SIG(INT|TERM): raw: bytes 0 to {STEP} of the {DOUBLES * 8} packed bytes '
+                         'were written, of those after them perhaps some\n$')
 
     def test_work_without_steps_ends_at_once(self):
         kind = 'struct([1,1],[0,8],[double,int])'
@@ -182,7 +191,13 @@ class Interrupted(unittest.TestCase):
         stalled = self.stall('copy', 'a', 'b', '--in-type', kind, '--out-type', kind, '--op', 'sum')
         self.assertEqual(stalled.end(signal.SIGINT),
                          (-signal.SIGINT,
-                          'ucd: b: it was changed in part; which part is not known\n'))
+                          'ucd: ended by SIGINT: b was changed in part; which part is not known\n'))
+
+    def test_packing_to_a_stream_says_what_ended_it(self):
+        self.numbers('in.npy')
+        with open(os.devnull, 'wb') as nothing:
+            self.assertEqual(self.stall('pack', 'in.npy', '-', stdout=nothing).end(signal.SIGINT),
+                             (-signal.SIGINT, 'ucd: ended by SIGINT\n'))
 
     def test_help_and_manual_warn(self):
         for command in ('unpack', 'copy', 'pack'):

@@ -6,6 +6,7 @@
 #include "ucx/strided.hpp"
 
 #include <algorithm>
+#include <string>
 
 using namespace ucdtest;
 
@@ -23,6 +24,10 @@ TEST_CASE("a receive that is too short is truncated, and the sender does not not
             sides.until([&] { return sent.done() && received.done(); });
             CHECK(sent.result.status == UCS_OK);
             CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
+            (void)ucd_ucx_request_check(received.request, nullptr);
+            const std::string lengths = "the message has " + std::to_string(4 * ints) +
+                                        " bytes, the receive takes " + std::to_string(4 * ints - 4);
+            CHECK(std::string(ucd_ucx_last_error()).find(lengths) != std::string::npos);
             check_usable(sides);
         }
     }

@@ -7,6 +7,8 @@
 #include "ucx/rma_operation.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 using namespace ucdtest;
 
@@ -45,6 +47,17 @@ TEST_CASE("operations that reach beyond their window are refused") {
         }
         CHECK(std::count(memory.begin(), memory.end(), 7) == 1200);
     }
+    // In numbers.
+    RmaTestOperation beyond(2);
+    ok(beyond.start(What::put, pair.a, window.key(), 3996), "an operation");
+    pair.until([&] { return beyond.done(); });
+    (void)ucd_ucx_request_check(beyond.o.request, nullptr);
+    char key[9];
+    const unsigned char *const name = window.key()->bytes + 8;
+    (void)std::snprintf(key, sizeof key, "%02x%02x%02x%02x", name[0], name[1], name[2], name[3]);
+    CHECK(std::string(ucd_ucx_last_error()).find("bytes 0 to 8 from target_disp 3996") !=
+          std::string::npos);
+    CHECK(std::string(ucd_ucx_last_error()).find(key) != std::string::npos);
     // The window's very ends.
     CHECK(run(pair, What::put, 1000, window.key(), 0) == UCS_OK);
     CHECK(std::count(memory.begin(), memory.end(), 1) == 1000);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string>
 
 using namespace ucdtest;
 
@@ -210,7 +211,7 @@ TEST_CASE("Several lists' memory is kept, that of the latest ones first") {
     CHECK(again == memory);
     ucd::release_kept_lists();
     // Of two that are too much together, the first goes.
-    constexpr std::size_t large = ucd::max_kept_lists / sizeof(int64_t) / 16 * 9;
+    constexpr std::size_t large = ucd::default_list_memory / 2 / sizeof(int64_t) / 16 * 9;
     auto first = ucd::take_list<int64_t>(large), second = ucd::take_list<int64_t>(large);
     const int64_t *const kept = second.data();
     ucd::keep_list(first);
@@ -218,6 +219,34 @@ TEST_CASE("Several lists' memory is kept, that of the latest ones first") {
     CHECK(ucd::take_list<int64_t>(large).data() == kept);
     CHECK(ucd::take_list<int64_t>(large).data() != kept);
     ucd::release_kept_lists();
+}
+
+TEST_CASE("ucd.list_memory bounds the memory of lists that is kept") {
+    constexpr std::size_t entries = ucd::min_kept_list / sizeof(int64_t);
+    // Each half has room for two lists.
+    ucd_info_t info;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    const std::string bytes = std::to_string(4 * ucd::min_kept_list);
+    REQUIRE(ucd_info_set(info, "ucd.list_memory", bytes.c_str()) == UCD_SUCCESS);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // main() has made the one ucd_init that there is
+    REQUIRE(ucd_init(info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
+    CHECK(ucd::list_memory() == 4 * ucd::min_kept_list);
+    std::vector<std::vector<int64_t>> lists(4);
+    std::vector<const int64_t *> memory, again;
+    for (std::vector<int64_t> &list : lists) {
+        list = ucd::take_list<int64_t>(entries);
+        memory.push_back(list.data());
+    }
+    for (std::vector<int64_t> &list : lists) ucd::keep_list(list);
+    for (std::vector<int64_t> &list : lists) {
+        list = ucd::take_list<int64_t>(entries);
+        again.push_back(list.data());
+    }
+    CHECK(std::is_permutation(again.begin(), again.begin() + 2, memory.begin() + 2));
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    CHECK(ucd::list_memory() == ucd::default_list_memory);
 }
 
 namespace {

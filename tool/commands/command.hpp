@@ -36,6 +36,7 @@ struct Command {
     std::string name, description;
     std::vector<CommandArgument> arguments;
     std::function<void()> run;
+    std::vector<std::string> examples; // for a shell
 
     std::vector<CommandArgument> positionals() const;
     // With --help, which every command has.

@@ -30,8 +30,13 @@ CLI::Range range_of(const CommandArgument &a) {
     return {a.least, a.most, any ? "NONNEGATIVE" : fmt::format("{} to {}", a.least, a.most)};
 }
 
+std::string example_lines(const std::vector<std::string> &examples) {
+    return fmt::format("Examples:\n  {}", fmt::join(examples, "\n  "));
+}
+
 void add(CLI::App &app, const Command &command) {
     CLI::App *c = app.add_subcommand(command.name, command.description);
+    c->footer(example_lines(command.examples));
     for (const CommandArgument &a : command.arguments) {
         CLI::Option *option = std::visit(
             [&](auto *target) {
@@ -95,8 +100,12 @@ const Command *read_command_line(int argc, const char *const *argv, const Progra
     // At least one, too: but a name that is none is to be told as such.
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", program.version);
-    app.footer(program.footer);
-    for (const Command &command : program.commands) add(app, command);
+    std::vector<std::string> examples;
+    for (const Command &command : program.commands) {
+        add(app, command);
+        examples.push_back(command.examples.front());
+    }
+    app.footer(fmt::format("{}\n\n{}", program.footer, example_lines(examples)));
     std::string wrong;
     try {
         app.parse(argc, argv);

@@ -260,6 +260,7 @@ Command completion_command(const std::vector<Command> &all) {
         [&all, shell] {
             print(*shell == "bash" ? bash(all) : *shell == "zsh" ? zsh(all) : fish(all));
         },
+        {"eval \"$(ucd completion bash)\""},
     };
 }
 

@@ -57,20 +57,19 @@ void copy(CopyOptions o) {
     default_to_array(o.out, packed_array(in));
     TypedFile out(o.out, TypedFile::Access::create);
     if (same_file(in.path(), out.path()) && in.first() < out.last() && out.first() < in.last())
-        throw Failure(Exit::failed,
+        throw Failure(Exit::usage,
                       fmt::format("{} is input and output, and what is read and what is written "
                                   "overlap: bytes {} to {} and {} to {}",
                                   in.path(), in.first(), in.last(), out.first(), out.last()));
     if (in.layout().bytes != out.layout().bytes)
-        throw Failure(Exit::failed,
-                      fmt::format("the input has {} bytes and the output {}; expected "
-                                  "as many",
-                                  in.layout().bytes, out.layout().bytes));
+        throw Failure(Exit::usage, fmt::format("the input has {} bytes and the output {}; expected "
+                                               "as many",
+                                               in.layout().bytes, out.layout().bytes));
     if (!o.as_is && !in.dtype().empty() && !out.dtype().empty() && in.dtype() != out.dtype() &&
         in.layout().element != UCD_TYPE__BYTE && out.layout().element != UCD_TYPE__BYTE)
-        throw Failure(Exit::failed, fmt::format("the input's elements are {} and the output's {}; "
-                                                "--as-is takes the bytes as they are",
-                                                in.dtype(), out.dtype()));
+        throw Failure(Exit::usage, fmt::format("the input's elements are {} and the output's {}; "
+                                               "--as-is takes the bytes as they are",
+                                               in.dtype(), out.dtype()));
     out.make_missing();
     const ucd_op_t op = o.move.operation();
     const ucd::Info hints = o.move.hints();
@@ -99,6 +98,9 @@ Command copy_command() {
              true, files},
         },
         [o] { copy(*o); },
+        {"ucd copy field.npy every-second.npy --in-slice ::2",
+         "ucd copy matrix.bin columns.bin --in-type 'resized(vector(8,1,8,double),0,8)' "
+         "--in-count 8 --out-type 'contig(64,double)'"},
     };
     add_layout_options(c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
     add_layout_options(c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");

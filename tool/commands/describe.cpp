@@ -206,6 +206,8 @@ Command describe_command() {
              .choices = {"auto", "always", "never"}},
         },
         [o] { describe(*o); },
+        {"ucd describe 'vector(8,1,8,double)'",
+         "ucd describe 'subarray([4,4,6],[4,1,6],[0,1,0],C,double)' --svg face.svg"},
     };
 }
 

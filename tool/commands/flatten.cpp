@@ -63,6 +63,8 @@ Command flatten_command() {
             {"--dump", &o->dump, "print the bytes and what they mean; without --output always"},
         },
         [o] { flatten(*o); },
+        {"ucd flatten 'vector(8,1,8,double)' -o column.ucdt",
+         "ucd flatten 'indexed(@lengths.npy,@displs.npy,double)' --dump"},
     };
 }
 
@@ -81,6 +83,7 @@ Command unflatten_command() {
              .excludes = {"--check"}},
         },
         [o] { unflatten(*o); },
+        {"ucd unflatten column.ucdt", "ucd unflatten --check column.ucdt && echo good"},
     };
 }
 

@@ -41,8 +41,9 @@ const char *const shapes[] = {
 };
 
 // The environment's variables, which give the keys of an info their defaults.
-const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",      "UCD_OUTBUF",
-                                 "UCD_PEERS",      "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS",
+const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",
+                                 "UCD_OUTBUF",     "UCD_PEERS",     "UCD_ENGINE",
+                                 "UCD_MAX_BLOCKS", "UCD_THREADS",   "UCD_LIST_MEMORY",
                                  "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
 
 struct Operation {
@@ -137,7 +138,8 @@ std::string in_words(const Json &j) {
         for (const auto &[op, types] : b["reductions"].items())
             reductions +=
                 fmt::format("{}{} on {}", reductions.empty() ? "" : ", ", op, types.size());
-        text += fmt::format("         reductions, by predefined types: {}\n", reductions);
+        text += fmt::format("         reductions, on how many of the {} predefined types: {}\n",
+                            predefined_names().size(), reductions);
     }
     text += "\nkernels, for layouts of each kind\n";
     for (const Json &k : j["kernels"]) {
@@ -164,6 +166,7 @@ Command info_command() {
             const Json all = everything();
             print(o->json ? all.dump(2) + "\n" : in_words(all));
         },
+        {"ucd info", "ucd info --json"},
     };
 }
 

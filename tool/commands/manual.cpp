@@ -68,19 +68,18 @@ std::string manual(const std::vector<Command> &all) {
         "the command at once.\n.PP\n"
         "Data is on the disk when the system writes it there, unless \\-\\-sync is given.\n"
         ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nA file, memory or the library failed.\n"
-        ".TP\n2\nBad arguments, or a type or slice that is none.\n"
+        ".TP\n2\nBad arguments: an option, type or slice that is none, or arguments that do not "
+        "fit "
+        "each other or the files.\n"
         ".TP\n3\nThe file is no flattened type.\n"
         ".TP\n128 + number\nA signal ended it.\n"
         ".SH ENVIRONMENT\n.TP\nUCD_LOG_LEVEL\noff, error or plan: what the library says on "
         "standard error.\n.TP\nUCD_THREADS, UCD_BACKENDS, ...\nDefaults of hints; "
         "\\fBucd info\\fR lists them all.\n.TP\nNO_COLOR\nNo colour unless \\-\\-color asks.\n"
-        ".SH EXAMPLES\n.nf\n"
-        "ucd describe 'vector(8,1,8,double)'\n"
-        "ucd describe 'subarray([4,4,6],[4,1,6],[0,1,0],C,double)' \\-\\-svg face.svg\n"
-        "ucd pack field.npy face.npy \\-\\-slice '0:512:2,:,7'\n"
-        "ucd unpack face.npy field.npy \\-\\-slice '0:512:2,:,7' \\-\\-op sum\n"
-        "ucd flatten 'indexed(@lengths.npy,@displs.npy,double)' \\-o type.ucdt\n"
-        ".fi\n.SH SEE ALSO\n.BR ucd\\-type (7)\n";
+        ".SH EXAMPLES\n.nf\n";
+    for (const Command &c : all)
+        for (const std::string &example : c.examples) text += roff(example) + "\n";
+    text += ".fi\n.SH SEE ALSO\n.BR ucd\\-type (7)\n";
     return text;
 }
 
@@ -96,6 +95,7 @@ Command manual_command(const std::vector<Command> &all) {
           .description = "ucd or ucd-type",
           .choices = {"ucd", "ucd-type"}}},
         [&all, page] { print(*page == "ucd" ? manual(all) : manual_of_types()); },
+        {"ucd manual > ucd.1", "ucd manual ucd-type > ucd-type.7"},
     };
 }
 

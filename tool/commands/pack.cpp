@@ -35,7 +35,7 @@ PackedArray array_of(const PackOptions &o, const TypedFile &in, uint64_t bytes) 
     if (o.part.offset % item == 0 && bytes % item == 0)
         return {in.dtype(), {static_cast<intptr_t>(bytes / item)}};
     if (o.in.as_is) return as_bytes;
-    throw Failure(Exit::failed,
+    throw Failure(Exit::usage,
                   fmt::format("{}: bytes {} to {} of the packed data are no whole elements of {} "
                               "bytes ({}); --as-is makes an array of bytes of them",
                               o.out, o.part.offset, o.part.offset + bytes, item, in.dtype()));
@@ -105,9 +105,9 @@ void pack_in_place(const PackOptions &o, const TypedFile &in, uint64_t bytes, Pr
         data = data.subspan(npy.data_at, npy.data_bytes());
     }
     if (data.size() != bytes)
-        throw Failure(Exit::failed, fmt::format("{}: it has {} bytes of data; {} are to be "
-                                                "combined with it",
-                                                o.out, data.size(), bytes));
+        throw Failure(Exit::usage, fmt::format("{}: it has {} bytes of data; {} are to be "
+                                               "combined with it",
+                                               o.out, data.size(), bytes));
     InPlaceChange change(o.out, bytes);
     pack_to_memory(o, in, data, progress, [&](uint64_t n) { change.advance(n); });
     if (o.move.sync) file.sync();
@@ -115,12 +115,12 @@ void pack_in_place(const PackOptions &o, const TypedFile &in, uint64_t bytes, Pr
 
 void pack(const PackOptions &o) {
     if (o.out != "-" && same_file(o.in.path, o.out))
-        throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in.path, o.out));
+        throw Failure(Exit::usage, fmt::format("{} and {} are the same file", o.in.path, o.out));
     const TypedFile in(o.in, TypedFile::Access::read);
     const uint64_t total = in.layout().bytes;
     if (o.part.offset > total)
-        throw Failure(Exit::failed, fmt::format("--offset is {}; the packed data has {} bytes",
-                                                o.part.offset, total));
+        throw Failure(Exit::usage, fmt::format("--offset is {}; the packed data has {} bytes",
+                                               o.part.offset, total));
     const uint64_t bytes = std::min(o.part.bytes.value_or(total), total - o.part.offset);
     Progress progress(bytes, o.move.progress);
     const auto pack_to = is_stream(o.out)                        ? pack_to_stream
@@ -147,6 +147,9 @@ Command pack_command() {
              true, files},
         },
         [o] { pack(*o); },
+        {"ucd pack field.npy face.npy --slice '0:512:2,:,7'",
+         "ucd pack matrix.bin column.bin --type 'vector(8,1,8,double)'",
+         "ucd pack field.npy - --slice 0,0 | od -t f8"},
     };
     add_layout_options(c, o->in, "", "INPUT");
     c.arguments.push_back(

@@ -1,5 +1,6 @@
 #include "commands/progress.hpp"
 
+#include "files/interruption.hpp"
 #include "picture/scale.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ Progress::Progress(uint64_t total_bytes, const std::string &choice)
 
 Progress::~Progress() {
     if (drawn_) std::fputs(at_once_ ? "\n" : "\r\x1b[K", stderr);
+    set_line_begun(false);
 }
 
 double Progress::seconds() const {
@@ -52,6 +54,7 @@ void Progress::draw() {
         left);
     std::fflush(stderr);
     drawn_ = true;
+    set_line_begun(true);
 }
 
 std::string Progress::summary() const {

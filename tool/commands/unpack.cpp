@@ -24,7 +24,7 @@ struct UnpackOptions {
 
 void unpack(UnpackOptions o) {
     if (same_file(o.in, o.out.path))
-        throw Failure(Exit::failed, fmt::format("{} and {} are the same file", o.in, o.out.path));
+        throw Failure(Exit::usage, fmt::format("{} and {} are the same file", o.in, o.out.path));
     const MappedFile file(o.in, MappedFile::Access::read);
     std::span<const std::byte> data = file.bytes();
     std::optional<Npy> npy;
@@ -33,8 +33,8 @@ void unpack(UnpackOptions o) {
         data = data.subspan(npy->data_at, npy->data_bytes());
     }
     if (o.part.bytes.value_or(0) > data.size())
-        throw Failure(Exit::failed, fmt::format("{}: it has {} bytes; --bytes is {}", o.in,
-                                                data.size(), *o.part.bytes));
+        throw Failure(Exit::usage, fmt::format("{}: it has {} bytes; --bytes is {}", o.in,
+                                               data.size(), *o.part.bytes));
     // Packed data in Fortran order is no array of the same shape in C order.
     if (npy && !(npy->fortran_order && npy->shape.size() > 1))
         default_to_array(o.out, {npy->descr, npy->shape});
@@ -43,11 +43,11 @@ void unpack(UnpackOptions o) {
         check_dtype(*npy, out.layout().element, o.in);
     const uint64_t total = out.layout().bytes;
     if (o.part.offset > total)
-        throw Failure(Exit::failed, fmt::format("--offset is {}; the packed data has {} bytes",
-                                                o.part.offset, total));
+        throw Failure(Exit::usage, fmt::format("--offset is {}; the packed data has {} bytes",
+                                               o.part.offset, total));
     const uint64_t bytes = o.part.bytes.value_or(data.size()), room = total - o.part.offset;
     if (bytes > room || (!o.part.bytes && bytes != room))
-        throw Failure(Exit::failed,
+        throw Failure(Exit::usage,
                       fmt::format("{}: it has {} bytes; the type takes {}{}", o.in, bytes, room,
                                   bytes < room ? "; --bytes unpacks a part" : ""));
     out.make_missing();
@@ -84,6 +84,8 @@ Command unpack_command() {
              true, files},
         },
         [o] { unpack(*o); },
+        {"ucd unpack face.npy field.npy --slice '0:512:2,:,7' --op sum",
+         "ucd unpack column.bin matrix.bin --type 'vector(8,1,8,double)'"},
     };
     add_layout_options(c, o->out, "", "OUTPUT");
     c.arguments.push_back(

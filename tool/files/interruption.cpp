@@ -1,6 +1,7 @@
 #include "files/interruption.hpp"
 
 #include "failure.hpp"
+#include "files/mapped_file.hpp"
 
 #include <fmt/format.h>
 
@@ -23,30 +24,11 @@ std::array<char, PATH_MAX> removed;
 std::atomic<bool> has_removed = false;
 std::atomic<bool> waits_for_step = false;
 std::atomic<int> waiting_signal = 0;
-std::atomic<const char *> left_behind = nullptr; // a line
+std::atomic<const char *> left_behind = nullptr;
+std::atomic<bool> line_begun = false;
 
 void remove_file() {
     if (has_removed.exchange(false)) (void)unlink(removed.data());
-}
-
-void write_text(const char *text) {
-    (void)!write(STDERR_FILENO, text, std::strlen(text));
-}
-
-extern "C" void on_signal(int signal) {
-    int none = 0;
-    if (waits_for_step.load() && waiting_signal.compare_exchange_strong(none, signal)) return;
-    remove_file();
-    if (const char *const line = left_behind.load()) write_text(line);
-    (void)std::signal(signal, SIG_DFL);
-    (void)raise(signal); // it is blocked until this returns
-}
-
-extern "C" void on_bus_error(int) {
-    remove_file();
-    write_text("ucd: a mapped file shrank, or its disk is full\n");
-    if (const char *const line = left_behind.load()) write_text(line);
-    _exit(static_cast<int>(Exit::failed));
 }
 
 const char *name_of_signal(int signal) {
@@ -55,6 +37,31 @@ const char *name_of_signal(int signal) {
     case SIGTERM: return "SIGTERM";
     default: return "SIGHUP";
     }
+}
+
+// "ucd: ", both texts, and what is left behind, as a line of its own.
+void write_line(const char *text, const char *more) {
+    const char *const left = left_behind.load();
+    const char *const begin = line_begun.load() ? "\nucd: " : "ucd: ";
+    for (const char *const part :
+         {begin, text, more, left == nullptr ? "" : ": ", left == nullptr ? "" : left, "\n"})
+        (void)!write(STDERR_FILENO, part, std::strlen(part));
+}
+
+extern "C" void on_signal(int signal) {
+    int none = 0;
+    if (waits_for_step.load() && waiting_signal.compare_exchange_strong(none, signal)) return;
+    remove_file();
+    write_line("ended by ", name_of_signal(signal));
+    (void)std::signal(signal, SIG_DFL);
+    (void)raise(signal); // it is blocked until this returns
+}
+
+extern "C" void on_bus_error(int, siginfo_t *info, void *) {
+    remove_file();
+    const char *const path = MappedFile::path_at(info->si_addr);
+    write_line(path == nullptr ? "a mapped file" : path, " became shorter, or its disk is full");
+    _exit(static_cast<int>(Exit::failed));
 }
 
 } // namespace
@@ -69,7 +76,11 @@ void watch_signals() {
         action.sa_flags = SA_RESTART;
         (void)sigaction(signal, &action, nullptr);
     }
-    (void)std::signal(SIGBUS, on_bus_error);
+    struct sigaction bus_error {};
+    bus_error.sa_sigaction = on_bus_error;
+    bus_error.sa_flags = SA_SIGINFO;
+    (void)sigaction(SIGBUS, &bus_error, nullptr);
+    (void)std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void set_removed_by_signals(const std::string &path) {
@@ -77,6 +88,14 @@ void set_removed_by_signals(const std::string &path) {
     if (path.empty() || path.size() >= removed.size()) return;
     std::memcpy(removed.data(), path.c_str(), path.size() + 1);
     has_removed.store(true);
+}
+
+void set_left_behind(const char *text) {
+    left_behind.store(text);
+}
+
+void set_line_begun(bool begun) {
+    line_begun.store(begun);
 }
 
 void end_by_signal(int signal) {
@@ -93,19 +112,19 @@ InPlaceChange::InPlaceChange(std::string path, uint64_t total_bytes, Steps steps
 
 InPlaceChange::~InPlaceChange() {
     waits_for_step.store(false);
-    left_behind.store(nullptr);
+    set_left_behind(nullptr);
     const int signal = waiting_signal.exchange(0);
     if (signal != 0 && std::uncaught_exceptions() == 0) end_by_signal(signal);
 }
 
 void InPlaceChange::announce() {
-    std::string &line = announced_[++turn_ % 2];
-    line = steps_ == Steps::one
-               ? fmt::format("ucd: {}: it was changed in part; which part is not known\n", path_)
-               : fmt::format("ucd: {}: bytes 0 to {} of the {} packed bytes were written, of those "
-                             "after them perhaps some\n",
+    std::string &text = announced_[++turn_ % 2];
+    text = steps_ == Steps::one
+               ? fmt::format("{} was changed in part; which part is not known", path_)
+               : fmt::format("{}: bytes 0 to {} of the {} packed bytes were written, of those "
+                             "after them perhaps some",
                              path_, done_, total_);
-    left_behind.store(line.c_str());
+    set_left_behind(text.c_str());
 }
 
 void InPlaceChange::advance(uint64_t bytes) {

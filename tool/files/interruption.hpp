@@ -1,5 +1,6 @@
 // What SIGINT, SIGTERM and SIGHUP do to files that are being written, and SIGBUS, which a mapped
-// file raises that became shorter or whose disk is full.
+// file raises that became shorter or whose disk is full. SIGXFSZ is ignored: the call that would
+// make a file too large then fails, with the file's name in its message.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,14 @@ void watch_signals();
 
 // A file that a signal removes before it ends the program; "" for none. There is at most one.
 void set_removed_by_signals(const std::string &path);
+
+// What a signal leaves behind, such as "a.bin is as it was", for its message; null for nothing. The
+// text must stay until another one is set.
+void set_left_behind(const char *text);
+
+// Whether standard error is in the middle of a line, as after a bar: a signal's message then begins
+// a new one.
+void set_line_begun(bool begun);
 
 // A signal that came while a file was changed in place. The program ends with end_by_signal once
 // the message, what the file holds now, has been printed.

@@ -44,52 +44,60 @@ struct stat status_of(int descriptor, const std::string &path) {
 
 } // namespace
 
-MappedFile::MappedFile(const std::string &path, Access access) : path_(path) {
+MappedFile::MappedFile(const std::string &path, Access access) {
     const bool writable = access == Access::write;
     const Descriptor file(path, writable ? O_RDWR : O_RDONLY);
-    size_ = static_cast<uint64_t>(status_of(file.get(), path).st_size);
-    map(file.get(), writable);
+    const auto bytes = static_cast<uint64_t>(status_of(file.get(), path).st_size);
+    mapping_ = std::make_unique<Mapping>(path, bytes, file.get(), writable);
 }
 
-MappedFile::MappedFile(const NewFile &file, uint64_t bytes, bool reserve)
-    : path_(file.path()), size_(bytes) {
-    if (bytes > INT64_MAX) fail(path_, "cannot give it its size", EFBIG);
+MappedFile::MappedFile(const NewFile &file, uint64_t bytes, bool reserve) {
+    const std::string &path = file.path();
+    if (bytes > INT64_MAX) fail(path, "cannot give it its size", EFBIG);
     if (ftruncate(file.descriptor(), static_cast<off_t>(bytes)) != 0)
-        fail(path_, "cannot give it its size", errno);
+        fail(path, "cannot give it its size", errno);
     if (reserve && bytes > 0) {
         const int error = posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
         if (error != 0 && error != EOPNOTSUPP && error != EINVAL)
-            fail(path_, "cannot reserve its space", error);
+            fail(path, "cannot reserve its space", error);
     }
-    map(file.descriptor(), true);
+    mapping_ = std::make_unique<Mapping>(path, bytes, file.descriptor(), true);
 }
 
 void MappedFile::sync() const {
-    if (size_ > 0 && msync(data_, size_, MS_SYNC) != 0)
-        fail(path_, "cannot write it to the disk", errno);
+    if (size() > 0 && msync(data(), size(), MS_SYNC) != 0)
+        fail(mapping_->path, "cannot write it to the disk", errno);
 }
 
-void MappedFile::map(int descriptor, bool writable) {
-    if (size_ == 0) return;
-    void *at = mmap(nullptr, size_, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+std::atomic<MappedFile::Mapping *> MappedFile::first_ = nullptr;
+std::mutex MappedFile::change_;
+
+const char *MappedFile::path_at(const void *address) noexcept {
+    const auto at = reinterpret_cast<uintptr_t>(address);
+    for (const Mapping *m = first_; m != nullptr; m = m->next)
+        if (at - reinterpret_cast<uintptr_t>(m->data) < m->size) return m->path.c_str();
+    return nullptr;
+}
+
+MappedFile::Mapping::Mapping(std::string file, uint64_t bytes, int descriptor, bool writable)
+    : path(std::move(file)), size(bytes) {
+    if (size == 0) return;
+    void *at = mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
                     descriptor, 0);
-    if (at == MAP_FAILED) fail(path_, "cannot map it", errno);
-    data_ = static_cast<std::byte *>(at);
+    if (at == MAP_FAILED) fail(path, "cannot map it", errno);
+    data = static_cast<std::byte *>(at);
+    const std::lock_guard lock(change_);
+    next = first_.load();
+    first_ = this;
 }
 
-MappedFile::~MappedFile() {
-    if (data_ != nullptr) (void)munmap(data_, size_);
-}
-
-MappedFile::MappedFile(MappedFile &&other) noexcept
-    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
-
-MappedFile &MappedFile::operator=(MappedFile other) noexcept {
-    std::swap(path_, other.path_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
+MappedFile::Mapping::~Mapping() {
+    if (data == nullptr) return;
+    const std::lock_guard lock(change_);
+    std::atomic<Mapping *> *link = &first_;
+    while (*link != this) link = &link->load()->next;
+    *link = next.load();
+    (void)munmap(data, size);
 }
 
 bool same_file(const std::string &a, const std::string &b) {

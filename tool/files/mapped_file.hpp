@@ -1,8 +1,11 @@
 // A file mapped into memory: pages come and go by the kernel, so it may be larger than memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -21,24 +24,33 @@ public:
     // disk is an error here; without, the file is sparse.
     MappedFile(const NewFile &file, uint64_t bytes, bool reserve);
 
-    ~MappedFile();
-    MappedFile(MappedFile &&other) noexcept;
-    MappedFile &operator=(MappedFile other) noexcept;
-
-    std::byte *data() const { return data_; } // null for a file of no bytes
-    uint64_t size() const { return size_; }
-    std::span<std::byte> bytes() const { return {data_, size_}; }
-    const std::string &path() const { return path_; }
+    std::byte *data() const { return mapping_ ? mapping_->data : nullptr; } // null for no bytes
+    uint64_t size() const { return mapping_ ? mapping_->size : 0; }
+    std::span<std::byte> bytes() const { return {data(), size()}; }
 
     // Waits until what was written is on the disk. Throws Failure.
     void sync() const;
 
-private:
-    void map(int descriptor, bool writable);
+    // The path of the file that is mapped at the address, or null. A signal handler may ask.
+    static const char *path_at(const void *address) noexcept;
 
-    std::string path_;
-    std::byte *data_ = nullptr;
-    uint64_t size_ = 0;
+private:
+    // One of a list of all, for path_at.
+    struct Mapping {
+        Mapping(std::string file, uint64_t bytes, int descriptor, bool writable);
+        ~Mapping();
+        Mapping(const Mapping &) = delete;
+        Mapping &operator=(const Mapping &) = delete;
+
+        const std::string path;
+        const uint64_t size;
+        std::byte *data = nullptr;
+        std::atomic<Mapping *> next = nullptr;
+    };
+    static std::atomic<Mapping *> first_;
+    static std::mutex change_; // of the list
+
+    std::unique_ptr<Mapping> mapping_;
 };
 
 // Whether both name one file that exists.

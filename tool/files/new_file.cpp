@@ -79,9 +79,12 @@ NewFile::NewFile(const std::string &path, Kind preferred)
     const unsigned permissions = replaces ? own_permissions : any_permissions;
     if (preferred == Kind::named || !make_unnamed(permissions)) make_named(permissions);
     if (replaces) take_owner_and_permissions(place_);
+    left_ = path_ + (replaces ? " is as it was" : " was not made");
+    set_left_behind(left_.c_str());
 }
 
 NewFile::~NewFile() {
+    set_left_behind(nullptr);
     if (descriptor_ >= 0) (void)close(descriptor_);
     if (beside_.empty()) return;
     (void)unlink(beside_.c_str());
@@ -149,6 +152,7 @@ void NewFile::take_owner_and_permissions(const std::string &from) {
 void NewFile::put_in_place(bool sync) {
     if (sync && fsync(descriptor_) != 0) fail("cannot write it to the disk", errno);
     if (beside_.empty()) name_unnamed();
+    set_left_behind(nullptr);
     if (rename(beside_.c_str(), place_.c_str()) != 0)
         fail("cannot put the complete file in its place", errno);
     beside_.clear();

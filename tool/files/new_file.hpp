@@ -43,6 +43,7 @@ private:
     std::string place_;  // links followed
     std::string folder_; // of the place
     std::string beside_; // its name until it is in place; "" while it has none
+    std::string left_;   // what a signal leaves behind
     int descriptor_ = -1;
 };
 

@@ -70,7 +70,7 @@ void check_dtype(const Npy &npy, ucd_type_t element, const std::string &path) {
     if (element == UCD_TYPE__BYTE) return; // whatever bytes they are
     const std::string expected = element == UCD_TYPE__NULL ? "" : dtype_of_type(element);
     if (element != UCD_TYPE__NULL && npy.descr == expected) return;
-    throw Failure(Exit::failed,
+    throw Failure(Exit::usage,
                   fmt::format("{}: its elements are {}; the type is made of {}; --as-is takes the "
                               "bytes as they are",
                               path, npy.descr,
@@ -160,7 +160,7 @@ void TypedFile::set_slice(const Npy &npy, ucd::TypeRef element) {
 void TypedFile::check_against(const Npy &npy) const {
     if (type_.size() > 0) check_dtype(npy, type_.layout().element, options_.path);
     if (npy.fortran_order && npy.shape.size() > 1)
-        throw Failure(Exit::failed,
+        throw Failure(Exit::usage,
                       fmt::format("{}: it is in Fortran order, and a type describes memory as it "
                                   "lies; --slice follows the order, --as-is takes the bytes as "
                                   "they are",
@@ -195,9 +195,9 @@ void TypedFile::place(uint64_t data_at, uint64_t data_bytes) {
                       !__builtin_add_overflow(layout_.low, at_, &low) &&
                       !__builtin_add_overflow(layout_.high, at_, &high);
     if (!fits)
-        throw Failure(Exit::failed, options_.path + ": --origin is too far from where the type is");
+        throw Failure(Exit::usage, options_.path + ": --origin is too far from where the type is");
     if (layout_.bytes > 0 && (low < 0 || static_cast<uint64_t>(high) > data_bytes))
-        throw Failure(Exit::failed,
+        throw Failure(Exit::usage,
                       missing_ && low < 0
                           ? fmt::format("{}: the type starts at byte {}; --origin moves it",
                                         options_.path, low)

@@ -105,6 +105,8 @@ constexpr Key keys[] = {
      set_member<&Info::max_blocks, parse_positive>},
     {"ucd.threads", "UCD_THREADS", "it must be a number in 1 .. 4294967295",
      set_member<&Info::threads, parse_positive>},
+    {"ucd.list_memory", "UCD_LIST_MEMORY", "it must be a number of bytes",
+     set_member<&Info::list_memory, parse<uint64_t>>},
     {"ucd.ze.context", "UCD_ZE_CONTEXT", "it must be a ze_context_handle_t as a decimal number",
      set_member<&Info::ze_context, parse_address>},
 };

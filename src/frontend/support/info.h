@@ -30,6 +30,7 @@ struct Info {
     std::optional<LocationHint> inbuf, outbuf;
     std::optional<Engine> engine;
     std::optional<uint32_t> max_blocks, threads;
+    std::optional<uint64_t> list_memory; // ucd.list_memory
     std::optional<uint64_t> ze_context;
     // Every key as it was set, known or not, in ascending order.
     std::vector<std::pair<std::string, std::string>> texts;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 
 namespace ucd {
 namespace {
+
+std::atomic<uint64_t> most = default_list_memory;
 
 template <class T>
 class KeptLists {
@@ -41,7 +44,7 @@ public:
         do {
             next_ = (next_ + 1) % lists_.size();
             drop(lists_[next_]);
-        } while (bytes_ + bytes > max_kept_lists);
+        } while (bytes_ + bytes > list_memory() / 2 && bytes_ > 0);
         lists_[next_].swap(list);
         bytes_ += bytes;
     }
@@ -64,6 +67,14 @@ private:
 
 } // namespace
 
+void set_list_memory(uint64_t bytes) noexcept {
+    most.store(bytes, std::memory_order_relaxed);
+}
+
+uint64_t list_memory() noexcept {
+    return most.load(std::memory_order_relaxed);
+}
+
 template <class T>
 std::vector<T> take_list(std::size_t entries) {
     const bool is_long = entries >= min_kept_list / sizeof(T);
@@ -80,7 +91,7 @@ template <class T>
 void keep_list(std::vector<T> &list) noexcept {
     const std::size_t bytes = bytes_of(list);
     list.clear();
-    if (bytes < min_kept_list || bytes > max_kept_lists) {
+    if (bytes < min_kept_list || bytes > list_memory() / 2) {
         std::vector<T>().swap(list);
         return;
     }

@@ -10,9 +10,11 @@ namespace ucd {
 
 // Lists of fewer bytes are left to the allocator, which keeps their memory itself.
 inline constexpr std::size_t min_kept_list = std::size_t{64} << 10;
-// All that is kept, of displacements and of lengths each. Pages of lists of 4 MiB and more are the
-// system's to take back when it needs memory.
-inline constexpr std::size_t max_kept_lists = std::size_t{256} << 20;
+// All that is kept, half of it for displacements and half for lengths (ucd.list_memory). Pages of
+// lists of 4 MiB and more are the system's to take back when it needs memory.
+inline constexpr uint64_t default_list_memory = uint64_t{512} << 20;
+void set_list_memory(uint64_t bytes) noexcept;
+uint64_t list_memory() noexcept;
 
 // An empty list with room for so many entries. T: int64_t, uint64_t.
 template <class T>

@@ -1,6 +1,7 @@
 #include "transfer/context.h"
 
 #include "registry.h"
+#include "support/list_memory.h"
 #include "transfer/batch_cache.h"
 #include "transfer/device_memory.h"
 #include "transfer/progress.h"
@@ -23,6 +24,8 @@ Context::Context(Info from_environment, const Info *info)
       device_memory(std::make_unique<DeviceMemory>()), progress(std::make_unique<Progress>()) {
     if (info != nullptr && info->backends) environment.backends = info->backends;
     if (info != nullptr && info->ze_context) environment.ze_context = info->ze_context;
+    if (info != nullptr && info->list_memory) environment.list_memory = info->list_memory;
+    set_list_memory(environment.list_memory.value_or(default_list_memory));
     for (const RegistryEntry &entry : registry()) {
         BackendSlot slot;
         slot.name = entry.name;

@@ -126,6 +126,14 @@ void Receiving::fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
     if (message != nullptr) message->abandon(pipeline);
 }
 
+void Receiving::explain() const {
+    if (status_ != UCS_ERR_MESSAGE_TRUNCATED) return ucd_ucx_request::explain();
+    (void)ucd_ucx::fail(
+        UCD_ERR__TRUNCATED,
+        "the transfer ended with: %s: the message has %ju bytes, the receive takes %ju",
+        ucs_status_string(status_), uintmax_t{frame_.header.total}, uintmax_t{buffer_.bytes()});
+}
+
 void Receiving::end(ucd_ucx_pipeline &pipeline) {
     message_ = nullptr;
     pipeline.transfers.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});

@@ -18,6 +18,7 @@ public:
 
     void on_complete(ucd_ucx_pipeline &pipeline) override; // the tagged message has come
     void cancel(ucd_ucx_pipeline &pipeline) override;
+    void explain() const override;
     void advance(ucd_ucx_pipeline &pipeline);
     // Ends it, if nothing has come for too long.
     void check_time(ucd_ucx_pipeline &pipeline);

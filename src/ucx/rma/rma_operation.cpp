@@ -5,6 +5,7 @@
 #include "rma/rma.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace ucd_ucx::rma {
@@ -305,9 +306,18 @@ void RmaOperation::conclude() {
 
 void RmaOperation::explain() const {
     if (verdict_ == Verdict::done) return ucd_ucx_request::explain();
-    (void)ucd_ucx::fail(result().ucd, "%s: the target refused: %s (%s)",
-                        function_of(arguments_.verb), text_of(verdict_),
-                        ucs_status_string(result().status));
+    char range[100] = "";
+    ucd_layout_t layout = {};
+    layout.struct_size = sizeof layout;
+    if (verdict_ == Verdict::out_of_range &&
+        ucd_get_layout(arguments_.target.count, type_->type.get(), &layout) == UCD_SUCCESS)
+        std::snprintf(range, sizeof range, ": bytes %jd to %jd from target_disp %jd",
+                      intmax_t{layout.low}, intmax_t{layout.high},
+                      intmax_t{arguments_.displacement});
+    (void)ucd_ucx::fail(
+        result().ucd, "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
+        function_of(arguments_.verb), text_of(verdict_), range, ucs_status_string(result().status),
+        window_[0], window_[1], window_[2], window_[3]);
 }
 
 } // namespace ucd_ucx::rma
