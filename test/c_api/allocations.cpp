@@ -1,10 +1,14 @@
 #include "c_api/allocations.hpp"
 
 #include "support/spared_allocations.hpp"
+#include "support/test_start.hpp"
+
+#include <ucd.h>
 
 #include <malloc.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -80,6 +84,24 @@ std::size_t until_failing() {
 
 bool end_failing() {
     return std::exchange(until_failure, 0) > 0;
+}
+
+bool tests_can_fail() {
+    ucd_type_t type = UCD_TYPE__NULL;
+    const auto create = [&] { return ucd_create_contig(3, UCD_TYPE__INT, UCD_INFO__NULL, &type); };
+    // A first time, for what is made once in a process.
+    bool seen = create() == UCD_SUCCESS && ucd_free(&type) == UCD_SUCCESS;
+    const std::ptrdiff_t count = live_allocations(), bytes = live_bytes();
+    seen = seen && create() == UCD_SUCCESS && live_allocations() > count && live_bytes() > bytes;
+    seen = seen && ucd_free(&type) == UCD_SUCCESS && live_allocations() == count &&
+           live_bytes() == bytes;
+    fail_allocation(1);
+    seen = seen && create() == UCD_ERR__OUT_OF_MEM;
+    if (end_failing()) seen = false;
+    if (!seen)
+        std::fprintf(stderr, "The library does not allocate by this program's operator new: the "
+                             "tests would count nothing, and let nothing fail.\n");
+    return seen;
 }
 
 } // namespace ucdtest

@@ -1,5 +1,6 @@
 // What goes through operator new in a test program that links allocations.cpp: how much of it
-// lives, and a way to let it fail.
+// lives, and a way to let it fail. Before its tests, such a program checks that the library's
+// allocations are among them (support/test_start.hpp).
 #pragma once
 
 #include <cstddef>

@@ -113,21 +113,21 @@ TEST_CASE("graphs keep their batch") {
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
-        const auto capture = [&](ucd::hostgpu::Graph &graph) {
+        const auto capture = [&](std::vector<ucd_pack_desc_t> descs, ucd::hostgpu::Graph &graph) {
             ucd::hostgpu::begin_capture(stream);
-            const int rc = pack_in(stream, batch.moves.packs(), hints);
+            const int rc = pack_in(stream, std::move(descs), hints);
             graph = ucd::hostgpu::end_capture(stream);
             return rc;
         };
         ucd::hostgpu::Graph graph;
         batch.moves.set_up_pack();
-        CHECK(capture(graph) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(capture(batch.moves.packs(), graph) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("ucd_prepare"));
         CHECK(graph.nodes.empty());
         for (const Subject &s : batch.subjects)
             REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                     UCD_SUCCESS);
-        REQUIRE(capture(graph) == UCD_SUCCESS);
+        REQUIRE(capture(batch.moves.packs(), graph) == UCD_SUCCESS);
         CHECK(graph.nodes.size() == 1);
         CHECK(graph.kept.size() == (members > 100 ? 1 : 0));
         for (int replay = 0; replay < 3; ++replay) {
@@ -143,16 +143,34 @@ TEST_CASE("graphs keep their batch") {
             CHECK(stream.failure() == "");
             batch.moves.check("replayed");
         }
-        // When the graph has gone, its table is free again.
-        graph = {};
-        forget_counts();
-        for (int i = 0; i < 10; ++i) {
+        // When a graph has gone, its table is free again: the first of these may need memory, and
+        // leaves it to the others.
+        for (const Subject &other : others.subjects)
+            REQUIRE(ucd_prepare(1, other.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+                    UCD_SUCCESS);
+        for (int i = 0; i < 6; ++i) {
+            if (i == 1) forget_counts();
+            graph = {};
             std::vector<ucd_pack_desc_t> descs = others.moves.packs();
             descs.resize(descs.size() - static_cast<std::size_t>(10 + i));
-            REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+            REQUIRE(capture(descs, graph) == UCD_SUCCESS);
         }
         CHECK(mock::counts.allocations == 0);
     }
+}
+
+TEST_CASE("batches that each come again share their tables") {
+    DeviceSession session;
+    Vectors batch(700);
+    batch.moves.set_up_pack();
+    for (int i = 0; i < 60; ++i) {
+        if (i == 30) forget_counts();
+        std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+        descs.resize(descs.size() - static_cast<std::size_t>(i));
+        for (int again = 0; again < 4; ++again) REQUIRE(pack(descs) == UCD_SUCCESS);
+    }
+    CHECK(mock::counts.allocations == 0);
+    batch.moves.check("packed");
 }
 
 TEST_CASE("a graph may go after the last ucd_finalize") {

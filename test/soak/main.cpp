@@ -11,6 +11,7 @@
 #include "worker.hpp"
 
 #include "support/fake_device/fake_driver.h"
+#include "support/test_start.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -190,6 +191,7 @@ int main(int argc, char **argv) {
         if (setrlimit(RLIMIT_AS, &limit) != 0) wrong("--limit-bytes cannot be set");
     }
     if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) wrong(ucd_last_error());
+    if (!ucdtest::tests_can_fail()) return 2;
     std::FILE *const csv = o.csv.empty() ? nullptr : std::fopen(o.csv.c_str(), "w");
     if (!o.csv.empty() && csv == nullptr) wrong("--csv cannot be written");
     if (csv != nullptr) std::fputs("seconds,steps,resident,allocated,allocations,device\n", csv);

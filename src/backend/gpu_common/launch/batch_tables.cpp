@@ -92,16 +92,28 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, bool forget, BatchUs
     return true;
 }
 
+// Where as many lists are remembered as may be, forgets the oldest for the one that needs a table:
+// it would otherwise keep the table that the next list that is not found again needs, and the
+// number of tables would grow.
+void BatchStore::forget_oldest(OnDevice &on) {
+    constexpr std::size_t max_remembered = 8; // batches
+    std::size_t remembered = 0;
+    BatchTable *oldest = nullptr;
+    for (const auto &table : on.tables) {
+        if (table->identity_ == 0) continue;
+        ++remembered;
+        if (is_idle(table->uses_) && (oldest == nullptr || table->used_at_ < oldest->used_at_))
+            oldest = table.get();
+    }
+    if (remembered >= max_remembered && oldest != nullptr) oldest->identity_ = 0;
+}
+
 // Memory is given back as late as possible, since that waits for the device.
 Status BatchStore::take(const Device &device, std::size_t bytes, uint64_t identity, BatchUse &use) {
-    constexpr std::ptrdiff_t max_remembered = 8; // batches
     const std::lock_guard lock(mutex_);
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    const bool forget =
-        identity != 0 && std::count_if(on.tables.begin(), on.tables.end(), [](const auto &table) {
-                             return table->identity_ != 0;
-                         }) >= max_remembered;
-    if (take_idle(on, bytes, forget, use)) return success;
+    if (identity != 0) forget_oldest(on);
+    if (take_idle(on, bytes, false, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
     Status status = allocate(bytes, *table);

@@ -95,6 +95,7 @@ private:
         std::vector<std::shared_ptr<BatchTable>> tables;
         uint64_t uses = 0;
     };
+    static void forget_oldest(OnDevice &on);
     static bool take_idle(OnDevice &on, std::size_t bytes, bool forget, BatchUse &use);
     static Status allocate(std::size_t bytes, BatchTable &table);
     static void release(BatchTable &table);
