@@ -7,7 +7,7 @@ namespace ucdtest {
 
 class Spinning {
 public:
-    Spinning();
+    Spinning();  // returns when all of its blocks run
     ~Spinning(); // stops it, and waits until it has
     Spinning(const Spinning &) = delete;
     Spinning &operator=(const Spinning &) = delete;
@@ -15,7 +15,7 @@ public:
 
 private:
     gpuStream_t stream_ = nullptr;
-    volatile int *stop_ = nullptr;
+    volatile int *stop_ = nullptr; // after it, one number for each block: whether it runs
 };
 
 // value[i] = i + by, in the stream.
