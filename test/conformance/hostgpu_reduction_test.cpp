@@ -64,29 +64,6 @@ TEST_CASE("a reduction is one launch on the device that has the result", "[bulk]
     }
 }
 
-TEST_CASE("staged reductions: by the side that has the result") {
-    DeviceSession session;
-    // Through chunks of 512 bytes, of which 2800 need six. Copy engines fill them, and do not
-    // reduce.
-    for (const Memory b : {pageable, device1}) {
-        StridedMove staged("staged", 700, device0, b);
-        staged.op = UCD_OP__SUM;
-        mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(staged.start_pack() == UCD_SUCCESS);
-        REQUIRE(staged.wait() == UCD_SUCCESS);
-        staged.check();
-        CHECK(mock::counts.launches == (b == pageable ? 0 : 6));
-        CHECK(mock::counts.copies == 6);
-    }
-    StridedMove staged("staged", 700, pageable, device1);
-    staged.op = UCD_OP__SUM;
-    mock::counts.launches = 0;
-    REQUIRE(staged.start_pack() == UCD_SUCCESS);
-    REQUIRE(staged.wait() == UCD_SUCCESS);
-    staged.check();
-    CHECK(mock::counts.launches == 6);
-}
-
 TEST_CASE("long double: by the host, where it reaches the result") {
     DeviceSession session;
     if constexpr (sizeof(long double) == sizeof(double)) return;

@@ -378,6 +378,7 @@ TEST_CASE("a stream takes memory of its own vendor, and no other without a hint"
     }
 }
 
+#ifdef UCD_TEST_PLUGINS // the backends are not in the program
 TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
     namespace fs = std::filesystem;
     const char *path = std::getenv("UCD_PLUGIN_PATH");
@@ -418,3 +419,4 @@ TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
         }
     }
 }
+#endif

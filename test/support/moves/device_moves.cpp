@@ -244,6 +244,9 @@ void use_staging(std::size_t chunk_bytes, unsigned chunks) {
 }
 
 DeviceSession::DeviceSession() {
+    // A case finds no batch seen, no table kept and no figures read by those before it.
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     mock::reset();
     use_staging(512, 3);
 }

@@ -64,8 +64,8 @@ ucd_op_t random_device_op(Rng &rng); // REPLACE half of the time
 // Small pools of staging chunks, so that little data fills them. No work may be outstanding.
 void use_staging(std::size_t chunk_bytes, unsigned chunks);
 
-// Everything that a test on devices starts from and leaves behind: no knob turned, no event, chunk
-// or outstanding work left. (Plans live as long as types.)
+// Everything that a test on devices starts from and leaves behind: a library that was just started,
+// no knob turned, no event, chunk or outstanding work left. (Plans live as long as types.)
 class DeviceSession {
 public:
     DeviceSession();

@@ -1,9 +1,10 @@
-// Which of copy engine and kernel moves between a device and pinned memory, as the figures in use
-// say.
+// What depends on this vendor's figures: which of copy engine and kernel moves between a device and
+// pinned memory, and in which chunks data is staged.
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
+#include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
 
 #include <cstdio>
@@ -145,4 +146,27 @@ TEST_CASE("a user's figures, after a file that is none has failed the first move
     REQUIRE(launches(many_blocks(4095), device1, pinned, false) == 1);
 
     run_cases("engines for lists", 60, unpack_list_by_engine);
+}
+
+TEST_CASE("staged reductions: by the side that has the result") {
+    DeviceSession session;
+    // Through chunks of 512 bytes, of which 2800 need six. Copy engines fill them, and do not
+    // reduce.
+    for (const Memory b : {pageable, device1}) {
+        StridedMove staged("staged", 700, device0, b);
+        staged.op = UCD_OP__SUM;
+        mock::counts.launches = mock::counts.copies = 0;
+        REQUIRE(staged.start_pack() == UCD_SUCCESS);
+        REQUIRE(staged.wait() == UCD_SUCCESS);
+        staged.check();
+        CHECK(mock::counts.launches == (b == pageable ? 0 : 6));
+        CHECK(mock::counts.copies == 6);
+    }
+    StridedMove staged("staged", 700, pageable, device1);
+    staged.op = UCD_OP__SUM;
+    mock::counts.launches = 0;
+    REQUIRE(staged.start_pack() == UCD_SUCCESS);
+    REQUIRE(staged.wait() == UCD_SUCCESS);
+    staged.check();
+    CHECK(mock::counts.launches == 6);
 }
