@@ -144,7 +144,7 @@ TEST_CASE("moves that a maker makes are made once, if they fit a table") {
     }
     CountingMaker maker(moves_of(members));
     (void)kernels_launched();
-    REQUIRE(backend.run(MoveList(maker)).ok());
+    REQUIRE(backend.run(maker).ok());
     CHECK(kernels_launched() == std::vector<std::string>{"pack_batch"});
     CHECK(std::count(maker.made.begin(), maker.made.end(), 1) == 300);
     for (const Member &member : members) REQUIRE(member.is_right());
@@ -153,7 +153,7 @@ TEST_CASE("moves that a maker makes are made once, if they fit a table") {
     few.resize(20);
     CountingMaker few_made(few);
     mock::counts.copies = 0;
-    REQUIRE(backend.run(MoveList(few_made)).ok());
+    REQUIRE(backend.run(few_made).ok());
     CHECK(kernels_launched() == std::vector<std::string>{"pack_small_batch"});
     CHECK(mock::counts.copies == 0);
 }
@@ -169,7 +169,7 @@ TEST_CASE("a batch of which a move cannot be made waits for nothing in its strea
         REQUIRE(backend.run(std::vector<Move>{member.move}).ok());
         CountingMaker maker(std::vector<Move>(300, member.move), 200);
         failing_call = nth;
-        CHECK_FALSE(backend.run(MoveList(maker)).ok());
+        CHECK_FALSE(backend.run(maker).ok());
         if (failing_call.exchange(0) > 0) break;
         CHECK(refused_call.load() != std::string("gpuStreamSynchronize"));
     }
@@ -224,7 +224,7 @@ TEST_CASE("a move with more bytes than positions is a launch beside the others")
         move.length = max_positions - (most ? 0 : 16);
         CountingMaker maker(moves);
         (void)kernels_launched();
-        CHECK(backend.run(MoveList(maker)).code() == UCD_ERR__DEVICE);
+        CHECK(backend.run(maker).code() == UCD_ERR__DEVICE);
         const std::vector<std::string> kernels = kernels_launched();
         REQUIRE(kernels.size() == (most ? 2 : 1));
         CHECK(kernels.back() == "pack_batch");

@@ -83,8 +83,8 @@ UCD_GPU_FUNCTION void copy_from_places(const CopyPlacesParams &p, uint32_t first
     const TableInParams table{reinterpret_cast<const char *>(&p.table)};
     const TablePlaces<TableInParams> places(table, 0, sizeof p.table.shape);
     uintptr_t from[count], to[count];
-    places.find(places.at(0, p.from), first, threads_per_block, from);
-    places.find(places.at(1, p.to), first, threads_per_block, to);
+    places.find(places.at(0, p.from), p.first_from + first, threads_per_block, from);
+    places.find(places.at(1, p.to), p.first_to + first, threads_per_block, to);
     copy_words<width>(from, to);
 }
 
@@ -164,7 +164,7 @@ UCD_GPU_FUNCTION void copy_by_interpreters(const CopyInterpretersParams &p) {
             const uint64_t end = first + vector_bytes < p.bytes ? first + vector_bytes : p.bytes;
 #pragma unroll 1
             for (uint64_t i = first; i < end;) {
-                Stretch from = locate(p.from, i), to = locate(p.to, i);
+                Stretch from = locate(p.from, p.first_from + i), to = locate(p.to, p.first_to + i);
                 uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes;
                 if (bytes > end - i) bytes = end - i;
 #pragma unroll 1

@@ -4,6 +4,7 @@
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
 #include "launch/box_copy.h"
+#include "launch/copy_launch.h"
 #include "launch/launch.h"
 #include "launch/launch_context.h"
 #include "launch/reduce_table_builder.h"
@@ -30,8 +31,7 @@ Status launch_table(const Submission &to, const Move &move, BatchUse use) {
                                         std::make_shared<BatchUse>(BatchUse(std::move(use)))));
     else
         to.needs.batches.push_back(std::move(use));
-    return launch_kernel(to.stream, kernel, params.sections.tiles, max_blocks(to.device, move),
-                         params);
+    return launch_kernel(to, kernel, params.sections.tiles, max_blocks(to.device, move), params);
 }
 
 // Uploads what was built, and launches the kernel that reads it.
@@ -183,8 +183,8 @@ Status launch_batch(const Submission &to, const MoveList &list) {
         if (builder.bytes() <= SmallBatchParams::max_bytes) {
             params.sections = builder.sections();
             builder.write(params.table);
-            return launch_kernel(to.stream, small_batch_kernel(move.direction),
-                                 params.sections.tiles, max_blocks(to.device, move), params);
+            return launch_kernel(to, small_batch_kernel(move.direction), params.sections.tiles,
+                                 max_blocks(to.device, move), params);
         }
         UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), list.identity, use));
         return launch_built(to, move, builder, batch_kernel(move.direction), list.identity,
@@ -333,18 +333,21 @@ Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
 
 } // namespace
 
-Status launch_moves(const Submission &to, const MoveList &list) {
-    if (list.maker != nullptr) {
-        to.needs.nothing_started = true;
-        bool launched = false;
-        UCD_TRY(launch_as_made(to, *list.maker, launched));
-        if (launched) return success;
-        std::vector<Move> all;
-        UCD_TRY(moves_of(list, all));
-        to.needs.nothing_started = false;
-        return all.empty() ? success : launch_moves(to, all);
-    }
+Status launch_made(const Submission &to, MoveMaker &maker) {
+    to.needs.nothing_started = true;
+    bool launched = false;
+    UCD_TRY(launch_as_made(to, maker, launched));
+    if (launched) return success;
+    std::vector<Move> all;
+    UCD_TRY(make_all(maker, all));
+    to.needs.nothing_started = false;
+    return launch_list(to, all);
+}
+
+Status launch_list(const Submission &to, const MoveList &list) {
+    for (const CopyMove &copy : list.copies) UCD_TRY(launch_copy(to, copy));
     const std::span<const Move> moves = list.moves;
+    if (moves.empty()) return success;
     if (moves.size() == 1) return launch_move(to, moves[0]);
     if (list.identity != 0 && to.mode == LaunchMode::now) { // without a look at the moves
         BatchUse use;
@@ -365,7 +368,7 @@ Status launch_moves(const Submission &to, const MoveList &list) {
             UCD_TRY(launch_move(to, move));
     }
     UCD_TRY(launch_reductions(to, reductions));
-    UCD_TRY(copy_boxes(to.stream, copies, to.mode == LaunchMode::capture));
+    UCD_TRY(copy_boxes(to, copies));
     UCD_TRY(launch_batches(to, packs));
     return launch_batches(to, unpacks);
 }

@@ -56,7 +56,7 @@ Status BatchTableBuilder::describe_nest(const Submission &to, const Move &move, 
     const uint64_t skipped = skipped_strides(plan.shape, move.offset);
     member.typed = typed;
     member.first_word = 0;
-    if (fits_nest(plan.shape, skipped, move, word)) {
+    if (fits_nest(plan.shape, skipped, range_of(move), word)) {
         NestList unused{};
         uintptr_t first = typed;
         if (skipped > 0) (void)skip_children(plan.shape.level[0], move.offset, first, unused);

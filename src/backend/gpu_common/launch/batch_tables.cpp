@@ -127,14 +127,14 @@ Status BatchStore::upload(Device &device, gpuStream_t stream, LaunchMode mode,
     table.lists_ = builder.lists();
     table.sections_ = builder.sections();
     table.kernel_ = kernel;
-    table.surely_uploaded_ = mode == LaunchMode::capture;
+    table.surely_uploaded_ = mode != LaunchMode::now;
     builder.write(table.pinned_);
-    const gpuStream_t upload = mode == LaunchMode::capture ? device.upload_stream() : stream;
+    const gpuStream_t upload = mode == LaunchMode::now ? stream : device.upload_stream();
     UCD_TRY(check(
         gpuMemcpyAsync(table.memory_, table.pinned_, builder.bytes(), gpuMemcpyDefault, upload),
         "uploading a batch"));
     Status status = check(gpuEventRecord(table.uploaded_, upload), "recording an event");
-    if (status.ok() && mode == LaunchMode::capture)
+    if (status.ok() && mode != LaunchMode::now)
         status = check(gpuEventSynchronize(table.uploaded_), "uploading a batch");
     if (!status.ok()) {
         ++table.uses_; // never reused: the copy may still read it at any time

@@ -80,7 +80,7 @@ public:
 
     // Makes the table that was built in memory with room for it. It is found by `identity`, unless
     // that is 0. The device is current. In a stream it arrives before what comes next there; for a
-    // graph it has arrived on return.
+    // graph, or a prepared launch, it has arrived on return.
     Status upload(Device &device, gpuStream_t stream, LaunchMode mode, const TableBuilder &builder,
                   const void *kernel, uint64_t identity, const BatchUse &use);
 

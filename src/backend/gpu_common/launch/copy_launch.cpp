@@ -21,12 +21,14 @@ struct Side {
     const GpuPlan &gpu_plan;
     const LayoutPlan &plan; // the same, without its lists
     uint64_t count;
+    uint64_t offset; // the byte of its stream that the range begins with
     uintptr_t typed; // where the origin of the layout is
 
     explicit Side(const CopyMove::Side &side)
         : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
-          count(side.count), typed(reinterpret_cast<uintptr_t>(side.typed) +
-                                   static_cast<uintptr_t>(plan.layout.start)) {}
+          count(side.count), offset(side.offset), typed(reinterpret_cast<uintptr_t>(side.typed) +
+                                                        static_cast<uintptr_t>(plan.layout.start)) {
+    }
 
     Node top() const { return repeat(plan.layout.top(), plan.layout.root, count, plan.extent); }
 };
@@ -39,8 +41,7 @@ struct Copy {
 
 template <class Params>
 Status launch_copy_kernel(const Copy &copy, const void *kernel, uint64_t tiles, Params &params) {
-    return launch_kernel(copy.submission.stream, kernel, tiles, copy.move.limits.max_blocks,
-                         params);
+    return launch_kernel(copy.submission, kernel, tiles, copy.move.limits.max_blocks, params);
 }
 
 // Several words per thread where there are more than the device has threads.
@@ -178,23 +179,37 @@ Status launch_nest(const Copy &copy, const PlacedNest &placed) {
 
 bool fits_places(const Copy &copy, const Side &side, uint32_t word) {
     if (side.plan.contiguous) return copy.move.length / word < max_positions;
-    Move whole;
-    whole.length = copy.move.length;
-    return fits_nest(side.plan.shape, 0, whole, word);
+    return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, side.offset),
+                     {side.offset, copy.move.length}, word);
+}
+
+// A side's entry of the table, and where words are counted from: which of them is the first.
+Status describe_places(const Copy &copy, const Side &side, uint32_t word, TableShape &shape,
+                       std::vector<NestList> &lists, uint64_t &typed, uint32_t &first) {
+    uint64_t address = 0;
+    if (side.gpu_plan.lists != nullptr) UCD_TRY(copy.submission.use(*side.gpu_plan.lists, address));
+    shape = nest_shape(side.plan, word, address, lists);
+    uintptr_t from_here = side.typed;
+    uint64_t skipped = side.offset;
+    if (side.plan.contiguous) {
+        from_here += side.offset;
+    } else {
+        NestList none{};
+        NestList &outermost = is_listed(side.plan.shape) ? lists[shape.lists] : none;
+        skipped = skip_children(side.plan.shape.level[0], side.offset, from_here, outermost);
+    }
+    typed = from_here;
+    first = static_cast<uint32_t>((side.offset - skipped) / word);
+    return success;
 }
 
 Status launch_places(const Copy &copy, uint32_t word) {
     CopyPlacesParams params{};
-    params.from = copy.from.typed;
-    params.to = copy.to.typed;
     std::vector<NestList> lists;
-    unsigned index = 0;
-    for (const Side *side : {&copy.from, &copy.to}) {
-        uint64_t address = 0;
-        if (side->gpu_plan.lists != nullptr)
-            UCD_TRY(copy.submission.use(*side->gpu_plan.lists, address));
-        params.table.shape[index++] = nest_shape(side->plan, word, address, lists);
-    }
+    UCD_TRY(describe_places(copy, copy.from, word, params.table.shape[0], lists, params.from,
+                            params.first_from));
+    UCD_TRY(describe_places(copy, copy.to, word, params.table.shape[1], lists, params.to,
+                            params.first_to));
     std::copy(lists.begin(), lists.end(), params.table.list);
     share_words(copy.move.length / word, params);
     return launch_copy_kernel(copy, copy_places_kernel(word), params.tiles, params);
@@ -213,6 +228,8 @@ Status launch_interpreters(const Copy &copy, uint32_t word) {
     CopyInterpretersParams params{};
     UCD_TRY(use_interpreter(copy, copy.from, params.from));
     UCD_TRY(use_interpreter(copy, copy.to, params.to));
+    params.first_from = copy.from.offset;
+    params.first_to = copy.to.offset;
     params.bytes = copy.move.length;
     params.shift = std::min(static_cast<uint32_t>(std::countr_zero(word)), 3U);
     constexpr uint64_t share = uint64_t{threads_per_block} * vector_bytes;
@@ -225,13 +242,16 @@ Status launch_interpreters(const Copy &copy, uint32_t word) {
 Status launch_copy(const Submission &submission, const CopyMove &move) {
     const Copy copy{submission, move, Side(move.from), Side(move.to)};
     const Side &from = copy.from, &to = copy.to;
-    PlacedNest placed{{}, from.typed, to.typed};
-    const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
-                                     move.length, placed.nest);
-    constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
-    if (joined && placed.nest.levels.size() + added <= max_copy_levels)
-        return launch_nest(copy, placed);
-    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed);
+    if (from.offset == 0 && to.offset == 0) {
+        PlacedNest placed{{}, from.typed, to.typed};
+        const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
+                                         move.length, placed.nest);
+        constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
+        if (joined && placed.nest.levels.size() + added <= max_copy_levels)
+            return launch_nest(copy, placed);
+    }
+    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
+                                           from.offset | to.offset | move.length);
     if (fits_places(copy, from, word) && fits_places(copy, to, word))
         return launch_places(copy, word);
     return launch_interpreters(copy, word);

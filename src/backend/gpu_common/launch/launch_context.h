@@ -60,26 +60,29 @@ inline uint32_t max_blocks(const Device &device, const Move &move) {
     return tuning.host_blocks * device.processors();
 }
 
+// Loads a kernel ahead of its first launch.
+inline Status load_kernel(const void *kernel) {
+    gpuFuncAttributes attributes;
+    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
 // `tiles`: what the kernel gives out to its blocks.
 template <class Params>
-Status launch_kernel(gpuStream_t stream, const void *kernel, uint64_t tiles, uint32_t max_blocks,
+Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, uint32_t max_blocks,
                      Params &params) {
     static_assert(sizeof(Params) <= tuning.parameter_bytes);
-    void *arguments[] = {&params};
-    return check(gpuLaunchKernel(kernel, dim3(grid_for(tiles, max_blocks)), dim3(threads_per_block),
-                                 arguments, 0, stream),
-                 "launching a kernel");
+    static_assert(alignof(Params) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__); // that of a step's memory
+    const uint32_t blocks = grid_for(tiles, max_blocks);
+    if (to.prepared == nullptr) return run_kernel(to.stream, kernel, blocks, &params);
+    UCD_TRY(load_kernel(kernel));
+    const auto *bytes = reinterpret_cast<const char *>(&params);
+    to.prepared->add(KernelStep{kernel, blocks, {bytes, bytes + sizeof params}});
+    return success;
 }
 
 // Tiles in a row of elements.
 inline uint64_t tiles_along(uint64_t elements) {
     return (elements + tuning.tile_side - 1) / tuning.tile_side;
-}
-
-// Loads a kernel ahead of its first launch.
-inline Status load_kernel(const void *kernel) {
-    gpuFuncAttributes attributes;
-    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
 }
 
 } // namespace ucd::UCD_GPU

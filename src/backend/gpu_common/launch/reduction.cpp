@@ -33,8 +33,7 @@ namespace {
 template <class Params>
 Status launch_threads(const LaunchContext &launch, const void *kernel, uint64_t threads,
                       Params &params) {
-    return launch_kernel(launch.to.stream, kernel,
-                         (threads + threads_per_block - 1) / threads_per_block,
+    return launch_kernel(launch.to, kernel, (threads + threads_per_block - 1) / threads_per_block,
                          max_blocks(launch.to.device, launch.move), params);
 }
 
@@ -67,7 +66,7 @@ bool fits(const LaunchContext &launch) {
     const Move &move = launch.move;
     if (launch.plan.contiguous) return move.length / launch.word + vector_bytes < max_positions;
     const Shape &shape = launch.plan.shape;
-    return fits_nest(shape, skipped_bytes(shape, move.offset), move, launch.word);
+    return fits_nest(shape, skipped_bytes(shape, move.offset), range_of(move), launch.word);
 }
 
 Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch/batch_tables.h"
+#include "launch/launch_steps.h"
 #include "runtime/device_lists.h"
 #include "runtime/driver.h"
 
@@ -27,6 +28,8 @@ struct Submission {
     // Set while threads of this call take lists into use, for whom the device is not current: a
     // vendor's streams, and the needs, are for one thread at a time.
     std::mutex *shared = nullptr;
+    // Set while a launch is prepared: gets the steps, and nothing starts.
+    LaunchSteps *prepared = nullptr;
 
     // Every launch takes lists into use by this function: the work that comes next in the stream
     // finds them at `address`, until the needs go. `noted` gets an entry, if it is not null.
