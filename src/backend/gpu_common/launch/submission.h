@@ -32,21 +32,20 @@ struct Submission {
     LaunchSteps *prepared = nullptr;
 
     // Every launch takes lists into use by this function: the work that comes next in the stream
-    // finds them at `address`, until the needs go. `noted` gets an entry, if it is not null.
-    Status use(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted = nullptr) const {
-        if (shared == nullptr) return use_alone(lists, address, noted);
+    // finds them at `address`, until the needs go.
+    Status use(DeviceLists &lists, uint64_t &address) const {
+        if (shared == nullptr) return use_alone(lists, address);
         const std::lock_guard lock(*shared);
         // Only here: a thread's first call of a driver takes longer than most of its work.
         const driver::Current current(device.index());
         UCD_TRY(current.status);
-        return use_alone(lists, address, noted);
+        return use_alone(lists, address);
     }
 
-    Status use_alone(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted) const {
+    Status use_alone(DeviceLists &lists, uint64_t &address) const {
         ListUse use;
         UCD_TRY(ListStore::instance().use(lists, device, stream, mode, address, use));
         needs.lists.push_back(std::move(use));
-        if (noted != nullptr) noted->push_back({&lists, address});
         return success;
     }
 };
