@@ -291,38 +291,10 @@ TEST_CASE("a graph has a table of its own, once the plan is prepared") {
     Capture capture;
     CHECK(backend->launch_in(capture.native(), moves, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
     REQUIRE(backend->prepare(capture.native(), member.move).ok());
-    mock::counts.copies = 0;
+    (void)uploaded_bytes();
     CHECK(backend->launch_in(capture.native(), moves, nullptr).ok());
-    CHECK(mock::counts.copies == 1); // the upload, which no replay does again
+    CHECK(uploaded_bytes() > 0); // now, and by no replay
     CHECK(capture.end() == 1);
-}
-
-TEST_CASE("memory that a failed upload may still read is not written again") {
-    Rng rng(5);
-    int failed_uploads = 0;
-    for (int nth = 1;; ++nth) {
-        FreshBackend backend;
-        const Layout layout = strided(8, 5, 24);
-        const auto plan = backend.plan(layout);
-        Member member(*plan, 8, steps(5, 24));
-        const std::vector<Move> moves(300, member.move);
-        std::unique_ptr<PreparedLaunch> prepared;
-        failing_call = nth;
-        const Status first = backend->prepare_launch(0, moves, prepared);
-        if (failing_call.exchange(0) > 0) {
-            CHECK(first.ok());
-            break;
-        }
-        CHECK(first.ok() == (prepared != nullptr));
-        const bool was_waiting = refused_call.load() == std::string("gpuStreamSynchronize");
-        failed_uploads += was_waiting;
-        const int before = mock::counts.allocations;
-        member.set_up(rng);
-        REQUIRE(backend.run(moves).ok());
-        CHECK(member.is_right());
-        if (was_waiting) CHECK(mock::counts.allocations == before + 2);
-    }
-    CHECK(failed_uploads == 1);
 }
 
 TEST_CASE("a table has as much as it says for each member, and about four starts to one") {

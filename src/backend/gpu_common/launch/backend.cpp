@@ -168,6 +168,7 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
+        GivenUp::instance().clear();
         auto made = std::make_unique<GpuPreparedLaunch>(index, bytes_of(list));
         UCD_TRY(launch_list({.device = *device,
                              .stream = device->upload_stream(),

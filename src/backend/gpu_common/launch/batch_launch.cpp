@@ -59,15 +59,20 @@ private:
     std::unique_ptr<BatchTableBuilder> builder_;
 };
 
-// A batch whose table goes to device memory, written where it is uploaded from.
+// A batch whose table goes to device memory, written where it is uploaded from for one launch.
 class LargeBatch {
 public:
     Status begin(const Submission &to, std::size_t members) {
         constexpr std::size_t starts = 9 * sizeof(uint32_t), few_shapes = std::size_t{1} << 14;
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
-        UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
-        builder_->begin(members, {use_.pinned(), use_.capacity()});
+        if (to.mode == LaunchMode::now) {
+            UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
+            builder_->begin(members, {use_.pinned(), use_.capacity()});
+        } else {
+            own_ = std::make_unique_for_overwrite<char[]>(bytes);
+            builder_->begin(members, {own_.get(), bytes});
+        }
         return success;
     }
     BatchTableBuilder &builder() const { return *builder_; }
@@ -77,17 +82,13 @@ public:
     Status launch(const Submission &to, const Move &move) {
         // performance only: a kernel searches from any start; what is launched again has more
         builder_->finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
-        BatchUse use = std::move(use_), too_small; // which is copied from
-        if (builder_->bytes() > use.capacity()) {
-            too_small = std::move(use);
-            UCD_TRY(BatchStore::instance().take(to.device, builder_->bytes(), use));
-        }
         return launch_table(to, *builder_, batch_kernel(move.direction),
-                            max_blocks(to.device, move), std::move(use));
+                            max_blocks(to.device, move), std::move(use_));
     }
 
 private:
     BatchUse use_;
+    std::unique_ptr<char[]> own_; // in place of that, if the table is read again
     PooledBuilder builder_;
 };
 
@@ -115,9 +116,7 @@ Status launch_batch(const Submission &to, std::span<const Move> moves) {
             return launch_kernel(to, small_batch_kernel(move.direction), params.sections.tiles,
                                  blocks, params);
         }
-        BatchUse use;
-        UCD_TRY(BatchStore::instance().take(to.device, builder.bytes(), use));
-        return launch_table(to, builder, batch_kernel(move.direction), blocks, std::move(use));
+        return launch_table(to, builder, batch_kernel(move.direction), blocks);
     }
     LargeBatch batch;
     UCD_TRY(batch.begin(to, moves.size()));

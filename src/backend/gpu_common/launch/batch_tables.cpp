@@ -8,7 +8,7 @@
 namespace ucd::UCD_GPU {
 
 BatchStore &BatchStore::instance() {
-    static BatchStore *store = new BatchStore; // graphs may go at exit
+    static BatchStore *store = new BatchStore; // work may end at exit
     return *store;
 }
 
@@ -83,20 +83,6 @@ Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) 
     use = BatchUse(table);
     on.tables.push_back(std::move(table));
     return success;
-}
-
-Status BatchStore::upload(const Device &device, gpuStream_t stream, LaunchMode mode,
-                          const TableBuilder &builder, const BatchUse &use) {
-    BatchTable &table = *use.table_;
-    builder.write(table.pinned_);
-    const gpuStream_t upload = mode == LaunchMode::now ? stream : device.upload_stream();
-    UCD_TRY(check(
-        gpuMemcpyAsync(table.memory_, table.pinned_, builder.bytes(), gpuMemcpyDefault, upload),
-        "uploading a batch"));
-    if (mode == LaunchMode::now) return success;
-    const Status status = check(gpuStreamSynchronize(upload), "uploading a batch");
-    if (!status.ok()) ++table.uses_; // never reused: the copy may still read it at any time
-    return status;
 }
 
 void BatchStore::close(const Device &device) {

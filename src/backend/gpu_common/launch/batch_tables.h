@@ -1,9 +1,9 @@
-// Memory for the tables of batches, on the device and where they are uploaded from. It stays after
-// its batch is done, for the next one. The store outlives backends, because graphs may.
+// Memory for the tables of single launches, on the device and where they are uploaded from. It
+// stays after its launch is done, for the next one. The store outlives backends, because what is
+// under way at their end may let go of it later.
 #pragma once
 
-#include "launch/table_builder.h"
-#include "runtime/device_lists.h"
+#include "runtime/device.h"
 
 #include <array>
 #include <atomic>
@@ -21,11 +21,11 @@ private:
     char *memory_ = nullptr, *pinned_ = nullptr;
     std::size_t capacity_ = 0;
 
-    std::atomic<unsigned> uses_{0}; // work under way, graphs and prepared launches
+    std::atomic<unsigned> uses_{0}; // work under way
     uint64_t used_at_ = 0;
 };
 
-// Keeps a table while somebody needs it.
+// Keeps it while a launch needs it.
 class BatchUse {
 public:
     BatchUse() = default;
@@ -40,10 +40,11 @@ public:
     ~BatchUse() {
         if (table_ != nullptr) --table_->uses_;
     }
-    const char *memory() const { return table_->memory_; }
+    char *memory() const { return table_->memory_; }
     // Host memory for the table, before it is uploaded.
     char *pinned() const { return table_->pinned_; }
     std::size_t capacity() const { return table_->capacity_; }
+    explicit operator bool() const { return table_ != nullptr; }
 
 private:
     friend class BatchStore;
@@ -57,12 +58,6 @@ public:
 
     // Memory for a table of so many bytes. The device is current.
     Status take(const Device &device, std::size_t bytes, BatchUse &use);
-
-    // Makes the table that was built in memory with room for it. The device is current. In a stream
-    // it arrives before what comes next there; for a graph or a prepared launch it has arrived on
-    // return.
-    static Status upload(const Device &device, gpuStream_t stream, LaunchMode mode,
-                         const TableBuilder &builder, const BatchUse &use);
 
     // Gives all memory of a device back to the driver. No work is under way.
     void close(const Device &device);

@@ -6,15 +6,17 @@
 #include "runtime/device_lists.h"
 #include "runtime/driver.h"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace ucd::UCD_GPU {
 
-// What work under way needs: the lists of plans, and the tables of batches.
+// What a launch needs: the lists of plans, and tables.
 struct LaunchNeeds {
     std::vector<ListUse> lists;
     std::vector<BatchUse> batches;
+    std::vector<std::shared_ptr<const void>> tables; // of prepared launches
     // While moves are made: if that fails, there is nothing in the stream to be waited for.
     bool nothing_started = false;
 };

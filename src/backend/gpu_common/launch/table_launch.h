@@ -10,10 +10,10 @@
 
 namespace ucd::UCD_GPU {
 
-// Uploads what was built to the memory that was taken for it, and launches the kernel that reads
-// it.
+// Uploads what was built, and launches the kernel that reads it. `built_in`: the memory for uploads
+// that the builder has used, if it has.
 Status launch_table(const Submission &to, const TableBuilder &builder, const void *kernel,
-                    uint32_t max_blocks, BatchUse use);
+                    uint32_t max_blocks, BatchUse built_in = {});
 
 // Batches whose members have parameters of their own: a table for each kernel.
 class MemberTables {
