@@ -1,5 +1,6 @@
 #include "launch/batch_launch.h"
 
+#include "free_list.h"
 #include "in_threads.h"
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
@@ -18,43 +19,26 @@ namespace {
 // more than what is written there.
 class PooledBuilder {
 public:
-    PooledBuilder() : builder_(Pool::instance().take()) {}
-    ~PooledBuilder() { Pool::instance().give_back(std::move(builder_)); }
+    PooledBuilder() {
+        if (!pool().take(builder_)) builder_ = std::make_unique<BatchTableBuilder>();
+    }
+    ~PooledBuilder() { pool().give_back(std::move(builder_)); }
     PooledBuilder(const PooledBuilder &) = delete;
     PooledBuilder &operator=(const PooledBuilder &) = delete;
     BatchTableBuilder *operator->() const { return builder_.get(); }
     BatchTableBuilder &operator*() const { return *builder_; }
 
 private:
-    class Pool {
+    class Pool : public FreeList<std::unique_ptr<BatchTableBuilder>> {
     public:
-        // Never destroyed.
-        static Pool &instance() {
-            static Pool *pool = new Pool;
-            return *pool;
-        }
-        std::unique_ptr<BatchTableBuilder> take() {
-            {
-                const std::lock_guard lock(mutex_);
-                if (!free_.empty()) {
-                    auto builder = std::move(free_.back());
-                    free_.pop_back();
-                    return builder;
-                }
-            }
-            return std::make_unique<BatchTableBuilder>();
-        }
-        void give_back(std::unique_ptr<BatchTableBuilder> builder) {
-            const std::lock_guard lock(mutex_);
-            if (free_.size() < free_.capacity()) free_.push_back(std::move(builder));
-        }
-
-    private:
         static constexpr std::size_t max_kept = 4;
-        Pool() { free_.reserve(max_kept); }
-        std::mutex mutex_;
-        std::vector<std::unique_ptr<BatchTableBuilder>> free_;
+        Pool() { reserve(max_kept); }
     };
+    // Never destroyed.
+    static Pool &pool() {
+        static Pool *pool = new Pool;
+        return *pool;
+    }
 
     std::unique_ptr<BatchTableBuilder> builder_;
 };
