@@ -275,7 +275,9 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
         list.note();
         std::unique_ptr<PreparedLaunch> prepared;
         list.set_up();
+        ucd::hostgpu::slow_uploads = one.number() % 8 == 0; // some milliseconds each
         REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        ucd::hostgpu::slow_uploads = false;
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};
         ucd::hostgpu::begin_capture(stream);
