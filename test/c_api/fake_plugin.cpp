@@ -23,6 +23,17 @@ public:
                           std::shared_ptr<const void>) override {
         return nothing();
     }
+    ucd::Status prepare_launch(int, const ucd::MoveList &,
+                               std::unique_ptr<ucd::PreparedLaunch> &) override {
+        return nothing();
+    }
+    ucd::Status launch(const ucd::PreparedLaunch &, std::unique_ptr<ucd::Event> &) override {
+        return nothing();
+    }
+    ucd::Status launch_in(const ucd::NativeStream &, const ucd::PreparedLaunch &,
+                          std::shared_ptr<const void>) override {
+        return nothing();
+    }
     ucd::Status prepare(const ucd::NativeStream &, const ucd::Move &) override { return nothing(); }
     ucd::Status copy(int, void *, const void *, std::size_t,
                      std::unique_ptr<ucd::Event> &) override {

@@ -65,12 +65,12 @@ constexpr std::uintptr_t from_here = std::uintptr_t{1} << 44, to_there = std::ui
 std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const KernelPlan &from,
                                            const KernelPlan &to, uint64_t count, uint64_t length) {
     CopyMove move;
-    move.from = {&from, reinterpret_cast<char *>(from_here), count};
-    move.to = {&to, reinterpret_cast<char *>(to_there), count};
+    move.from = {&from, reinterpret_cast<char *>(from_here), count, 0};
+    move.to = {&to, reinterpret_cast<char *>(to_there), count, 0};
     move.length = length;
     (void)parameters_launched();
     std::unique_ptr<Event> done;
-    REQUIRE(backend->copy_layouts(0, move, done).ok());
+    REQUIRE(backend->launch(0, MoveList(std::span(&move, 1)), done).ok());
     CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
     std::vector<CopyRowsParams> copies;
     for (const std::vector<char> &bytes : parameters_launched())
@@ -346,14 +346,14 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
         for (const std::ptrdiff_t at : {0, 24, 40, 88})
             std::copy_n(values.begin() + at, 8, expected.begin() + at);
         CopyMove move;
-        move.from = {from.get(), source.at(0), 1};
-        move.to = {to.get(), target.at(0), 1};
+        move.from = {from.get(), source.at(0), 1, 0};
+        move.to = {to.get(), target.at(0), 1, 0};
         move.length = 32;
         const std::vector<char> before = target.get();
         (void)kernels_launched();
         mock::knobs.failing_launch = nth;
         std::unique_ptr<Event> done;
-        const Status status = backend->copy_layouts(0, move, done);
+        const Status status = backend->launch(0, MoveList(std::span(&move, 1)), done);
         if (mock::knobs.failing_launch.exchange(0) > 0) {
             CHECK(nth == 4); // two lists, and the kernel
             REQUIRE(status.ok());
@@ -435,8 +435,8 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     const NativeStream native{no_device, &stream, nullptr};
     const std::vector<Move> moves{member.move};
     CopyMove copy;
-    copy.from = {plan.get(), member.move.typed, 1};
-    copy.to = {plan.get(), member.move.packed, 1};
+    copy.from = {plan.get(), member.move.typed, 1, 0};
+    copy.to = {plan.get(), member.move.packed, 1, 0};
     copy.length = 8;
     std::unique_ptr<Event> done;
     void *memory = nullptr;
@@ -446,7 +446,7 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     const Status all[] = {backend->launch(no_device, moves, done),
                           backend->launch_in(native, moves, nullptr),
                           backend->prepare(native, member.move),
-                          backend->copy_layouts(no_device, copy, done),
+                          backend->launch(no_device, MoveList(std::span(&copy, 1)), done),
                           backend->copy(no_device, member.move.packed, member.move.typed, 8, done),
                           backend->allocate(no_device, MemoryKind::device, 64, memory),
                           backend->allocate(no_device, MemoryKind::pinned, 64, memory),

@@ -52,6 +52,11 @@ public:
         UCD_TRY(backend_->launch(0, list, done));
         return wait(done);
     }
+    ucd::Status run(ucd::MoveMaker &maker) const {
+        std::unique_ptr<ucd::Event> done;
+        UCD_TRY(backend_->launch_made(0, maker, done));
+        return wait(done);
+    }
     static ucd::Status wait(const std::unique_ptr<ucd::Event> &done) {
         for (bool completed = done == nullptr; !completed; std::this_thread::yield())
             UCD_TRY(done->poll(completed));

@@ -19,13 +19,6 @@ Shape two_levels(int64_t stride) {
     return shape;
 }
 
-Move move_of(uint64_t offset, uint64_t length) {
-    Move move;
-    move.offset = offset;
-    move.length = length;
-    return move;
-}
-
 ShapeLevel by_reference(Element element, bool small, int64_t unit) {
     static const int64_t some_indices[1] = {};
     ShapeLevel level;
@@ -46,12 +39,12 @@ TEST_CASE("positions count from the prefix that a range skips") {
             for (const uint64_t rest : {uint64_t{0}, uint64_t{16}, uint64_t{4080}}) {
                 const uint64_t offset = skipped + rest;
                 CHECK(skipped_bytes(shape, offset) == skipped);
-                CHECK(fits_nest(shape, skipped, move_of(offset, 1), word));
-                CHECK(fits_nest(shape, skipped, move_of(offset, most - rest - 1), word));
-                CHECK_FALSE(fits_nest(shape, skipped, move_of(offset, most - rest), word));
+                CHECK(fits_nest(shape, skipped, Slice{offset, 1}, word));
+                CHECK(fits_nest(shape, skipped, Slice{offset, most - rest - 1}, word));
+                CHECK_FALSE(fits_nest(shape, skipped, Slice{offset, most - rest}, word));
             }
     }
-    CHECK_FALSE(fits_nest(Shape{}, 0, move_of(0, 1), 1));
+    CHECK_FALSE(fits_nest(Shape{}, 0, Slice{0, 1}, 1));
     CHECK(skipped_bytes(Shape{}, 5000) == 0);
     Shape runs = shape;
     runs.level[0].kind = LevelKind::indexed;
@@ -62,7 +55,7 @@ TEST_CASE("strides in words have 32 bits and a sign") {
     for (const int shift : {0, 2, 4}) {
         const uint32_t word = 1U << shift;
         const auto fits = [&](int64_t words) {
-            return fits_nest(two_levels(words * word), 0, move_of(0, 64), word);
+            return fits_nest(two_levels(words * word), 0, Slice{0, 64}, word);
         };
         CHECK(fits(INT32_MAX));
         CHECK_FALSE(fits(int64_t{INT32_MAX} + 1));
@@ -109,9 +102,9 @@ TEST_CASE("kernels read a caller's indices of some elements and units") {
     Shape shape = two_levels(64);
     shape.level[0] = by_reference(Element::uint32, false, 16);
     shape.level[0].each = 4096;
-    CHECK_FALSE(fits_nest(shape, 0, move_of(0, 64), 16));
+    CHECK_FALSE(fits_nest(shape, 0, Slice{0, 64}, 16));
     shape.level[0].indices.small = true;
-    CHECK(fits_nest(shape, 0, move_of(0, 64), 16));
+    CHECK(fits_nest(shape, 0, Slice{0, 64}, 16));
     const NestList narrow = nest_list(shape.level[0], 8, 0);
     CHECK(narrow.displacements == reinterpret_cast<uintptr_t>(shape.level[0].indices.indices));
     CHECK(narrow.displacement_unit == 2);

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ucd {
 
@@ -34,6 +36,15 @@ public:
     virtual ~Event() = default; // releases it; waits for nothing
     // Never waits. A failure of the work is reported here, and means that it is over.
     virtual Status poll(bool &completed) = 0;
+};
+
+// Moves that are launched again and again: their kernels are loaded, and what these read is in
+// memory of the device, where it stays as long as this lives. It does not change, so that several
+// launches of it may be under way. Plans and elements of its moves live longer; the backend, like
+// that of a KernelPlan, may not.
+class PreparedLaunch {
+public:
+    virtual ~PreparedLaunch() = default; // no launch of it is under way
 };
 
 struct BackendState {
@@ -96,11 +107,18 @@ public:
     virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
                         std::unique_ptr<KernelPlan> &plan) const = 0;
 
-    // Starts the moves on `device`, unordered among each other. Never waits for a device. `done`
-    // stays null if everything was complete on return. Buffers live until completion, and so do
-    // plans that are needed by their moves; `list` need not. A failure starts nothing, and a
-    // failure of the list's maker is the launch's.
+    // Starts the moves on `device`. Never waits for a device. `done` stays null if everything was
+    // complete on return. Buffers live until completion, and so do plans that are needed by their
+    // moves, and all plans of copies; `list` need not. A failure starts nothing.
     virtual Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) = 0;
+
+    // The same for moves that are made in the call. A failure of the maker is the launch's. A
+    // backend that gains nothing by making them one after the other leaves this as it is.
+    virtual Status launch_made(int device, MoveMaker &maker, std::unique_ptr<Event> &done) {
+        std::vector<Move> moves;
+        UCD_TRY(make_all(maker, moves));
+        return moves.empty() ? success : launch(device, moves, done);
+    }
 
     // The device that a stream belongs to; of a default stream, the calling thread's current one.
     // Not every backend can tell: INVALID_ARG.
@@ -109,11 +127,32 @@ public:
                     "stream.device is -1; backend %s does not tell a stream's device", name());
     }
 
-    // The same in the caller's stream, complete in that stream's order. `keep` is what plans and
-    // elements need to live, null if no move needs any: the backend lets go of it, in any thread of
-    // the library's, once it needs them no more. (Work captured into a graph keeps nothing: there
-    // the type outlives the graph.)
+    // As launch(), in the caller's stream, complete in that stream's order. `keep` is what plans
+    // and elements need to live, null if no move needs any: the backend lets go of it, in any
+    // thread of the library's, once it needs them no more. (Work captured into a graph keeps
+    // nothing: there the type outlives the graph.)
     virtual Status launch_in(const NativeStream &stream, const MoveList &list,
+                             std::shared_ptr<const void> keep) = 0;
+
+    // The same for moves that are made in the call.
+    virtual Status launch_made_in(const NativeStream &stream, MoveMaker &maker,
+                                  std::shared_ptr<const void> keep) {
+        std::vector<Move> moves;
+        UCD_TRY(make_all(maker, moves));
+        return moves.empty() ? success : launch_in(stream, moves, std::move(keep));
+    }
+
+    // Does everything for launches of the list that does not have to be done for each of them. May
+    // wait for the device. The list need not live longer than the call.
+    virtual Status prepare_launch(int device, const MoveList &list,
+                                  std::unique_ptr<PreparedLaunch> &prepared) = 0;
+
+    // As launch() and launch_in() of the list that it was prepared of, on its device, which is the
+    // stream's. Buffers and `prepared` live until completion; in a stream, `keep` is what
+    // `prepared` needs to live, itself included. Work that is captured into a graph keeps it, too:
+    // until the graph is destroyed or, if the driver does not tell of that, as long as the backend.
+    virtual Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &done) = 0;
+    virtual Status launch_in(const NativeStream &stream, const PreparedLaunch &prepared,
                              std::shared_ptr<const void> keep) = 0;
 
     // Does now whatever the first launch_in() of such a move would do before it starts: loads
@@ -121,12 +160,9 @@ public:
     // move's buffers and range are not looked at.
     virtual Status prepare(const NativeStream &stream, const Move &move) = 0;
 
-    // Moves from layout to layout, without reduction. Otherwise like launch(). Not every backend
-    // can: then such copies take two steps.
+    // Whether lists may have copies from layout to layout. Where they may not, the frontend copies
+    // in two steps.
     virtual bool copies_layouts() const { return false; }
-    virtual Status copy_layouts(int, const CopyMove &, std::unique_ptr<Event> &) {
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s copies no layouts", name());
-    }
 
     // Copies consecutive bytes between places that `device` reaches. Otherwise like launch().
     virtual Status copy(int device, void *to, const void *from, std::size_t bytes,

@@ -1,5 +1,5 @@
-// One piece of work for a backend: a byte range of the packed stream of (count, layout), to or from
-// a packed buffer.
+// Pieces of work for a backend. A Move is a byte range of the packed stream of (count, layout), to
+// or from a packed buffer; a CopyMove is a range of two such streams.
 #pragma once
 
 #include "direction.h"
@@ -17,6 +17,11 @@
 namespace ucd {
 
 class KernelPlan;
+
+// A range of bytes of a packed stream.
+struct Slice {
+    uint64_t offset = 0, length = 0;
+};
 
 // What a packed stream is made of, for reductions. `kind` is the one representation of all
 // elements, or Element::none where they differ: then `runs`, a layout over the packed stream itself
@@ -61,13 +66,42 @@ struct Move : MoveSettings {
     const Elements *elements = nullptr; // set unless op is replace
 };
 
+inline Slice range_of(const Move &move) {
+    return {move.offset, move.length};
+}
+
+// Another kind of move: bytes of the packed stream of one layout become bytes of that of another.
+// There is no packed buffer, and no reduction.
+struct CopyMove {
+    struct Side {
+        const KernelPlan *plan = nullptr; // made by the backend that runs the copy
+        char *typed = nullptr;            // as Move's
+        uint64_t count = 0;
+        uint64_t offset = 0; // the byte of this side's packed stream that the range begins with
+    };
+    Side from, to;
+    uint64_t length = 0; // bytes to copy, > 0
+    Limits limits;
+};
+
+// Moves to be launched together, unordered among each other. It refers to its moves.
+struct MoveList {
+    MoveList(std::span<const Move> list) : moves(list) {}
+    MoveList(const std::vector<Move> &list) : moves(list) {}
+    explicit MoveList(std::span<const CopyMove> list) : copies(list) {}
+    MoveList(std::span<const Move> list, std::span<const CopyMove> copy_list)
+        : moves(list), copies(copy_list) {}
+    std::span<const Move> moves;
+    std::span<const CopyMove> copies;
+};
+
 // Where a move's two sides are; see Move.
 struct MoveAddresses {
     char *typed, *packed;
 };
 
-// The moves of a batch that is not expected again, made as they are asked for: a list of them all
-// would only be written and read once more. They have equal settings, and no op.
+// Makes the moves of a batch as a backend asks for them: a list of them all would only be written
+// and read once more. They have equal settings, and no op.
 class MoveMaker {
 public:
     virtual std::size_t members() const = 0;
@@ -88,31 +122,14 @@ protected:
     ~MoveMaker() = default;
 };
 
-// Moves to be launched together.
-struct MoveList {
-    MoveList(std::span<const Move> list, uint64_t identity_of_list = 0)
-        : moves(list), identity(identity_of_list) {}
-    MoveList(const std::vector<Move> &list) : moves(list) {}
-    explicit MoveList(MoveMaker &moves_to_be_made) : maker(&moves_to_be_made) {}
-    std::span<const Move> moves;
-    // 0, or the list's own: equal lists may come again with it, but no others. Then what was made
-    // for the list holds for it again.
-    uint64_t identity = 0;
-    MoveMaker *maker = nullptr; // in place of `moves`; of launches on devices
-};
-
-// The list's moves, made if need be.
-inline Status moves_of(const MoveList &list, std::vector<Move> &moves) {
-    if (list.maker == nullptr) {
-        moves.assign(list.moves.begin(), list.moves.end());
-        return success;
-    }
+// All of the maker's moves, as a list.
+inline Status make_all(MoveMaker &maker, std::vector<Move> &moves) {
     moves.clear();
-    moves.reserve(list.maker->members());
+    moves.reserve(maker.members());
     std::array<MoveAddresses, 64> at;
     Move move;
     for (std::size_t first = 0, made = 1; made > 0;) {
-        UCD_TRY(list.maker->make(first, move, at, made));
+        UCD_TRY(maker.make(first, move, at, made));
         for (const MoveAddresses &each : std::span(at).first(made)) {
             moves.push_back(move);
             moves.back().typed = each.typed;
@@ -121,18 +138,5 @@ inline Status moves_of(const MoveList &list, std::vector<Move> &moves) {
     }
     return success;
 }
-
-// Another one: the packed stream of one layout becomes that of another, which may have room for
-// more.
-struct CopyMove {
-    struct Side {
-        const KernelPlan *plan = nullptr;
-        char *typed = nullptr;
-        uint64_t count = 0;
-    };
-    Side from, to;
-    uint64_t length = 0; // bytes, > 0
-    Limits limits;
-};
 
 } // namespace ucd

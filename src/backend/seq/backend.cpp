@@ -9,6 +9,13 @@ namespace ucd {
 namespace seq {
 namespace {
 
+// There is nothing to be done ahead of the moves.
+class SeqPreparedLaunch final : public PreparedLaunch {
+public:
+    explicit SeqPreparedLaunch(std::span<const Move> list) : moves(list.begin(), list.end()) {}
+    const std::vector<Move> moves;
+};
+
 class SeqBackend final : public Backend {
 public:
     const char *name() const override { return "seq"; }
@@ -31,11 +38,30 @@ public:
     }
 
     Status launch(int, const MoveList &list, std::unique_ptr<Event> &) override {
+        UCD_TRY(check_no_copies(list));
         for (const Move &move : list.moves) execute(move);
         return success;
     }
 
     Status launch_in(const NativeStream &, const MoveList &, std::shared_ptr<const void>) override {
+        return no_streams();
+    }
+
+    Status prepare_launch(int, const MoveList &list,
+                          std::unique_ptr<PreparedLaunch> &prepared) override {
+        UCD_TRY(check_no_copies(list));
+        prepared = std::make_unique<SeqPreparedLaunch>(list.moves);
+        return success;
+    }
+
+    Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &) override {
+        for (const Move &move : static_cast<const SeqPreparedLaunch &>(prepared).moves)
+            execute(move);
+        return success;
+    }
+
+    Status launch_in(const NativeStream &, const PreparedLaunch &,
+                     std::shared_ptr<const void>) override {
         return no_streams();
     }
 
@@ -49,6 +75,12 @@ public:
 
 private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
+
+    static Status check_no_copies(const MoveList &list) {
+        if (list.copies.empty()) [[likely]]
+            return success;
+        return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend does not copy from layout to layout");
+    }
 
     static Status no_streams() {
         return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend has no streams");

@@ -12,9 +12,9 @@ Status AsyncTransfer::launch(const Executor &executor, const MoveList &moves) {
     return success;
 }
 
-Status AsyncTransfer::launch_copy(const Executor &executor, const CopyMove &move) {
+Status AsyncTransfer::launch_made(const Executor &executor, MoveMaker &maker) {
     std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->copy_layouts(executor.device, move, done));
+    UCD_TRY(executor.backend->launch_made(executor.device, maker, done));
     note(std::move(done));
     return success;
 }

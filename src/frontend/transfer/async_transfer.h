@@ -22,7 +22,7 @@ public:
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Executor &executor, const MoveList &moves);
-    Status launch_copy(const Executor &executor, const CopyMove &move);
+    Status launch_made(const Executor &executor, MoveMaker &maker);
     // The pipeline between two executors; made if there is none yet.
     StagedPipeline &pipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
                              const Limits &limits);

@@ -5,11 +5,6 @@
 namespace ucd {
 namespace {
 
-uint64_t next_identity() {
-    static std::atomic<uint64_t> last{0};
-    return ++last;
-}
-
 // Batches that have gone. Backends may let go of the last one after its context has ended.
 class SpareBatches {
 public:
@@ -52,7 +47,6 @@ BatchCache::~BatchCache() {
 
 void CachedBatch::begin(const Dispatch &dispatch, std::size_t members) {
     dispatch_ = dispatch;
-    identity_ = next_identity();
     keys_.reserve(members);
     lengths_.reserve(members);
     moves_.reserve(members);

@@ -62,7 +62,7 @@ public:
     }
 
     const Dispatch &dispatch() const { return dispatch_; }
-    MoveList moves() const { return {moves_, identity_}; }
+    MoveList moves() const { return moves_; }
     std::size_t members() const { return keys_.size(); }
     // Bytes that a member moves.
     uintptr_t length(std::size_t member) const { return lengths_[member]; }
@@ -70,7 +70,6 @@ public:
 private:
     friend class BatchCache;
     Dispatch dispatch_;
-    uint64_t identity_ = 0;
     std::vector<MemberKey> keys_;
     std::vector<uintptr_t> lengths_;
     std::vector<Move> moves_; // of members that have bytes

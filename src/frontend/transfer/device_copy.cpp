@@ -99,7 +99,7 @@ Status start_copy(Context &context, const Transfer &source, const Transfer &targ
         UCD_TRY(copy_move(from, to, route.packed, limits, move));
         work->expect_launches(1);
         then = [executor = route.packed, move](AsyncTransfer &w) {
-            return w.launch_copy(executor, move);
+            return w.launch(executor, MoveList(std::span(&move, 1)));
         };
     } else {
         // A device that reaches both sides does both halves, by way of chunks of its own.

@@ -132,11 +132,10 @@ Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
 Status Submission::start(const Executor &executor, MoveMaker &moves,
                          std::shared_ptr<KeptTypes> types,
                          std::unique_ptr<AsyncOperation> &operation) {
-    const MoveList list(moves);
     if (stream_ != nullptr)
-        return executor.backend->launch_in(stream_->stream, list, std::move(types));
+        return executor.backend->launch_made_in(stream_->stream, moves, std::move(types));
     work().expect_launches(1);
-    work().attempt([&] { return work().launch(executor, list); });
+    work().attempt([&] { return work().launch_made(executor, moves); });
     work().keep(std::move(types));
     return AsyncTransfer::conclude(std::move(work_), false, operation);
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -223,8 +224,42 @@ std::string failure_of(Body &&body) {
     }
 }
 
-void run_all(int device, const std::vector<Move> &moves) {
-    for (const Move &move : moves) Execution(device, move).run();
+// Prepared launches --------------------------------------------------------------
+
+// Of moves, and no copies: copies_layouts() says so.
+std::vector<Move> moves_of(const MoveList &list) {
+    if (!list.copies.empty()) throw std::runtime_error("copies, which the backend does not have");
+    return {list.moves.begin(), list.moves.end()};
+}
+
+class FakePreparedLaunch final : public PreparedLaunch {
+public:
+    FakePreparedLaunch(int on_device, std::vector<Move> list)
+        : device(on_device), moves(std::move(list)) {
+        ++mock::counts.live_prepared;
+    }
+    ~FakePreparedLaunch() override { --mock::counts.live_prepared; }
+
+    const int device;
+    const std::vector<Move> moves;
+    const std::shared_ptr<const bool> alive = std::make_shared<const bool>(true);
+};
+
+// What runs moves; `alive` has expired if they were prepared and their launch has gone too early.
+struct Run {
+    std::vector<Move> moves;
+    std::optional<std::weak_ptr<const bool>> alive;
+
+    void operator()(int device) const {
+        if (alive && alive->expired()) throw std::runtime_error("the prepared launch is gone");
+        for (const Move &move : moves) Execution(device, move).run();
+    }
+};
+
+const FakePreparedLaunch &prepared_here(const PreparedLaunch &prepared) {
+    const auto *known = dynamic_cast<const FakePreparedLaunch *>(&prepared);
+    if (known == nullptr) throw std::runtime_error("another backend's prepared launch");
+    return *known;
 }
 
 // The backend --------------------------------------------------------------
@@ -268,13 +303,20 @@ public:
     }
 
     Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) override {
-        std::vector<Move> copy;
-        UCD_TRY(moves_of(list, copy));
+        return launch(device, Run{moves_of(list), {}}, done);
+    }
+
+    Status prepare_launch(int device, const MoveList &list,
+                          std::unique_ptr<PreparedLaunch> &prepared) override {
         UCD_TRY(accept());
-        ++mock::counts.launches;
-        mock::counts.moves += static_cast<int>(copy.size());
-        start(device, done, [device, copy = std::move(copy)] { run_all(device, copy); });
+        for (const Move &move : list.moves) (void)plan_of(move);
+        prepared = std::make_unique<FakePreparedLaunch>(device, moves_of(list));
         return success;
+    }
+
+    Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &done) override {
+        const auto &known = prepared_here(prepared);
+        return launch(known.device, Run{known.moves, known.alive}, done);
     }
 
     Status device_of(const NativeStream &native, int &device) override {
@@ -287,18 +329,16 @@ public:
 
     Status launch_in(const NativeStream &native, const MoveList &list,
                      std::shared_ptr<const void> keep) override {
-        std::vector<Move> copy;
-        UCD_TRY(moves_of(list, copy));
-        mock::Stream *stream;
-        UCD_TRY(stream_of(native, stream));
-        UCD_TRY(accept());
-        ++mock::counts.stream_launches;
-        mock::counts.moves += static_cast<int>(copy.size());
-        stream->add([stream, copy = std::move(copy), keep = std::move(keep)] {
-            const std::string failure = failure_of([&] { run_all(stream->device(), copy); });
-            if (!failure.empty()) stream->fail(failure);
-        });
-        return success;
+        return launch_in(native, Run{moves_of(list), {}}, std::move(keep));
+    }
+
+    Status launch_in(const NativeStream &native, const PreparedLaunch &prepared,
+                     std::shared_ptr<const void> keep) override {
+        const auto &known = prepared_here(prepared);
+        if (native.device != known.device)
+            return fail(UCD_ERR__INVALID_ARG, "prepared for device %d, not for %d", known.device,
+                        native.device);
+        return launch_in(native, Run{known.moves, known.alive}, std::move(keep));
     }
 
     Status prepare(const NativeStream &native, const Move &move) override {
@@ -338,6 +378,27 @@ public:
     }
 
 private:
+    Status launch(int device, Run run, std::unique_ptr<Event> &done) {
+        UCD_TRY(accept());
+        ++mock::counts.launches;
+        mock::counts.moves += static_cast<int>(run.moves.size());
+        start(device, done, [device, run = std::move(run)] { run(device); });
+        return success;
+    }
+
+    static Status launch_in(const NativeStream &native, Run run, std::shared_ptr<const void> keep) {
+        mock::Stream *stream;
+        UCD_TRY(stream_of(native, stream));
+        UCD_TRY(accept());
+        ++mock::counts.stream_launches;
+        mock::counts.moves += static_cast<int>(run.moves.size());
+        stream->add([stream, run = std::move(run), keep = std::move(keep)] {
+            const std::string failure = failure_of([&] { run(stream->device()); });
+            if (!failure.empty()) stream->fail(failure);
+        });
+        return success;
+    }
+
     static Status accept() {
         if (is_failing_one(mock::knobs.failing_launch))
             return fail(UCD_ERR__DEVICE, "mock: the launch failed, as it was told to");

@@ -59,7 +59,7 @@ struct Counts {
     std::atomic<int> events_recorded;
     std::atomic<int> unknown; // addresses that nobody knows, and that it was asked about
     std::atomic<int> allocations, live_allocations; // the backend's: staging chunks
-    std::atomic<int> live_plans, live_events;
+    std::atomic<int> live_plans, live_prepared, live_events;
     std::atomic<int> exports, opens, live_opens; // of memory shared between processes
 };
 extern Counts counts;

@@ -7,15 +7,15 @@
 #include "launch/batch_launch.h"
 #include "launch/copy_launch.h"
 #include "launch/create_backend.h"
+#include "launch/kept.h"
 #include "launch/launch.h"
+#include "launch/launch_list.h"
 #include "launch/reduction.h"
 #include "runtime/captures.h"
 #include "runtime/check.h"
 #include "runtime/shared_memory.h"
 
-#include <algorithm>
 #include <array>
-#include <list>
 #include <thread>
 
 namespace ucd {
@@ -25,13 +25,7 @@ namespace {
 // A launch under way in a lane.
 class LaneEvent final : public Event {
 public:
-    Status poll(bool &completed) override {
-        const Status status = lane_->poll(number_, completed);
-        // It may have been the upload of a table that failed.
-        if (!status.ok())
-            for (const BatchUse &table : needs.batches) BatchStore::instance().forget(table);
-        return status;
-    }
+    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
     void end(LaunchTurn &turn) {
         lane_ = &turn.lane();
         number_ = turn.end();
@@ -42,78 +36,6 @@ public:
 private:
     Lane *lane_ = nullptr;
     uint64_t number_ = 0;
-};
-
-// What launches in callers' streams need, until they are done; of one thread.
-class Kept {
-public:
-    struct Item {
-        std::shared_ptr<const void> what;
-        LaunchNeeds needs; // destroyed before `what`: they are lists of plans
-        PooledEvent done;
-    };
-    // Items are allocated before their launch, so that add() cannot fail.
-    using Items = std::list<Item>;
-
-    void add(Items &items) noexcept {
-        const std::lock_guard lock(mutex_);
-        items_.splice(items_.end(), items);
-    }
-
-    // Checks the next few items, up to the first that is not done, and frees those that are. The
-    // next time begins with another one: one stream must not hold up what others have. Whether any
-    // are left.
-    bool sweep(std::size_t most) {
-        Items done; // destroyed outside the lock: freeing a type may take a while
-        const std::lock_guard lock(mutex_);
-        for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
-            const auto next = items_.begin();
-            // A failure also shows in the stream, where its owner sees it. The work is over.
-            if (gpuEventQuery(next->done.get()) == gpuErrorNotReady) {
-                items_.splice(items_.end(), items_, next);
-                break;
-            }
-            done.splice(done.end(), items_, next);
-        }
-        return !items_.empty();
-    }
-
-    // Now and then a thread sweeps another's: that one may have ended.
-    bool is_time_for_others(std::size_t &part) {
-        constexpr std::size_t often = 64;
-        const std::size_t call = calls_.fetch_add(1, std::memory_order_relaxed);
-        part = call / often % thread_parts;
-        return call % often == 0;
-    }
-
-private:
-    std::mutex mutex_;
-    Items items_;
-    std::atomic<std::size_t> calls_{1};
-};
-
-// A launch that is being put into a caller's stream. Even if the call fails, what is in the stream
-// by then needs its lists and tables until it is done.
-class StreamLaunch {
-public:
-    StreamLaunch(Kept &kept, gpuStream_t stream, Kept::Items item)
-        : kept_(kept), stream_(stream), item_(std::move(item)) {}
-    ~StreamLaunch() {
-        const LastError error = last_error();
-        // Without the event, only waiting tells when it is done.
-        if (!check(gpuEventRecord(item_.front().done.get(), stream_), "recording an event").ok())
-            (void)gpuStreamSynchronize(stream_);
-        kept_.add(item_);
-        last_error() = error;
-    }
-    StreamLaunch(const StreamLaunch &) = delete;
-    StreamLaunch &operator=(const StreamLaunch &) = delete;
-    LaunchNeeds &needs() { return item_.front().needs; }
-
-private:
-    Kept &kept_;
-    const gpuStream_t stream_;
-    Kept::Items item_;
 };
 
 // If a launch fails halfway, waits for what was started before: on return, the buffers are the
@@ -135,7 +57,23 @@ private:
     bool done_ = false;
 };
 
+class GpuPreparedLaunch final : public PreparedLaunch {
+public:
+    GpuPreparedLaunch(int on_device, uint64_t about_bytes)
+        : device(on_device), bytes(about_bytes) {}
+    const int device;
+    const uint64_t bytes; // that it moves, about
+    LaunchNeeds needs;
+    LaunchSteps steps;
+};
+
 constexpr uint64_t large_launch = uint64_t{1} << 20;
+
+// Of many moves, about: more than a lane puts behind one mark.
+uint64_t bytes_of(const MoveList &list) {
+    if (list.moves.size() + list.copies.size() != 1) return large_launch;
+    return list.copies.empty() ? list.moves.front().length : list.copies.front().length;
+}
 
 class GpuBackend final : public Backend {
 public:
@@ -143,6 +81,8 @@ public:
         kept_.for_each([](Kept &kept) {
             while (kept.sweep(1)) std::this_thread::yield();
         });
+        GivenUp::instance().clear();
+        kept_for_good_.clear(); // while devices are there
         for (const auto &device : devices_) {
             if (device == nullptr) continue;
             const driver::Current current(device->index());
@@ -190,12 +130,17 @@ public:
     }
 
     Status launch(int index, const MoveList &list, std::unique_ptr<Event> &done) override {
-        // Of many moves, about: more than a lane puts behind one mark.
-        const uint64_t bytes = list.moves.size() == 1 ? list.moves.front().length : large_launch;
-        return start(index, bytes, done,
+        return start(index, bytes_of(list), done,
                      [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                         return launch_moves({device, stream, LaunchMode::now, needs}, list);
+                         return launch_list({device, stream, LaunchMode::now, needs}, list);
                      });
+    }
+
+    Status launch_made(int index, MoveMaker &maker, std::unique_ptr<Event> &done) override {
+        return start(
+            index, large_launch, done, [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
+                return UCD_GPU::launch_made({device, stream, LaunchMode::now, needs}, maker);
+            });
     }
 
     Status device_of(const NativeStream &native, int &device) override {
@@ -205,27 +150,53 @@ public:
 
     Status launch_in(const NativeStream &native, const MoveList &list,
                      std::shared_ptr<const void> keep) override {
-        const driver::Current current(native.device);
+        const bool needs_table = list.moves.size() + list.copies.size() > 1;
+        return start_in(native, std::move(keep), needs_table,
+                        [&](const Submission &to) { return launch_list(to, list); });
+    }
+
+    Status launch_made_in(const NativeStream &native, MoveMaker &maker,
+                          std::shared_ptr<const void> keep) override {
+        return start_in(native, std::move(keep), true,
+                        [&](const Submission &to) { return UCD_GPU::launch_made(to, maker); });
+    }
+
+    Status prepare_launch(int index, const MoveList &list,
+                          std::unique_ptr<PreparedLaunch> &prepared) override {
+        const driver::Current current(index);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
-        UCD_TRY(open(native.device, device));
-        gpuStream_t stream;
-        UCD_TRY(driver::enter(native, stream));
-        bool captured;
-        UCD_TRY(is_captured(stream, captured));
-        const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
-        const bool needs_nothing = keep == nullptr && list.moves.size() == 1; // not even a table
-        if (captured || needs_nothing) {
-            LaunchNeeds needs; // what a graph has prepared stays anyway
-            return launch_moves({*device, stream, mode, needs}, list);
-        }
-        Kept &kept = sweep_kept();
-        Kept::Items item;
-        item.emplace_back().what = std::move(keep);
-        UCD_TRY(device->take_event(item.front().done));
-        StreamLaunch launch(kept, stream, std::move(item));
-        return launch_moves({*device, stream, mode, launch.needs()}, list);
+        UCD_TRY(open(index, device));
+        GivenUp::instance().clear();
+        auto made = std::make_unique<GpuPreparedLaunch>(index, bytes_of(list));
+        UCD_TRY(launch_list({.device = *device,
+                             .stream = device->upload_stream(),
+                             .mode = LaunchMode::prepare,
+                             .needs = made->needs,
+                             .prepared = &made->steps},
+                            list));
+        prepared = std::move(made);
+        return success;
+    }
+
+    Status launch(const PreparedLaunch &launch, std::unique_ptr<Event> &done) override {
+        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
+        return start(prepared.device, prepared.bytes, done,
+                     [&](Device &, gpuStream_t stream, LaunchNeeds &) {
+                         return prepared.steps.run(stream, false);
+                     });
+    }
+
+    Status launch_in(const NativeStream &native, const PreparedLaunch &launch,
+                     std::shared_ptr<const void> keep) override {
+        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
+        const auto run = [&](const Submission &to) -> Status {
+            const bool captured = to.mode == LaunchMode::capture;
+            if (captured) UCD_TRY(keep_with_graph(to.stream, std::move(keep)));
+            return prepared.steps.run(to.stream, captured);
+        };
+        return start_in(native, keep, false, run);
     }
 
     Status prepare(const NativeStream &native, const Move &move) override {
@@ -236,17 +207,12 @@ public:
         UCD_TRY(open(native.device, device));
         UCD_TRY(prepare_batches());
         if (move.op != Op::replace) return prepare_reduction(*device, move);
-        return prepare_plan(*device, static_cast<const GpuPlan &>(*move.plan), move.count);
+        const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+        UCD_TRY(prepare_copies(plan));
+        return prepare_plan(*device, plan, move.count);
     }
 
     bool copies_layouts() const override { return true; }
-
-    Status copy_layouts(int index, const CopyMove &move, std::unique_ptr<Event> &done) override {
-        return start(index, move.length, done,
-                     [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                         return launch_copy({device, stream, LaunchMode::now, needs}, move);
-                     });
-    }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes,
                 std::unique_ptr<Event> &done) override {
@@ -328,11 +294,51 @@ private:
         return success;
     }
 
+    // The same in a caller's stream; body() gets the submission. `needs_table`: the launch may need
+    // something besides `keep`.
+    template <class Body>
+    Status start_in(const NativeStream &native, std::shared_ptr<const void> keep, bool needs_table,
+                    Body body) {
+        const driver::Current current(native.device);
+        UCD_TRY(current.status);
+        const BesideCaptures beside;
+        Device *device;
+        UCD_TRY(open(native.device, device));
+        gpuStream_t stream;
+        UCD_TRY(driver::enter(native, stream));
+        bool captured;
+        UCD_TRY(is_captured(stream, captured));
+        const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
+        if (captured || (keep == nullptr && !needs_table)) {
+            LaunchNeeds needs; // what a graph has prepared stays anyway
+            return body({*device, stream, mode, needs});
+        }
+        Kept &kept = sweep_kept();
+        Kept::Items item;
+        item.emplace_back().what = std::move(keep);
+        UCD_TRY(device->take_event(item.front().done));
+        StreamLaunch launch(kept, stream, std::move(item));
+        return body({*device, stream, mode, launch.needs()});
+    }
+
+    // Keeps it until the graph goes that the stream is being captured into. Where graphs of the
+    // driver do not tell of that, as long as this lives.
+    Status keep_with_graph(gpuStream_t stream, std::shared_ptr<const void> keep) {
+        if (keep == nullptr) return success;
+        auto held = std::make_shared<KeptByGraph>(keep);
+        const Status status = driver::keep_with_graph(stream, std::move(held));
+        if (status.code() != UCD_ERR__NOT_SUPPORTED) return status;
+        const std::lock_guard lock(mutex_);
+        kept_for_good_.push_back(std::move(keep));
+        return success;
+    }
+
     // Frees what this thread's launches in callers' streams need no more.
     Kept &sweep_kept() {
         constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
         Kept &kept = kept_.own();
         (void)kept.sweep(few);
+        GivenUp::instance().clear();
         if (std::size_t part; kept.is_time_for_others(part)) (void)kept_[part].sweep(few);
         return kept;
     }
@@ -371,6 +377,7 @@ private:
     std::array<std::unique_ptr<Device>, max_devices> devices_;
     std::array<std::atomic<Device *>, max_devices> opened_ = {};
     PerThread<Kept> kept_;
+    std::vector<std::shared_ptr<const void>> kept_for_good_;
 };
 
 } // namespace

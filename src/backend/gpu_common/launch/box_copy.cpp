@@ -2,46 +2,11 @@
 
 #include "launch/gpu_plan.h"
 #include "pitched_copies.h"
-#include "runtime/check.h"
-#include "runtime/plain_copy.h"
 
 #include <algorithm>
 
 namespace ucd::UCD_GPU {
 namespace {
-
-gpuPitchedPtr pitched(void *address, uint64_t pitch, uint64_t rows) {
-    gpuPitchedPtr p{};
-    p.ptr = address;
-    p.pitch = pitch;
-    p.xsize = pitch;
-    p.ysize = rows;
-    return p;
-}
-
-gpuError_t copy_planes(gpuStream_t stream, const PitchedCopy &planes, char *typed, char *packed,
-                       bool pack) {
-    const gpuPitchedPtr there =
-        pitched(typed, static_cast<uint64_t>(planes.row_stride),
-                static_cast<uint64_t>(planes.plane_stride / planes.row_stride));
-    const gpuPitchedPtr here = pitched(packed, planes.row, planes.rows);
-    gpuMemcpy3DParms copy{};
-    copy.srcPtr = pack ? there : here;
-    copy.dstPtr = pack ? here : there;
-    copy.extent.width = planes.row;
-    copy.extent.height = planes.rows;
-    copy.extent.depth = planes.planes;
-    copy.kind = gpuMemcpyDefault;
-    return gpuMemcpy3DAsync(&copy, stream);
-}
-
-gpuError_t copy_rows(gpuStream_t stream, const PitchedCopy &rows, char *typed, char *packed,
-                     bool pack) {
-    const auto stride = static_cast<std::size_t>(rows.row_stride);
-    return gpuMemcpy2DAsync(pack ? packed : typed, pack ? rows.row : stride, pack ? typed : packed,
-                            pack ? stride : rows.row, rows.row, rows.rows, gpuMemcpyDefault,
-                            stream);
-}
 
 uint64_t longest_segment(const Segments &s) {
     return std::max({s.first_bytes, s.inner_max, s.last_bytes});
@@ -88,32 +53,37 @@ bool is_engine_faster(const CopyEngines &engines, const Move &move) {
     return is_engine_faster(engines, to_host, copy.row, copy.rows * copy.planes, bits);
 }
 
-Status copy_boxes(gpuStream_t stream, std::span<const Move> moves, bool captured) {
-    std::vector<PlainCopy> plain;
+Status copy_boxes(const Submission &to, std::span<const Move> moves) {
+    PlainStep plain;
     for (const Move &move : moves) {
         const bool pack = move.direction == Direction::pack;
         char *packed = move.packed;
-        gpuError_t error = gpuSuccess;
+        Status status;
         const auto start = [&](const PitchedCopy &copy) {
             auto *const typed = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(move.typed) +
                                                          static_cast<uintptr_t>(copy.start));
-            if (copy.planes > 1)
-                error = copy_planes(stream, copy, typed, packed, pack);
-            else if (copy.rows > 1)
-                error = copy_rows(stream, copy, typed, packed, pack);
-            else if (pack)
+            if (copy.rows * copy.planes > 1) {
+                const PitchedStep step{copy, typed, packed, pack};
+                if (to.prepared != nullptr)
+                    to.prepared->add(step);
+                else
+                    status = run_pitched(to.stream, step);
+            } else if (pack) {
                 plain.push_back({packed, typed, copy.row});
-            else
+            } else {
                 plain.push_back({typed, packed, copy.row});
+            }
             packed += copy.bytes();
-            return error == gpuSuccess;
+            return status.ok();
         };
         Boxes boxes = boxes_of(move);
         (void)for_each_copy(boxes, move.offset, move.length, start);
-        UCD_TRY(check(error, "copying"));
+        UCD_TRY(status);
     }
     if (plain.empty()) return success;
-    return check(copy_plain(stream, plain, captured), "copying");
+    if (to.prepared == nullptr) return run_plain(to.stream, plain, to.mode == LaunchMode::capture);
+    to.prepared->add(std::move(plain));
+    return success;
 }
 
 } // namespace ucd::UCD_GPU

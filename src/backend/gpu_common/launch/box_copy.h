@@ -1,17 +1,16 @@
 // Boxes moved by copy engines, which use no processors of the device.
 #pragma once
 
+#include "launch/submission.h"
 #include "move.h"
 #include "plan/copy_engines.h"
-#include "status.h"
-#include "vendor.h"
 
 #include <span>
 
 namespace ucd::UCD_GPU {
 
-// Moves the moves in the stream, a copy for each of the vendor's that their boxes are.
-Status copy_boxes(gpuStream_t stream, std::span<const Move> moves, bool captured);
+// A copy of the vendor's for each that the moves' boxes are.
+Status copy_boxes(const Submission &to, std::span<const Move> moves);
 
 // Whether an engine is done with the move sooner than a kernel, by these figures. One side is
 // device memory, and the other one pinned.

@@ -18,10 +18,13 @@ namespace {
 Status copy_range(const LaunchContext &launch, uintptr_t place) {
     auto *typed = reinterpret_cast<void *>(place);
     const bool pack = launch.move.direction == Direction::pack;
-    return check(gpuMemcpyAsync(pack ? launch.move.packed : typed,
-                                pack ? typed : launch.move.packed, launch.move.length,
-                                gpuMemcpyDefault, launch.to.stream),
-                 "copying");
+    const PlainCopy copy{pack ? launch.move.packed : typed, pack ? typed : launch.move.packed,
+                         launch.move.length};
+    if (launch.to.prepared != nullptr) {
+        launch.to.prepared->add(PlainStep{copy});
+        return success;
+    }
+    return check(copy_each(launch.to.stream, {&copy, 1}), "copying");
 }
 
 // Nests --------------------------------------------------------------
@@ -60,7 +63,7 @@ Status launch_nest(const LaunchContext &launch) {
                    innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
     const NestKernel &kernel =
         nest_kernel(launch.move.direction, {kinds, shape.levels}, launch.word);
-    return launch_kernel(launch.to.stream, kernel.handle, params.tiles,
+    return launch_kernel(launch.to, kernel.handle, params.tiles,
                          max_blocks(launch.to.device, launch.move), params);
 }
 
@@ -113,8 +116,8 @@ Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
     const ShapeLevel &columns = launch.plan.shape.level[launch.plan.shape.levels - 1];
     const void *kernel =
         transpose_kernel(launch.move.direction, static_cast<unsigned>(columns.each));
-    return launch_kernel(launch.to.stream, kernel, params.tiles,
-                         max_blocks(launch.to.device, launch.move), params);
+    return launch_kernel(launch.to, kernel, params.tiles, max_blocks(launch.to.device, launch.move),
+                         params);
 }
 
 // Aligned stores --------------------------------------------------------------
@@ -153,8 +156,8 @@ Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &p
     UCD_TRY(launch.use(*launch.gpu_plan.aligned_stores, params.list));
     const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
     // No cap for host memory, which would make it slower: a store is little work.
-    return launch_kernel(launch.to.stream, aligned_stores_kernel(), blocks,
-                         launch.move.limits.max_blocks, params);
+    return launch_kernel(launch.to, aligned_stores_kernel(), blocks, launch.move.limits.max_blocks,
+                         params);
 }
 
 // The interpreter --------------------------------------------------------------
@@ -172,7 +175,7 @@ Status launch_interpreter(const LaunchContext &launch) {
     params.head = vectors.head;
     params.tail = vectors.tail;
     const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(launch.to.stream, interpreter_kernel(launch.move.direction), blocks,
+    return launch_kernel(launch.to, interpreter_kernel(launch.move.direction), blocks,
                          max_blocks(launch.to.device, launch.move), params);
 }
 
@@ -208,19 +211,16 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 Status launch_move(const Submission &to, const Move &move) {
     const LaunchContext launch = make_context(to, move);
     const LayoutPlan &plan = launch.plan;
-    if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), move.op))
-        return not_prepared();
     if (move.op != Op::replace) return launch_reduction(launch);
     const bool dma = move.limits.engine == Engine::dma;
     if (plan.contiguous && !dma) return copy_range(launch, launch.typed + move.offset);
-    if (dma || is_faster_by_copy_engine(to.device, move))
-        return copy_boxes(to.stream, {&move, 1}, to.mode == LaunchMode::capture);
+    if (dma || is_faster_by_copy_engine(to.device, move)) return copy_boxes(to, {&move, 1});
     TransposeParams params;
     if (plan.matrix.found && transpose_params(launch, params))
         return launch_transpose(launch, params);
     AlignedStoresParams stores;
     if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
-    if (fits_nest(plan.shape, skipped_bytes(plan.shape, move.offset), move, launch.word))
+    if (fits_nest(plan.shape, skipped_bytes(plan.shape, move.offset), range_of(move), launch.word))
         return launch_nest(launch);
     return launch_interpreter(launch);
 }

@@ -7,27 +7,22 @@
 #include "runtime/check.h"
 #include "tuning.h"
 
-#include <vector>
-
 namespace ucd::UCD_GPU {
 
 struct LaunchContext {
     const Submission &to;
     const Move &move;
     const LayoutPlan &plan;
-    const GpuPlan &gpu_plan;               // the same, with its lists
-    uintptr_t typed;                       // where the origin of the layout is
-    uintptr_t packed;                      // where the first byte of the range is or goes
-    uint32_t word;                         // that everything is a multiple of, addresses included
-    std::vector<ListsAt> *noted = nullptr; // if not null: gets the lists that the launch uses
+    const GpuPlan &gpu_plan; // the same, with its lists
+    uintptr_t typed;         // where the origin of the layout is
+    uintptr_t packed;        // where the first byte of the range is or goes
+    uint32_t word;           // that everything is a multiple of, addresses included
 
     uintptr_t stream_base() const {
         return packed - move.offset;
     } // stream byte 0, maybe fictitious
 
-    Status use(DeviceLists &lists, uint64_t &address) const {
-        return to.use(lists, address, noted);
-    }
+    Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
 
 inline LaunchContext make_context(const Submission &to, const Move &move) {
@@ -60,26 +55,29 @@ inline uint32_t max_blocks(const Device &device, const Move &move) {
     return tuning.host_blocks * device.processors();
 }
 
+// Loads a kernel ahead of its first launch.
+inline Status load_kernel(const void *kernel) {
+    gpuFuncAttributes attributes;
+    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
 // `tiles`: what the kernel gives out to its blocks.
 template <class Params>
-Status launch_kernel(gpuStream_t stream, const void *kernel, uint64_t tiles, uint32_t max_blocks,
+Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, uint32_t max_blocks,
                      Params &params) {
     static_assert(sizeof(Params) <= tuning.parameter_bytes);
-    void *arguments[] = {&params};
-    return check(gpuLaunchKernel(kernel, dim3(grid_for(tiles, max_blocks)), dim3(threads_per_block),
-                                 arguments, 0, stream),
-                 "launching a kernel");
+    static_assert(alignof(Params) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__); // that of a step's memory
+    const uint32_t blocks = grid_for(tiles, max_blocks);
+    if (to.prepared == nullptr) return run_kernel(to.stream, kernel, blocks, &params);
+    UCD_TRY(load_kernel(kernel));
+    const auto *bytes = reinterpret_cast<const char *>(&params);
+    to.prepared->add(KernelStep{kernel, blocks, {bytes, bytes + sizeof params}});
+    return success;
 }
 
 // Tiles in a row of elements.
 inline uint64_t tiles_along(uint64_t elements) {
     return (elements + tuning.tile_side - 1) / tuning.tile_side;
-}
-
-// Loads a kernel ahead of its first launch.
-inline Status load_kernel(const void *kernel) {
-    gpuFuncAttributes attributes;
-    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
 }
 
 } // namespace ucd::UCD_GPU

@@ -49,6 +49,7 @@ typedef struct __attribute__((aligned(vector_bytes))) CopyTable {
 // Words in the order of the stream.
 typedef struct CopyPlacesParams {
     uint64_t from, to;
+    uint32_t first_from, first_to; // the words of each side's stream that the range begins with
     uint32_t words, tiles;
     uint32_t per_thread;
     uint32_t unused;
@@ -58,6 +59,7 @@ typedef struct CopyPlacesParams {
 // Whatever else there is.
 typedef struct CopyInterpretersParams {
     InterpretedLayout from, to;
+    uint64_t first_from, first_to; // the bytes of each side's stream that the range begins with
     uint64_t bytes;
     uint32_t shift; // log2 of the width of words, at most 3
     uint32_t unused;

@@ -96,10 +96,11 @@ inline bool fits_level(const ShapeLevel &level, int word_shift) {
            (!is_by_reference(level) || reads_indices(level, word_shift));
 }
 
-inline bool fits_nest(const Shape &shape, uint64_t skipped, const Move &move, uint32_t word) {
+// Whether a kernel for nests moves the range, whose first `skipped` bytes are not counted.
+inline bool fits_nest(const Shape &shape, uint64_t skipped, const Slice &range, uint32_t word) {
     if (shape.levels == 0) return false;
     const int shift = std::countr_zero(word);
-    const uint64_t end = move.offset - skipped + move.length;
+    const uint64_t end = range.offset - skipped + range.length;
     for (unsigned k = 0; k < shape.levels; ++k)
         if (!fits_level(shape.level[k], shift)) return false;
     return (end >> shift) + vector_bytes < max_positions;

@@ -110,7 +110,9 @@ Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t
     if (copy.held.empty()) UCD_TRY(upload(lists, device));
     address = reinterpret_cast<uintptr_t>(copy.held.mapped());
     if (copy.uploaded) {
-        const gpuError_t state = gpuEventQuery(copy.uploaded.get());
+        const gpuError_t state = mode == LaunchMode::prepare
+                                     ? gpuEventSynchronize(copy.uploaded.get())
+                                     : gpuEventQuery(copy.uploaded.get());
         if (state == gpuErrorNotReady)
             return check(gpuStreamWaitEvent(stream, copy.uploaded.get()), "waiting for an upload");
         UCD_TRY(check(state, "uploading lists"));

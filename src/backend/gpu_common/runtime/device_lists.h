@@ -47,12 +47,6 @@ private:
     std::array<Copy, max_devices> copies_;
 };
 
-// Where lists were on a device.
-struct ListsAt {
-    DeviceLists *lists;
-    uint64_t address;
-};
-
 // Keeps lists on a device while work under way needs them.
 class ListUse {
 public:
@@ -74,6 +68,7 @@ private:
 enum class LaunchMode : uint8_t {
     now,
     capture, // into a graph: nothing can be uploaded on the way
+    prepare, // for later: what is uploaded has arrived when the call returns
 };
 
 inline Status not_prepared() {
@@ -87,8 +82,8 @@ public:
     static ListStore &instance();
 
     // The lists' address on the device, for work that comes next in the stream. The device is
-    // current. May allocate, and evict what is not in use; waits for nothing. Takes no lock if the
-    // lists are there. Called by Submission::use() only.
+    // current. May allocate, and evict what is not in use; waits for nothing, unless a launch is
+    // prepared. Takes no lock if the lists are there. Called by Submission::use() only.
     Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                uint64_t &address, ListUse &use);
     // Uploads them, waits until they are there, and lets them stay.
