@@ -737,6 +737,53 @@ UCD_API int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t 
 UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                               ucd_op_t op, ucd_request_t *request);
 
+/*
+ * One movement of data, from an input to an output. A side with a type is a noncontiguous buffer:
+ * count elements of the type. A side whose type is UCD_TYPE__NULL is a packed buffer: count is the
+ * bytes that are there (input), or the room in bytes (output). So a move is
+ *
+ *   intype        outtype       what it does
+ *   a type        NULL          packs, as ucd_ipack
+ *   NULL          a type        unpacks, as ucd_iunpack
+ *   a type        a type        copies from layout to layout, as ucd_icopy, but any range of it
+ *   NULL          NULL          copies consecutive bytes; with REPLACE only
+ *
+ * Offsets skip bytes of a side's packed stream; that of a packed side is 0. The cost of skipping
+ * does not grow with the offset. Moved are min(bytes, what the input has behind inoffset, what the
+ * output has behind outoffset) bytes; with an op other than REPLACE, that is rounded down to whole
+ * elements. A buffer of which nothing is moved may be NULL.
+ */
+typedef struct {
+    const void *inbuf;
+    uintptr_t incount;
+    ucd_type_t intype;
+    uintptr_t inoffset;
+    void *outbuf;
+    uintptr_t outcount;
+    ucd_type_t outtype;
+    uintptr_t outoffset;
+    uintptr_t bytes;        /* at most; UINTPTR_MAX: all that both sides have */
+    uintptr_t actual_bytes; /* output: how many are moved */
+    uint64_t reserved[2];   /* zero */
+} ucd_move_t;
+
+/* Starts count moves, of any kinds, with one info, one op and one request for all. All of them are
+ * checked first: if one is wrong, none starts, no actual_bytes is set, and the message gives its
+ * index. It has set actual_bytes of each when it returns. moves may be freed on return. They are
+ * not ordered: no output may overlap another output or any input. May return before the work is
+ * complete: see Requests.
+ * With another op than REPLACE, both offsets are element boundaries, and two types have equal
+ * sequences of elements in what is moved (MPI 12.3.4, MPI_Accumulate).
+ * INVALID_ARG also: moves is NULL and count is not 0; reserved is not zero; a packed side has an
+ * offset, or is NULL though bytes are moved; two packed sides with another op than REPLACE; the
+ * elements differ.
+ * TRUNCATED: the op is not REPLACE, and although both sides have elements left, not one fits. */
+UCD_API int ucd_imove(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                      ucd_request_t *request);
+
+/* As ucd_imove, but waits until the work is complete. */
+UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op);
+
 /* ---------------------------------------------------------------------------------------------- */
 /* Moving data in a native stream                                                                 */
 /* ---------------------------------------------------------------------------------------------- */
@@ -782,6 +829,11 @@ UCD_API int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf,
                               ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                               ucd_info_t info, ucd_op_t op, ucd_stream_t stream);
 
+/* ucd_copy in stream order. */
+UCD_API int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
+                            uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
+                            ucd_info_t info, ucd_op_t op, ucd_stream_t stream);
+
 /* ucd_ipack_batch in stream order. */
 UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info,
                                   ucd_op_t op, ucd_stream_t stream);
@@ -789,6 +841,10 @@ UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_i
 /* ucd_iunpack_batch in stream order. */
 UCD_API int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                                     ucd_op_t op, ucd_stream_t stream);
+
+/* ucd_imove in stream order. */
+UCD_API int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_stream_t stream);
 
 /* Does all one-time work for (count, type) and op on the stream's device, which the first use would
  * do otherwise: chooses and loads kernels, and uploads tables, which stay as long as the type.

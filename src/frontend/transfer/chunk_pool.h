@@ -1,7 +1,7 @@
 // Memory for chunks of packed data that executors on both sides of a staged move reach.
 #pragma once
 
-#include "transfer/executor.h"
+#include "transfer/context.h"
 
 #include <memory>
 #include <mutex>

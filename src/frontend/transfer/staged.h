@@ -2,32 +2,46 @@
 // that executors on both sides do reach, several at a time, so that kernels and copies overlap.
 #pragma once
 
+#include "transfer/check.h"
 #include "transfer/chunk_pool.h"
-#include "transfer/dispatch.h"
+#include "transfer/progress.h"
 
 #include <memory>
 #include <vector>
 
 namespace ucd {
 
-// One side of a staged move: where the bytes of a packed stream lie.
-struct StagedSide {
-    const Type *type = nullptr; // null: the stream itself, byte after byte
-    uint64_t count = 0;
-    char *base = nullptr; // the address of displacement 0, or of stream byte 0
+// A side without a plan is consecutive bytes, the first of which is at its address and offset.
+struct StagedMove : CopyMove {
+    const Elements *elements = nullptr; // of the packed stream; null for REPLACE
+    uint64_t element_count = 0;         // repetitions of these
+    uint64_t element_offset = 0;        // where in that stream the range begins
 };
 
-// A range of a packed stream, from wherever it lies to wherever it goes.
-struct StagedMove {
-    StagedSide from, to;
-    uint64_t offset, length;
-    // For reductions: the type whose elements the stream is made of, and how many of it.
-    const Type *element_type = nullptr;
-    uint64_t element_count = 0;
-};
+// What a route makes of a move or a copy, completed with plans. Both sides' types, and what is
+// made for a reduction into packed bytes, are added to `types`.
+Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
+                KeptTypes &types);
+Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
+                const Executor &to, KeptTypes &types);
 
 // Lets go of events that have completed. After a failure the rest remains to be polled again.
-Status poll(std::vector<std::unique_ptr<Event>> &events);
+template <class Events>
+Status poll(Events &events) {
+    for (std::size_t i = 0; i < events.size();) {
+        std::unique_ptr<Event> &event = events.begin()[i];
+        bool completed = false;
+        const Status status = event->poll(completed);
+        if (completed || !status.ok()) {
+            std::swap(event, events.back());
+            events.pop_back();
+        } else {
+            ++i;
+        }
+        UCD_TRY(status);
+    }
+    return success;
+}
 
 // The moves of one call between the same two executors. Small ones share chunks and launches.
 class StagedPipeline {
@@ -40,7 +54,7 @@ public:
     }
 
     // All of a pipeline's moves have bytes on the same sides. Types live as long as the pipeline.
-    Status add(const StagedMove &move);
+    void add(const StagedMove &move) { moves_.push_back(move); }
 
     // Gets the first chunks, or the certainty that there will be some. Starts nothing.
     Status reserve();
@@ -54,23 +68,11 @@ public:
     bool started() const { return started_; }
 
 private:
-    // A side, planned for its executor.
-    struct End {
-        const KernelPlan *plan = nullptr; // null: bytes, which need none
-        uint64_t count = 0;
-        char *base = nullptr;
-    };
-    struct PlannedMove {
-        End from, to;
-        uint64_t offset, length;
-        const Elements *elements; // null for REPLACE
-        uint64_t element_count;
-    };
     // Bytes of a move in a chunk.
     struct Part {
-        const PlannedMove *move;
-        uint64_t offset, length;
-        std::size_t at;
+        const StagedMove *move;
+        Slice slice;    // of the move's range
+        std::size_t at; // in the chunk
     };
     // A chunk and how far its bytes have come.
     struct Lane {
@@ -81,15 +83,13 @@ private:
         std::vector<Part> parts;
         std::vector<std::unique_ptr<Event>> events; // of the step under way
     };
-    Status plan_side(const StagedSide &side, const Executor &executor, End &end);
-    Status plan_packed_reduction(const StagedMove &move, End &end);
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
     void load(Lane &lane); // with the next bytes of the moves
-    Status run(Lane &lane, const Executor &executor, End PlannedMove::*end, Direction direction,
-               Op op, char *chunk);
+    Status run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
+               Direction direction, Op op, char *chunk);
     void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
-    bool all_loaded() const { return next_ == planned_.size(); }
+    bool all_loaded() const { return next_ == moves_.size(); }
 
     const Executor from_, to_;
     const Op op_;
@@ -97,8 +97,7 @@ private:
     unsigned max_lanes_;
     Limits limits_; // of the work of one lane
     ChunkPool *relay_pool_ = nullptr;
-    std::vector<TypeOwner> packed_types_; // what is reduced into packed bytes; plans are theirs
-    std::vector<PlannedMove> planned_;
+    std::vector<StagedMove> moves_;
     std::size_t next_ = 0; // the move that is being loaded into chunks
     uint64_t loaded_ = 0;  // how many of its bytes are
     std::vector<Lane> lanes_;

@@ -1,10 +1,10 @@
-#include "transfer/staged_pipeline.h"
+#include "transfer/staged.h"
 
-#include "transfer/location.h"
-#include "transfer/streaming_copy.h"
+#include "transfer/host.h"
+#include "transfer/route.h"
 
 #include "element_runs.h"
-#include "prepared/type_cache.h"
+#include "support/streaming_copy.h"
 #include "types/create.h"
 #include "types/predefined.h"
 
@@ -27,20 +27,52 @@ const Type &byte_type() {
     return predefined_type(predefined_with(Element::byte));
 }
 
+// Bytes at `address` that a reduction of elements goes to: a type like any other, of as many blocks
+// of bytes as there are objects of `type`, so that the executor finds the elements where it would
+// find them in the type.
+Status complete_packed(StagedMove &staged, char *address, const Type &type, const Executor &to,
+                       KeptTypes &types) {
+    TypeOwner packed;
+    UCD_TRY(create_contig(static_cast<int64_t>(type.size), byte_type(), packed));
+    types.add(*packed);
+    staged.to.typed = displaced(address, uint64_t{0} - staged.element_offset);
+    staged.to.offset = staged.element_offset;
+    staged.to.count = staged.element_count;
+    // A plan for several serves one, too.
+    return plan_of(*packed, *to.backend, to.index, true, staged.to.plan);
+}
+
+void set_elements(StagedMove &staged, const Type &type, uint64_t count, uint64_t offset) {
+    staged.elements = &elements_of(type);
+    staged.element_count = count;
+    staged.element_offset = offset;
+}
+
 } // namespace
 
-Status poll(std::vector<std::unique_ptr<Event>> &events) {
-    for (std::size_t i = 0; i < events.size();) {
-        bool completed = false;
-        const Status status = events[i]->poll(completed);
-        if (completed || !status.ok()) {
-            std::swap(events[i], events.back());
-            events.pop_back();
-        } else {
-            ++i;
-        }
-        UCD_TRY(status);
-    }
+Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
+                KeptTypes &types) {
+    const bool pack = m.direction == Direction::pack;
+    CopyMove::Side &typed = pack ? staged.from : staged.to,
+                   &packed = pack ? staged.to : staged.from;
+    types.add(*m.type);
+    staged.length = m.length;
+    typed = {.typed = m.typed, .count = m.count, .offset = m.offset};
+    UCD_TRY(complete(typed, *m.type, pack ? from : to));
+    packed.typed = m.packed;
+    if (m.op == Op::replace) return success;
+    set_elements(staged, *m.type, m.count, m.offset);
+    return pack ? complete_packed(staged, m.packed, *m.type, to, types) : success;
+}
+
+Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
+                const Executor &to, KeptTypes &types) {
+    types.add(*c.from_type);
+    types.add(*c.to_type);
+    static_cast<CopyMove &>(staged) = c;
+    UCD_TRY(complete(staged.from, *c.from_type, from));
+    UCD_TRY(complete(staged.to, *c.to_type, to));
+    if (op != Op::replace) set_elements(staged, *c.to_type, c.to.count, c.to.offset);
     return success;
 }
 
@@ -53,40 +85,6 @@ StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Ex
         limits_.max_blocks /= max_lanes_;
     }
     if (!pool_.reached_by(to)) relay_pool_ = &pools.pool(to, MemoryKind::pinned);
-}
-
-Status StagedPipeline::plan_side(const StagedSide &side, const Executor &executor, End &end) {
-    end.base = side.base;
-    end.count = side.count;
-    if (side.type == nullptr) return success;
-    return plan_of(*side.type, *executor.backend, executor.index, side.count > 1, end.plan);
-}
-
-// A packed destination of a reduction is a type like any other: as many blocks of bytes as there
-// are types, so that the executor finds the elements where it would find them in the type.
-Status StagedPipeline::plan_packed_reduction(const StagedMove &move, End &end) {
-    TypeOwner &packed = packed_types_.emplace_back();
-    UCD_TRY(create_contig(static_cast<int64_t>(move.element_type->size), byte_type(), packed));
-    end.count = move.element_count;
-    // A plan for several serves one, too.
-    return plan_of(*packed, *to_.backend, to_.index, true, end.plan);
-}
-
-Status StagedPipeline::add(const StagedMove &move) {
-    PlannedMove m{.from = {},
-                  .to = {},
-                  .offset = move.offset,
-                  .length = move.length,
-                  .elements = nullptr,
-                  .element_count = move.element_count};
-    UCD_TRY(plan_side(move.from, from_, m.from));
-    UCD_TRY(plan_side(move.to, to_, m.to));
-    if (op_ != Op::replace) {
-        m.elements = &elements_of(*move.element_type);
-        if (move.to.type == nullptr) UCD_TRY(plan_packed_reduction(move, m.to));
-    }
-    planned_.push_back(m);
-    return success;
 }
 
 Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {
@@ -139,18 +137,18 @@ Status StagedPipeline::step(Lane &lane) {
             load(lane);
             loaded = true;
             lane.step = Lane::Step::filling;
-            UCD_TRY(run(lane, from_, &PlannedMove::from, Direction::pack, Op::replace,
-                        lane.chunk.get()));
+            UCD_TRY(
+                run(lane, from_, &CopyMove::from, Direction::pack, Op::replace, lane.chunk.get()));
             break;
         case Lane::Step::filling: {
             char *chunk = lane.chunk.get();
             if (lane.relay != nullptr) {
                 const Part &last = lane.parts.back();
-                std::memcpy(lane.relay.get(), chunk, last.at + last.length);
+                std::memcpy(lane.relay.get(), chunk, last.at + last.slice.length);
                 chunk = lane.relay.get();
             }
             lane.step = Lane::Step::draining;
-            UCD_TRY(run(lane, to_, &PlannedMove::to, Direction::unpack, op_, chunk));
+            UCD_TRY(run(lane, to_, &CopyMove::to, Direction::unpack, op_, chunk));
             break;
         }
         case Lane::Step::draining: lane.step = Lane::Step::idle; break;
@@ -163,16 +161,16 @@ void StagedPipeline::load(Lane &lane) {
     const std::size_t size = pool_.chunk_bytes();
     lane.parts.clear();
     for (std::size_t used = 0; used < size && !all_loaded();) {
-        const PlannedMove &m = planned_[next_];
-        const uint64_t from = m.offset + loaded_, end = m.offset + m.length;
-        uint64_t to = std::min<uint64_t>(end, from + (size - used));
-        if (m.elements != nullptr && to < end)
-            to = element_floor_within(*m.elements, m.element_count, to);
-        if (to == from) break; // no element fits into what is left of the chunk
-        lane.parts.push_back({&m, from, to - from, used});
-        used = (used + (to - from) + alignment - 1) / alignment * alignment;
-        loaded_ += to - from;
-        if (to == end) {
+        const StagedMove &m = moves_[next_];
+        uint64_t end = std::min<uint64_t>(m.length, loaded_ + (size - used));
+        if (m.elements != nullptr && end < m.length)
+            end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
+                  m.element_offset;
+        if (end == loaded_) break; // no element fits into what is left of the chunk
+        lane.parts.push_back({&m, {loaded_, end - loaded_}, used});
+        used = (used + (end - loaded_) + alignment - 1) / alignment * alignment;
+        loaded_ = end;
+        if (end == m.length) {
             ++next_;
             loaded_ = 0;
         }
@@ -180,7 +178,7 @@ void StagedPipeline::load(Lane &lane) {
 }
 
 // Lets an executor move the parts of a lane between one of their sides and the chunk.
-Status StagedPipeline::run(Lane &lane, const Executor &executor, End PlannedMove::*side,
+Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                            Direction direction, Op op, char *chunk) {
     const bool bytes = (lane.parts.front().move->*side).plan == nullptr;
     // First, so that whatever gets under way can be noted down.
@@ -188,16 +186,17 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End PlannedMove
     std::unique_ptr<Event> done;
     if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
         for (const Part &part : lane.parts) {
-            char *outside = displaced((part.move->*side).base, part.offset);
+            const CopyMove::Side &end = part.move->*side;
+            char *outside = displaced(end.typed, end.offset + part.slice.offset);
             char *inside = chunk + part.at;
             const bool out = direction == Direction::unpack;
             if (out && executor.on_host() && part.move->length >= worth_streaming) {
-                streaming_copy(outside, inside, part.length);
+                streaming_copy(outside, inside, part.slice.length);
                 started_ = true;
                 continue;
             }
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
-                                           out ? inside : outside, part.length, done));
+                                           out ? inside : outside, part.slice.length, done));
             note(lane, direction, done);
         }
         return success;
@@ -206,18 +205,19 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, End PlannedMove
         .direction = direction, .op = op, .packed_kind = pool_.kind(), .limits = limits_};
     launch_.clear();
     for (const Part &part : lane.parts) {
-        const End &end = part.move->*side;
-        const Transfer part_of_end{.count = end.count,
-                                   .typed = end.base,
-                                   .packed = chunk + part.at,
-                                   .offset = part.offset,
-                                   .length = part.length};
+        const CopyMove::Side &end = part.move->*side;
         Move &move = launch_.emplace_back();
         static_cast<MoveSettings &>(move) = settings;
-        fill_move(end.plan, op == Op::replace ? nullptr : part.move->elements, part_of_end, move);
+        move.plan = end.plan;
+        move.typed = end.typed;
+        move.packed = chunk + part.at;
+        move.count = end.count;
+        move.offset = end.offset + part.slice.offset;
+        move.length = part.slice.length;
+        move.elements = op == Op::replace ? nullptr : part.move->elements;
         if (bytes) { // many small pieces are one launch, not many copies
-            move.typed = displaced(end.base, part.offset);
-            move.count = part.length;
+            move.typed = displaced(end.typed, move.offset);
+            move.count = move.length;
             move.offset = 0;
             UCD_TRY(
                 plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));

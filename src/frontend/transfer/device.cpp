@@ -1,20 +1,17 @@
-#include "transfer/async_transfer.h"
+#include "transfer/device.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ucd {
 
-Status AsyncTransfer::launch(const Executor &executor, const MoveList &moves) {
+Status AsyncTransfer::launch(const Launch &launch) {
+    const Executor &executor = launch.executor;
     std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->launch(executor.device, moves, done));
-    note(std::move(done));
-    return success;
-}
-
-Status AsyncTransfer::launch_made(const Executor &executor, MoveMaker &maker) {
-    std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->launch_made(executor.device, maker, done));
+    if (launch.maker != nullptr)
+        UCD_TRY(executor.backend->launch_made(executor.device, *launch.maker, done));
+    else
+        UCD_TRY(executor.backend->launch(executor.device, launch.moves_and_copies(), done));
     note(std::move(done));
     return success;
 }
@@ -39,7 +36,10 @@ Status AsyncTransfer::reserve_chunks() {
 
 Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started,
                                std::unique_ptr<AsyncOperation> &operation) {
-    const bool completed = work->progress();
+    // Launches are not asked about here: that would cost as much as starting them.
+    const bool only_launches =
+        !work->launches_.empty() && !work->staged_ && work->continuation_ == nullptr;
+    const bool completed = !only_launches && work->progress();
     if (work->failed() && !started && !work->started_) return work->outcome();
     if (!completed || work->failed()) operation = std::move(work);
     return success;
@@ -78,7 +78,7 @@ bool AsyncTransfer::progress() noexcept {
     if (completed) {
         pipelines_.clear(); // before the types whose plans they use
         types_.clear();
-        kept_.reset();
+        kept_.clear();
     }
     return completed;
 }
