@@ -36,7 +36,7 @@ Status run_list_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, 
     if (!empty) UCD_TRY(ucd::run_on_host(context, moves));
     for (uintptr_t i = 0; i < count; ++i) {
         if (empty && moves[i].length > 0)
-            UCD_TRY(ucd::run_on_host(context, std::span<const Move>(&moves[i], 1)));
+            UCD_TRY(run_complete(context, moves[i]));
         descs[i].*actual = moves[i].length;
     }
     return success;
@@ -58,8 +58,7 @@ Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_
     const auto run = [&]() -> Status {
         if (m.length() == 0) return success;
         if (m.is_copy) return copy_on_host(context, m.copy, static_cast<Op>(op), limits);
-        const Move &move = m.move;
-        return ucd::run_on_host(context, {&move, 1});
+        return run_complete(context, m.move);
     };
     for (uintptr_t i = 0; i < count; ++i) UCD_TRY(at_member<ucd_move_t>(i, check(i)));
     for (uintptr_t i = 0; i < count; ++i) {

@@ -148,6 +148,7 @@ Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m) {
 
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m) {
     m.is_copy = d.intype != UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
+    m.is_plain = d.intype == UCD_TYPE__NULL && d.outtype == UCD_TYPE__NULL;
     if (!m.is_copy) return check_member(d, op, m.move);
     UCD_TRY(check_reserved(d.reserved));
     decode(m.copy, d.inbuf, d.incount, d.inoffset, d.outbuf, d.outcount, d.outoffset, d.bytes);

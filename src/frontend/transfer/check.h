@@ -130,6 +130,8 @@ struct CheckedMember {
     CheckedMove move;
     CheckedCopy copy;
     bool is_copy = false;
+    bool is_plain =
+        false; // packed bytes become packed bytes: both buffers are the caller's packed ones
     uint64_t length() const { return is_copy ? copy.length : move.length; }
 };
 

@@ -14,6 +14,9 @@ struct StagingSizes {
     unsigned chunks = 8;                            // the most per pool
 };
 
+// Of what is in a chunk.
+inline constexpr std::size_t part_alignment = 64;
+
 class ChunkPool;
 
 struct ReturnChunk {

@@ -17,9 +17,18 @@ bool wanted(const Info &info, const char *name) {
 
 } // namespace
 
+namespace {
+
+uint64_t next_number() {
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+}
+
+} // namespace
+
 Context::Context(Info from_environment, const Info *info)
-    : environment(std::move(from_environment)), device_memory(std::make_unique<DeviceMemory>()),
-      progress(std::make_unique<Progress>()) {
+    : number(next_number()), environment(std::move(from_environment)),
+      device_memory(std::make_unique<DeviceMemory>()), progress(std::make_unique<Progress>()) {
     if (info != nullptr && info->backends) environment.backends = info->backends;
     if (info != nullptr && info->ze_context) environment.ze_context = info->ze_context;
     for (const RegistryEntry &entry : registry()) {

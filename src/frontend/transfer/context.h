@@ -45,6 +45,7 @@ public:
     // Whether any backend but the host's is available; if not, every buffer is host memory.
     bool devices = false;
     const Backend *hides_memory = nullptr; // the one that does
+    const uint64_t number;                 // no other context of the process has it
     Info environment;
     Hints defaults;                              // the environment's, for calls without an info
     std::unique_ptr<DeviceMemory> device_memory; // of users
@@ -79,6 +80,12 @@ inline std::atomic<Context *> running_context{nullptr};
 
 // Ever initialised: some functions stay usable after the last ucd_finalize.
 inline std::atomic<bool> ever_initialised{false};
+
+inline Status check_ever_initialised() {
+    if (!ever_initialised.load(std::memory_order_acquire)) [[unlikely]]
+        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+    return success;
+}
 
 inline Status current(Context *&context) {
     context = running_context.load(std::memory_order_acquire);

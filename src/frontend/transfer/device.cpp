@@ -5,13 +5,28 @@
 
 namespace ucd {
 
+Status Launch::prepare() {
+    std::unique_ptr<PreparedLaunch> made;
+    UCD_TRY(executor.backend->prepare_launch(executor.device, moves_and_copies(), made));
+    prepared = std::move(made);
+    return success;
+}
+
+Status Launch::start(std::unique_ptr<Event> &done) const {
+    if (prepared != nullptr) return executor.backend->launch(*prepared, done);
+    if (maker != nullptr) return executor.backend->launch_made(executor.device, *maker, done);
+    return executor.backend->launch(executor.device, moves_and_copies(), done);
+}
+
+Status Launch::start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const {
+    if (prepared != nullptr) return executor.backend->launch_in(stream, *prepared, keep);
+    if (maker != nullptr) return executor.backend->launch_made_in(stream, *maker, keep);
+    return executor.backend->launch_in(stream, moves_and_copies(), keep);
+}
+
 Status AsyncTransfer::launch(const Launch &launch) {
-    const Executor &executor = launch.executor;
     std::unique_ptr<Event> done;
-    if (launch.maker != nullptr)
-        UCD_TRY(executor.backend->launch_made(executor.device, *launch.maker, done));
-    else
-        UCD_TRY(executor.backend->launch(executor.device, launch.moves_and_copies(), done));
+    UCD_TRY(launch.start(done));
     note(std::move(done));
     return success;
 }

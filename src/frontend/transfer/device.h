@@ -16,9 +16,13 @@ struct Launch {
     Executor executor;
     ShortList<Move> moves;
     std::vector<CopyMove> copies;
-    MoveMaker *maker = nullptr; // makes all of it instead
+    MoveMaker *maker = nullptr;                     // makes all of it instead
+    std::shared_ptr<const PreparedLaunch> prepared; // of all of it, if it comes again
 
     MoveList moves_and_copies() const { return {moves.span(), copies}; }
+    Status prepare();
+    Status start(std::unique_ptr<Event> &done) const;
+    Status start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const;
 };
 
 class AsyncTransfer final : public AsyncOperation {

@@ -45,9 +45,13 @@ inline bool may_be_first_use(const Type &type) {
 // ---- moves and copies ---------------------------------------------------------------------------
 
 // Runs moves that are complete.
-inline Status run_on_host(Context &context, std::span<const Move> moves) {
+[[gnu::always_inline]] inline Status run_on_host(Context &context, std::span<const Move> moves) {
     std::unique_ptr<Event> done; // stays null: the host's backend has no work under way on return
     return context.host().launch(0, moves, done);
+}
+
+[[gnu::always_inline]] inline Status run_complete(Context &context, const Move &move) {
+    return run_on_host(context, {&move, 1});
 }
 
 // Runs a move whose limits are set.
@@ -55,8 +59,7 @@ inline Status run_on_host(Context &context, std::span<const Move> moves) {
     if (may_be_first_use(*m.type)) [[unlikely]]
         if (move_at_first_use(m)) return success;
     UCD_TRY(complete(m, context.host(), Context::host_index));
-    const Move &move = m;
-    return run_on_host(context, {&move, 1});
+    return run_complete(context, m);
 }
 
 // One side of a copy as a pack or an unpack, whose packed buffer is left open.

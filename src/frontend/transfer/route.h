@@ -34,6 +34,11 @@ private:
     std::size_t next_ = 0;
 };
 
+// Whether they are in the same kind of memory, of one device.
+inline bool is_same_memory(const MemoryLocation &a, const MemoryLocation &b) {
+    return a.kind == b.kind && a.owner == b.owner && a.device == b.device;
+}
+
 // As hints word it: host, pinned, managed, or a device of a backend.
 struct MemoryName {
     char text[32];

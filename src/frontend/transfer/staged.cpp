@@ -76,6 +76,50 @@ Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor 
     return success;
 }
 
+void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
+    parts.clear();
+    for (std::size_t used = 0; used < chunk_bytes && !all_loaded();) {
+        const StagedMove &m = moves_[next_];
+        uint64_t end = std::min<uint64_t>(m.length, loaded_ + (chunk_bytes - used));
+        if (m.elements != nullptr && end < m.length)
+            end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
+                  m.element_offset;
+        if (end == loaded_) break; // no element fits into what is left of the chunk
+        parts.push_back({&m, {loaded_, end - loaded_}, used});
+        used = (used + (end - loaded_) + part_alignment - 1) / part_alignment * part_alignment;
+        loaded_ = end;
+        if (end == m.length) {
+            ++next_;
+            loaded_ = 0;
+        }
+    }
+}
+
+Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
+                      const MoveSettings &settings, const Executor &executor, char *chunk,
+                      std::vector<Move> &moves) {
+    moves.clear();
+    for (const Part &part : parts) {
+        const CopyMove::Side &end = part.move->*side;
+        Move &move = moves.emplace_back();
+        static_cast<MoveSettings &>(move) = settings;
+        move.plan = end.plan;
+        move.typed = end.typed;
+        move.packed = chunk + part.at;
+        move.count = end.count;
+        move.offset = end.offset + part.slice.offset;
+        move.length = part.slice.length;
+        if (settings.op != Op::replace) move.elements = part.move->elements;
+        if (end.plan != nullptr) continue;
+        // Bytes: many small pieces are one launch, not many copies.
+        move.typed = displaced(end.typed, move.offset);
+        move.count = move.length;
+        move.offset = 0;
+        UCD_TRY(plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));
+    }
+    return success;
+}
+
 StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
                                const Limits &limits)
     : from_(from), to_(to), op_(op), pool_(pool_between(pools, from, to)),
@@ -105,7 +149,7 @@ Status StagedPipeline::reserve() {
 
 Status StagedPipeline::advance() {
     for (Lane &lane : lanes_) UCD_TRY(step(lane));
-    while (!stopped_ && !all_loaded() && lanes_.size() < max_lanes_) {
+    while (!stopped_ && !loader_.all_loaded() && lanes_.size() < max_lanes_) {
         Lane lane;
         UCD_TRY(take_chunks(lane.chunk, lane.relay));
         if (lane.chunk == nullptr) break;
@@ -119,7 +163,7 @@ bool StagedPipeline::completed() const {
     const auto at_rest = [this](const Lane &lane) {
         return lane.events.empty() && (stopped_ || lane.step == Lane::Step::idle);
     };
-    return (stopped_ || all_loaded()) && std::all_of(lanes_.begin(), lanes_.end(), at_rest);
+    return (stopped_ || loader_.all_loaded()) && std::all_of(lanes_.begin(), lanes_.end(), at_rest);
 }
 
 Status StagedPipeline::step(Lane &lane) {
@@ -129,12 +173,12 @@ Status StagedPipeline::step(Lane &lane) {
         if (!lane.events.empty() || stopped_) return success;
         switch (lane.step) {
         case Lane::Step::idle:
-            if (all_loaded()) {
+            if (loader_.all_loaded()) {
                 lane.chunk.reset();
                 lane.relay.reset();
             }
-            if (loaded || all_loaded()) return success;
-            load(lane);
+            if (loaded || loader_.all_loaded()) return success;
+            loader_.load(pool_.chunk_bytes(), lane.parts);
             loaded = true;
             lane.step = Lane::Step::filling;
             UCD_TRY(
@@ -152,27 +196,6 @@ Status StagedPipeline::step(Lane &lane) {
             break;
         }
         case Lane::Step::draining: lane.step = Lane::Step::idle; break;
-        }
-    }
-}
-
-void StagedPipeline::load(Lane &lane) {
-    constexpr std::size_t alignment = 64;
-    const std::size_t size = pool_.chunk_bytes();
-    lane.parts.clear();
-    for (std::size_t used = 0; used < size && !all_loaded();) {
-        const StagedMove &m = moves_[next_];
-        uint64_t end = std::min<uint64_t>(m.length, loaded_ + (size - used));
-        if (m.elements != nullptr && end < m.length)
-            end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
-                  m.element_offset;
-        if (end == loaded_) break; // no element fits into what is left of the chunk
-        lane.parts.push_back({&m, {loaded_, end - loaded_}, used});
-        used = (used + (end - loaded_) + alignment - 1) / alignment * alignment;
-        loaded_ = end;
-        if (end == m.length) {
-            ++next_;
-            loaded_ = 0;
         }
     }
 }
@@ -203,26 +226,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
     }
     const MoveSettings settings{
         .direction = direction, .op = op, .packed_kind = pool_.kind(), .limits = limits_};
-    launch_.clear();
-    for (const Part &part : lane.parts) {
-        const CopyMove::Side &end = part.move->*side;
-        Move &move = launch_.emplace_back();
-        static_cast<MoveSettings &>(move) = settings;
-        move.plan = end.plan;
-        move.typed = end.typed;
-        move.packed = chunk + part.at;
-        move.count = end.count;
-        move.offset = end.offset + part.slice.offset;
-        move.length = part.slice.length;
-        move.elements = op == Op::replace ? nullptr : part.move->elements;
-        if (bytes) { // many small pieces are one launch, not many copies
-            move.typed = displaced(end.typed, move.offset);
-            move.count = move.length;
-            move.offset = 0;
-            UCD_TRY(
-                plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));
-        }
-    }
+    UCD_TRY(moves_of_parts(lane.parts, side, settings, executor, chunk, launch_));
     UCD_TRY(executor.backend->launch(executor.device, launch_, done));
     note(lane, direction, done);
     return success;

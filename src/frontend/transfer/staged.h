@@ -43,6 +43,32 @@ Status poll(Events &events) {
     return success;
 }
 
+// Bytes of a move in a chunk.
+struct Part {
+    const StagedMove *move;
+    Slice slice;    // of the move's range
+    std::size_t at; // in the chunk
+};
+
+// Divides moves into parts that fill chunks.
+class PartLoader {
+public:
+    void add(const StagedMove &move) { moves_.push_back(move); }
+    bool all_loaded() const { return next_ == moves_.size(); }
+    // The next parts, for a chunk of so many bytes.
+    void load(std::size_t chunk_bytes, std::vector<Part> &parts);
+
+private:
+    std::vector<StagedMove> moves_;
+    std::size_t next_ = 0; // the move that is being loaded
+    uint64_t loaded_ = 0;  // how many of its bytes are
+};
+
+// The moves that bring the parts from or to one of their sides and a chunk.
+Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
+                      const MoveSettings &settings, const Executor &executor, char *chunk,
+                      std::vector<Move> &moves);
+
 // The moves of one call between the same two executors. Small ones share chunks and launches.
 class StagedPipeline {
 public:
@@ -54,7 +80,7 @@ public:
     }
 
     // All of a pipeline's moves have bytes on the same sides. Types live as long as the pipeline.
-    void add(const StagedMove &move) { moves_.push_back(move); }
+    void add(const StagedMove &move) { loader_.add(move); }
 
     // Gets the first chunks, or the certainty that there will be some. Starts nothing.
     Status reserve();
@@ -68,12 +94,6 @@ public:
     bool started() const { return started_; }
 
 private:
-    // Bytes of a move in a chunk.
-    struct Part {
-        const StagedMove *move;
-        Slice slice;    // of the move's range
-        std::size_t at; // in the chunk
-    };
     // A chunk and how far its bytes have come.
     struct Lane {
         enum class Step : uint8_t { idle, filling, draining };
@@ -85,11 +105,9 @@ private:
     };
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
-    void load(Lane &lane); // with the next bytes of the moves
     Status run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                Direction direction, Op op, char *chunk);
     void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
-    bool all_loaded() const { return next_ == moves_.size(); }
 
     const Executor from_, to_;
     const Op op_;
@@ -97,9 +115,7 @@ private:
     unsigned max_lanes_;
     Limits limits_; // of the work of one lane
     ChunkPool *relay_pool_ = nullptr;
-    std::vector<StagedMove> moves_;
-    std::size_t next_ = 0; // the move that is being loaded into chunks
-    uint64_t loaded_ = 0;  // how many of its bytes are
+    PartLoader loader_;
     std::vector<Lane> lanes_;
     std::vector<Move> launch_; // of the launch being made; kept for its memory
     bool started_ = false, stopped_ = false;

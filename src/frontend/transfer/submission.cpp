@@ -1,5 +1,6 @@
 #include "transfer/submission.h"
 
+#include "support/device_memory.h"
 #include "support/heap_and_stack.h"
 #include "transfer/progress.h"
 #include "types/lists.h"
@@ -9,8 +10,10 @@
 
 namespace ucd {
 
-Submission::Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream)
-    : context_(context), op_(op), hints_(hints), stream_(stream), locations_(context, hints) {
+Submission::Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream,
+                       Reuse reuse)
+    : context_(context), op_(op), hints_(hints), stream_(stream), reuse_(reuse),
+      locations_(context, hints) {
     if (stream == nullptr || hints.inbuf == nullptr || hints.outbuf == nullptr) return;
     Route route;
     all_reached_ = find_route_in_stream(nullptr, nullptr, Direction::pack, route).ok();
@@ -74,7 +77,7 @@ bool Submission::goes_one_way_elsewhere(Direction direction, const char *typed, 
 void Submission::add(const Dispatch &dispatch, MoveMaker &moves,
                      std::shared_ptr<const void> types) {
     launch_on(dispatch.executor).maker = &moves;
-    members_.types_of_maker = std::move(types);
+    members_.kept = std::move(types);
 }
 
 // ---- where the bytes of a member are ------------------------------------------------------------
@@ -126,11 +129,6 @@ Status for_each_member(const Type &type, const Type &with_members, const CopyMov
     return success;
 }
 
-bool in_one_place(const MemoryLocation &a, const MemoryLocation &b) {
-    return a.kind == b.kind && a.owner == b.owner && a.device == b.device &&
-           a.own_access == b.own_access;
-}
-
 } // namespace
 
 // Members of a type at the address null may be in memories of their own.
@@ -150,7 +148,8 @@ Status Submission::find_stretches(const LocationHint *hint, const Type &type,
                                MemoryLocation here;
                                if (!in_heap_or_stack(first))
                                    UCD_TRY(locations_.find(nullptr, first, here));
-                               if (stretches.empty() || !in_one_place(last, here))
+                               if (stretches.empty() || !is_same_memory(last, here) ||
+                                   last.own_access != here.own_access)
                                    stretches.push_back({begin, first});
                                last = here;
                                return success;
@@ -277,8 +276,20 @@ Status Submission::bring_lists(const Executor &executor, const Type *&type) {
     bool reached;
     UCD_TRY(reaches_lists(hints_, locations_, executor, *type, reached));
     if (reached) return success;
-    if (lists_ == nullptr) lists_ = std::make_unique<BroughtLists>(context_, hints_);
+    if (lists_ == nullptr) {
+        lists_ = std::make_unique<BroughtLists>(context_, hints_);
+        for (const Type *each : used_in_call_) members_.types.add(*each);
+    }
     return lists_->bring(locations_, executor, type);
+}
+
+// Of a type that is needed until the move is started: in the call, unless lists must be brought
+// first, or the move comes again.
+void Submission::keep_if_later(const Type &type) {
+    if (reuse_ == Reuse::again || lists_ != nullptr)
+        members_.types.add(type);
+    else
+        used_in_call_.push_back(&type);
 }
 
 // ---- what a member becomes ----------------------------------------------------------------------
@@ -296,9 +307,10 @@ Status Submission::add_stretch(CheckedMove &m, const char *first_byte) {
     UCD_TRY(find_route_of(m, first_byte, route));
     UCD_TRY(bring_lists(route.typed, m.type));
     if (route.kind == RouteKind::host) {
-        if (lists_ != nullptr) members_.types.add(*m.type);
+        keep_if_later(*m.type);
         // A first use may need no plan.
-        if (!may_be_first_use(*m.type)) UCD_TRY(complete(m, host_executor(context_)));
+        if (reuse_ == Reuse::again || !may_be_first_use(*m.type))
+            UCD_TRY(complete(m, host_executor(context_)));
         members_.on_host.push_back(m);
         return success;
     }
@@ -315,13 +327,15 @@ Status Submission::add_launch(CheckedMove &m, const Route &route) {
     m.typed_kind = route.typed_kind;
     m.packed_kind = route.packed_kind;
     ConstTypeOwner described;
-    if (may_be_first_use(*m.type)) {
+    if (reuse_ == Reuse::once && may_be_first_use(*m.type)) {
         described = described_for_first_use(m);
         if (described != nullptr) m.type = described.get();
     }
     UCD_TRY(complete(m, route.packed));
-    if (described != nullptr || lists_ != nullptr || m.plan->is_needed_by(m))
+    if (described != nullptr || m.plan->is_needed_by(m))
         members_.types.add(*m.type);
+    else
+        keep_if_later(*m.type);
     launch_on(route.packed).moves.push_back(m);
     return success;
 }
@@ -411,11 +425,24 @@ void launch_all(const RoutedMembers &members, AsyncTransfer &work) {
         attempt(work, [&] { return work.launch(launch); });
 }
 
+// Adds what goes through chunks, and gets the first of these. Starts nothing.
+Status add_pipelines(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                     AsyncTransfer &work) {
+    for (const RoutedMembers::Staged &s : members.staged)
+        work.pipeline(context.progress->pools(), s.from, s.to, op, limits).add(s.move);
+    UCD_TRY(work.reserve_chunks());
+    work.expect_launches(members.launches.size());
+    return success;
+}
+
+} // namespace
+
 Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                        bool &ran) {
     for (const CheckedMove &m : members.on_host) {
         CheckedMove move = m;
-        UCD_TRY(run_on_host(context, move));
+        // At a first use, its plan may still have to be made.
+        UCD_TRY(move.plan == nullptr ? run_on_host(context, move) : run_complete(context, move));
         ran = true;
     }
     for (const CheckedCopy &c : members.host_copies) {
@@ -425,50 +452,99 @@ Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, co
     return success;
 }
 
-} // namespace
-
-Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
-    if (stream_ != nullptr) return start_in_stream();
-    const Limits limits = hints_.limits;
+Status start_members(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                     std::unique_ptr<AsyncTransfer> work,
+                     std::unique_ptr<AsyncOperation> &operation) {
+    UCD_TRY(add_pipelines(context, members, op, limits, *work));
+    launch_all(members, *work);
+    if (!members.staged.empty()) (void)work->progress(); // gets the first chunks going
     bool ran_on_host = false;
-    if (members_.all_on_host() && lists_ == nullptr)
-        return run_all_on_host(context_, members_, op_, limits, ran_on_host);
-    auto work = std::make_unique<AsyncTransfer>();
-    for (const RoutedMembers::Staged &s : members_.staged)
-        work->pipeline(context_.progress->pools(), s.from, s.to, op_, limits).add(s.move);
-    UCD_TRY(work->reserve_chunks());
-    work->expect_launches(members_.launches.size());
-    work->keep(std::move(members_.types));
-    if (members_.types_of_maker != nullptr) work->keep(std::move(members_.types_of_maker));
-    if (lists_ != nullptr) {
-        // Once the lists are there, everything else.
-        auto rest = [&context = context_,
-                     members = std::make_shared<RoutedMembers>(std::move(members_)), op = op_,
-                     limits](AsyncTransfer &w) {
-            launch_all(*members, w);
-            bool ran = false;
-            return w.failed() ? w.outcome() : run_all_on_host(context, *members, op, limits, ran);
-        };
-        work->attempt([&] { return lists_->start(*work, std::move(rest)); });
-    } else {
-        launch_all(members_, *work);
-        if (!members_.staged.empty()) (void)work->progress(); // gets the first chunks going
-        attempt(*work,
-                [&] { return run_all_on_host(context_, members_, op_, limits, ran_on_host); });
-    }
+    attempt(*work, [&] { return run_all_on_host(context, members, op, limits, ran_on_host); });
     return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
 }
 
-Status Submission::start_in_stream() {
-    std::shared_ptr<const void> keep = std::move(members_.types_of_maker);
-    if (!members_.types.empty()) keep = std::make_shared<KeptTypes>(std::move(members_.types));
-    for (const Launch &launch : members_.launches) {
-        Backend &backend = *launch.executor.backend;
-        if (launch.maker != nullptr)
-            UCD_TRY(backend.launch_made_in(stream_->stream, *launch.maker, keep));
-        else
-            UCD_TRY(backend.launch_in(stream_->stream, launch.moves_and_copies(), keep));
+Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
+                        const std::shared_ptr<const void> &keep) {
+    for (const Launch &launch : members.launches) UCD_TRY(launch.start_in(stream, keep));
+    for (const Launch &step : members.steps) UCD_TRY(step.start_in(stream, keep));
+    return success;
+}
+
+Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
+    if (stream_ != nullptr) {
+        UCD_TRY(find_steps());
+        if (members_.steps.empty() && members_.types.empty())
+            return start_members_in(stream_->stream, members_, members_.kept);
+        const auto kept = std::make_shared<RoutedMembers>(std::move(members_));
+        return start_members_in(stream_->stream, *kept, kept);
     }
+    bool ran_on_host = false;
+    if (members_.all_on_host() && lists_ == nullptr)
+        return run_all_on_host(context_, members_, op_, hints_.limits, ran_on_host);
+    auto work = std::make_unique<AsyncTransfer>();
+    work->keep(std::move(members_.types));
+    if (members_.kept != nullptr) work->keep(std::move(members_.kept));
+    if (lists_ == nullptr)
+        return start_members(context_, members_, op_, hints_.limits, std::move(work), operation);
+    // Once the lists are there, everything else.
+    UCD_TRY(add_pipelines(context_, members_, op_, hints_.limits, *work));
+    auto rest = [&context = context_, op = op_, limits = hints_.limits,
+                 members = std::make_shared<RoutedMembers>(std::move(members_))](AsyncTransfer &w) {
+        launch_all(*members, w);
+        bool ran = false;
+        return w.failed() ? w.outcome() : run_all_on_host(context, *members, op, limits, ran);
+    };
+    work->attempt([&] { return lists_->start(*work, std::move(rest)); });
+    return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
+}
+
+// In a stream, a device that copies in two steps does so by way of memory of its own, which all
+// steps share: they follow each other.
+Status Submission::find_steps() {
+    if (members_.staged.empty()) return success;
+    const Executor &device = stream_->executor;
+    PartLoader loader;
+    uint64_t bytes = 0;
+    for (const RoutedMembers::Staged &s : members_.staged) {
+        loader.add(s.move);
+        bytes += s.move.length + part_alignment;
+    }
+    bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
+    void *memory = nullptr;
+    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
+                                             bytes, memory));
+    members_.memory_of_steps = std::shared_ptr<const void>(memory, [number = context_.number](
+                                                                       void *address) {
+        Context *const context = running_context.load(std::memory_order_acquire);
+        if (context != nullptr && context->number == number) // else it has gone with its context
+            (void)context->device_memory->release(address);
+    });
+    std::vector<Part> parts;
+    std::vector<Move> moves;
+    while (!loader.all_loaded()) {
+        loader.load(bytes, parts);
+        for (const Direction direction : {Direction::pack, Direction::unpack}) {
+            const bool pack = direction == Direction::pack;
+            const MoveSettings settings{
+                .direction = direction, .op = pack ? Op::replace : op_, .limits = hints_.limits};
+            UCD_TRY(moves_of_parts(parts, pack ? &CopyMove::from : &CopyMove::to, settings, device,
+                                   static_cast<char *>(memory), moves));
+            Launch &step = members_.steps.emplace_back();
+            step.executor = device;
+            for (const Move &move : moves) step.moves.push_back(move);
+            UCD_TRY(step.prepare());
+        }
+    }
+    members_.staged.clear();
+    return success;
+}
+
+Status Submission::prepare(std::shared_ptr<const RoutedMembers> &members) {
+    members = nullptr;
+    if (lists_ != nullptr) return success;
+    if (stream_ != nullptr) UCD_TRY(find_steps());
+    for (Launch &launch : members_.launches) UCD_TRY(launch.prepare());
+    members = std::make_shared<const RoutedMembers>(std::move(members_));
     return success;
 }
 

@@ -29,14 +29,36 @@ struct RoutedMembers {
         StagedMove move;
     };
     ShortList<Launch> launches;
+    std::vector<Launch> steps; // in a stream, one after the other
     ShortList<CheckedMove> on_host;
     std::vector<CheckedCopy> host_copies;
     std::vector<Staged> staged;
     KeptTypes types;
-    std::shared_ptr<const void> types_of_maker;
+    std::shared_ptr<const void> kept, memory_of_steps;
 
     bool all_on_host() const { return launches.empty() && staged.empty(); }
+    // Whether nothing but one launch on the executor is to be done.
+    bool is_launch_on(const Executor &executor) const {
+        return launches.size() == 1 && launches.begin()->executor == executor && staged.empty() &&
+               on_host.empty() && host_copies.empty();
+    }
 };
+
+// The one way in which members are started, but for streams: launches on devices first, then what
+// goes through chunks, then what the host does inside the call. `operation` stays null if
+// everything was complete on return. `work` keeps what the members need.
+Status start_members(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                     std::unique_ptr<AsyncTransfer> work,
+                     std::unique_ptr<AsyncOperation> &operation);
+// What the host does; `ran` tells whether it did anything.
+Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                       bool &ran);
+// In a stream.
+Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
+                        const std::shared_ptr<const void> &keep);
+
+// What a member is moved for: a type that is moved once may be moved as it was described.
+enum class Reuse : uint8_t { once, again };
 
 // Everything that can fail without a device comes first, by add(); then everything is started.
 class Submission {
@@ -44,7 +66,8 @@ public:
     // Without a stream, each member is moved by an executor that reaches both of its sides, or
     // through chunks. With one, all are moved by its device. Context, hints and stream live as long
     // as the submission.
-    Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream = nullptr);
+    Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream = nullptr,
+               Reuse reuse = Reuse::once);
 
     // A member; those of length 0 need no work.
     Status add(CheckedMove m);
@@ -55,8 +78,15 @@ public:
     // `types` are theirs.
     void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
 
+    // What lives until the work is done.
+    void keep(std::shared_ptr<const void> what) { members_.kept = std::move(what); }
     // Forgets all that was added.
     void clear() { members_ = {}; }
+
+    // In place of start(): what was added, to be started again and again. Its launches are
+    // prepared. It stays null if lists of indices must be brought, which is done for each start
+    // anew.
+    Status prepare(std::shared_ptr<const RoutedMembers> &members);
 
     // Starts what was added. `operation` stays null if everything was complete on return, and for
     // a stream, in whose order the work is. Members between two sides on the host run inside the
@@ -109,6 +139,7 @@ private:
     Status route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
                           const Type &type, Route &route);
     Status bring_lists(const Executor &executor, const Type *&type);
+    void keep_if_later(const Type &type);
     Status check_device(const Executor &writer, const Type &type, const CopyMove::Side &side,
                         uint64_t length) const;
     Status add_launch(CheckedMove &m, const Route &route);
@@ -117,14 +148,16 @@ private:
     Status find_route_in_stream(const char *in, const char *out, Direction direction, Route &route);
     Status check_reached(const LocationHint *hint, const char *address, const char *argument,
                          MemoryKind &kind);
-    Status start_in_stream();
+    Status find_steps();
 
     Context &context_;
     const Op op_;
     const Hints &hints_;
     const StreamTarget *const stream_;
+    const Reuse reuse_;
     LocationCache locations_;
     RoutedMembers members_;
+    ShortList<const Type *> used_in_call_;
     std::unique_ptr<BroughtLists> lists_; // made for the first one that must be brought
     // Of members that are asked about: where the last one is, once a dispatch is decided on.
     MemoryLocation alike_typed_, alike_packed_;
