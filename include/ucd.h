@@ -19,8 +19,8 @@
  *               NOT_INITIALIZED  UCD is not initialised: no ucd_init has succeeded, or the last
  *                                ucd_finalize was called. This is checked first. ucd_strerror,
  *                                ucd_last_error, ucd_version and ucd_info_* work at any time;
- *                                ucd_free, ucd_test, ucd_wait and ucd_waitall also after the last
- *                                ucd_finalize.
+ *                                ucd_free, ucd_plan_free, ucd_test, ucd_wait and ucd_waitall also
+ *                                after the last ucd_finalize.
  *               INVALID_ARG      an argument breaks a rule: it is NULL and may not be (see Null
  *                                rules); a type handle is UCD_TYPE__NULL or a small integer that is
  *                                no predefined type; a count or block length is negative; an op,
@@ -41,24 +41,22 @@
  *             5.1.12, MPI_BOTTOM). A packed buffer may be NULL only if 0 bytes move. An input array
  *             may be NULL only if it has 0 entries. A ucd_info_t may be UCD_INFO__NULL. A pointer
  *             to an output may never be NULL.
- * Ownership   The caller owns what a function creates: it frees a ucd_type_t with ucd_free and a
- *             ucd_info_t with ucd_info_free, and completes a ucd_request_t with ucd_test, ucd_wait
- *             or ucd_waitall. Types are immutable and reference counted: a type may be freed while
- *             requests and derived types still use it. Arrays, strings and infos are read or copied
- *             during the call; the caller may change or free them when it returns. Using a handle
- *             that UCD did not create, or that was freed, is undefined behaviour.
- * Threads     Any thread may call any function at any time, with these exceptions. A request, an
- *             info that is being modified, and a native stream are used by one thread at a time. No
- *             handle is freed while another thread is in a call that uses it. No other thread is in
- *             UCD during the last ucd_finalize, but for ucd_init (which waits for its end)
- *             and ucd_finalize. Infos that nobody modifies may be shared.
- *             share/doc/ucd/reference/thread-safety.md has this as a table.
- * Blocking    A function works in the calling thread, and its work is complete when it returns,
- *             unless its comment says otherwise. Only functions that move data access user buffers.
- * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
- *             UCD writes no byte beyond that size, and does not change struct_size. A newer program
- *             may have members that this version does not know; these are left alone, so set the
- *             whole struct to zero first.
+ * Ownership   The caller owns what a function creates: it frees a ucd_type_t with ucd_free, a
+ *             ucd_info_t with ucd_info_free and a ucd_plan_t with ucd_plan_free, and completes a
+ * ucd_request_t with ucd_test, ucd_wait or ucd_waitall. Types are immutable and reference counted:
+ * a type may be freed while requests and derived types still use it. Arrays, strings and infos are
+ * read or copied during the call; the caller may change or free them when it returns. Using a
+ * handle that UCD did not create, or that was freed, is undefined behaviour. Threads     Any thread
+ * may call any function at any time, with these exceptions. A request, a plan, an info that is
+ * being modified, and a native stream are used by one thread at a time. No handle is freed while
+ * another thread is in a call that uses it. No other thread is in UCD during the last ucd_finalize,
+ * but for ucd_init (which waits for its end) and ucd_finalize. Infos that nobody modifies may be
+ * shared. share/doc/ucd/reference/thread-safety.md has this as a table. Blocking    A function
+ * works in the calling thread, and its work is complete when it returns, unless its comment says
+ * otherwise. Only functions that move data access user buffers. struct_size The caller sets it to
+ * sizeof the struct as compiled (4 at least, else INVALID_ARG). UCD writes no byte beyond that
+ * size, and does not change struct_size. A newer program may have members that this version does
+ * not know; these are left alone, so set the whole struct to zero first.
  */
 #ifndef UCD_H_INCLUDED
 #define UCD_H_INCLUDED
@@ -115,9 +113,11 @@ UCD_API const char *ucd_last_error(void);
 typedef struct ucd_type *ucd_type_t;
 typedef struct ucd_request *ucd_request_t;
 typedef struct ucd_info *ucd_info_t;
+typedef struct ucd_plan *ucd_plan_t;
 
 #define UCD_REQUEST__NULL ((ucd_request_t)(uintptr_t)0) /* the work is complete */
 #define UCD_INFO__NULL ((ucd_info_t)(uintptr_t)0)       /* no hints */
+#define UCD_PLAN__NULL ((ucd_plan_t)(uintptr_t)0)       /* no plan */
 
 /*
  * Predefined types: compile-time constants, valid in static initialisers and before ucd_init. The
@@ -743,6 +743,53 @@ UCD_API int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t 
 UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                               ucd_op_t op, ucd_request_t *request);
 
+/*
+ * One movement of data, from an input to an output. A side with a type is a noncontiguous buffer:
+ * count elements of the type. A side whose type is UCD_TYPE__NULL is a packed buffer: count is the
+ * bytes that are there (input), or the room in bytes (output). So a move is
+ *
+ *   intype        outtype       what it does
+ *   a type        NULL          packs, as ucd_ipack
+ *   NULL          a type        unpacks, as ucd_iunpack
+ *   a type        a type        copies from layout to layout, as ucd_icopy, but any range of it
+ *   NULL          NULL          copies consecutive bytes; with REPLACE only
+ *
+ * Offsets skip bytes of a side's packed stream; that of a packed side is 0. The cost of skipping
+ * does not grow with the offset. Moved are min(bytes, what the input has behind inoffset, what the
+ * output has behind outoffset) bytes; with an op other than REPLACE, that is rounded down to whole
+ * elements. A buffer of which nothing is moved may be NULL.
+ */
+typedef struct {
+    const void *inbuf;
+    uintptr_t incount;
+    ucd_type_t intype;
+    uintptr_t inoffset;
+    void *outbuf;
+    uintptr_t outcount;
+    ucd_type_t outtype;
+    uintptr_t outoffset;
+    uintptr_t bytes;        /* at most; UINTPTR_MAX: all that both sides have */
+    uintptr_t actual_bytes; /* output: how many are moved */
+    uint64_t reserved[2];   /* zero */
+} ucd_move_t;
+
+/* Starts count moves, of any kinds, with one info, one op and one request for all. All of them are
+ * checked first: if one is wrong, none starts, no actual_bytes is set, and the message gives its
+ * index. It has set actual_bytes of each when it returns. moves may be freed on return. They are
+ * not ordered: no output may overlap another output or any input. May return before the work is
+ * complete: see Requests.
+ * With another op than REPLACE, both offsets are element boundaries, and two types have equal
+ * sequences of elements in what is moved (MPI 12.3.4, MPI_Accumulate).
+ * INVALID_ARG also: moves is NULL and count is not 0; reserved is not zero; a packed side has an
+ * offset, or is NULL though bytes are moved; two packed sides with another op than REPLACE; the
+ * elements differ.
+ * TRUNCATED: the op is not REPLACE, and although both sides have elements left, not one fits. */
+UCD_API int ucd_imove(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                      ucd_request_t *request);
+
+/* As ucd_imove, but waits until the work is complete. */
+UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op);
+
 /* ---------------------------------------------------------------------------------------------- */
 /* Moving data in a native stream                                                                 */
 /* ---------------------------------------------------------------------------------------------- */
@@ -788,6 +835,11 @@ UCD_API int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf,
                               ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                               ucd_info_t info, ucd_op_t op, ucd_stream_t stream);
 
+/* ucd_copy in stream order. */
+UCD_API int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
+                            uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
+                            ucd_info_t info, ucd_op_t op, ucd_stream_t stream);
+
 /* ucd_ipack_batch in stream order. */
 UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info,
                                   ucd_op_t op, ucd_stream_t stream);
@@ -796,6 +848,10 @@ UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_i
 UCD_API int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
                                     ucd_op_t op, ucd_stream_t stream);
 
+/* ucd_imove in stream order. */
+UCD_API int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_stream_t stream);
+
 /* Does all one-time work for (count, type) and op on the stream's device, which the first use would
  * do otherwise: chooses and loads kernels, and uploads tables, which stay as long as the type.
  * Moves no data. May wait for the device.
@@ -803,6 +859,68 @@ UCD_API int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, u
  * TRUNCATED. */
 UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stream,
                         ucd_info_t info);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Moves that come again                                                                          */
+/* ---------------------------------------------------------------------------------------------- */
+
+/*
+ * A plan is a list of moves that was checked, whose ways were found, and whose kernels and tables
+ * were made ready, so that a start of it costs little more than the launch. That is what a plan of
+ * FFTW or cuFFT is, and a persistent request of MPI (MPI 3.9, MPI_Send_init). UCD does not guess
+ * that calls come again: without a plan, each is new.
+ *
+ * One plan is used by one thread at a time. A start has ended when its request is completed (or
+ * when ucd_plan_start has set the request to UCD_REQUEST__NULL). Until then, another start and
+ * ucd_plan_rebase are INVALID_ARG. Starts in streams are in stream order, and the caller sees to it
+ * that two of them do not overlap; ucd_plan_rebase does not wait for them, and they still use the
+ * addresses from before. After the last ucd_finalize, a plan can only be freed: anything else is
+ * NOT_INITIALIZED, and INVALID_ARG after another ucd_init.
+ */
+
+/* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes of each,
+ * which holds for all starts. Accesses no data; may wait for a device. The caller may change or
+ * free moves, types and info when it returns. The buffers are used at each start, and must then be
+ * in the same kind of memory of the same device. Indices of ucd_create_indexed_block_ref are read
+ * at each start. The caller frees the plan.
+ * Returns: as ucd_imove, in the same cases; INVALID_ARG also: plan is NULL. */
+UCD_API int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_plan_t *plan);
+
+/* Moves the data, as ucd_imove would with the plan's moves. Never waits for a device; staging
+ * buffers are taken at each start. May return before the work is complete: see Requests.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (plan or request is NULL; a start has not ended; the plan
+ * is from before the last ucd_finalize); OUT_OF_MEM; DEVICE; NOT_SUPPORTED (indices are where
+ * nothing reaches them); INTERNAL. */
+UCD_API int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request);
+
+/* The same in stream order, as ucd_move_stream. The first start on a device may make kernels and
+ * tables ready for it, if ucd_plan_create did not: start it once before capturing. A start may be
+ * captured into a CUDA or HIP graph, which keeps what it needs of the plan, and the addresses of
+ * its capture: the plan may be rebased or freed before the graph is launched. Data, and indices of
+ * ucd_create_indexed_block_ref, are read when the graph runs. Where the driver does not tell that a
+ * graph was destroyed, what it keeps lives until the last ucd_finalize.
+ * Returns: as ucd_move_stream; INVALID_ARG also: plan is NULL; a start by ucd_plan_start has not
+ * ended; the plan is from before the last ucd_finalize. */
+UCD_API int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream);
+
+/* Gives count of the plan's moves, from number first on, new buffers: move first + i gets inbufs[i]
+ * and outbufs[i]. If one of the two arrays is NULL, that side stays as it is; an entry may be NULL
+ * where the buffer of a move may. Everything else stays, the kind of memory of each buffer
+ * included, which is asked for unless a hint says it; alignment may change. If it fails, the plan
+ * is as it was. Accesses no data; may wait for a device, but for no stream of the caller.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (plan is NULL; first + count is beyond the plan's moves; a
+ * start has not ended; a packed buffer is NULL though bytes are moved; a buffer is in another kind
+ * of memory, or of another device, than the one it replaces; the plan is from before the last
+ * ucd_finalize); OUT_OF_MEM; DEVICE; NOT_SUPPORTED; INTERNAL. */
+UCD_API int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count,
+                            const void *const *inbufs, void *const *outbufs);
+
+/* Frees the plan and sets *plan to UCD_PLAN__NULL. Starts that have not ended go on: what they need
+ * is freed at their end. May be called after the last ucd_finalize.
+ * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG (plan is NULL; *plan is
+ * UCD_PLAN__NULL). */
+UCD_API int ucd_plan_free(ucd_plan_t *plan);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* I/O vectors                                                                                    */

@@ -113,6 +113,87 @@ TEST_CASE("copy between two random layouts of any sizes") {
     });
 }
 
+TEST_CASE("any range of one layout goes to any place in another") {
+    run_cases("copy ranges", 8000, [](Case &one) {
+        Rng &rng = one.rng();
+        const Subject source = random_subject(one, target_options(), 5, "source");
+        const Subject target = random_subject(one, target_options(), 5, "target");
+        GuardedBuffer in(rng, source.range), out(rng, target.range);
+        const CopyRange range = random_range(rng, source.size(), target.size());
+        for (std::size_t i = 0; i < range.bytes; ++i)
+            *out.expected(target.bytes[range.out_offset + i]) =
+                *in.actual(source.bytes[range.in_offset + i]);
+        const ucd_move_t move = {in.base(),
+                                 source.count,
+                                 source.type(),
+                                 range.in_offset,
+                                 out.base(),
+                                 target.count,
+                                 target.type(),
+                                 range.out_offset,
+                                 range.bytes,
+                                 0,
+                                 {}};
+        std::uintptr_t actual = untouched;
+        one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__REPLACE, true), "move");
+        if (actual != range.bytes) one.fail("moved ", actual, " bytes, not ", range.bytes);
+        require_intact(one, out, "target of a range");
+        require_intact(one, in, "source of a range");
+    });
+}
+
+// Of a type to another place in it, so that the elements are the same there.
+TEST_CASE("any range of elements is combined with one of another place") {
+    run_cases("copy reduced ranges", 4000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_reduction(rng);
+        RecipeOptions options = target_options();
+        options.max_bytes = 512;
+        options.elements = types_supporting(op);
+        const RandomType type = random_type(rng, options);
+        const ReducedSubject source = with_elements(
+            make_subject(one, type.recipe, random_count(rng, type, options, 3), "source"));
+        const ReducedSubject target = with_elements(make_subject(
+            one, same_elements_elsewhere(rng, *type.map), source.subject.count + 2, "target"));
+        const std::size_t elements = source.elements.size();
+        if (elements == 0) return;
+        const std::size_t first = rng.below(elements),
+                          last = first + 1 + rng.below(elements - first);
+        const std::size_t one_more = rng.below(3) * type.map->size;
+        const std::size_t from = source.offset_of(first), bytes = source.offset_of(last) - from;
+        const std::size_t to = from + one_more;
+        const std::size_t out_first = first + one_more / type.map->size * type.map->entries.size();
+        GuardedBuffer in(rng, source.subject.range), out(rng, target.subject.range);
+        const MemoryLocation in_place = place(source.subject, in),
+                             out_place = place(target.subject, out);
+        set_typed_values(rng, source, in_place);
+        set_typed_values(rng, target, out_place);
+        std::vector<std::byte> result = gathered(out_place, to, to + bytes);
+        reduce_stream(op, source.elements, first, last, result.data(),
+                      gathered(in_place, from, from + bytes).data());
+        // A limit within an element is rounded down.
+        const std::size_t slack =
+            last < elements ? rng.below(source.offset_of(last + 1) - from - bytes) : 0;
+        const ucd_move_t move = {in.base(),
+                                 source.subject.count,
+                                 source.subject.type(),
+                                 from,
+                                 out.base(),
+                                 target.subject.count,
+                                 target.subject.type(),
+                                 to,
+                                 bytes + slack,
+                                 0,
+                                 {}};
+        std::uintptr_t actual = untouched;
+        one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, op, true), "reducing move");
+        if (actual != bytes) one.fail(op_name(op), " moved ", actual, " bytes, not ", bytes);
+        expect_reduced(target, out_place, out_first, out_first + (last - first), std::move(result));
+        require_intact(one, out, op_name(op));
+        require_intact(one, in, "source of a reducing move");
+    });
+}
+
 TEST_CASE("copy between random layouts of equal size") {
     run_cases("copy equal", 6000, [](Case &one) {
         // So many of each that both are the same number of bytes, if that is not too many.

@@ -398,7 +398,6 @@ TEST_CASE("reductions of a batch are one launch for each kind of element") {
                     UCD_SUCCESS);
             REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
             CHECK(mock::counts.launches == kinds);
-            // Tables of a batch with one launch are used again.
             CHECK(mock::counts.copies == kinds);
             for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[2 * i]);
             std::vector<std::int64_t> found(to.size());

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include "backend.h"
-#include "transfer/device_memory.h"
+#include "support/device_memory.h"
 
 #include "support/host_vendor/capture.h"
 #include "support/moves/strided_move.hpp"

@@ -3,7 +3,7 @@
 
 #include "support/moves/strided_move.hpp"
 
-#include "transfer/staged_pipeline.h"
+#include "transfer/staged.h"
 
 #include <cerrno>
 #include <cstring>

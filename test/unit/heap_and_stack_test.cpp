@@ -1,7 +1,7 @@
 // What is known to be host memory without asking a driver.
 #include "support/catch.hpp"
 
-#include "transfer/heap_and_stack.h"
+#include "support/heap_and_stack.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Copies past the caches, from and to any place, of any length.
 #include "support/catch.hpp"
 
-#include "transfer/streaming_copy.h"
+#include "support/streaming_copy.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "api/api_guard.h"
 #include "support/list_memory.h"
-#include "transfer/arguments.h"
+#include "transfer/check.h"
 #include "transfer/context.h"
 #include "transfer/progress.h"
 #include "types/ops.h"

@@ -3,7 +3,7 @@
 #include "api/api_guard.h"
 #include "flatten/reader.h"
 #include "flatten/writer.h"
-#include "transfer/arguments.h"
+#include "transfer/check.h"
 #include "transfer/context.h"
 
 #include <ucd.h>

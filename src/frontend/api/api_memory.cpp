@@ -1,9 +1,8 @@
 // ucd_memory.h: memory of devices, and sharing it with other processes.
 
 #include "api/api_guard.h"
-#include "transfer/context.h"
-#include "transfer/device_memory.h"
-#include "transfer/location.h"
+#include "support/device_memory.h"
+#include "transfer/route.h"
 
 #include <ucd_memory.h>
 

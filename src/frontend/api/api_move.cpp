@@ -2,12 +2,10 @@
 // so are the calls that wait and those that hand out a request.
 
 #include "api/api_guard.h"
-#include "prepared/element_match.h"
-#include "transfer/arguments.h"
-#include "transfer/device_copy.h"
-#include "transfer/heap_and_stack.h"
-#include "transfer/host_copy.h"
-#include "transfer/host_submission.h"
+#include "api/resolve_stream.h"
+#include "support/heap_and_stack.h"
+#include "transfer/check.h"
+#include "transfer/host.h"
 #include "transfer/submission.h"
 
 #include <ucd.h>
@@ -16,56 +14,92 @@ using namespace ucd;
 
 namespace {
 
-// Whether the data of a type is where drivers have no memory of devices; indices may be anywhere.
-bool typed_in_heap_or_stack(const Transfer &t) {
-    return !t.type->by_reference && in_heap_or_stack(first_byte(*t.type, t.typed));
+// Whether the data of a side is where drivers have no memory of devices; indices, and what lies at
+// absolute addresses, may be anywhere.
+bool typed_in_heap_or_stack(const Type &type, const char *typed) {
+    return !type.by_reference && typed != nullptr && in_heap_or_stack(first_byte(type, typed));
 }
 
 // Whether both sides are, as far as hints do not say.
-bool both_in_heap_or_stack(const Hints &hints, const Transfer &t) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(t.packed) &&
-           typed_in_heap_or_stack(t);
+bool both_in_heap_or_stack(const Hints &hints, const CheckedMove &m) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(m.packed) &&
+           typed_in_heap_or_stack(*m.type, m.typed);
 }
-bool both_in_heap_or_stack(const Hints &hints, const Transfer &from, const Transfer &to) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr && typed_in_heap_or_stack(from) &&
-           typed_in_heap_or_stack(to);
+bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr &&
+           typed_in_heap_or_stack(*c.from_type, c.from.typed) &&
+           typed_in_heap_or_stack(*c.to_type, c.to.typed);
 }
 
-// Starts one checked transfer; waits for it if there is no request to hand out.
-[[gnu::always_inline]] inline Status run(Context &context, const Transfer &t, Direction direction,
-                                         Op op, ucd_info_t info, ucd_request_t *request) {
-    const CallHints call_hints(context, info);
-    const Hints &hints = call_hints;
-    if (all_on_host(context, hints, *t.type) || both_in_heap_or_stack(hints, t)) [[likely]] {
-        if (t.length > 0) UCD_TRY(run_on_host(context, t, direction, op, hints.limits));
-        if (request != nullptr) *request = UCD_REQUEST__NULL;
-        return success;
-    }
-    std::unique_ptr<AsyncOperation> operation;
-    const Transfer member = t; // so that the address of `t` is not taken, see check_move()
-    if (t.length > 0)
-        UCD_TRY(Submission::start_one(context, member, direction, op, hints, operation));
+// Starts a member of which some may be elsewhere, or in a stream if there is one.
+template <class Member>
+[[gnu::noinline]] Status submit(Context &context, const Member &member, Op op, const Hints &hints,
+                                const StreamTarget *stream,
+                                std::unique_ptr<AsyncOperation> &operation) {
+    Submission submission(context, op, hints, stream);
+    UCD_TRY(submission.add(member));
+    return submission.start(operation);
+}
+
+// Hands out the request of work that may not be complete; waits for it if there is none to hand
+// out.
+[[gnu::always_inline]] inline Status
+end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *request) {
     if (request == nullptr) return operation ? finish(context, std::move(operation)) : success;
     *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
     return success;
 }
 
-// One copy for each function that calls it: a small call takes hardly longer than its checks.
-[[gnu::always_inline]] inline int move(const char *function, const MoveArguments &arguments,
-                                       Direction direction, uintptr_t *actual, ucd_info_t info,
+// Starts one checked move; waits for it if there is no request to hand out.
+[[gnu::always_inline]] inline Status run(Context &context, CheckedMove &m, ucd_info_t info,
+                                         ucd_request_t *request) {
+    const CallHints call_hints(context, info);
+    const Hints &hints = call_hints;
+    if (all_on_host(context, hints, *m.type) || both_in_heap_or_stack(hints, m)) [[likely]] {
+        m.limits = hints.limits;
+        if (m.length > 0) UCD_TRY(run_on_host(context, m));
+        if (request != nullptr) *request = UCD_REQUEST__NULL;
+        return success;
+    }
+    std::unique_ptr<AsyncOperation> operation;
+    UCD_TRY(submit(context, m, m.op, hints, nullptr, operation));
+    return end(context, std::move(operation), request);
+}
+
+// Checks what was decoded into `m` and does it: in a stream, or with a request, or waits. One copy
+// for each function that calls it: a small call takes hardly longer than its checks.
+[[gnu::always_inline]] inline int move(const char *function, CheckedMove &m, ucd_type_t type,
+                                       ucd_op_t op, uintptr_t *actual, ucd_info_t info,
                                        ucd_request_t *request) {
     return guard(
         function, [&]() __attribute__((always_inline))->Status {
             Context *context;
             UCD_TRY(current(context));
-            UCD_TRY(require(actual, direction == Direction::pack ? "actual_pack_bytes"
-                                                                 : "actual_unpack_bytes"));
-            Transfer t;
-            UCD_TRY(check_move(arguments, direction, t));
-            UCD_TRY(run(*context, t, direction, static_cast<Op>(arguments.op), info, request));
-            *actual = t.length;
+            UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
+                                                                   : "actual_unpack_bytes"));
+            UCD_TRY(check_move(type, "type", op, m));
+            UCD_TRY(run(*context, m, info, request));
+            *actual = m.length;
             return success;
         });
+}
+
+int move_in_stream(const char *function, CheckedMove &m, ucd_type_t type, ucd_op_t op,
+                   uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
+                                                               : "actual_unpack_bytes"));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        UCD_TRY(check_move(type, "type", op, m));
+        const CallHints hints(*context, info);
+        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        UCD_TRY(submit(*context, m, m.op, hints, &target, none));
+        *actual = m.length;
+        return success;
+    });
 }
 
 // The nonblocking calls differ from the others only in that they must have a request.
@@ -79,52 +113,59 @@ int check_request(const char *function, ucd_request_t *request) {
     });
 }
 
-int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t intype,
-         void *outbuf, uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual, ucd_info_t info,
-         ucd_op_t op, ucd_request_t *request) {
+// A copy moves all of the input.
+Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uintptr_t *actual,
+                  CheckedCopy &c) {
+    uint64_t in_total, out_total;
+    UCD_TRY(check_sides(intype, outtype, op, c, in_total, out_total));
+    UCD_TRY(require(actual, "actual_bytes"));
+    if (in_total > out_total)
+        return fail(UCD_ERR__TRUNCATED, "the output has room for %ju bytes of the input's %ju",
+                    static_cast<uintmax_t>(out_total), static_cast<uintmax_t>(in_total));
+    return op == UCD_OP__REPLACE ? success : check_elements(c, in_total, out_total);
+}
+
+int copy(const char *function, CheckedCopy &c, ucd_type_t intype, ucd_type_t outtype,
+         uintptr_t *actual, ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
     return guard(function, [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
-        Transfer from, to;
-        UCD_TRY(resolve(intype, "intype", from.type));
-        UCD_TRY(resolve(outtype, "outtype", to.type));
-        UCD_TRY(require(actual, "actual_bytes"));
-        UCD_TRY(check_op(op, *from.type));
-        uint64_t in_total, out_total;
-        UCD_TRY(check_count(incount, *from.type, "incount", in_total));
-        UCD_TRY(check_count(outcount, *to.type, "outcount", out_total));
-        if (in_total > out_total)
-            return fail(UCD_ERR__TRUNCATED, "the output has room for %ju bytes of the input's %ju",
-                        static_cast<uintmax_t>(out_total), static_cast<uintmax_t>(in_total));
-        if (op != UCD_OP__REPLACE &&
-            !same_elements(*from.type, incount, *to.type, outcount, in_total))
-            return fail(
-                UCD_ERR__INVALID_ARG,
-                "outtype has other elements than intype; they must be equal under a reduction");
-        from.count = incount;
-        to.count = outcount;
-        from.typed = static_cast<char *>(const_cast<void *>(inbuf));
-        to.typed = static_cast<char *>(outbuf);
-        from.length = to.length = in_total;
+        UCD_TRY(check_copy(intype, outtype, op, actual, c));
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
+        const auto reduction = static_cast<Op>(op);
         std::unique_ptr<AsyncOperation> operation;
-        if (in_total > 0) {
-            const auto reduction = static_cast<Op>(op);
-            if ((all_on_host(*context, hints, *from.type) &&
-                 all_on_host(*context, hints, *to.type)) ||
-                both_in_heap_or_stack(hints, from, to)) [[likely]]
-                UCD_TRY(copy_on_host(*context, from, to, reduction, hints.limits));
+        if (c.length > 0) {
+            if ((all_on_host(*context, hints, *c.from_type) &&
+                 all_on_host(*context, hints, *c.to_type)) ||
+                both_in_heap_or_stack(hints, c)) [[likely]]
+                UCD_TRY(copy_on_host(*context, c, reduction, hints.limits));
             else
-                UCD_TRY(start_copy(*context, from, to, reduction, hints, operation));
+                UCD_TRY(submit(*context, c, reduction, hints, nullptr, operation));
         }
-        if (request != nullptr)
-            *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
-        else if (operation)
-            UCD_TRY(finish(*context, std::move(operation)));
-        *actual = in_total;
+        UCD_TRY(end(*context, std::move(operation), request));
+        *actual = c.length;
         return success;
     });
+}
+
+[[gnu::always_inline]] inline CheckedMove
+pack_of(const void *inbuf, uintptr_t incount, uintptr_t inoffset, void *outbuf, uintptr_t room) {
+    CheckedMove m;
+    decode(m, Direction::pack, inbuf, incount, inoffset, outbuf, room);
+    return m;
+}
+[[gnu::always_inline]] inline CheckedMove unpack_of(const void *inbuf, uintptr_t insize,
+                                                    void *outbuf, uintptr_t outcount,
+                                                    uintptr_t outoffset) {
+    CheckedMove m;
+    decode(m, Direction::unpack, outbuf, outcount, outoffset, inbuf, insize);
+    return m;
+}
+CheckedCopy copy_of(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_t outcount) {
+    CheckedCopy c;
+    decode(c, inbuf, incount, 0, outbuf, outcount, 0, UINTPTR_MAX);
+    return c;
 }
 
 } // namespace
@@ -132,44 +173,76 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
 int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
              void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
              ucd_op_t op) {
-    return move("ucd_pack", {inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op},
-                Direction::pack, actual_pack_bytes, info, nullptr);
+    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
+    return move("ucd_pack", m, type, op, actual_pack_bytes, info, nullptr);
 }
 
 int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                ucd_info_t info, ucd_op_t op) {
-    return move("ucd_unpack", {outbuf, outcount, type, outoffset, inbuf, insize, op},
-                Direction::unpack, actual_unpack_bytes, info, nullptr);
+    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
+    return move("ucd_unpack", m, type, op, actual_unpack_bytes, info, nullptr);
 }
 
 int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
               void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
               ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_ipack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_ipack", {inbuf, incount, type, inoffset, outbuf, max_pack_bytes, op},
-                Direction::pack, actual_pack_bytes, info, request);
+    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
+    return move("ucd_ipack", m, type, op, actual_pack_bytes, info, request);
 }
 
 int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                 ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                 ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_iunpack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_iunpack", {outbuf, outcount, type, outoffset, inbuf, insize, op},
-                Direction::unpack, actual_unpack_bytes, info, request);
+    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
+    return move("ucd_iunpack", m, type, op, actual_unpack_bytes, info, request);
 }
 
 int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
              uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes, ucd_info_t info,
              ucd_op_t op) {
-    return copy("ucd_copy", inbuf, incount, intype, outbuf, outcount, outtype, actual_bytes, info,
-                op, nullptr);
+    CheckedCopy c = copy_of(inbuf, incount, outbuf, outcount);
+    return copy("ucd_copy", c, intype, outtype, actual_bytes, info, op, nullptr);
 }
 
 int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
               uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes, ucd_info_t info,
               ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_icopy", request); rc != UCD_SUCCESS) return rc;
-    return copy("ucd_icopy", inbuf, incount, intype, outbuf, outcount, outtype, actual_bytes, info,
-                op, request);
+    CheckedCopy c = copy_of(inbuf, incount, outbuf, outcount);
+    return copy("ucd_icopy", c, intype, outtype, actual_bytes, info, op, request);
+}
+
+int ucd_pack_stream(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
+                    void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
+                    ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
+    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
+    return move_in_stream("ucd_pack_stream", m, type, op, actual_pack_bytes, info, stream);
+}
+
+int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
+                      ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
+                      ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
+    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
+    return move_in_stream("ucd_unpack_stream", m, type, op, actual_unpack_bytes, info, stream);
+}
+
+int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
+                    uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
+                    ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
+    return guard("ucd_copy_stream", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        CheckedCopy c = copy_of(inbuf, incount, outbuf, outcount);
+        UCD_TRY(check_copy(intype, outtype, op, actual_bytes, c));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        const CallHints hints(*context, info);
+        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        UCD_TRY(submit(*context, c, static_cast<Op>(op), hints, &target, none));
+        *actual_bytes = c.length;
+        return success;
+    });
 }

@@ -2,7 +2,7 @@
 
 #include "api/api_guard.h"
 #include "api/describe.h"
-#include "transfer/arguments.h"
+#include "transfer/check.h"
 #include "transfer/context.h"
 #include "transfer/route.h"
 

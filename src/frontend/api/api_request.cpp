@@ -1,4 +1,5 @@
-// ucd_test, ucd_wait, ucd_waitall.
+// ucd_test, ucd_wait, ucd_waitall. Requests stay valid after the last ucd_finalize, which has
+// completed them.
 
 #include "api/api_guard.h"
 #include "transfer/context.h"
@@ -11,13 +12,6 @@ namespace {
 
 AsyncOperation &operation_of(ucd_request_t request) {
     return *reinterpret_cast<AsyncOperation *>(request);
-}
-
-// Requests stay valid after the last ucd_finalize, which has completed them.
-Status check_initialised() {
-    if (!ever_initialised.load(std::memory_order_acquire)) [[unlikely]]
-        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
-    return success;
 }
 
 bool test(AsyncOperation &operation) {
@@ -48,7 +42,7 @@ using namespace ucd;
 
 int ucd_test(ucd_request_t *request, int *completed) {
     return guard("ucd_test", [&]() -> Status {
-        UCD_TRY(check_initialised());
+        UCD_TRY(check_ever_initialised());
         UCD_TRY(require(request, "request"));
         UCD_TRY(require(completed, "completed"));
         *completed = *request == UCD_REQUEST__NULL || test(operation_of(*request));
@@ -59,7 +53,7 @@ int ucd_test(ucd_request_t *request, int *completed) {
 
 int ucd_wait(ucd_request_t *request) {
     return guard("ucd_wait", [&]() -> Status {
-        UCD_TRY(check_initialised());
+        UCD_TRY(check_ever_initialised());
         UCD_TRY(require(request, "request"));
         return wait(*request);
     });
@@ -67,7 +61,7 @@ int ucd_wait(ucd_request_t *request) {
 
 int ucd_waitall(uintptr_t count, ucd_request_t *requests) {
     return guard("ucd_waitall", [&]() -> Status {
-        UCD_TRY(check_initialised());
+        UCD_TRY(check_ever_initialised());
         if (count > 0) UCD_TRY(require(requests, "requests"));
         Status first;
         LastError sentence;

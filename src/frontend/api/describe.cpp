@@ -5,8 +5,8 @@
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
 #include "prepared/footprint.h"
-#include "transfer/arguments.h"
-#include "transfer/location.h"
+#include "transfer/check.h"
+#include "transfer/route.h"
 #include "types/lists.h"
 #include "types/predefined.h"
 

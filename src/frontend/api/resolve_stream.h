@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/api_guard.h"
-#include "transfer/submission.h"
+#include "transfer/route.h"
 
 #include <ucd.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "status.h"
-#include "transfer/arguments.h"
+#include "transfer/check.h"
 #include "transfer/context.h"
 
 #include <ucd.h>

@@ -10,13 +10,13 @@ namespace {
 // The stretches of one element kind that a stream is made of.
 class Runs {
 public:
-    Runs(const Elements &elements, uint64_t count, uint64_t length)
+    Runs(const ElementRange &range, const Elements &elements, uint64_t length)
         : kind_(elements.kind), length_(length),
           top_(kind_ == Element::none
-                   ? repeat(elements.runs.top(), elements.runs.root, count, elements.extent)
+                   ? repeat(elements.runs.top(), elements.runs.root, range.count, elements.extent)
                    : Node{}),
           walk_(elements.runs, top_, 0, is_block) {
-        if (kind_ == Element::none) walk_.start(0, length);
+        if (kind_ == Element::none) walk_.start(range.offset, length);
     }
 
     // The next one, while there are bytes left.
@@ -38,11 +38,11 @@ private:
 
 } // namespace
 
-bool same_elements(const Type &a, uint64_t a_count, const Type &b, uint64_t b_count,
-                   uint64_t length) {
+bool same_elements(const ElementRange &a, const ElementRange &b, uint64_t length) {
     if (length == 0) return true;
-    if (a.element != Element::none && b.element != Element::none) return a.element == b.element;
-    Runs left(elements_of(a), a_count, length), right(elements_of(b), b_count, length);
+    if (a.type.element != Element::none && b.type.element != Element::none)
+        return a.type.element == b.type.element;
+    Runs left(a, elements_of(a.type), length), right(b, elements_of(b.type), length);
     Element e{}, f{};
     uint64_t e_bytes = 0, f_bytes = 0;
     while (length > 0) {

@@ -7,8 +7,14 @@
 
 namespace ucd {
 
+// The packed stream of `count` of a type, from an element boundary on.
+struct ElementRange {
+    const Type &type;
+    uint64_t count;
+    uint64_t offset;
+};
+
 // Compares the first `length` bytes, which end at an element of `a`.
-bool same_elements(const Type &a, uint64_t a_count, const Type &b, uint64_t b_count,
-                   uint64_t length);
+bool same_elements(const ElementRange &a, const ElementRange &b, uint64_t length);
 
 } // namespace ucd

@@ -3,7 +3,7 @@
 
 #include "free_list.h"
 
-#include "transfer/executor.h"
+#include "transfer/context.h"
 
 #include <memory>
 #include <mutex>
@@ -15,6 +15,9 @@ struct StagingSizes {
     std::size_t chunk_bytes = std::size_t{1} << 20; // at least 64: a chunk holds any element
     unsigned chunks = 8;                            // the most per pool
 };
+
+// Of what is in a chunk.
+inline constexpr std::size_t part_alignment = 64;
 
 class ChunkPool;
 

@@ -1,9 +1,8 @@
 #include "transfer/context.h"
 
 #include "registry.h"
+#include "support/device_memory.h"
 #include "support/list_memory.h"
-#include "transfer/batch_cache.h"
-#include "transfer/device_memory.h"
 #include "transfer/progress.h"
 #include "types/predefined.h"
 
@@ -19,8 +18,17 @@ bool wanted(const Info &info, const char *name) {
 
 } // namespace
 
+namespace {
+
+uint64_t next_number() {
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+}
+
+} // namespace
+
 Context::Context(Info from_environment, const Info *info)
-    : environment(std::move(from_environment)), batches(std::make_unique<BatchCache>()),
+    : number(next_number()), environment(std::move(from_environment)),
       device_memory(std::make_unique<DeviceMemory>()), progress(std::make_unique<Progress>()) {
     if (info != nullptr && info->backends) environment.backends = info->backends;
     if (info != nullptr && info->ze_context) environment.ze_context = info->ze_context;
@@ -60,6 +68,25 @@ unsigned Context::index_of(const Backend &backend) const {
     unsigned index = host_index;
     while (slots[index].backend.get() != &backend) ++index;
     return index;
+}
+
+Status find_executor(const Context &context, const char *named_by, std::string_view backend,
+                     int device, Executor &executor) {
+    const int shown = static_cast<int>(std::min<std::size_t>(backend.size(), 32));
+    const int index = context.index_of(backend);
+    if (index < 0)
+        return fail(UCD_ERR__NOT_SUPPORTED, "%s names backend \"%.*s\", which is not known",
+                    named_by, shown, backend.data());
+    const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
+    const BackendState &state = slot.inspect();
+    if (!state.available)
+        return fail(UCD_ERR__NOT_SUPPORTED, "%s names backend %s, which is not available: %s",
+                    named_by, slot.name.c_str(), state.reason.c_str());
+    if (device < 0 || static_cast<uint32_t>(device) >= state.devices)
+        return fail(UCD_ERR__NOT_SUPPORTED, "%s names device %d of backend %s, which has %u",
+                    named_by, device, slot.name.c_str(), state.devices);
+    executor = {slot.backend.get(), static_cast<unsigned>(index), device};
+    return success;
 }
 
 } // namespace ucd

@@ -1,4 +1,5 @@
-// The library's state between the first ucd_init and the last ucd_finalize.
+// The library's state between the first ucd_init and the last ucd_finalize, and what moves data in
+// it: devices of backends.
 #pragma once
 
 #include "backend.h"
@@ -15,7 +16,6 @@
 namespace ucd {
 
 class DeviceMemory;
-class BatchCache;
 class Progress;
 
 struct BackendSlot {
@@ -45,9 +45,9 @@ public:
     // Whether any backend but the host's is available; if not, every buffer is host memory.
     bool devices = false;
     const Backend *hides_memory = nullptr; // the one that does
+    const uint64_t number;                 // no other context of the process has it
     Info environment;
-    Hints defaults; // the environment's, for calls without an info
-    std::unique_ptr<BatchCache> batches;
+    Hints defaults;                              // the environment's, for calls without an info
     std::unique_ptr<DeviceMemory> device_memory; // of users
     // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
     std::unique_ptr<Progress> progress;
@@ -56,11 +56,36 @@ private:
     Backend *host_ = nullptr; // slots[0].backend
 };
 
+// What moves data: a device of a backend, or the host's backend.
+struct Executor {
+    Backend *backend = nullptr;
+    unsigned index = Context::host_index; // of the backend in the context
+    int device = 0;
+    bool on_host() const { return index == Context::host_index; }
+    friend bool operator==(const Executor &, const Executor &) = default;
+};
+
+inline Executor host_executor(Context &context) {
+    return {&context.host(), Context::host_index, 0};
+}
+
+// The one check of every device that a user names, in a hint, a stream or by a string. A backend
+// that is not known or not available, and a device that it does not have, are NOT_SUPPORTED;
+// `named_by` begins the message.
+Status find_executor(const Context &context, const char *named_by, std::string_view backend,
+                     int device, Executor &executor);
+
 // The running context, or null. One atomic load.
 inline std::atomic<Context *> running_context{nullptr};
 
 // Ever initialised: some functions stay usable after the last ucd_finalize.
 inline std::atomic<bool> ever_initialised{false};
+
+inline Status check_ever_initialised() {
+    if (!ever_initialised.load(std::memory_order_acquire)) [[unlikely]]
+        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+    return success;
+}
 
 inline Status current(Context *&context) {
     context = running_context.load(std::memory_order_acquire);

@@ -1,7 +1,6 @@
 #include "transfer/index_lists.h"
 
 #include "prepared/type_cache.h"
-#include "transfer/host_submission.h"
 #include "transfer/progress.h"
 
 #include <algorithm>

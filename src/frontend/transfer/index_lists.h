@@ -2,9 +2,9 @@
 // where they are reached.
 #pragma once
 
-#include "transfer/async_transfer.h"
 #include "transfer/chunk_pool.h"
-#include "transfer/location.h"
+#include "transfer/device.h"
+#include "transfer/route.h"
 #include "types/type.h"
 
 #include <memory>

@@ -7,7 +7,98 @@
 #include "types/ops.h"
 #include "types/predefined.h"
 
+#include <cstdio>
+#include <string_view>
+
 namespace ucd {
+namespace {
+
+Status hinted_location(const Context &context, const LocationHint &hint, MemoryLocation &location) {
+    location = {hint.kind, hint.device, nullptr};
+    if (hint.kind != MemoryKind::device) return success;
+    Executor executor;
+    UCD_TRY(find_executor(context, "a hint", hint.backend, hint.device, executor));
+    if (executor.on_host())
+        location = {};
+    else
+        location.owner = executor.backend;
+    return success;
+}
+
+} // namespace
+
+Status find_location(const Context &context, const Hints &hints, const LocationHint *hint,
+                     const void *address, MemoryLocation &location) {
+    location = {};
+    if (hints.host_only) return success;
+    if (hint != nullptr) return hinted_location(context, *hint, location);
+    if (!context.devices) return success;
+    Status status; // of a driver that fails; another one may know the address
+    for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
+        const Backend *backend = context.slots[i].backend.get();
+        if (backend == nullptr) continue;
+        const Status asked = backend->find(address, location);
+        if (location.owner != nullptr) return success;
+        if (!asked.ok()) status = asked;
+    }
+    return status;
+}
+
+Status LocationCache::find(const LocationHint *hint, const void *address,
+                           MemoryLocation &location) {
+    if (hint == nullptr)
+        for (const MemoryLocation &known : known_)
+            if (known.holds(address)) {
+                location = known;
+                return success;
+            }
+    UCD_TRY(find_location(context_, hints_, hint, address, location));
+    const bool unknown = hint == nullptr && location.owner == nullptr && !hints_.host_only;
+    if (unknown && context_.hides_memory != nullptr)
+        UCD_TRY(context_.hides_memory->check_unknown(address));
+    if (location.holds(address)) known_[next_++ % known_.size()] = location;
+    return success;
+}
+
+MemoryName name_of(const MemoryLocation &location) {
+    MemoryName name;
+    if (location.kind == MemoryKind::device) {
+        std::snprintf(name.text, sizeof name.text, "%s:%d", location.owner->name(),
+                      location.device);
+        return name;
+    }
+    // Callers may ask before each of many small transfers: a constant needs no formatting.
+    const std::string_view constant = location.kind == MemoryKind::pinned    ? "pinned"
+                                      : location.kind == MemoryKind::managed ? "managed"
+                                                                             : "host";
+    name.text[constant.copy(name.text, sizeof name.text - 1)] = '\0';
+    return name;
+}
+
+bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location) {
+    const bool peers = location.kind == MemoryKind::device && location.device != executor.device;
+    return (hints.peers || !peers) && executor.backend->reaches(executor.device, location);
+}
+
+const char *first_byte(const Type &type, const char *typed) {
+    const auto at = [typed](int64_t first) {
+        return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
+    };
+    if (type.by_reference) return at(type.true_lb);
+    const PlainList plain(type);
+    return at(plain.list != nullptr ? first_byte_of(plain) : layout_of(type).start);
+}
+
+bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address) {
+    if (type.by_reference) return false;
+    const Layout &layout = layout_of(type);
+    const Node top = repeat(layout.top(), layout.root, side.count, type.extent());
+    int64_t first = 0;
+    if (!is_consecutive(layout, top, side.offset, length, first)) return false;
+    address = displaced(side.typed, static_cast<uint64_t>(first));
+    return true;
+}
+
 namespace {
 
 enum class By : uint8_t { none, host, typed, packed };
@@ -78,34 +169,15 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
     return host_must ? staged_route(context, typed, packed) : route;
 }
 
-const char *first_byte(const Type &type, const char *typed) {
-    const auto at = [typed](int64_t first) {
-        return displaced(const_cast<char *>(typed), static_cast<uint64_t>(first));
-    };
-    if (type.by_reference) return at(type.true_lb);
-    const PlainList plain(type);
-    return at(plain.list != nullptr ? first_byte_of(plain) : layout_of(type).start);
-}
-
-bool is_contiguous(const Transfer &t, char *&address) {
-    if (t.type->by_reference) return false;
-    const Layout &layout = layout_of(*t.type);
-    const Node top = repeat(layout.top(), layout.root, t.count, t.type->extent());
-    int64_t first = 0;
-    if (!is_consecutive(layout, top, t.offset, t.length, first)) return false;
-    address = displaced(t.typed, static_cast<uint64_t>(first));
-    return true;
-}
-
-Status check_copy_engines(const Transfer &t, Op op) {
+Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op) {
     if (op != Op::replace)
         return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
-    if (t.type->by_reference)
+    if (type.by_reference)
         return fail(UCD_ERR__NOT_SUPPORTED,
                     "ucd.engine is dma, which cannot read the indices of the type");
-    const Layout &layout = layout_of(*t.type);
-    Boxes boxes(layout, boxes_of(*t.type), t.count, t.type->extent());
-    if (has_at_most(boxes, t.offset, t.length, max_copies)) return success;
+    const Layout &layout = layout_of(type);
+    Boxes boxes(layout, boxes_of(type), side.count, type.extent());
+    if (has_at_most(boxes, side.offset, length, max_copies)) return success;
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "ucd.engine is dma, which takes up to %zu blocks or boxes; this range has more",
                 max_copies);

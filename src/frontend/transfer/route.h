@@ -1,13 +1,61 @@
-// By which way data gets from one memory location to another.
+// Where buffers are, and by which way data gets from one to another.
 #pragma once
 
-#include "transfer/executor.h"
-#include "transfer/location.h"
-#include "transfer/transfer.h"
+#include "transfer/check.h"
+#include "transfer/context.h"
 
+#include <array>
 #include <cstdint>
 
 namespace ucd {
+
+inline char *displaced(char *address, uint64_t bytes) {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(address) + bytes);
+}
+
+// ---- where buffers are --------------------------------------------------------------------------
+
+// Where an address is: as the hint says, if there is one, else as the backends know it.
+Status find_location(const Context &context, const Hints &hints, const LocationHint *hint,
+                     const void *address, MemoryLocation &location);
+
+// The same for the buffers of one call, many of which may be parts of one allocation: the drivers
+// are asked about each allocation once. Answers are kept for one call only, because memory may be
+// freed and its address reused afterwards.
+class LocationCache {
+public:
+    LocationCache(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}
+    Status find(const LocationHint *hint, const void *address, MemoryLocation &location);
+
+private:
+    const Context &context_;
+    const Hints &hints_;
+    std::array<MemoryLocation, 4> known_; // the last ones
+    std::size_t next_ = 0;
+};
+
+// Whether they are in the same kind of memory, of one device.
+inline bool is_same_memory(const MemoryLocation &a, const MemoryLocation &b) {
+    return a.kind == b.kind && a.owner == b.owner && a.device == b.device;
+}
+
+// As hints word it: host, pinned, managed, or a device of a backend.
+struct MemoryName {
+    char text[32];
+};
+MemoryName name_of(const MemoryLocation &location);
+
+// Whether the executor reaches the place, and may.
+bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location);
+
+// The address of the first byte that a non-empty type touches; where its indices are by reference,
+// of the lowest byte.
+const char *first_byte(const Type &type, const char *typed);
+
+// Whether the range is known to be consecutive in memory too; `address` is then where.
+bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address);
+
+// ---- routes -------------------------------------------------------------------------------------
 
 enum class RouteKind : uint8_t {
     host,   // the CPU, inside the call
@@ -15,10 +63,18 @@ enum class RouteKind : uint8_t {
     staged, // each side by its own executor, through chunks
 };
 
+// Of a copy between two typed buffers, the source stands for the typed and the destination for the
+// packed side.
 struct Route {
     RouteKind kind = RouteKind::host;
     Executor typed, packed; // which executor moves which side; the same one unless staged
     MemoryKind typed_kind = MemoryKind::host, packed_kind = MemoryKind::host;
+};
+
+// A caller's stream, and what works in it.
+struct StreamTarget {
+    Executor executor;
+    NativeStream stream;
 };
 
 // Whether it is clear without looking at the buffers that all of them are in host memory.
@@ -35,13 +91,11 @@ inline bool all_on_host(const Context &context, const Hints &hints, const Type &
            (!type.by_reference || !context.devices || hints.host_only);
 }
 
-// The route between a typed and a packed buffer. For a copy between two typed buffers, the source
-// stands for the typed and the destination for the packed side.
 Route find_route(const Context &context, const Hints &hints, MemoryLocation typed,
                  MemoryLocation packed);
 
-// The same for a transfer of the type in the direction. What a device cannot reduce, the host does,
-// if the result is where it reaches.
+// The same for data of the type in the direction. What a device cannot reduce, the host does, if
+// the result is where it reaches.
 Route find_route(const Context &context, const Hints &hints, const MemoryLocation &typed,
                  const MemoryLocation &packed, Direction direction, Op op, const Type &type);
 
@@ -50,16 +104,8 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 Route staged_route(const Context &context, const MemoryLocation &typed,
                    const MemoryLocation &packed);
 
-// The address of the first byte that a non-empty type touches; where its indices are by reference,
-// of the lowest byte.
-const char *first_byte(const Type &type, const char *typed);
-
-// Whether the range is known to be consecutive in memory too; `address` is then where. Does not
-// look at `packed`.
-bool is_contiguous(const Transfer &t, char *&address);
-
-// Whether copy engines can do it.
-Status check_copy_engines(const Transfer &t, Op op);
+// Whether copy engines can move a range.
+Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op);
 
 // Whether the executor has the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);

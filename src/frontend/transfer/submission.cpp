@@ -1,59 +1,67 @@
 #include "transfer/submission.h"
 
-#include "transfer/first_use.h"
-#include "transfer/host_submission.h"
+#include "support/device_memory.h"
+#include "support/heap_and_stack.h"
 #include "transfer/progress.h"
-#include "transfer/single_launch.h"
+#include "types/lists.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace ucd {
 
-Submission::Submission(Context &context, Direction direction, Op op, const Hints &hints,
-                       const StreamTarget *stream)
-    : context_(context), direction_(direction), op_(op), hints_(hints), stream_(stream),
+Submission::Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream,
+                       Reuse reuse)
+    : context_(context), op_(op), hints_(hints), stream_(stream), reuse_(reuse),
       locations_(context, hints) {
-    if (stream == nullptr) return;
-    stream_dispatch_ = {.executor = stream->executor,
-                        .settings = {.direction = direction, .op = op, .limits = hints.limits}};
-    all_reached_ = hints.inbuf != nullptr && hints.outbuf != nullptr &&
-                   find_stream_dispatch(nullptr, nullptr).ok();
+    if (stream == nullptr || hints.inbuf == nullptr || hints.outbuf == nullptr) return;
+    Route route;
+    all_reached_ = find_route_in_stream(nullptr, nullptr, Direction::pack, route).ok();
 }
 
-bool Submission::all_alike(Dispatch &dispatch) {
-    if (hints_.limits.engine == Engine::dma) return false;
-    if (stream_ != nullptr) {
-        dispatch = stream_dispatch_;
-        return all_reached_;
-    }
-    if (hints_.inbuf == nullptr || hints_.outbuf == nullptr) return false;
-    MemoryLocation in, out;
-    if (!find_location(context_, hints_, hints_.inbuf, nullptr, in).ok() ||
-        !find_location(context_, hints_, hints_.outbuf, nullptr, out).ok())
+// ---- members that one device moves together
+// ------------------------------------------------------
+
+bool Submission::go_one_way(Direction direction, Dispatch &dispatch) {
+    if (hints_.limits.engine == Engine::dma || hints_.inbuf == nullptr || hints_.outbuf == nullptr)
         return false;
-    const bool pack = direction_ == Direction::pack;
-    const Route route = find_route(context_, hints_, pack ? in : out, pack ? out : in);
+    Route route;
+    if (stream_ != nullptr) {
+        if (!all_reached_ || !find_route_in_stream(nullptr, nullptr, direction, route).ok())
+            return false;
+    } else {
+        MemoryLocation typed, packed;
+        if (!find_location(context_, hints_, typed_hint(direction), nullptr, typed).ok() ||
+            !find_location(context_, hints_, packed_hint(direction), nullptr, packed).ok())
+            return false;
+        route = find_route(context_, hints_, typed, packed);
+    }
     if (route.kind != RouteKind::direct) return false;
-    dispatch = {route.packed, settings_of(route)};
+    dispatch = {route.packed, {direction, op_, route.typed_kind, route.packed_kind, hints_.limits}};
     return true;
 }
 
-bool Submission::is_alike_elsewhere(const char *typed, const char *packed, Dispatch &dispatch) {
+bool Submission::goes_one_way_elsewhere(Direction direction, const char *typed, const char *packed,
+                                        Dispatch &dispatch) {
     if (hints_.limits.engine == Engine::dma) return false;
-    const bool pack = direction_ == Direction::pack;
-    const LocationHint *const typed_hint = pack ? hints_.inbuf : hints_.outbuf;
-    const LocationHint *const packed_hint = pack ? hints_.outbuf : hints_.inbuf;
+    const LocationHint *const of_typed = typed_hint(direction);
+    const LocationHint *const of_packed = packed_hint(direction);
     MemoryLocation typed_at, packed_at;
-    if (!locations_.find(typed_hint, typed, typed_at).ok() ||
-        !locations_.find(packed_hint, packed, packed_at).ok())
+    if (!locations_.find(of_typed, typed, typed_at).ok() ||
+        !locations_.find(of_packed, packed, packed_at).ok())
         return false;
-    Dispatch here;
+    Route route;
     if (stream_ != nullptr) {
-        if (!find_stream_dispatch(typed, packed).ok()) return false;
-        here = stream_dispatch_;
+        const bool pack = direction == Direction::pack;
+        if (!find_route_in_stream(pack ? typed : packed, pack ? packed : typed, direction, route)
+                 .ok())
+            return false;
     } else {
-        const Route route = find_route(context_, hints_, typed_at, packed_at);
+        route = find_route(context_, hints_, typed_at, packed_at);
         if (route.kind != RouteKind::direct) return false;
-        here = {route.packed, settings_of(route)};
     }
+    const Dispatch here{route.packed,
+                        {direction, op_, route.typed_kind, route.packed_kind, hints_.limits}};
     if (has_dispatch_ && !(here == dispatch)) return false;
     dispatch = here;
     has_dispatch_ = true;
@@ -61,125 +69,158 @@ bool Submission::is_alike_elsewhere(const char *typed, const char *packed, Dispa
     alike_packed_ = packed_at;
     // What a hint says holds for any address.
     const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
-    if (typed_hint != nullptr) everywhere(alike_typed_);
-    if (packed_hint != nullptr) everywhere(alike_packed_);
+    if (of_typed != nullptr) everywhere(alike_typed_);
+    if (of_packed != nullptr) everywhere(alike_packed_);
     return true;
 }
 
-void Submission::reserve(std::size_t members) {
-    if (stream_ != nullptr) launch_on(stream_->executor).moves.reserve(members);
+void Submission::add(const Dispatch &dispatch, MoveMaker &moves,
+                     std::shared_ptr<const void> types) {
+    launch_on(dispatch.executor).maker = &moves;
+    members_.kept = std::move(types);
 }
 
-Status Submission::add(const Transfer &t) {
-    if (t.length == 0) return success;
-    if (stream_ != nullptr) return add_in_stream(t);
-    Route route;
-    UCD_TRY(route_of(t, route));
-    if (!t.type->by_reference) return add(t, route);
-    Transfer with_lists = t;
-    UCD_TRY(bring_lists(route, with_lists));
-    return add(with_lists, route);
+// ---- where the bytes of a member are ------------------------------------------------------------
+
+namespace {
+
+CopyMove::Side side_of(const CheckedMove &m) {
+    return {.typed = m.typed, .count = m.count, .offset = m.offset};
 }
 
-Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
-    if (stream_ != nullptr) {
-        for (const Launch &l : launches_)
-            if (!l.moves.empty())
-                return l.executor.backend->launch_in(stream_->stream, l.moves, std::move(types_));
-        return success;
-    }
-    if (lists_ != nullptr) return start_after_lists(operation);
-    // Unless something has failed already.
-    const auto begin = [this](auto &&body) {
-        if (!work().failed()) work().attempt(body);
-    };
-    UCD_TRY(work().reserve_chunks());
-    work().expect_launches(launches_.size());
-    for (const Launch &l : launches_) begin([&] { return work().launch(l.executor, l.moves); });
-    (void)work().progress(); // gets staged members going
-    bool ran_on_host = false;
-    for (const Transfer &t : on_host_)
-        begin([&] {
-            UCD_TRY(run_on_host(context_, t, direction_, op_, hints_.limits));
-            ran_on_host = true;
-            return success;
-        });
-    return AsyncTransfer::conclude(std::move(work_), ran_on_host, operation);
+// The outermost type with members of which each may be anywhere, or null.
+const Type *type_with_members(const Type &type) {
+    const Type *t = &type;
+    while (t->combiner == Combiner::dup || t->combiner == Combiner::resized) t = t->child;
+    const bool has_members = t->combiner == Combiner::structure ||
+                             t->combiner == Combiner::hindexed ||
+                             t->combiner == Combiner::hindexed_block;
+    return has_members ? t : nullptr;
 }
 
-Status Submission::start(const std::shared_ptr<CachedBatch> &batch,
-                         std::unique_ptr<AsyncOperation> &operation) {
-    const MoveList list = batch->moves();
-    if (list.moves.empty()) return success;
-    const bool is_new = !batch->keeps_types();
-    if (stream_ != nullptr) {
-        if (is_new) batch->keep_types();
-        UCD_TRY(stream_->executor.backend->launch_in(stream_->stream, list, batch));
-        if (is_new) context_.batches->add(batch);
-        return success;
-    }
-    work().expect_launches(1);
-    work().attempt([&] { return work().launch(batch->dispatch().executor, list); });
-    // While the device is at it.
-    if (is_new) {
-        batch->keep_types();
-        if (!work().failed()) context_.batches->add(batch);
-    }
-    work().keep(batch);
-    return AsyncTransfer::conclude(std::move(work_), false, operation);
-}
-
-Status Submission::start(const Executor &executor, MoveMaker &moves,
-                         std::shared_ptr<KeptTypes> types,
-                         std::unique_ptr<AsyncOperation> &operation) {
-    if (stream_ != nullptr)
-        return executor.backend->launch_made_in(stream_->stream, moves, std::move(types));
-    work().expect_launches(1);
-    work().attempt([&] { return work().launch_made(executor, moves); });
-    work().keep(std::move(types));
-    return AsyncTransfer::conclude(std::move(work_), false, operation);
-}
-
-Status Submission::start_one(Context &context, const Transfer &t, Direction direction, Op op,
-                             const Hints &hints, std::unique_ptr<AsyncOperation> &operation) {
-    Submission submission(context, direction, op, hints);
-    Route route;
-    UCD_TRY(submission.route_of(t, route));
-    Transfer with_lists = t;
-    if (t.type->by_reference) UCD_TRY(submission.bring_lists(route, with_lists));
-    if (submission.lists_ == nullptr) {
-        if (route.kind == RouteKind::host)
-            return run_on_host(context, t, direction, op, hints.limits);
-        if (route.kind == RouteKind::direct) {
-            if (t.type->cache.load(std::memory_order_acquire) == nullptr)
-                if (const auto type = described_for_first_use(t, op, hints.limits)) {
-                    Transfer once = t;
-                    once.type = type.get();
-                    return SingleLaunch::start({route.packed, submission.settings_of(route)}, once,
-                                               operation);
-                }
-            UCD_TRY(submission.check_direct(t, route.packed));
-            return SingleLaunch::start({route.packed, submission.settings_of(route)}, t, operation);
+// Calls visit(begin, first byte) for the members of (type, count) at address 0 that have bytes in a
+// range: where their bytes begin, from the range's first one on. visit() returns a Status.
+template <class Visit>
+Status for_each_member(const Type &type, const Type &with_members, const CopyMove::Side &side,
+                       uint64_t length, Visit visit) {
+    const Type &t = with_members;
+    const bool is_list = t.form != Form::structure;
+    const std::optional<TypeLists> lists =
+        is_list ? std::optional<TypeLists>(std::in_place, t) : std::nullopt;
+    const uint64_t range_end = side.offset + length;
+    uint64_t repetition = side.offset / type.size;
+    for (uint64_t at = repetition * type.size; at < range_end; ++repetition) {
+        const int64_t base = displace(0, repetition, type.extent());
+        for (int64_t i = 0; i < t.count && at < range_end; ++i) {
+            const auto entry = static_cast<std::size_t>(i);
+            const Type &child = is_list ? *t.child : *t.children[i];
+            const int64_t blocks =
+                !is_list || lists->lengths().empty() ? t.block_length(i) : lists->lengths()[entry];
+            const uint64_t end = at + static_cast<uint64_t>(blocks) * child.size;
+            if (end > side.offset && end > at) {
+                const int64_t displ = is_list ? lists->at(entry) : t.displacement(i);
+                const char *const first = first_byte(
+                    child, displaced(nullptr, static_cast<uint64_t>(displace(base, displ))));
+                UCD_TRY(visit(at > side.offset ? at - side.offset : 0, first));
+            }
+            at = end;
         }
     }
-    UCD_TRY(submission.add(with_lists, route));
-    return submission.start(operation);
+    return success;
 }
 
-// What a device may refuse.
-Status Submission::check_direct(const Transfer &t, const Executor &executor) const {
-    if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(t, op_));
-    return check_supported(executor, op_, *t.type);
+} // namespace
+
+// Members of a type at the address null may be in memories of their own.
+Status Submission::find_stretches(const LocationHint *hint, const Type &type,
+                                  const CopyMove::Side &side, uint64_t length,
+                                  Stretches &stretches) {
+    const bool may_differ =
+        side.typed == nullptr && hint == nullptr && !hints_.host_only && context_.devices;
+    const Type *const with_members = may_differ ? type_with_members(type) : nullptr;
+    if (with_members == nullptr) {
+        stretches.push_back({0, first_byte(type, side.typed)});
+        return success;
+    }
+    MemoryLocation last;
+    return for_each_member(type, *with_members, side, length,
+                           [&](uint64_t begin, const char *first) -> Status {
+                               MemoryLocation here;
+                               if (!in_heap_or_stack(first))
+                                   UCD_TRY(locations_.find(nullptr, first, here));
+                               if (stretches.empty() || !is_same_memory(last, here) ||
+                                   last.own_access != here.own_access)
+                                   stretches.push_back({begin, first});
+                               last = here;
+                               return success;
+                           });
 }
 
-Status Submission::route_of(const Transfer &t, Route &route) {
-    const bool pack = direction_ == Direction::pack;
+Status Submission::add(CheckedMove m) {
+    if (m.length == 0) return success;
+    m.limits = hints_.limits;
+    const CopyMove::Side side = side_of(m);
+    Stretches stretches;
+    UCD_TRY(find_stretches(typed_hint(m.direction), *m.type, side, m.length, stretches));
+    is_divided_ = stretches.size() > 1;
+    const uint64_t length = m.length;
+    char *const packed = m.packed;
+    for (const Stretch *s = stretches.begin(); s != stretches.end(); ++s) {
+        const uint64_t end = s + 1 == stretches.end() ? length : s[1].begin;
+        m.packed = displaced(packed, s->begin);
+        m.offset = side.offset + s->begin;
+        m.length = end - s->begin;
+        UCD_TRY(add_stretch(m, s->first_byte));
+    }
+    return success;
+}
+
+Status Submission::add(CheckedCopy c) {
+    if (c.length == 0) return success;
+    c.limits = hints_.limits;
+    Stretches in, out;
+    UCD_TRY(find_stretches(hints_.inbuf, *c.from_type, c.from, c.length, in));
+    UCD_TRY(find_stretches(hints_.outbuf, *c.to_type, c.to, c.length, out));
+    is_divided_ = in.size() > 1 || out.size() > 1;
+    CheckedCopy part = c;
+    const Stretch *of_in = in.begin(), *of_out = out.begin();
+    for (uint64_t begin = 0; begin < c.length; begin += part.length) {
+        const uint64_t in_end = of_in + 1 == in.end() ? c.length : of_in[1].begin;
+        const uint64_t out_end = of_out + 1 == out.end() ? c.length : of_out[1].begin;
+        const uint64_t end = std::min(in_end, out_end);
+        part.from.offset = c.from.offset + begin;
+        part.to.offset = c.to.offset + begin;
+        part.length = end - begin;
+        UCD_TRY(add_stretch(part, of_in->first_byte, of_out->first_byte));
+        of_in += end == in_end;
+        of_out += end == out_end;
+    }
+    return success;
+}
+
+// ---- routes -------------------------------------------------------------------------------------
+
+Status Submission::find_route_of(const CheckedMove &m, const char *first_byte, Route &route) {
+    const bool pack = m.direction == Direction::pack;
+    if (stream_ != nullptr)
+        return find_route_in_stream(pack ? first_byte : m.packed, pack ? m.packed : first_byte,
+                                    m.direction, route);
     MemoryLocation typed, packed;
-    UCD_TRY(
-        locations_.find(pack ? hints_.inbuf : hints_.outbuf, first_byte(*t.type, t.typed), typed));
-    UCD_TRY(locations_.find(pack ? hints_.outbuf : hints_.inbuf, t.packed, packed));
-    route = find_route(context_, hints_, typed, packed, direction_, op_, *t.type);
-    return t.type->by_reference ? route_by_lists(typed, packed, *t.type, route) : success;
+    UCD_TRY(locations_.find(typed_hint(m.direction), first_byte, typed));
+    UCD_TRY(locations_.find(packed_hint(m.direction), m.packed, packed));
+    route = find_route(context_, hints_, typed, packed, m.direction, op_, *m.type);
+    return m.type->by_reference ? route_by_lists(typed, packed, *m.type, route) : success;
+}
+
+Status Submission::find_route_of(const CheckedCopy &c, const char *first_in, const char *first_out,
+                                 Route &route) {
+    if (stream_ != nullptr)
+        return find_route_in_stream(first_in, first_out, Direction::pack, route);
+    MemoryLocation in, out;
+    UCD_TRY(locations_.find(hints_.inbuf, first_in, in));
+    UCD_TRY(locations_.find(hints_.outbuf, first_out, out));
+    route = find_route(context_, hints_, in, out, Direction::pack, op_, *c.from_type);
+    return success;
 }
 
 // The host moves the typed side in place of a device that does not reach the lists.
@@ -194,108 +235,19 @@ Status Submission::route_by_lists(const MemoryLocation &typed, const MemoryLocat
     return success;
 }
 
-Status Submission::bring_lists(const Route &route, Transfer &t) {
-    bool reached;
-    UCD_TRY(reaches_lists(hints_, locations_, route.typed, *t.type, reached));
-    if (reached) return success;
-    if (lists_ == nullptr) lists_ = std::make_unique<BroughtLists>(context_, hints_);
-    return lists_->bring(locations_, route.typed, t.type);
-}
-
-Status Submission::start_after_lists(std::unique_ptr<AsyncOperation> &operation) {
-    UCD_TRY(work().reserve_chunks());
-    work().expect_launches(launches_.size());
-    for (const Transfer &t : on_host_) work().keep(*t.type);
-    auto then = [&context = context_, launches = std::move(launches_),
-                 on_host = std::move(on_host_), direction = direction_, op = op_,
-                 limits = hints_.limits](AsyncTransfer &work) -> Status {
-        for (const Launch &l : launches) UCD_TRY(work.launch(l.executor, l.moves));
-        for (const Transfer &t : on_host) UCD_TRY(run_on_host(context, t, direction, op, limits));
-        return success;
-    };
-    work().attempt([&] { return lists_->start(work(), std::move(then)); });
-    return AsyncTransfer::conclude(std::move(work_), false, operation);
-}
-
-Status Submission::add(const Transfer &t, const Route &route) {
-    if (route.kind == RouteKind::host) return add_on_host(t);
-    UCD_TRY(check_direct(t, direction_ == Direction::pack ? route.packed : route.typed));
-    work().keep(*t.type);
-    if (route.kind == RouteKind::staged) return add_staged(t, route);
-    return add_launch({route.packed, settings_of(route)}, t); // one executor for both sides
-}
-
-MoveSettings Submission::settings_of(const Route &route) const {
-    return {direction_, op_, route.typed_kind, route.packed_kind, hints_.limits};
-}
-
-Status Submission::add_on_host(const Transfer &t) {
-    UCD_TRY(prepare_on_host(context_, *t.type, t.count, op_));
-    on_host_.push_back(t);
-    return success;
-}
-
-Status Submission::add_launch(const Dispatch &dispatch, const Transfer &t) {
-    Move move;
-    UCD_TRY(make_move(dispatch, t, move));
-    launch_on(dispatch.executor).moves.push_back(move);
-    return success;
-}
-
-Status Submission::add_staged(const Transfer &t, const Route &route) {
-    const StagedSide typed{t.type, t.count, t.typed};
-    const StagedSide packed{nullptr, 0, displaced(t.packed, uint64_t{0} - t.offset)};
-    const bool pack = direction_ == Direction::pack;
-    return work()
-        .pipeline(context_.progress->pools(), pack ? route.typed : route.packed,
-                  pack ? route.packed : route.typed, op_, hints_.limits)
-        .add({.from = pack ? typed : packed,
-              .to = pack ? packed : typed,
-              .offset = t.offset,
-              .length = t.length,
-              .element_type = t.type,
-              .element_count = t.count});
-}
-
-Submission::Launch &Submission::launch_on(const Executor &executor) {
-    for (Launch &launch : launches_)
-        if (launch.executor == executor) return launch;
-    return launches_.emplace_back(Launch{executor, {}});
-}
-
-AsyncTransfer &Submission::work() {
-    if (work_ == nullptr) work_ = std::make_unique<AsyncTransfer>();
-    return *work_;
-}
-
-Status Submission::add_in_stream(const Transfer &t) {
-    if (!all_reached_) UCD_TRY(find_stream_dispatch(first_byte(*t.type, t.typed), t.packed));
-    UCD_TRY(check_direct(t, stream_->executor));
-    if (t.type->by_reference)
-        UCD_TRY(check_lists_reached(hints_, locations_, stream_->executor, *t.type));
-    Transfer moved = t;
-    ConstTypeOwner described;
-    if (t.type->cache.load(std::memory_order_acquire) == nullptr) {
-        described = described_for_first_use(t, op_, hints_.limits);
-        if (described != nullptr) moved.type = described.get();
+Status Submission::find_route_in_stream(const char *in, const char *out, Direction direction,
+                                        Route &route) {
+    if (!all_reached_) {
+        UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", in_kind_));
+        UCD_TRY(check_reached(hints_.outbuf, out, "outbuf", out_kind_));
     }
-    UCD_TRY(add_launch(stream_dispatch_, moved));
-    const Move &move = launch_on(stream_->executor).moves.back();
-    if (!move.plan->is_needed_by(move)) return success;
-    if (types_ == nullptr) types_ = std::make_shared<KeptTypes>();
-    types_->add(*moved.type);
+    const bool pack = direction == Direction::pack;
+    route = {RouteKind::direct, stream_->executor, stream_->executor, pack ? in_kind_ : out_kind_,
+             pack ? out_kind_ : in_kind_};
     return success;
 }
 
-Status Submission::find_stream_dispatch(const void *typed, const void *packed) {
-    const bool pack = direction_ == Direction::pack;
-    UCD_TRY(check_reached(pack ? hints_.inbuf : hints_.outbuf, typed, pack ? "inbuf" : "outbuf",
-                          stream_dispatch_.settings.typed_kind));
-    return check_reached(pack ? hints_.outbuf : hints_.inbuf, packed, pack ? "outbuf" : "inbuf",
-                         stream_dispatch_.settings.packed_kind);
-}
-
-Status Submission::check_reached(const LocationHint *hint, const void *address,
+Status Submission::check_reached(const LocationHint *hint, const char *address,
                                  const char *argument, MemoryKind &kind) {
     const Executor &executor = stream_->executor;
     MemoryLocation location;
@@ -307,9 +259,293 @@ Status Submission::check_reached(const LocationHint *hint, const void *address,
     }
     kind = location.kind;
     if (reaches(executor, hints_, location)) return success;
+    if (is_divided_)
+        return fail(
+            UCD_ERR__INVALID_ARG,
+            "%s is in several memories, of which device %d of backend %s does not reach the "
+            "one at %p; a stream's device must reach all of them",
+            argument, executor.device, executor.backend->name(), address);
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "%s is in memory that device %d of backend %s does not reach", argument,
                 executor.device, executor.backend->name());
+}
+
+Status Submission::bring_lists(const Executor &executor, const Type *&type) {
+    if (!type->by_reference) return success;
+    if (stream_ != nullptr) return check_lists_reached(hints_, locations_, executor, *type);
+    bool reached;
+    UCD_TRY(reaches_lists(hints_, locations_, executor, *type, reached));
+    if (reached) return success;
+    if (lists_ == nullptr) {
+        lists_ = std::make_unique<BroughtLists>(context_, hints_);
+        for (const Type *each : used_in_call_) members_.types.add(*each);
+    }
+    return lists_->bring(locations_, executor, type);
+}
+
+// Of a type that is needed until the move is started: in the call, unless lists must be brought
+// first, or the move comes again.
+void Submission::keep_if_later(const Type &type) {
+    if (reuse_ == Reuse::again || lists_ != nullptr)
+        members_.types.add(type);
+    else
+        used_in_call_.push_back(&type);
+}
+
+// ---- what a member becomes ----------------------------------------------------------------------
+
+// What a device may refuse.
+Status Submission::check_device(const Executor &writer, const Type &type,
+                                const CopyMove::Side &side, uint64_t length) const {
+    if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(type, side, length, op_));
+    return check_supported(writer, op_, type);
+}
+
+Status Submission::add_stretch(CheckedMove &m, const char *first_byte) {
+    const bool pack = m.direction == Direction::pack;
+    Route route;
+    UCD_TRY(find_route_of(m, first_byte, route));
+    UCD_TRY(bring_lists(route.typed, m.type));
+    if (route.kind == RouteKind::host) {
+        keep_if_later(*m.type);
+        // A first use may need no plan.
+        if (reuse_ == Reuse::again || !may_be_first_use(*m.type))
+            UCD_TRY(complete(m, host_executor(context_)));
+        members_.on_host.push_back(m);
+        return success;
+    }
+    UCD_TRY(check_device(pack ? route.packed : route.typed, *m.type, side_of(m), m.length));
+    if (route.kind == RouteKind::direct) return add_launch(m, route);
+    RoutedMembers::Staged &staged = members_.staged.emplace_back();
+    staged.from = pack ? route.typed : route.packed;
+    staged.to = pack ? route.packed : route.typed;
+    return complete(staged.move, m, staged.from, staged.to, members_.types);
+}
+
+// One executor reaches both sides.
+Status Submission::add_launch(CheckedMove &m, const Route &route) {
+    m.typed_kind = route.typed_kind;
+    m.packed_kind = route.packed_kind;
+    ConstTypeOwner described;
+    if (reuse_ == Reuse::once && may_be_first_use(*m.type)) {
+        described = described_for_first_use(m);
+        if (described != nullptr) m.type = described.get();
+    }
+    UCD_TRY(complete(m, route.packed));
+    if (described != nullptr || m.plan->is_needed_by(m))
+        members_.types.add(*m.type);
+    else
+        keep_if_later(*m.type);
+    launch_on(route.packed).moves.push_back(m);
+    return success;
+}
+
+namespace {
+
+// Whether the output may have elements behind those that are copied which are of another kind. An
+// unpack would ask whether the op is there for these, too.
+bool may_have_other_elements(const CheckedCopy &c) {
+    return c.length < c.to_type->size * c.to.count && elements_of(*c.to_type).kind == Element::none;
+}
+
+} // namespace
+
+// A side in one piece is itself the packed buffer of the other: a copy is then a pack or an unpack.
+bool Submission::as_one_move(const CheckedCopy &c, CheckedMove &m) const {
+    char *address;
+    if (is_contiguous(*c.to_type, c.to, c.length, address)) {
+        m = move_of_side(*c.from_type, c.from, c.length, Direction::pack, op_, hints_.limits);
+    } else if ((op_ == Op::replace || !may_have_other_elements(c)) &&
+               is_contiguous(*c.from_type, c.from, c.length, address)) {
+        m = move_of_side(*c.to_type, c.to, c.length, Direction::unpack, op_, hints_.limits);
+    } else {
+        return false;
+    }
+    m.packed = address;
+    return true;
+}
+
+Status Submission::add_stretch(CheckedCopy &c, const char *first_in, const char *first_out) {
+    CheckedMove m;
+    if (as_one_move(c, m))
+        return add_stretch(m, m.direction == Direction::pack ? first_in : first_out);
+    Route route;
+    UCD_TRY(find_route_of(c, first_in, first_out, route));
+    UCD_TRY(bring_lists(route.typed, c.from_type));
+    UCD_TRY(bring_lists(route.packed, c.to_type));
+    if (route.kind == RouteKind::host) {
+        members_.types.add(*c.from_type);
+        members_.types.add(*c.to_type);
+        UCD_TRY(complete(c.from, *c.from_type, host_executor(context_)));
+        UCD_TRY(complete(c.to, *c.to_type, host_executor(context_)));
+        members_.host_copies.push_back(c);
+        return success;
+    }
+    const Executor &writer = route.packed;
+    UCD_TRY(check_device(writer, *c.from_type, c.from, c.length));
+    if (hints_.limits.engine == Engine::dma)
+        UCD_TRY(check_copy_engines(*c.to_type, c.to, c.length, op_));
+    const bool one_launch = route.kind == RouteKind::direct && op_ == Op::replace &&
+                            hints_.limits.engine != Engine::dma && writer.backend->copies_layouts();
+    if (one_launch) {
+        members_.types.add(*c.from_type);
+        members_.types.add(*c.to_type);
+        UCD_TRY(complete(c.from, *c.from_type, writer));
+        UCD_TRY(complete(c.to, *c.to_type, writer));
+        launch_on(writer).copies.push_back(c);
+        return success;
+    }
+    // A device that reaches both sides does both halves, by way of chunks of its own.
+    RoutedMembers::Staged &staged = members_.staged.emplace_back();
+    staged.from = route.typed;
+    staged.to = writer;
+    return complete(staged.move, c, op_, staged.from, staged.to, members_.types);
+}
+
+Launch &Submission::launch_on(const Executor &executor) {
+    for (Launch &launch : members_.launches)
+        if (launch.executor == executor) return launch;
+    members_.launches.push_back({});
+    members_.launches.back().executor = executor;
+    return members_.launches.back();
+}
+
+// ---- start --------------------------------------------------------------------------------------
+
+namespace {
+
+// Does a part of the work, unless something of it has failed already.
+template <class Body>
+void attempt(AsyncTransfer &work, Body &&body) {
+    if (!work.failed()) work.attempt(body);
+}
+
+void launch_all(const RoutedMembers &members, AsyncTransfer &work) {
+    for (const Launch &launch : members.launches)
+        attempt(work, [&] { return work.launch(launch); });
+}
+
+// Adds what goes through chunks, and gets the first of these. Starts nothing.
+Status add_pipelines(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                     AsyncTransfer &work) {
+    for (const RoutedMembers::Staged &s : members.staged)
+        work.pipeline(context.progress->pools(), s.from, s.to, op, limits).add(s.move);
+    UCD_TRY(work.reserve_chunks());
+    work.expect_launches(members.launches.size());
+    return success;
+}
+
+} // namespace
+
+Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                       bool &ran) {
+    for (const CheckedMove &m : members.on_host) {
+        CheckedMove move = m;
+        // At a first use, its plan may still have to be made.
+        UCD_TRY(move.plan == nullptr ? run_on_host(context, move) : run_complete(context, move));
+        ran = true;
+    }
+    for (const CheckedCopy &c : members.host_copies) {
+        UCD_TRY(copy_on_host(context, c, op, limits));
+        ran = true;
+    }
+    return success;
+}
+
+Status start_members(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+                     std::unique_ptr<AsyncTransfer> work,
+                     std::unique_ptr<AsyncOperation> &operation) {
+    UCD_TRY(add_pipelines(context, members, op, limits, *work));
+    launch_all(members, *work);
+    if (!members.staged.empty()) (void)work->progress(); // gets the first chunks going
+    bool ran_on_host = false;
+    attempt(*work, [&] { return run_all_on_host(context, members, op, limits, ran_on_host); });
+    return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
+}
+
+Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
+                        const std::shared_ptr<const void> &keep) {
+    for (const Launch &launch : members.launches) UCD_TRY(launch.start_in(stream, keep));
+    for (const Launch &step : members.steps) UCD_TRY(step.start_in(stream, keep));
+    return success;
+}
+
+Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
+    if (stream_ != nullptr) {
+        UCD_TRY(find_steps());
+        if (members_.steps.empty() && members_.types.empty())
+            return start_members_in(stream_->stream, members_, members_.kept);
+        const auto kept = std::make_shared<RoutedMembers>(std::move(members_));
+        return start_members_in(stream_->stream, *kept, kept);
+    }
+    bool ran_on_host = false;
+    if (members_.all_on_host() && lists_ == nullptr)
+        return run_all_on_host(context_, members_, op_, hints_.limits, ran_on_host);
+    auto work = std::make_unique<AsyncTransfer>();
+    work->keep(std::move(members_.types));
+    if (members_.kept != nullptr) work->keep(std::move(members_.kept));
+    if (lists_ == nullptr)
+        return start_members(context_, members_, op_, hints_.limits, std::move(work), operation);
+    // Once the lists are there, everything else.
+    UCD_TRY(add_pipelines(context_, members_, op_, hints_.limits, *work));
+    auto rest = [&context = context_, op = op_, limits = hints_.limits,
+                 members = std::make_shared<RoutedMembers>(std::move(members_))](AsyncTransfer &w) {
+        launch_all(*members, w);
+        bool ran = false;
+        return w.failed() ? w.outcome() : run_all_on_host(context, *members, op, limits, ran);
+    };
+    work->attempt([&] { return lists_->start(*work, std::move(rest)); });
+    return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
+}
+
+// In a stream, a device that copies in two steps does so by way of memory of its own, which all
+// steps share: they follow each other.
+Status Submission::find_steps() {
+    if (members_.staged.empty()) return success;
+    const Executor &device = stream_->executor;
+    PartLoader loader;
+    uint64_t bytes = 0;
+    for (const RoutedMembers::Staged &s : members_.staged) {
+        loader.add(s.move);
+        bytes += s.move.length + part_alignment;
+    }
+    bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
+    void *memory = nullptr;
+    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
+                                             bytes, memory));
+    members_.memory_of_steps = std::shared_ptr<const void>(memory, [number = context_.number](
+                                                                       void *address) {
+        Context *const context = running_context.load(std::memory_order_acquire);
+        if (context != nullptr && context->number == number) // else it has gone with its context
+            (void)context->device_memory->release(address);
+    });
+    std::vector<Part> parts;
+    std::vector<Move> moves;
+    while (!loader.all_loaded()) {
+        loader.load(bytes, parts);
+        for (const Direction direction : {Direction::pack, Direction::unpack}) {
+            const bool pack = direction == Direction::pack;
+            const MoveSettings settings{
+                .direction = direction, .op = pack ? Op::replace : op_, .limits = hints_.limits};
+            UCD_TRY(moves_of_parts(parts, pack ? &CopyMove::from : &CopyMove::to, settings, device,
+                                   static_cast<char *>(memory), moves));
+            Launch &step = members_.steps.emplace_back();
+            step.executor = device;
+            for (const Move &move : moves) step.moves.push_back(move);
+            UCD_TRY(step.prepare());
+        }
+    }
+    members_.staged.clear();
+    return success;
+}
+
+Status Submission::prepare(std::shared_ptr<const RoutedMembers> &members) {
+    members = nullptr;
+    if (lists_ != nullptr) return success;
+    if (stream_ != nullptr) UCD_TRY(find_steps());
+    for (Launch &launch : members_.launches) UCD_TRY(launch.prepare());
+    members = std::make_shared<const RoutedMembers>(std::move(members_));
+    return success;
 }
 
 } // namespace ucd

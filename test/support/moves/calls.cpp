@@ -1,5 +1,6 @@
 #include "support/moves/calls.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
 #include <utility>
@@ -53,10 +54,95 @@ int finish(Rng &rng, ucd_request_t &request) {
     return rc;
 }
 
+namespace {
+
+// An address that is not NULL, which nobody touches: a plan gets the right one later.
+template <class Pointer>
+Pointer elsewhere(Pointer address) {
+    return address == nullptr
+               ? address
+               : reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(address) ^ 64);
+}
+
+int run_plan(Rng &rng, ucd_move_t &move, ucd_info_t info, ucd_op_t op, bool may_rebase) {
+    const void *const inbuf = move.inbuf;
+    void *const outbuf = move.outbuf;
+    const bool is_rebased = may_rebase && rng.chance(50);
+    if (is_rebased) {
+        move.inbuf = elsewhere(inbuf);
+        move.outbuf = elsewhere(outbuf);
+    }
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    int rc = ucd_plan_create(&move, 1, info, op, &plan);
+    if (rc != UCD_SUCCESS) return rc;
+    if (is_rebased) rc = ucd_plan_rebase(plan, 0, 1, &inbuf, &outbuf);
+    move.inbuf = nullptr; // the plan has its own
+    move.intype = move.outtype = UCD_TYPE__NULL;
+    const unsigned starts = op == UCD_OP__REPLACE ? 1 + static_cast<unsigned>(rng.below(2)) : 1;
+    for (unsigned i = 0; rc == UCD_SUCCESS && i < starts; ++i) {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_plan_start(plan, &request);
+        const bool frees_early = i + 1 == starts && rng.chance(50);
+        if (frees_early) ucd_plan_free(&plan);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    }
+    if (plan != UCD_PLAN__NULL) {
+        const int freed = ucd_plan_free(&plan);
+        if (rc == UCD_SUCCESS) rc = freed;
+    }
+    return rc;
+}
+
+} // namespace
+
+int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
+              bool may_rebase) {
+    move.actual_bytes = untouched;
+    int rc;
+    switch (rng.below(3)) {
+    case 0: rc = ucd_move(&move, 1, info, op); break;
+    case 1: {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        rc = ucd_imove(&move, 1, info, op, &request);
+        if (rc == UCD_SUCCESS) rc = finish(rng, request);
+        break;
+    }
+    default: rc = run_plan(rng, move, info, op, may_rebase);
+    }
+    if (move.actual_bytes != untouched) *actual = move.actual_bytes;
+    return rc;
+}
+
+CopyRange random_range(Rng &rng, std::size_t source, std::size_t target) {
+    CopyRange range;
+    range.is_part = true;
+    range.in_offset = rng.chance(30) ? 0 : rng.below(source + 1);
+    range.out_offset = rng.chance(30) ? 0 : rng.below(target + 1);
+    range.bytes = std::min(source - range.in_offset, target - range.out_offset);
+    if (rng.chance(50)) range.bytes = rng.below(range.bytes + 1);
+    return range;
+}
+
+namespace {
+
+// Whichever of the two limits it.
+void limit(Rng &rng, std::uintptr_t bytes, std::uintptr_t &count, std::uintptr_t &limit) {
+    count = bytes;
+    limit = UINTPTR_MAX;
+    if (rng.chance(50)) std::swap(count, limit);
+}
+
+} // namespace
+
 int call_pack(Rng &rng, const void *inbuf, std::uintptr_t count, ucd_type_t type,
               std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
               ucd_op_t op) {
     const ucd_info_t info = random_hints(rng);
+    if (type != UCD_TYPE__NULL && rng.chance(30)) {
+        ucd_move_t move = {inbuf, count, type, offset, outbuf, 0, UCD_TYPE__NULL, 0, 0, 0, {}};
+        limit(rng, room, move.outcount, move.bytes);
+        return call_move(rng, move, actual, info, op, true);
+    }
     if (rng.chance(70)) {
         return ucd_pack(inbuf, count, type, offset, outbuf, room, actual, info, op);
     }
@@ -69,6 +155,11 @@ int call_unpack(Rng &rng, const void *inbuf, std::uintptr_t size, void *outbuf,
                 std::uintptr_t count, ucd_type_t type, std::uintptr_t offset,
                 std::uintptr_t *actual, ucd_op_t op) {
     const ucd_info_t info = random_hints(rng);
+    if (type != UCD_TYPE__NULL && rng.chance(30)) {
+        ucd_move_t move = {inbuf, 0, UCD_TYPE__NULL, 0, outbuf, count, type, offset, 0, 0, {}};
+        limit(rng, size, move.incount, move.bytes);
+        return call_move(rng, move, actual, info, op, true);
+    }
     if (rng.chance(70)) {
         return ucd_unpack(inbuf, size, outbuf, count, type, offset, actual, info, op);
     }
@@ -81,6 +172,15 @@ int call_unpack(Rng &rng, const void *inbuf, std::uintptr_t size, void *outbuf,
 int call_copy(Rng &rng, const void *inbuf, std::uintptr_t incount, ucd_type_t intype, void *outbuf,
               std::uintptr_t outcount, ucd_type_t outtype, std::uintptr_t *actual, ucd_op_t op) {
     const ucd_info_t info = random_hints(rng);
+    std::uintptr_t in_size = 0, out_size = 0;
+    const bool fits = ucd_get_size(intype, &in_size) == UCD_SUCCESS &&
+                      ucd_get_size(outtype, &out_size) == UCD_SUCCESS &&
+                      incount * in_size <= outcount * out_size; // else a copy is refused
+    if (fits && rng.chance(30)) {
+        const ucd_move_t move = {inbuf,   incount, intype,      0, outbuf, outcount,
+                                 outtype, 0,       UINTPTR_MAX, 0, {}};
+        return call_move(rng, move, actual, info, op, true);
+    }
     if (rng.chance(70)) {
         return ucd_copy(inbuf, incount, intype, outbuf, outcount, outtype, actual, info, op);
     }

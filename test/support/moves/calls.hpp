@@ -1,11 +1,13 @@
 // The forms in which one and the same move can be asked for: blocking, with a request that is
-// waited for or tested, and with hints that change nothing for host memory. Picks one at random.
+// waited for or tested, as a member of a list, by a plan, and with hints that change nothing for
+// host memory. Picks one at random.
 #pragma once
 
 #include "support/random/rng.hpp"
 
 #include <ucd.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ucdtest {
@@ -19,6 +21,19 @@ int call_unpack(Rng &rng, const void *inbuf, std::uintptr_t size, void *outbuf,
 int call_copy(Rng &rng, const void *inbuf, std::uintptr_t incount, ucd_type_t intype, void *outbuf,
               std::uintptr_t outcount, ucd_type_t outtype, std::uintptr_t *actual,
               ucd_op_t op = UCD_OP__REPLACE);
+
+// A list of one move: in a call, or as a plan, which may get its addresses after it was made.
+int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
+              bool may_rebase);
+
+// Which bytes of the two streams a copy moves: all of the source to the start of the target, or
+// a part that both have.
+struct CopyRange {
+    bool is_part = false;
+    std::size_t in_offset = 0, out_offset = 0, bytes = 0;
+};
+// Any part of two streams of so many bytes.
+CopyRange random_range(Rng &rng, std::size_t source, std::size_t target);
 
 // Ends a request in one of the ways that there are; the status of the work.
 int finish(Rng &rng, ucd_request_t &request);

@@ -135,7 +135,20 @@ void check_device_pack(const DeviceMove &m, const char *engine) {
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
-    if (rng.chance(50)) {
+    if (rng.chance(30)) {
+        const ucd_move_t move = {m.typed.real_base(),
+                                 s.count,
+                                 s.type(),
+                                 m.offset,
+                                 m.packed.real_base(),
+                                 m.length,
+                                 UCD_TYPE__NULL,
+                                 0,
+                                 UINTPTR_MAX,
+                                 0,
+                                 {}};
+        rc = call_move(rng, move, &actual, hints.get(), m.op, false);
+    } else if (rng.chance(50)) {
         rc = ucd_pack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
                       m.length, &actual, hints.get(), m.op);
     } else {
@@ -156,7 +169,20 @@ void check_device_unpack(const DeviceMove &m, const char *engine) {
     const Subject &s = m.what.subject;
     std::uintptr_t actual = untouched;
     int rc;
-    if (rng.chance(50)) {
+    if (rng.chance(30)) {
+        const ucd_move_t move = {m.packed.real_base(),
+                                 m.length,
+                                 UCD_TYPE__NULL,
+                                 0,
+                                 m.typed.real_base(),
+                                 s.count,
+                                 s.type(),
+                                 m.offset,
+                                 UINTPTR_MAX,
+                                 0,
+                                 {}};
+        rc = call_move(rng, move, &actual, hints.get(), m.op, false);
+    } else if (rng.chance(50)) {
         rc = ucd_unpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
                         m.offset, &actual, hints.get(), m.op);
     } else {
@@ -170,7 +196,8 @@ void check_device_unpack(const DeviceMove &m, const char *engine) {
 }
 
 void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
-                       const ReducedSubject &target, DeviceBuffer &out, const char *engine) {
+                       const ReducedSubject &target, DeviceBuffer &out, const char *engine,
+                       const CopyRange &range) {
     Rng &rng = one.rng();
     const MemoryLocation from = place(source.subject, in), to = place(target.subject, out);
     if (op == UCD_OP__REPLACE) {
@@ -180,10 +207,12 @@ void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, Dev
         set_typed_values(rng, source, from);
         set_typed_values(rng, target, to);
     }
-    const std::size_t bytes = source.subject.size();
-    std::vector<std::byte> result = gathered(to, 0, bytes);
-    combine(op, source, 0, result, gathered(from, 0, bytes));
-    for (std::size_t i = 0; i < bytes; ++i) *out.expected(target.subject.bytes[i]) = result[i];
+    const std::size_t first_in = range.in_offset, first_out = range.out_offset;
+    const std::size_t bytes = range.is_part ? range.bytes : source.subject.size();
+    std::vector<std::byte> result = gathered(to, first_out, first_out + bytes);
+    combine(op, source, first_in, result, gathered(from, first_in, first_in + bytes));
+    for (std::size_t i = 0; i < bytes; ++i)
+        *out.expected(target.subject.bytes[first_out + i]) = result[i];
     in.send();
     out.send();
     TrueHints hints(rng, in.memory(), out.memory(),
@@ -192,7 +221,20 @@ void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, Dev
     const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
     int rc;
-    if (rng.chance(50)) {
+    if (range.is_part || rng.chance(30)) {
+        const ucd_move_t move = {in.real_base(),
+                                 a.count,
+                                 a.type(),
+                                 range.in_offset,
+                                 out.real_base(),
+                                 b.count,
+                                 b.type(),
+                                 range.out_offset,
+                                 range.is_part ? range.bytes : UINTPTR_MAX,
+                                 0,
+                                 {}};
+        rc = call_move(rng, move, &actual, hints.get(), op, false);
+    } else if (rng.chance(50)) {
         rc = ucd_copy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
                       &actual, hints.get(), op);
     } else {

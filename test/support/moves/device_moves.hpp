@@ -3,6 +3,7 @@
 
 #include "support/buffers/device_buffer.hpp"
 #include "support/fake_device/fake_driver.h"
+#include "support/moves/calls.hpp"
 #include "support/moves/reducing.hpp"
 #include "support/moves/subject.hpp"
 
@@ -51,11 +52,11 @@ void check_result(const DeviceMove &move);
 void check_device_pack(const DeviceMove &move, const char *engine = nullptr);
 void check_device_unpack(const DeviceMove &move, const char *engine = nullptr);
 
-// Moves all of a subject to the start of another, of the same elements unless op is REPLACE. By the
-// engine, or by any.
+// Moves from one layout to the other, of the same elements in the range unless op is REPLACE. By
+// the engine, or by any.
 void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
                        const ReducedSubject &target, DeviceBuffer &out,
-                       const char *engine = nullptr);
+                       const char *engine = nullptr, const CopyRange &range = {});
 
 // Options for types that the device can reduce with the op (REPLACE: all).
 RecipeOptions device_options(ucd_op_t op);

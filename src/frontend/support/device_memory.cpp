@@ -1,6 +1,4 @@
-#include "transfer/device_memory.h"
-
-#include "transfer/route.h"
+#include "support/device_memory.h"
 
 #include <algorithm>
 
@@ -52,7 +50,7 @@ Status DeviceMemory::open(Backend &backend, int device, const MemoryHandle &hand
     const std::lock_guard lock(mutex_);
     opened_.reserve(opened_.size() + 1);
     UCD_TRY(backend.open_memory(device, handle, bytes, node.mapped().allocation));
-    node.key() = displaced(static_cast<char *>(node.mapped().allocation), handle.offset);
+    node.key() = static_cast<char *>(node.mapped().allocation) + handle.offset;
     address = node.key();
     opened_.insert(std::move(node));
     return success;

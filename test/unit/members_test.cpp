@@ -1,14 +1,14 @@
-// Which batches are worth being remembered, and how new ones are divided.
+// How the members of lists become moves that one launch makes.
 #include "support/catch.hpp"
 
 #include "support/moves/recipe_build.hpp"
-#include "transfer/batch_cache.h"
-#include "transfer/batch_moves.h"
+#include "transfer/members.h"
 
 #include <ucd.h>
 
 #include <array>
-#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -32,34 +32,12 @@ Descs members_of(ucd_type_t type, std::size_t count) {
 
 } // namespace
 
-TEST_CASE("a batch comes again at its second time") {
-    ucd::BatchCache cache;
-    const ucd::Dispatch dispatch;
-    ucd::Dispatch other;
-    other.settings.limits.max_blocks = 7;
-    CHECK_FALSE(cache.comes_again(dispatch, 100, 1));
-    CHECK_FALSE(cache.comes_again(dispatch, 100, 2));
-    CHECK_FALSE(cache.comes_again(dispatch, 101, 1));
-    CHECK_FALSE(cache.comes_again(other, 100, 1));
-    CHECK(cache.comes_again(dispatch, 100, 1));
-    CHECK(cache.comes_again(other, 100, 1));
-}
-
-// They have one digest if they differ where it does not look.
-TEST_CASE("batches that are nearly alike are hardly ever remembered") {
-    ucd::BatchCache cache;
-    int times = 0;
-    for (int call = 0; call < 1000; ++call) times += cache.comes_again(ucd::Dispatch(), 100000, 1);
-    CHECK(times >= 1);
-    CHECK(times <= 10);
-}
-
 TEST_CASE("a new batch is divided into one part for each thread that it is worth") {
     ucd::Dispatch dispatch;
     const auto parts = [&](std::size_t members, uint32_t threads) {
         dispatch.settings.limits.threads = threads;
         const std::vector<ucd_pack_desc_t> descs(members);
-        ucd::BatchMoves<ucd_pack_desc_t> moves(dispatch, descs);
+        ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs);
         const unsigned divided = moves.divide();
         std::size_t in_parts = 0;
         for (unsigned i = 0; divided > 1 && i < divided; ++i) in_parts += moves.part(i).members();
@@ -73,24 +51,6 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
     CHECK(parts(98305, 3) == 3);
 }
 
-TEST_CASE("a batch that was added is found, even one of a single member") {
-    const ucdtest::BuiltType type(
-        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
-    const ucd::Dispatch dispatch = on_host();
-    for (const std::size_t count : {1, 2, 7}) {
-        ucd::BatchCache cache;
-        const Descs descs = members_of(type.get(), count);
-        const std::span<const ucd_pack_desc_t> members(descs);
-        std::shared_ptr<ucd::CachedBatch> batch;
-        REQUIRE(make_cached_batch(dispatch, members, batch).ok());
-        REQUIRE(batch != nullptr);
-        batch->keep_types();
-        CHECK(cache.find(dispatch, members) == nullptr);
-        cache.add(batch);
-        CHECK(cache.find(dispatch, members) == batch);
-    }
-}
-
 TEST_CASE("members that differ in their addresses only are one portion of moves") {
     const ucdtest::BuiltType type(
         ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
@@ -98,7 +58,7 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
     Descs descs = members_of(type.get(), 20);
     descs[12].inoffset = 4;
     descs[15].incount = 0; // nothing to move
-    ucd::BatchMoves<ucd_pack_desc_t> moves(dispatch, descs);
+    ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs);
     std::vector<std::size_t> portions, firsts;
     std::array<ucd::MoveAddresses, 8> at;
     ucd::Move move;
@@ -114,4 +74,39 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
     }
     CHECK(portions == std::vector<std::size_t>{8, 4, 1, 2, 4, 0});
     CHECK(firsts == std::vector<std::size_t>{8, 12, 13, 15, 20, 20});
+}
+
+// Of the same members as moves of any kind; another direction and a copy are no such moves.
+TEST_CASE("moves of one direction are made as packs are, and others are found") {
+    const ucdtest::BuiltType type(
+        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
+    const ucd::Dispatch dispatch = on_host();
+    std::vector<ucd_move_t> descs;
+    for (const ucd_pack_desc_t &d : members_of(type.get(), 20))
+        descs.push_back(
+            {d.inbuf, 1, d.type, 0, d.outbuf, 8, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {}});
+    const auto make_all = [&](bool &found_others) {
+        ucd::MembersMade<ucd_move_t> maker(dispatch, descs);
+        std::vector<ucd::Move> moves;
+        const bool made = ucd::make_all(maker, moves).ok();
+        found_others = maker.found_others();
+        return made ? moves.size() : 0;
+    };
+    bool found_others = true;
+    CHECK(make_all(found_others) == 20);
+    CHECK_FALSE(found_others);
+    descs[7].outtype = type.get();
+    CHECK(make_all(found_others) == 0);
+    CHECK(found_others);
+    std::swap(descs[7].intype, descs[7].outtype);
+    descs[7].intype = UCD_TYPE__NULL;
+    CHECK(make_all(found_others) == 0);
+    CHECK(found_others);
+    descs[7] = descs[6];
+    descs[7].inbuf = nullptr; // an absolute address: right
+    CHECK(make_all(found_others) == 20);
+    descs[7].outbuf = nullptr;
+    CHECK(make_all(found_others) == 0);
+    CHECK_FALSE(found_others);
+    CHECK(std::string(ucd::last_error().text).find("moves[7]: outbuf") != std::string::npos);
 }

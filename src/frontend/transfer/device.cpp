@@ -1,20 +1,32 @@
-#include "transfer/async_transfer.h"
+#include "transfer/device.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ucd {
 
-Status AsyncTransfer::launch(const Executor &executor, const MoveList &moves) {
-    std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->launch(executor.device, moves, done));
-    note(std::move(done));
+Status Launch::prepare() {
+    std::unique_ptr<PreparedLaunch> made;
+    UCD_TRY(executor.backend->prepare_launch(executor.device, moves_and_copies(), made));
+    prepared = std::move(made);
     return success;
 }
 
-Status AsyncTransfer::launch_made(const Executor &executor, MoveMaker &maker) {
+Status Launch::start(std::unique_ptr<Event> &done) const {
+    if (prepared != nullptr) return executor.backend->launch(*prepared, done);
+    if (maker != nullptr) return executor.backend->launch_made(executor.device, *maker, done);
+    return executor.backend->launch(executor.device, moves_and_copies(), done);
+}
+
+Status Launch::start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const {
+    if (prepared != nullptr) return executor.backend->launch_in(stream, *prepared, keep);
+    if (maker != nullptr) return executor.backend->launch_made_in(stream, *maker, keep);
+    return executor.backend->launch_in(stream, moves_and_copies(), keep);
+}
+
+Status AsyncTransfer::launch(const Launch &launch) {
     std::unique_ptr<Event> done;
-    UCD_TRY(executor.backend->launch_made(executor.device, maker, done));
+    UCD_TRY(launch.start(done));
     note(std::move(done));
     return success;
 }
@@ -39,7 +51,10 @@ Status AsyncTransfer::reserve_chunks() {
 
 Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started,
                                std::unique_ptr<AsyncOperation> &operation) {
-    const bool completed = work->progress();
+    // Launches are not asked about here: that would cost as much as starting them.
+    const bool only_launches =
+        !work->launches_.empty() && !work->staged_ && work->continuation_ == nullptr;
+    const bool completed = !only_launches && work->progress();
     if (work->failed() && !started && !work->started_) return work->outcome();
     if (!completed || work->failed()) operation = std::move(work);
     return success;
@@ -78,7 +93,7 @@ bool AsyncTransfer::progress() noexcept {
     if (completed) {
         pipelines_.clear(); // before the types whose plans they use
         types_.clear();
-        kept_.reset();
+        kept_.clear();
     }
     return completed;
 }

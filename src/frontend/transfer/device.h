@@ -1,8 +1,9 @@
 // What a call has started on devices and not finished: launches and staged pipelines.
 #pragma once
 
-#include "transfer/async_operation.h"
-#include "transfer/staged_pipeline.h"
+#include "support/short_list.h"
+#include "transfer/progress.h"
+#include "transfer/staged.h"
 
 #include <functional>
 #include <memory>
@@ -10,19 +11,32 @@
 
 namespace ucd {
 
+// What one device is to do at once.
+struct Launch {
+    Executor executor;
+    ShortList<Move> moves;
+    std::vector<CopyMove> copies;
+    MoveMaker *maker = nullptr;                     // makes all of it instead
+    std::shared_ptr<const PreparedLaunch> prepared; // of all of it, if it comes again
+
+    MoveList moves_and_copies() const { return {moves.span(), copies}; }
+    Status prepare();
+    Status start(std::unique_ptr<Event> &done) const;
+    Status start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const;
+};
+
 class AsyncTransfer final : public AsyncOperation {
 public:
     bool progress() noexcept override;
     bool staged() const noexcept override { return staged_; }
 
-    // The type lives until the work is done.
-    void keep(const Type &type) { types_.add(type); }
+    // They live until the work is done.
+    void keep(KeptTypes types) { types_ = std::move(types); }
     // Whatever it is.
-    void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
+    void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
-    Status launch(const Executor &executor, const MoveList &moves);
-    Status launch_made(const Executor &executor, MoveMaker &maker);
+    Status launch(const Launch &launch);
     // The pipeline between two executors; made if there is none yet.
     StagedPipeline &pipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
                              const Limits &limits);
@@ -46,8 +60,8 @@ private:
     void note(std::unique_ptr<Event> done);
 
     KeptTypes types_;
-    std::shared_ptr<const void> kept_;
-    std::vector<std::unique_ptr<Event>> copies_, launches_;
+    ShortList<std::shared_ptr<const void>> kept_;
+    ShortList<std::unique_ptr<Event>> copies_, launches_;
     Continuation continuation_; // none: the copies are complete, or there are none
     std::vector<std::unique_ptr<StagedPipeline>> pipelines_;
     bool staged_ = false;

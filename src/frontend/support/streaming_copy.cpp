@@ -1,4 +1,4 @@
-#include "transfer/streaming_copy.h"
+#include "support/streaming_copy.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "transfer/heap_and_stack.h"
+#include "support/heap_and_stack.h"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,0 +1,230 @@
+// Lists of packs, unpacks or moves of any kind: with a request, waited for, or in a caller's
+// stream.
+
+#include "api/api_guard.h"
+#include "api/resolve_stream.h"
+#include "in_threads.h"
+#include "transfer/check.h"
+#include "transfer/host.h"
+#include "transfer/members.h"
+#include "transfer/submission.h"
+
+#include <ucd.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace ucd;
+
+namespace {
+
+// All members on the host: nothing may start before the last one is checked.
+template <class Desc>
+Status run_list_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+                        ucd_op_t op, const Limits &limits) {
+    std::vector<Move> moves;
+    moves.reserve(count);
+    bool empty = false;
+    CheckedMove m;
+    m.limits = limits;
+    for (uintptr_t i = 0; i < count; ++i) {
+        UCD_TRY(at_member<Desc>(i, check_member(descs[i], op, m)));
+        UCD_TRY(at_member<Desc>(i, complete(m, context.host(), Context::host_index)));
+        moves.push_back(m);
+        empty = empty || m.length == 0;
+    }
+    if (!empty) UCD_TRY(ucd::run_on_host(context, moves));
+    for (uintptr_t i = 0; i < count; ++i) {
+        if (empty && moves[i].length > 0)
+            UCD_TRY(run_complete(context, moves[i]));
+        descs[i].*actual = moves[i].length;
+    }
+    return success;
+}
+
+// Of different kinds, each is checked again when its turn comes: that takes less than to keep it.
+Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_t::*,
+                        uintptr_t count, ucd_op_t op, const Limits &limits) {
+    const Executor host = host_executor(context);
+    CheckedMember m;
+    const auto check = [&](uintptr_t i) -> Status {
+        UCD_TRY(check_member(moves[i], op, m));
+        if (m.length() == 0) return success;
+        m.move.limits = limits;
+        if (!m.is_copy) return complete(m.move, host);
+        UCD_TRY(complete(m.copy.from, *m.copy.from_type, host));
+        return complete(m.copy.to, *m.copy.to_type, host);
+    };
+    const auto run = [&]() -> Status {
+        if (m.length() == 0) return success;
+        if (m.is_copy) return copy_on_host(context, m.copy, static_cast<Op>(op), limits);
+        return run_complete(context, m.move);
+    };
+    for (uintptr_t i = 0; i < count; ++i) UCD_TRY(at_member<ucd_move_t>(i, check(i)));
+    for (uintptr_t i = 0; i < count; ++i) {
+        if (count > 1) UCD_TRY(check(i));
+        UCD_TRY(run());
+        moves[i].actual_bytes = m.length();
+    }
+    return success;
+}
+
+// Whether the lists of some member must be looked for: they may be on a device.
+bool has_lists(ucd_type_t handle) {
+    const Type *type;
+    return handle != UCD_TYPE__NULL && resolve(handle, "type", type).ok() && type->by_reference;
+}
+bool has_lists(const ucd_pack_desc_t &d) {
+    return has_lists(d.type);
+}
+bool has_lists(const ucd_unpack_desc_t &d) {
+    return has_lists(d.type);
+}
+bool has_lists(const ucd_move_t &d) {
+    return has_lists(d.intype) || has_lists(d.outtype);
+}
+
+template <class Desc>
+bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const Desc *descs,
+                              uintptr_t count) {
+    return context.devices && !hints.host_only &&
+           std::any_of(descs, descs + count, [](const Desc &d) { return has_lists(d); });
+}
+
+// Members of which each goes its own way.
+template <class Desc>
+Status start_each(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
+                  std::unique_ptr<AsyncOperation> &operation) {
+    CheckedMember m;
+    for (uintptr_t i = 0; i < descs.size(); ++i) {
+        UCD_TRY(at_member<Desc>(i, check_member(descs[i], op, m)));
+        UCD_TRY(at_member<Desc>(i, submission.add(m)));
+    }
+    return submission.start(operation);
+}
+
+// Starts the members; `started` is false if they do not all go the same way.
+template <class Desc>
+Status start_alike(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
+                   std::unique_ptr<AsyncOperation> &operation, bool &started) {
+    started = false;
+    if (descs.empty() || op != UCD_OP__REPLACE) return success;
+    const Direction direction =
+        is_move(descs[0], Direction::pack) ? Direction::pack : Direction::unpack;
+    Dispatch dispatch;
+    if (!submission.go_one_way(direction, dispatch) &&
+        !go_one_way(submission, descs, direction, dispatch))
+        return success;
+    MembersMade<Desc> moves(dispatch, descs);
+    submission.add(dispatch, moves, moves.types());
+    const Status status = submission.start(operation);
+    started = !moves.found_others();
+    if (!started) submission.clear();
+    return started ? status : success;
+}
+
+// Members of which some may be elsewhere, or that go into a stream. Out of line, so that lists on
+// the host do not pay for its frame.
+template <class Desc>
+[[gnu::noinline]] Status submit_list(Context &context, Desc *descs, uintptr_t Desc::*actual,
+                                     uintptr_t count, ucd_op_t op, const Hints &hints,
+                                     const StreamTarget *target,
+                                     std::unique_ptr<AsyncOperation> &operation) {
+    Submission submission(context, static_cast<Op>(op), hints, target);
+    const std::span<const Desc> members(descs, count);
+    bool started;
+    UCD_TRY(start_alike(submission, members, op, operation, started));
+    if (!started) UCD_TRY(start_each(submission, members, op, operation));
+    // A device is at work before the descriptors are written to.
+    const unsigned threads = batch_threads(count, hints.limits.threads);
+    in_threads(threads, [&](unsigned i) {
+        const Share share = share_of(count, i, threads);
+        write_lengths(std::span<Desc>(descs + share.begin, share.count), actual, op);
+    });
+    return success;
+}
+
+template <class Desc>
+Status check_list(ucd_op_t op, const Desc *descs, uintptr_t count) {
+    UCD_TRY(check_op(op));
+    return count > 0 ? require(descs, name_of_list(descs)) : success;
+}
+
+// Hands out a request; waits for the work if there is none to hand out.
+template <class Desc>
+int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+             ucd_info_t info, ucd_op_t op, ucd_request_t *request, bool waits) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        if (!waits) UCD_TRY(require(request, "request"));
+        UCD_TRY(check_list(op, descs, count));
+        const CallHints call_hints(*context, info);
+        const Hints &hints = call_hints;
+        std::unique_ptr<AsyncOperation> operation;
+        if (!all_on_host(*context, hints) ||
+            may_have_lists_elsewhere(*context, hints, descs, count))
+            UCD_TRY(submit_list(*context, descs, actual, count, op, hints, nullptr, operation));
+        else
+            UCD_TRY(run_list_on_host(*context, descs, actual, count, op, hints.limits));
+        if (waits) return operation ? finish(*context, std::move(operation)) : success;
+        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
+        return success;
+    });
+}
+
+template <class Desc>
+int run_list_in_stream(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
+                       ucd_info_t info, ucd_op_t op, const ucd_stream_t &stream) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(check_list(op, descs, count));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        const CallHints hints(*context, info);
+        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        return submit_list(*context, descs, actual, count, op, hints, &target, none);
+    });
+}
+
+} // namespace
+
+int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                    ucd_request_t *request) {
+    return run_list("ucd_ipack_batch", descs, &ucd_pack_desc_t::actual_pack_bytes, count, info, op,
+                    request, false);
+}
+
+int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                      ucd_request_t *request) {
+    return run_list("ucd_iunpack_batch", descs, &ucd_unpack_desc_t::actual_unpack_bytes, count,
+                    info, op, request, false);
+}
+
+int ucd_imove(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+              ucd_request_t *request) {
+    return run_list("ucd_imove", moves, &ucd_move_t::actual_bytes, count, info, op, request, false);
+}
+
+int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op) {
+    return run_list("ucd_move", moves, &ucd_move_t::actual_bytes, count, info, op, nullptr, true);
+}
+
+int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                          ucd_stream_t stream) {
+    return run_list_in_stream("ucd_pack_batch_stream", descs, &ucd_pack_desc_t::actual_pack_bytes,
+                              count, info, op, stream);
+}
+
+int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                            ucd_stream_t stream) {
+    return run_list_in_stream("ucd_unpack_batch_stream", descs,
+                              &ucd_unpack_desc_t::actual_unpack_bytes, count, info, op, stream);
+}
+
+int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                    ucd_stream_t stream) {
+    return run_list_in_stream("ucd_move_stream", moves, &ucd_move_t::actual_bytes, count, info, op,
+                              stream);
+}

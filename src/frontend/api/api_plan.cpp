@@ -1,0 +1,94 @@
+// Plans: moves that come again.
+
+#include "api/api_guard.h"
+#include "api/resolve_stream.h"
+#include "transfer/move_plan.h"
+
+#include <ucd.h>
+
+#include <vector>
+
+using namespace ucd;
+
+namespace {
+
+// What a handle points to. Starts that have not ended have the plan, too.
+using SharedPlan = std::shared_ptr<MovePlan>;
+
+Status find_plan(ucd_plan_t handle, MovePlan *&plan) {
+    UCD_TRY(require(handle, "plan"));
+    plan = reinterpret_cast<SharedPlan *>(handle)->get();
+    return success;
+}
+
+} // namespace
+
+int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
+                    ucd_plan_t *plan) {
+    return guard("ucd_plan_create", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(plan, "plan"));
+        UCD_TRY(check_op(op));
+        if (count > 0) UCD_TRY(require(moves, "moves"));
+        std::vector<CheckedMember> members(count);
+        for (uintptr_t i = 0; i < count; ++i)
+            UCD_TRY(at_member<ucd_move_t>(i, check_member(moves[i], op, members[i])));
+        const CallHints hints(*context, info);
+        auto made = std::make_unique<SharedPlan>();
+        std::vector<uintptr_t> lengths;
+        for (const CheckedMember &m : members) lengths.push_back(m.length());
+        UCD_TRY(MovePlan::create(*context, std::move(members), static_cast<Op>(op), hints, *made));
+        for (uintptr_t i = 0; i < count; ++i) moves[i].actual_bytes = lengths[i];
+        *plan = reinterpret_cast<ucd_plan_t>(made.release());
+        return success;
+    });
+}
+
+int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request) {
+    return guard("ucd_plan_start", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        MovePlan *started;
+        UCD_TRY(find_plan(plan, started));
+        UCD_TRY(require(request, "request"));
+        std::unique_ptr<AsyncOperation> operation;
+        UCD_TRY(started->start(*context, operation));
+        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
+        return success;
+    });
+}
+
+int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream) {
+    return guard("ucd_plan_start_stream", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        MovePlan *started;
+        UCD_TRY(find_plan(plan, started));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        return started->start_in(*context, target);
+    });
+}
+
+int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count, const void *const *inbufs,
+                    void *const *outbufs) {
+    return guard("ucd_plan_rebase", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        MovePlan *rebased;
+        UCD_TRY(find_plan(plan, rebased));
+        return rebased->rebase(*context, {first, count, inbufs, outbufs});
+    });
+}
+
+int ucd_plan_free(ucd_plan_t *plan) {
+    return guard("ucd_plan_free", [&]() -> Status {
+        UCD_TRY(check_ever_initialised());
+        UCD_TRY(require(plan, "plan"));
+        UCD_TRY(require(*plan, "*plan"));
+        delete reinterpret_cast<SharedPlan *>(*plan);
+        *plan = UCD_PLAN__NULL;
+        return success;
+    });
+}

@@ -1,0 +1,73 @@
+// Moving data between two sides that are both in host memory, inside the call.
+#pragma once
+
+#include "prepared/type_cache.h"
+#include "transfer/check.h"
+#include "transfer/context.h"
+
+#include <span>
+
+namespace ucd {
+
+// Gives the move the plan and the elements that an executor needs for it. They are made at the
+// type's first use.
+[[gnu::always_inline]] inline Status complete(CheckedMove &m, const Backend &backend,
+                                              unsigned index) {
+    UCD_TRY(plan_of(*m.type, backend, index, m.count > 1, m.plan));
+    if (m.op != Op::replace) m.elements = &elements_of(*m.type);
+    return success;
+}
+inline Status complete(CheckedMove &m, const Executor &executor) {
+    return complete(m, *executor.backend, executor.index);
+}
+inline Status complete(CopyMove::Side &side, const Type &type, const Executor &executor) {
+    return plan_of(type, *executor.backend, executor.index, side.count > 1, side.plan);
+}
+
+// ---- the first use of a type, which may be the only one -----------------------------------------
+//
+// A list of blocks may be moved as it was described, which takes less than to find its normal form.
+// It is done once for each type, and only while nothing has been derived from the type: what is
+// used again has a layout. Duplicates are one type. This is all that the library guesses about what
+// comes again.
+
+// Moves all of one object of such a type, in host memory. False if it did nothing.
+bool move_at_first_use(const CheckedMove &m);
+
+// The same for a device, which is to move the type that is returned in its place; null if there is
+// nothing to be gained.
+ConstTypeOwner described_for_first_use(const CheckedMove &m);
+
+inline bool may_be_first_use(const Type &type) {
+    return type.cache.load(std::memory_order_acquire) == nullptr;
+}
+
+// ---- moves and copies ---------------------------------------------------------------------------
+
+// Runs moves that are complete.
+[[gnu::always_inline]] inline Status run_on_host(Context &context, std::span<const Move> moves) {
+    std::unique_ptr<Event> done; // stays null: the host's backend has no work under way on return
+    return context.host().launch(0, moves, done);
+}
+
+[[gnu::always_inline]] inline Status run_complete(Context &context, const Move &move) {
+    return run_on_host(context, {&move, 1});
+}
+
+// Runs a move whose limits are set.
+[[gnu::always_inline]] inline Status run_on_host(Context &context, CheckedMove &m) {
+    if (may_be_first_use(*m.type)) [[unlikely]]
+        if (move_at_first_use(m)) return success;
+    UCD_TRY(complete(m, context.host(), Context::host_index));
+    return run_complete(context, m);
+}
+
+// One side of a copy as a pack or an unpack, whose packed buffer is left open.
+CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
+                         Direction direction, Op op, const Limits &limits);
+
+// Runs a copy, by way of a chunk that stays in the cache. With a reduction the streams have the
+// same elements.
+Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits &limits);
+
+} // namespace ucd

@@ -1,0 +1,182 @@
+// The members of a list of packs, unpacks or moves: whether one device moves all of them together,
+// and their moves, made of the caller's descriptors when a backend asks for them.
+#pragma once
+
+#include "move.h"
+#include "transfer/check.h"
+#include "transfer/progress.h"
+#include "transfer/submission.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ucd {
+
+// Whether two members of one direction differ in their addresses only.
+inline bool is_alike(const ucd_pack_desc_t &a, const ucd_pack_desc_t &b) {
+    return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(b.type)) |
+            (a.incount ^ b.incount) | (a.inoffset ^ b.inoffset) |
+            (a.max_pack_bytes ^ b.max_pack_bytes)) == 0;
+}
+inline bool is_alike(const ucd_unpack_desc_t &a, const ucd_unpack_desc_t &b) {
+    return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(b.type)) |
+            (a.outcount ^ b.outcount) | (a.outoffset ^ b.outoffset) | (a.insize ^ b.insize)) == 0;
+}
+inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
+    return ((reinterpret_cast<uintptr_t>(a.intype) ^ reinterpret_cast<uintptr_t>(b.intype)) |
+            (reinterpret_cast<uintptr_t>(a.outtype) ^ reinterpret_cast<uintptr_t>(b.outtype)) |
+            (a.incount ^ b.incount) | (a.inoffset ^ b.inoffset) | (a.outcount ^ b.outcount) |
+            (a.outoffset ^ b.outoffset) | (a.bytes ^ b.bytes)) == 0;
+}
+
+// Whether a member that is alike another is wrong where they may differ.
+inline bool is_wrong(const ucd_pack_desc_t &d) {
+    return d.outbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
+}
+inline bool is_wrong(const ucd_unpack_desc_t &d) {
+    return d.inbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
+}
+inline bool is_wrong(const ucd_move_t &d) {
+    return (d.inbuf == nullptr && d.intype == UCD_TYPE__NULL) ||
+           (d.outbuf == nullptr && d.outtype == UCD_TYPE__NULL) ||
+           (d.reserved[0] | d.reserved[1]) != 0;
+}
+
+// How many threads pay for looking at so many members, `most` at most.
+inline unsigned batch_threads(std::size_t members, uint32_t most) {
+    // In a process that uses a GPU, starting and ending a thread takes 100 us and more.
+    constexpr std::size_t worth_a_thread = 32768;
+    return static_cast<unsigned>(std::clamp<std::size_t>(members / worth_a_thread, 1, most));
+}
+
+// The members of thread `i`.
+struct Share {
+    std::size_t begin, count;
+};
+inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
+    const std::size_t begin = members / threads * i + std::min<std::size_t>(i, members % threads);
+    return {begin, members / threads + (i < members % threads ? 1 : 0)};
+}
+
+// Members that are checked as they come up, all of one direction.
+template <class Desc>
+class MembersMade final : public MoveMaker {
+public:
+    // Both live longer. The dispatch has no op.
+    MembersMade(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
+        : dispatch_(dispatch), descs_(descs), before_(before) {}
+
+    std::size_t members() const override { return descs_.size(); }
+
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
+                std::size_t &made) override {
+        made = 0;
+        CheckedMove m;
+        for (; m.length == 0; ++first) {
+            if (first == descs_.size()) return success;
+            UCD_TRY(at_member<Desc>(before_ + first, check(descs_[first], m)));
+        }
+        static_cast<MoveSettings &>(m) = dispatch_.settings;
+        UCD_TRY(at_member<Desc>(before_ + first - 1, complete(m, dispatch_.executor)));
+        move = m;
+        at[made++] = {m.typed, m.packed};
+        const Desc &checked = descs_[first - 1];
+        for (; first < descs_.size() && made < at.size(); ++first) {
+            const Desc &desc = descs_[first];
+            if (!is_alike(desc, checked) || is_wrong(desc)) break;
+            CheckedMove alike;
+            (void)decode(desc, alike);
+            at[made++] = {alike.typed, alike.packed};
+        }
+        return success;
+    }
+
+    unsigned divide() override {
+        const unsigned threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
+        if (threads == 1) return 1;
+        parts_.reserve(threads);
+        for (unsigned i = 0; i < threads; ++i) {
+            const Share share = share_of(descs_.size(), i, threads);
+            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
+        }
+        return threads;
+    }
+    MoveMaker &part(unsigned i) override { return parts_[i]; }
+    void unite() override {
+        for (const MembersMade &part : parts_) {
+            types_->add(*part.types_);
+            found_others_ = found_others_ || part.found_others_;
+        }
+    }
+
+    // Of the members that were asked for.
+    std::shared_ptr<KeptTypes> types() const { return types_; }
+    // Whether one of them is of another kind, or needs lists that are by reference: those are
+    // looked for member by member, and nothing was made.
+    bool found_others() const { return found_others_; }
+
+private:
+    Status check(const Desc &desc, CheckedMove &m) {
+        const bool is_made = is_move(desc, dispatch_.settings.direction);
+        if (is_made) UCD_TRY(check_member(desc, UCD_OP__REPLACE, m));
+        if (!is_made || m.type->by_reference) {
+            found_others_ = true;
+            return fail(UCD_ERR__NOT_SUPPORTED,
+                        "moves made at once are alike, and read no indices");
+        }
+        types_->add(*m.type);
+        return success;
+    }
+
+    const Dispatch &dispatch_;
+    const std::span<const Desc> descs_;
+    const std::size_t before_; // members of the batch
+    std::vector<MembersMade> parts_;
+    const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
+    bool found_others_ = false;
+};
+
+// True if one device moves all members, by the dispatch: each one's addresses are looked at. False
+// also if a member is wrong, has lists that are by reference, or may be in several memories.
+template <class Desc>
+bool go_one_way(Submission &submission, std::span<const Desc> descs, Direction direction,
+                Dispatch &dispatch) {
+    const Type *type = nullptr;
+    ucd_type_t handle = UCD_TYPE__NULL;
+    uintptr_t start = 0; // of the type's first byte
+    CheckedMove m;
+    for (const Desc &desc : descs) {
+        if (!is_move(desc, direction)) return false;
+        const ucd_type_t given = decode(desc, m);
+        if (given != handle || type == nullptr) {
+            if (!resolve(given, "type", type).ok() || type->by_reference) return false;
+            handle = given;
+            if (type->size > 0) start = reinterpret_cast<uintptr_t>(first_byte(*type, nullptr));
+        }
+        const bool is_empty = type->size == 0 || m.count == 0 || m.length == 0;
+        if (is_empty) continue;
+        const auto typed = reinterpret_cast<uintptr_t>(m.typed),
+                   packed = reinterpret_cast<uintptr_t>(m.packed);
+        if (typed == 0 || !submission.goes_one_way(direction, typed + start, packed, dispatch))
+            return false;
+    }
+    return submission.has_dispatch();
+}
+
+// Tells the caller how much of each member moves. All of them have been checked.
+template <class Desc>
+void write_lengths(std::span<Desc> descs, uintptr_t Desc::*actual, ucd_op_t op) {
+    CheckedMember m;
+    const Desc *checked = nullptr;
+    for (Desc &desc : descs) {
+        if (checked == nullptr || !is_alike(desc, *checked)) {
+            (void)check_member(desc, op, m);
+            checked = &desc;
+        }
+        desc.*actual = m.length();
+    }
+}
+
+} // namespace ucd

@@ -1,0 +1,64 @@
+// Moves that come again: checked, routed and prepared once, and started many times.
+#pragma once
+
+#include "transfer/submission.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ucd {
+
+class MovePlan : public std::enable_shared_from_this<MovePlan> {
+public:
+    // New addresses of members; a null array leaves that side as it is.
+    struct Rebase {
+        std::size_t first, count;
+        const void *const *inbufs;
+        void *const *outbufs;
+    };
+
+    // Of checked members. A failure is what their call would fail with.
+    static Status create(Context &context, std::vector<CheckedMember> members, Op op,
+                         const Hints &hints, std::shared_ptr<MovePlan> &plan);
+
+    // As the call. One start at a time: INVALID_ARG while another one has not ended.
+    Status start(Context &context, std::unique_ptr<AsyncOperation> &operation);
+    Status start_in(Context &context, const StreamTarget &stream);
+    Status rebase(Context &context, const Rebase &rebase);
+
+    MovePlan(const Context &context, std::vector<CheckedMember> members, Op op, const Hints &hints);
+
+private:
+    using Routed = std::shared_ptr<const RoutedMembers>;
+    // Which memory the two sides of a member are in; none if a hint says so, or nothing is moved.
+    using Places = std::array<std::optional<MemoryLocation>, 2>;
+    struct InStream {
+        Executor executor;
+        Routed routed;
+    };
+    class Start;
+
+    Status check_usable(const Context &context) const;
+    Status add_members(Submission &submission, const std::vector<CheckedMember> &members) const;
+    Status route(Context &context, const std::vector<CheckedMember> &members, Routed &routed) const;
+    Status route_in(Context &context, const std::vector<CheckedMember> &members,
+                    const StreamTarget &stream, Routed &routed) const;
+    Status find_places(LocationCache &locations, const CheckedMember &m, Places &places) const;
+
+    const uint64_t context_number_;
+    const Op op_;
+    const std::optional<LocationHint> in_hint_, out_hint_;
+    Hints hints_; // refers to the two above
+    std::vector<CheckedMember> members_;
+    std::vector<Places> places_; // of these
+    KeptTypes types_;
+    Routed routed_;                  // null if lists of indices must be brought for each start
+    ShortList<InStream> in_streams_; // what was prepared at the first start in a device's stream
+    std::atomic<bool> is_started_{false}; // and has not ended; but for streams
+};
+
+} // namespace ucd

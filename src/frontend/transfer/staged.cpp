@@ -1,0 +1,241 @@
+#include "transfer/staged.h"
+
+#include "transfer/host.h"
+#include "transfer/route.h"
+
+#include "element_runs.h"
+#include "support/streaming_copy.h"
+#include "types/create.h"
+#include "types/predefined.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ucd {
+
+namespace {
+
+// Chunks stay on the device if one device does both halves of the work, else the host sees them
+// too.
+ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor &to) {
+    if (from == to) return pools.pool(from, MemoryKind::device);
+    return pools.pool(from.on_host() ? to : from, MemoryKind::pinned);
+}
+
+const Type &byte_type() {
+    return predefined_type(predefined_with(Element::byte));
+}
+
+// Bytes at `address` that a reduction of elements goes to: a type like any other, of as many blocks
+// of bytes as there are objects of `type`, so that the executor finds the elements where it would
+// find them in the type.
+Status complete_packed(StagedMove &staged, char *address, const Type &type, const Executor &to,
+                       KeptTypes &types) {
+    TypeOwner packed;
+    UCD_TRY(create_contig(static_cast<int64_t>(type.size), byte_type(), packed));
+    types.add(*packed);
+    staged.to.typed = displaced(address, uint64_t{0} - staged.element_offset);
+    staged.to.offset = staged.element_offset;
+    staged.to.count = staged.element_count;
+    // A plan for several serves one, too.
+    return plan_of(*packed, *to.backend, to.index, true, staged.to.plan);
+}
+
+void set_elements(StagedMove &staged, const Type &type, uint64_t count, uint64_t offset) {
+    staged.elements = &elements_of(type);
+    staged.element_count = count;
+    staged.element_offset = offset;
+}
+
+} // namespace
+
+Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
+                KeptTypes &types) {
+    const bool pack = m.direction == Direction::pack;
+    CopyMove::Side &typed = pack ? staged.from : staged.to,
+                   &packed = pack ? staged.to : staged.from;
+    types.add(*m.type);
+    staged.length = m.length;
+    typed = {.typed = m.typed, .count = m.count, .offset = m.offset};
+    UCD_TRY(complete(typed, *m.type, pack ? from : to));
+    packed.typed = m.packed;
+    if (m.op == Op::replace) return success;
+    set_elements(staged, *m.type, m.count, m.offset);
+    return pack ? complete_packed(staged, m.packed, *m.type, to, types) : success;
+}
+
+Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
+                const Executor &to, KeptTypes &types) {
+    types.add(*c.from_type);
+    types.add(*c.to_type);
+    static_cast<CopyMove &>(staged) = c;
+    UCD_TRY(complete(staged.from, *c.from_type, from));
+    UCD_TRY(complete(staged.to, *c.to_type, to));
+    if (op != Op::replace) set_elements(staged, *c.to_type, c.to.count, c.to.offset);
+    return success;
+}
+
+void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
+    parts.clear();
+    for (std::size_t used = 0; used < chunk_bytes && !all_loaded();) {
+        const StagedMove &m = moves_[next_];
+        uint64_t end = std::min<uint64_t>(m.length, loaded_ + (chunk_bytes - used));
+        if (m.elements != nullptr && end < m.length)
+            end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
+                  m.element_offset;
+        if (end == loaded_) break; // no element fits into what is left of the chunk
+        parts.push_back({&m, {loaded_, end - loaded_}, used});
+        used = (used + (end - loaded_) + part_alignment - 1) / part_alignment * part_alignment;
+        loaded_ = end;
+        if (end == m.length) {
+            ++next_;
+            loaded_ = 0;
+        }
+    }
+}
+
+Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
+                      const MoveSettings &settings, const Executor &executor, char *chunk,
+                      std::vector<Move> &moves) {
+    moves.clear();
+    for (const Part &part : parts) {
+        const CopyMove::Side &end = part.move->*side;
+        Move &move = moves.emplace_back();
+        static_cast<MoveSettings &>(move) = settings;
+        move.plan = end.plan;
+        move.typed = end.typed;
+        move.packed = chunk + part.at;
+        move.count = end.count;
+        move.offset = end.offset + part.slice.offset;
+        move.length = part.slice.length;
+        if (settings.op != Op::replace) move.elements = part.move->elements;
+        if (end.plan != nullptr) continue;
+        // Bytes: many small pieces are one launch, not many copies.
+        move.typed = displaced(end.typed, move.offset);
+        move.count = move.length;
+        move.offset = 0;
+        UCD_TRY(plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));
+    }
+    return success;
+}
+
+StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
+                               const Limits &limits)
+    : from_(from), to_(to), op_(op), pool_(pool_between(pools, from, to)),
+      max_lanes_(pool_.max_chunks()), limits_(limits) {
+    if (limits.max_blocks > 0) { // lanes share what the call may use
+        max_lanes_ = std::min(max_lanes_, limits.max_blocks);
+        limits_.max_blocks /= max_lanes_;
+    }
+    if (!pool_.reached_by(to)) relay_pool_ = &pools.pool(to, MemoryKind::pinned);
+}
+
+Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {
+    UCD_TRY(pool_.take(chunk));
+    if (chunk == nullptr || relay_pool_ == nullptr) return success;
+    UCD_TRY(relay_pool_->take(relay));
+    // Both or none: two pipelines that hold one chunk each and wait for the other's would deadlock.
+    if (relay == nullptr) chunk.reset();
+    return success;
+}
+
+Status StagedPipeline::reserve() {
+    Lane lane;
+    UCD_TRY(take_chunks(lane.chunk, lane.relay));
+    if (lane.chunk != nullptr) lanes_.push_back(std::move(lane));
+    return success;
+}
+
+Status StagedPipeline::advance() {
+    for (Lane &lane : lanes_) UCD_TRY(step(lane));
+    while (!stopped_ && !loader_.all_loaded() && lanes_.size() < max_lanes_) {
+        Lane lane;
+        UCD_TRY(take_chunks(lane.chunk, lane.relay));
+        if (lane.chunk == nullptr) break;
+        lanes_.push_back(std::move(lane));
+        UCD_TRY(step(lanes_.back()));
+    }
+    return success;
+}
+
+bool StagedPipeline::completed() const {
+    const auto at_rest = [this](const Lane &lane) {
+        return lane.events.empty() && (stopped_ || lane.step == Lane::Step::idle);
+    };
+    return (stopped_ || loader_.all_loaded()) && std::all_of(lanes_.begin(), lanes_.end(), at_rest);
+}
+
+Status StagedPipeline::step(Lane &lane) {
+    // One load per call at most: a call does not stay for as long as there is work.
+    for (bool loaded = false;;) {
+        UCD_TRY(poll(lane.events));
+        if (!lane.events.empty() || stopped_) return success;
+        switch (lane.step) {
+        case Lane::Step::idle:
+            if (loader_.all_loaded()) {
+                lane.chunk.reset();
+                lane.relay.reset();
+            }
+            if (loaded || loader_.all_loaded()) return success;
+            loader_.load(pool_.chunk_bytes(), lane.parts);
+            loaded = true;
+            lane.step = Lane::Step::filling;
+            UCD_TRY(
+                run(lane, from_, &CopyMove::from, Direction::pack, Op::replace, lane.chunk.get()));
+            break;
+        case Lane::Step::filling: {
+            char *chunk = lane.chunk.get();
+            if (lane.relay != nullptr) {
+                const Part &last = lane.parts.back();
+                std::memcpy(lane.relay.get(), chunk, last.at + last.slice.length);
+                chunk = lane.relay.get();
+            }
+            lane.step = Lane::Step::draining;
+            UCD_TRY(run(lane, to_, &CopyMove::to, Direction::unpack, op_, chunk));
+            break;
+        }
+        case Lane::Step::draining: lane.step = Lane::Step::idle; break;
+        }
+    }
+}
+
+// Lets an executor move the parts of a lane between one of their sides and the chunk.
+Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
+                           Direction direction, Op op, char *chunk) {
+    const bool bytes = (lane.parts.front().move->*side).plan == nullptr;
+    // First, so that whatever gets under way can be noted down.
+    lane.events.reserve(lane.parts.size());
+    std::unique_ptr<Event> done;
+    if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
+        for (const Part &part : lane.parts) {
+            const CopyMove::Side &end = part.move->*side;
+            char *outside = displaced(end.typed, end.offset + part.slice.offset);
+            char *inside = chunk + part.at;
+            const bool out = direction == Direction::unpack;
+            if (out && executor.on_host() && part.move->length >= worth_streaming) {
+                streaming_copy(outside, inside, part.slice.length);
+                started_ = true;
+                continue;
+            }
+            UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
+                                           out ? inside : outside, part.slice.length, done));
+            note(lane, direction, done);
+        }
+        return success;
+    }
+    const MoveSettings settings{
+        .direction = direction, .op = op, .packed_kind = pool_.kind(), .limits = limits_};
+    UCD_TRY(moves_of_parts(lane.parts, side, settings, executor, chunk, launch_));
+    UCD_TRY(executor.backend->launch(executor.device, launch_, done));
+    note(lane, direction, done);
+    return success;
+}
+
+void StagedPipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &done) {
+    // A chunk that the host has filled can still be forgotten.
+    started_ = started_ || direction == Direction::unpack || done != nullptr;
+    if (done != nullptr) lane.events.push_back(std::move(done));
+}
+
+} // namespace ucd
