@@ -16,7 +16,7 @@ inline constexpr ucd::gpu::Tuning tuning{.warp_lanes = 32,
                                          .cached_bytes = 1024,
                                          .long_run_bytes = 512,
                                          .host_blocks = 2,
-                                         .min_reductions_batched = 3,
+                                         .min_members_batched = 3,
                                          .copy_engines = {}};
 
 } // namespace ucdtest

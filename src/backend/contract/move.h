@@ -86,17 +86,13 @@ struct CopyMove {
 
 // Moves to be launched together, unordered among each other. It refers to its moves.
 struct MoveList {
-    MoveList(std::span<const Move> list, uint64_t identity_of_list = 0)
-        : moves(list), identity(identity_of_list) {}
+    MoveList(std::span<const Move> list) : moves(list) {}
     MoveList(const std::vector<Move> &list) : moves(list) {}
     explicit MoveList(std::span<const CopyMove> list) : copies(list) {}
     MoveList(std::span<const Move> list, std::span<const CopyMove> copy_list)
         : moves(list), copies(copy_list) {}
     std::span<const Move> moves;
     std::span<const CopyMove> copies;
-    // 0, or the list's own: equal lists may come again with it, but no others. Then what was made
-    // for the list holds for it again.
-    uint64_t identity = 0;
 };
 
 // Where a move's two sides are; see Move.

@@ -34,7 +34,9 @@ inline constexpr gpu::Tuning tuning = {
     // that lose less than a tenth (docs/internals/decisions/0028-few-blocks-to-host-memory.md).
     .host_blocks = 2,
     // Two launches take as long as one with a table that is uploaded first.
-    .min_reductions_batched = 3,
+    .min_members_batched = 3,
+    // Not measured: an H200 copies so much in the time of two launches.
+    .min_cut_copy = uint64_t{4} << 20,
     // H200, nests and lists of 1 and 2 bytes: 3 to 12 % slower by four.
     .narrow_words_by_four = false,
     // H200: what `ucd-bench --tune` found (docs/internals/decisions/0027-copy-engines.md).

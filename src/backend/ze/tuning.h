@@ -28,7 +28,9 @@ inline constexpr gpu::Tuning tuning = {
     // As on NVIDIA's devices; not measured.
     .long_run_bytes = 512,
     .host_blocks = 2,
-    .min_reductions_batched = 3,
+    .min_members_batched = 3,
+    // As on NVIDIA's devices; not measured.
+    .min_cut_copy = uint64_t{4} << 20,
     // Not measured. With sixteen at once, ocloc has some kernels of three levels spill registers on
     // a PVC.
     .narrow_words_by_four = true,

@@ -3,8 +3,7 @@
 namespace ucd {
 
 void ReturnChunk::operator()(char *memory) const noexcept {
-    const std::lock_guard lock(pool->mutex_);
-    pool->free_.push_back(memory); // has the capacity for all
+    pool->free_.give_back(memory); // there is room for all
 }
 
 ChunkPool::ChunkPool(const Executor &owner, MemoryKind kind, StagingSizes sizes)
@@ -13,17 +12,16 @@ ChunkPool::ChunkPool(const Executor &owner, MemoryKind kind, StagingSizes sizes)
 }
 
 ChunkPool::~ChunkPool() {
-    for (char *memory : free_) owner_.backend->release(owner_.device, kind_, memory);
+    for (char *memory; free_.take(memory);) owner_.backend->release(owner_.device, kind_, memory);
 }
 
 Status ChunkPool::take(Chunk &chunk) {
+    if (char *free; free_.take(free)) {
+        chunk = Chunk(free, {this});
+        return success;
+    }
     {
         const std::lock_guard lock(mutex_);
-        if (!free_.empty()) {
-            chunk = Chunk(free_.back(), {this});
-            free_.pop_back();
-            return success;
-        }
         if (existing_ >= most_) return success;
         ++existing_;
     }

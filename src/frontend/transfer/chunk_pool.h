@@ -1,6 +1,8 @@
 // Memory for chunks of packed data that executors on both sides of a staged move reach.
 #pragma once
 
+#include "free_list.h"
+
 #include "transfer/context.h"
 
 #include <memory>
@@ -57,8 +59,8 @@ private:
     const Executor owner_;
     const MemoryKind kind_;
     const StagingSizes sizes_;
-    std::mutex mutex_;
-    std::vector<char *> free_;
+    FreeList<char *> free_;
+    std::mutex mutex_;             // of the numbers
     unsigned existing_ = 0, most_; // `most_` shrinks to what memory there is
 };
 

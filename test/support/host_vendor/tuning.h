@@ -20,7 +20,8 @@ inline constexpr gpu::Tuning tuning = {
     .cached_bytes = uint64_t{32} << 20,
     .long_run_bytes = 512,
     .host_blocks = 2,
-    .min_reductions_batched = 3,
+    .min_members_batched = 3,
+    .min_cut_copy = 128,           // few, so that tests have such copies
     .narrow_words_by_four = false, // HIP on threads has AMD's
     .copy_engines = {.to_host = {.earlier = 2600,
                                  .per_row = 1.3,

@@ -1,6 +1,7 @@
 // The bodies of the kernels that copy from layout to layout.
 #pragma once
 
+#include "kernels/member_tiles.h"
 #include "kernels/runtime_width.h"
 #include "kernels/table_places.h"
 #include "kernels/transpose_kernel.h"
@@ -37,23 +38,16 @@ UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t
     for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
 }
 
-// What blocks do with words: move(first), with as many words as the thread has, threads_per_block
-// apart.
+// A tile's words: several(first) copies as many words as the thread has, threads_per_block apart.
 template <class Params, class Several, class One>
-UCD_GPU_FUNCTION void for_each_word(const Params &p, Several several, One one) {
+UCD_GPU_FUNCTION void for_words_of_tile(const Params &p, uint32_t tile, uint32_t thread,
+                                        Several several, One one) {
     const uint32_t share = threads_per_block * p.per_thread;
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS) {
-            const uint32_t start = tile * share;
-            if (p.per_thread > 1 && p.words - start >= share) {
-                several(start + thread);
-                continue;
-            }
-            for (uint32_t i = 0; i < p.per_thread; ++i) {
-                const uint32_t word = start + i * threads_per_block + thread;
-                if (word < p.words) one(word);
-            }
-        }
+    const uint32_t start = tile * share;
+    if (p.per_thread > 1 && p.words - start >= share) return several(start + thread);
+    for (uint32_t i = 0; i < p.per_thread; ++i) {
+        const uint32_t word = start + i * threads_per_block + thread;
+        if (word < p.words) one(word);
     }
 }
 
@@ -72,9 +66,10 @@ UCD_GPU_FUNCTION void copy_from_rows(const CopyRowsParams &p, uint32_t first) {
 }
 
 template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_rows(const CopyRowsParams &p) {
-    for_each_word(
-        p, [&](uint32_t word) { copy_from_rows<width, copy_words_per_thread>(p, word); },
+UCD_GPU_FUNCTION void copy_words_of_tile(const CopyRowsParams &p, uint32_t tile, uint32_t thread) {
+    for_words_of_tile(
+        p, tile, thread,
+        [&](uint32_t word) { copy_from_rows<width, copy_words_per_thread>(p, word); },
         [&](uint32_t word) { copy_from_rows<width, 1>(p, word); });
 }
 
@@ -89,10 +84,29 @@ UCD_GPU_FUNCTION void copy_from_places(const CopyPlacesParams &p, uint32_t first
 }
 
 template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_places(const CopyPlacesParams &p) {
-    for_each_word(
-        p, [&](uint32_t word) { copy_from_places<width, copy_words_per_thread>(p, word); },
+UCD_GPU_FUNCTION void copy_words_of_tile(const CopyPlacesParams &p, uint32_t tile,
+                                         uint32_t thread) {
+    for_words_of_tile(
+        p, tile, thread,
+        [&](uint32_t word) { copy_from_places<width, copy_words_per_thread>(p, word); },
         [&](uint32_t word) { copy_from_places<width, 1>(p, word); });
+}
+
+// Where the parameters say what words are, in their order: rows and places.
+template <unsigned width, class Params>
+UCD_GPU_FUNCTION void run_copy_words(const Params &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
+            copy_words_of_tile<width>(p, tile, thread);
+    }
+}
+template <unsigned width, class Params>
+UCD_GPU_FUNCTION void run_copy_words_batch(const BatchParams &batch) {
+    run_member_tiles<Params>(batch, [](const Params &p, uint32_t tile) {
+        UCD_GPU_FOR_EACH_THREAD(thread) {
+            copy_words_of_tile<width>(p, tile, thread);
+        }
+    });
 }
 
 struct CopyTile {
@@ -130,51 +144,72 @@ UCD_GPU_FUNCTION void copy_edge(const CopyTilesParams &p, const CopyTile &t, uin
     }
 }
 
+// By all threads of a block.
+template <unsigned width>
+UCD_GPU_FUNCTION void copy_by_tile(const CopyTilesParams &p, uint32_t index) {
+    UCD_GPU_SHARED TileMemory<width> tile;
+    const CopyTile t = copy_tile_at(p, index);
+    if (t.rows < tile_side || t.columns < tile_side) {
+        UCD_GPU_FOR_EACH_THREAD(thread) {
+            copy_edge<width>(p, t, thread);
+        }
+        return;
+    }
+    // Lanes along what is close, on each side.
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        move_half<width, true, false>(tile, thread, t.from, static_cast<uint64_t>(p.from_row),
+                                      static_cast<uint64_t>(p.from_column));
+    }
+    UCD_GPU_BARRIER();
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        move_half<width, false, true>(tile, thread, t.to, static_cast<uint64_t>(p.to_column),
+                                      static_cast<uint64_t>(p.to_row));
+    }
+    UCD_GPU_BARRIER();
+}
+
 template <unsigned width>
 UCD_GPU_FUNCTION void run_copy_tiles(const CopyTilesParams &p) {
-    UCD_GPU_SHARED TileMemory<width> tile;
-    for (uint32_t index = UCD_GPU_BLOCK; index < p.tiles; index += UCD_GPU_BLOCKS) {
-        const CopyTile t = copy_tile_at(p, index);
-        if (t.rows < tile_side || t.columns < tile_side) {
-            UCD_GPU_FOR_EACH_THREAD(thread) {
-                copy_edge<width>(p, t, thread);
-            }
-            continue;
-        }
-        // Lanes along what is close, on each side.
-        UCD_GPU_FOR_EACH_THREAD(thread) {
-            move_half<width, true, false>(tile, thread, t.from, static_cast<uint64_t>(p.from_row),
-                                          static_cast<uint64_t>(p.from_column));
-        }
-        UCD_GPU_BARRIER();
-        UCD_GPU_FOR_EACH_THREAD(thread) {
-            move_half<width, false, true>(tile, thread, t.to, static_cast<uint64_t>(p.to_column),
-                                          static_cast<uint64_t>(p.to_row));
-        }
-        UCD_GPU_BARRIER();
+    for (uint32_t index = UCD_GPU_BLOCK; index < p.tiles; index += UCD_GPU_BLOCKS)
+        copy_by_tile<width>(p, index);
+}
+template <unsigned width>
+UCD_GPU_FUNCTION void run_copy_tiles_batch(const BatchParams &batch) {
+    run_member_tiles<CopyTilesParams>(
+        batch, [](const CopyTilesParams &p, uint32_t index) { copy_by_tile<width>(p, index); });
+}
+
+// The 16 bytes of the range that thread `number` has, as long as both sides have blocks.
+UCD_GPU_FUNCTION void copy_vector_by_interpreters(const CopyInterpretersParams &p,
+                                                  uint64_t number) {
+    const uint64_t first = number * vector_bytes;
+    if (first >= p.bytes) return;
+    const uint64_t end = first + vector_bytes < p.bytes ? first + vector_bytes : p.bytes;
+#pragma unroll 1
+    for (uint64_t i = first; i < end;) {
+        Stretch from = locate(p.from, p.first_from + i), to = locate(p.to, p.first_to + i);
+        uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes;
+        if (bytes > end - i) bytes = end - i;
+#pragma unroll 1
+        for (uint64_t at = 0; at < bytes; at += uint64_t{1} << p.shift)
+            store_word(to.place + at, 1u << p.shift, load_word(from.place + at, 1u << p.shift));
+        i += bytes;
     }
 }
 
-// 16 bytes of the stream for a thread, as long as both sides have blocks.
-UCD_GPU_FUNCTION void copy_by_interpreters(const CopyInterpretersParams &p) {
+UCD_GPU_FUNCTION void copy_all_by_interpreters(const CopyInterpretersParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
-        const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block * vector_bytes;
-        for (uint64_t first = (uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread) * vector_bytes;
-             first < p.bytes; first += step) {
-            const uint64_t end = first + vector_bytes < p.bytes ? first + vector_bytes : p.bytes;
-#pragma unroll 1
-            for (uint64_t i = first; i < end;) {
-                Stretch from = locate(p.from, p.first_from + i), to = locate(p.to, p.first_to + i);
-                uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes;
-                if (bytes > end - i) bytes = end - i;
-#pragma unroll 1
-                for (uint64_t at = 0; at < bytes; at += uint64_t{1} << p.shift)
-                    store_word(to.place + at, 1u << p.shift,
-                               load_word(from.place + at, 1u << p.shift));
-                i += bytes;
-            }
-        }
+        const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block;
+        for (uint64_t number = uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread;
+             number * vector_bytes < p.bytes; number += step)
+            copy_vector_by_interpreters(p, number);
     }
+}
+UCD_GPU_FUNCTION void copy_batch_by_interpreters(const BatchParams &batch) {
+    run_member_threads<CopyInterpretersParams>(
+        batch, [](const CopyInterpretersParams &p, uint64_t number) {
+            copy_vector_by_interpreters(p, number);
+        });
 }
 
 } // namespace ucd::UCD_GPU

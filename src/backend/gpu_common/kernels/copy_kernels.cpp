@@ -8,13 +8,22 @@ namespace ucd::UCD_GPU {
 
 #define UCD_GPU_COPY(width)                                                                        \
     UCD_GPU_INDEXING_KERNEL(copy_rows_w##width, CopyRowsParams) {                                  \
-        run_copy_rows<width>(params);                                                              \
+        run_copy_words<width>(params);                                                             \
+    }                                                                                              \
+    UCD_GPU_KERNEL(copy_rows_batch_w##width, BatchParams) {                                        \
+        run_copy_words_batch<width, CopyRowsParams>(params);                                       \
     }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, CopyTilesParams) {                                \
         run_copy_tiles<width>(params);                                                             \
     }                                                                                              \
+    UCD_GPU_KERNEL(copy_tiles_batch_w##width, BatchParams) {                                       \
+        run_copy_tiles_batch<width>(params);                                                       \
+    }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_places_w##width, CopyPlacesParams) {                              \
-        run_copy_places<width>(params);                                                            \
+        run_copy_words<width>(params);                                                             \
+    }                                                                                              \
+    UCD_GPU_KERNEL(copy_places_batch_w##width, BatchParams) {                                      \
+        run_copy_words_batch<width, CopyPlacesParams>(params);                                     \
     }
 UCD_GPU_COPY(1)
 UCD_GPU_COPY(2)
@@ -23,26 +32,28 @@ UCD_GPU_COPY(8)
 UCD_GPU_COPY(16)
 
 UCD_GPU_KERNEL(copy_interpreters, CopyInterpretersParams) {
-    copy_by_interpreters(params);
+    copy_all_by_interpreters(params);
+}
+UCD_GPU_KERNEL(copy_interpreters_batch, BatchParams) {
+    copy_batch_by_interpreters(params);
 }
 
+#define UCD_GPU_PAIR(name, width)                                                                  \
+    { UCD_GPU_KERNEL_HANDLE(name##_w##width), UCD_GPU_KERNEL_HANDLE(name##_batch_w##width) }
 #define UCD_GPU_BY_WIDTH(name)                                                                     \
-    const void *name##_kernel(unsigned width) {                                                    \
-        switch (width) {                                                                           \
-        case 1: return UCD_GPU_KERNEL_HANDLE(name##_w1);                                           \
-        case 2: return UCD_GPU_KERNEL_HANDLE(name##_w2);                                           \
-        case 4: return UCD_GPU_KERNEL_HANDLE(name##_w4);                                           \
-        case 8: return UCD_GPU_KERNEL_HANDLE(name##_w8);                                           \
-        case 16: return UCD_GPU_KERNEL_HANDLE(name##_w16);                                         \
-        default: return nullptr;                                                                   \
-        }                                                                                          \
+    CopyKernel name##_kernel(unsigned width) {                                                     \
+        static const CopyKernel kernels[] = {UCD_GPU_PAIR(name, 1), UCD_GPU_PAIR(name, 2),         \
+                                             UCD_GPU_PAIR(name, 4), UCD_GPU_PAIR(name, 8),         \
+                                             UCD_GPU_PAIR(name, 16)};                              \
+        return kernels[__builtin_ctz(width)];                                                      \
     }
 UCD_GPU_BY_WIDTH(copy_rows)
 UCD_GPU_BY_WIDTH(copy_tiles)
 UCD_GPU_BY_WIDTH(copy_places)
 
-const void *copy_interpreters_kernel() {
-    return UCD_GPU_KERNEL_HANDLE(copy_interpreters);
+CopyKernel copy_interpreters_kernel() {
+    return {UCD_GPU_KERNEL_HANDLE(copy_interpreters),
+            UCD_GPU_KERNEL_HANDLE(copy_interpreters_batch)};
 }
 
 } // namespace ucd::UCD_GPU

@@ -4,11 +4,16 @@
 
 namespace ucd::UCD_GPU {
 
-// Null for widths that are no word's.
-const void *copy_rows_kernel(unsigned width);
-const void *copy_tiles_kernel(unsigned width);
-const void *copy_places_kernel(unsigned width);
+// A kernel for one copy, and the one for a batch of such copies.
+struct CopyKernel {
+    const void *one, *batch;
+};
 
-const void *copy_interpreters_kernel();
+// For words of 1, 2, 4, 8 or 16 bytes.
+CopyKernel copy_rows_kernel(unsigned width);
+CopyKernel copy_tiles_kernel(unsigned width);
+CopyKernel copy_places_kernel(unsigned width);
+
+CopyKernel copy_interpreters_kernel();
 
 } // namespace ucd::UCD_GPU

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernels/combine.h"
+#include "kernels/member_tiles.h"
 #include "kernels/nest_kernel.h"
-#include "kernels/reduce_batch_kernel.h"
 #include "params/reduce.h"
 
 namespace ucd::UCD_GPU {
@@ -145,7 +145,7 @@ UCD_GPU_FUNCTION void run_reduce(const ReduceParams &p) {
 
 template <Op op, class T>
 UCD_GPU_FUNCTION void run_reduce_batch(const BatchParams &batch) {
-    run_in_batch<ReduceParams>(batch, [](const ReduceParams &p, uint64_t i) {
+    run_member_threads<ReduceParams>(batch, [](const ReduceParams &p, uint64_t i) {
         if (i < p.nest.vectors) reduce_share<op, T>(p, static_cast<uint32_t>(i));
     });
 }

@@ -5,7 +5,7 @@
 
 #include "kernels/combine.h"
 #include "kernels/interpreter_kernel.h"
-#include "kernels/reduce_batch_kernel.h"
+#include "kernels/member_tiles.h"
 #include "kernels/runtime_width.h"
 #include "params/reduce.h"
 
@@ -135,7 +135,7 @@ UCD_GPU_FUNCTION void run_reduce_any(const ReduceAnyParams &p, Combine combine) 
 
 template <class Combine>
 UCD_GPU_FUNCTION void run_reduce_any_batch(const BatchParams &batch, Combine combine) {
-    run_in_batch<ReduceAnyParams>(batch, [combine](const ReduceAnyParams &p, uint64_t v) {
+    run_member_threads<ReduceAnyParams>(batch, [combine](const ReduceAnyParams &p, uint64_t v) {
         if (v < p.vectors) reduce_any_share(p, v, combine);
     });
 }

@@ -9,6 +9,7 @@
 #include "launch/create_backend.h"
 #include "launch/kept.h"
 #include "launch/launch.h"
+#include "launch/launch_list.h"
 #include "launch/reduction.h"
 #include "runtime/captures.h"
 #include "runtime/check.h"
@@ -24,13 +25,7 @@ namespace {
 // A launch under way in a lane.
 class LaneEvent final : public Event {
 public:
-    Status poll(bool &completed) override {
-        const Status status = lane_->poll(number_, completed);
-        // It may have been the upload of a table that failed.
-        if (!status.ok())
-            for (const BatchUse &table : needs.batches) BatchStore::instance().forget(table);
-        return status;
-    }
+    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
     void end(LaunchTurn &turn) {
         lane_ = &turn.lane();
         number_ = turn.end();
@@ -173,6 +168,7 @@ public:
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
+        GivenUp::instance().clear();
         auto made = std::make_unique<GpuPreparedLaunch>(index, bytes_of(list));
         UCD_TRY(launch_list({.device = *device,
                              .stream = device->upload_stream(),
@@ -211,7 +207,9 @@ public:
         UCD_TRY(open(native.device, device));
         UCD_TRY(prepare_batches());
         if (move.op != Op::replace) return prepare_reduction(*device, move);
-        return prepare_plan(*device, static_cast<const GpuPlan &>(*move.plan), move.count);
+        const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+        UCD_TRY(prepare_copies(plan));
+        return prepare_plan(*device, plan, move.count);
     }
 
     bool copies_layouts() const override { return true; }

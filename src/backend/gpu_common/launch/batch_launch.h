@@ -1,17 +1,23 @@
-// Several moves in one go.
+// Packs or unpacks of any layouts as one launch, by a table of them.
 #pragma once
 
 #include "launch/submission.h"
 #include "move.h"
 
+#include <cstddef>
+#include <span>
+
 namespace ucd::UCD_GPU {
 
-// Like launch_move(), but the moves of one direction are one launch, as far as one kernel can move
-// them.
-Status launch_list(const Submission &to, const MoveList &list);
+// Moves that join batches, of one direction: one launch, or as many as it takes.
+Status launch_batches(const Submission &to, std::span<const Move> moves);
 
-// The same for moves that are made in the call. Not for launches that are prepared.
-Status launch_made(const Submission &to, MoveMaker &maker);
+// Whether a table of so many members travels with the launch, if they share a few shapes.
+bool is_small_batch(std::size_t members);
+
+// Writes the table as the moves are made. `launched` stays false, and nothing has started, if they
+// must be a list.
+Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched);
 
 // Loads the kernels, so that launches can be captured.
 Status prepare_batches();

@@ -30,7 +30,7 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
         index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
     } else {
         uint64_t address = 0;
-        if (plan_->lists != nullptr) UCD_TRY(to.use(*plan_->lists, address, &used_));
+        if (plan_->lists != nullptr) UCD_TRY(to.use(*plan_->lists, address));
         const TableShape shape = nest_shape(plan_->host, word, address, lists_);
         index = static_cast<uint32_t>(shapes_.size());
         shapes_.push_back(shape);
@@ -38,14 +38,6 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
             hint.store(number_ << index_bits | index, std::memory_order_relaxed);
     }
     shape_[shift] = index;
-    return success;
-}
-
-Status BatchTableBuilder::begin_plan(const Submission &to, const GpuPlan &plan) {
-    if (to.mode == LaunchMode::capture && !plan.is_prepared(to.device.index()))
-        return not_prepared();
-    plan_ = &plan;
-    shape_.fill(unknown_shape);
     return success;
 }
 
@@ -68,7 +60,7 @@ Status BatchTableBuilder::describe_nest(const Submission &to, const Move &move, 
     }
     Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
-    UCD_TRY(to.use(interpreter.lists, address, &used_));
+    UCD_TRY(to.use(interpreter.lists, address));
     const uint64_t position = move.offset - member.head;
     const TableShape shape = interpreter_shape(interpreter.host, word, address, position);
     member.shape = static_cast<uint32_t>(shapes_.size());
@@ -80,7 +72,10 @@ Status BatchTableBuilder::add(const Submission &to, const Move &move,
                               std::span<const MoveAddresses> at) {
     if (at.empty()) return success;
     const auto &plan = static_cast<const GpuPlan &>(*move.plan);
-    if (&plan != plan_) UCD_TRY(begin_plan(to, plan));
+    if (&plan != plan_) {
+        plan_ = &plan;
+        shape_.fill(unknown_shape);
+    }
     sections_.neighbours &= move.packed_kind != MemoryKind::pinned;
     const auto start = static_cast<uintptr_t>(plan.host.layout.start);
     return plan.host.contiguous
@@ -105,7 +100,6 @@ std::size_t BatchTableBuilder::bytes_of_members(std::size_t members) {
 void BatchTableBuilder::begin(std::size_t members, std::span<char> memory) {
     static std::atomic<uint64_t> tables{0};
     number_ = ++tables;
-    used_.clear();
     shapes_.clear();
     lists_.clear();
     sections_ = {};
@@ -122,12 +116,10 @@ void BatchTableBuilder::begin(std::size_t members, std::span<char> memory) {
     member_ = reinterpret_cast<BatchMember *>(memory.data() + sections_.members);
 }
 
-void BatchTableBuilder::finish(TableUse use) {
+void BatchTableBuilder::finish(Starts starts_wanted) {
     first_[members_] = static_cast<uint32_t>(vectors_);
-    // About four starts to a member: most vectors of members that are alike need no search. A table
-    // that is read once is not worth that many.
     const uint64_t each =
-        use == TableUse::once ? 2 * vectors_ / members_ : vectors_ / (4 * members_);
+        starts_wanted == Starts::few ? 2 * vectors_ / members_ : vectors_ / (4 * members_);
     sections_.vectors = static_cast<uint32_t>(vectors_);
     sections_.granule = static_cast<uint8_t>(std::bit_width(std::max<uint64_t>(each, 1)) - 1);
     const std::span<const uint32_t> first(first_, members_ + 1);

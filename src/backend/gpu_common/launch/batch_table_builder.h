@@ -31,8 +31,11 @@ inline uint64_t batch_vectors_of(const Move &move) {
     return move.length / vector_bytes + 2;
 }
 
-// How many times a table is expected to be read.
-enum class TableUse : uint8_t { once, again };
+// Where a kernel's search for the member of a vector may begin.
+enum class Starts : uint8_t {
+    few,  // one to two members: little to make, for a table that is read once
+    many, // four to a member: most vectors of members that are alike need no search
+};
 
 class BatchTableBuilder final : public TableBuilder {
 public:
@@ -45,7 +48,7 @@ public:
     // Moves that join batches. Up to max_batch_vectors in all.
     Status add(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
     // At least one was added.
-    void finish(TableUse use);
+    void finish(Starts starts);
 
     std::size_t members() const { return members_; }
     uint64_t vectors() const { return vectors_; }
@@ -54,7 +57,6 @@ public:
 private:
     static constexpr uint32_t unknown_shape = UINT32_MAX;
 
-    Status begin_plan(const Submission &to, const GpuPlan &plan);
     // Adds members, of which `describe` says how each one's typed side is walked.
     template <class Describe>
     Status add_each(const Move &move, std::span<const MoveAddresses> at, Describe describe) {

@@ -2,6 +2,7 @@
 
 #include "kernels/copy_kernels.h"
 #include "launch/launch_context.h"
+#include "launch/table_launch.h"
 #include "params/copy.h"
 #include "params/transpose.h"
 #include "plan/copy_nest.h"
@@ -37,18 +38,24 @@ struct Copy {
     const Submission &submission;
     const CopyMove &move;
     Side from, to;
-};
+    MemberTables *tables; // that it becomes members of; null: it is a launch
+    bool one_of_many;     // that are more words than the device has threads, together
 
-template <class Params>
-Status launch_copy_kernel(const Copy &copy, const void *kernel, uint64_t tiles, Params &params) {
-    return launch_kernel(copy.submission, kernel, tiles, copy.move.limits.max_blocks, params);
-}
+    template <class Params>
+    Status launch(const CopyKernel &kernel, uint64_t tiles, Params &params) const {
+        if (tables != nullptr && tables->add(kernel.batch, params, tiles)) return success;
+        return launch_kernel(submission, kernel.one, tiles, move.limits.max_blocks, params);
+    }
+};
 
 // Several words per thread where there are more than the device has threads.
 template <class Params>
-void share_words(uint64_t words, Params &params) {
+void share_words(const Copy &copy, uint64_t words, Params &params) {
+    constexpr uint64_t several = uint64_t{threads_per_block} * copy_words_per_thread;
+    const bool many = words >= tuning.many_threads || (copy.one_of_many && words >= several);
     params.words = static_cast<uint32_t>(words);
-    params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
+    // performance only: any number of words for a thread will do
+    params.per_thread = many ? copy_words_per_thread : 1;
     const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((words + share - 1) / share);
 }
@@ -88,8 +95,8 @@ Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
         levels.push_back({placed.nest.block / word, int64_t{word}, int64_t{word}});
     put_levels(levels, 1, params.level);
     params.levels = static_cast<uint32_t>(levels.size());
-    share_words(placed.bytes() / word, params);
-    return launch_copy_kernel(copy, copy_rows_kernel(word), params.tiles, params);
+    share_words(copy, placed.bytes() / word, params);
+    return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
 // `placed` is sorted by source; `row` is what is closest in the target.
@@ -115,7 +122,7 @@ Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
     uint64_t tiles = tiles_along(params.columns) * tiles_along(params.rows);
     for (const CopyNest::Level &level : outer) tiles *= level.count;
     params.tiles = static_cast<uint32_t>(tiles);
-    return launch_copy_kernel(copy, copy_tiles_kernel(word), params.tiles, params);
+    return copy.launch(copy_tiles_kernel(word), params.tiles, params);
 }
 
 // The order in which the words of a warp are closest; or tiles, if each side has its own
@@ -175,44 +182,63 @@ Status launch_nest(const Copy &copy, const PlacedNest &placed) {
     return launch_nest(copy, second);
 }
 
+// Whether it is nests, which are worth a launch each.
+bool are_nests(const Copy &copy, CopyNests &nests) {
+    if (!join_strides({copy.from.plan.layout, copy.from.top(), copy.from.offset},
+                      {copy.to.plan.layout, copy.to.top(), copy.to.offset}, copy.move.length,
+                      nests))
+        return false;
+    constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
+    const bool fit = std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
+        return placed.nest.levels.size() + added <= max_copy_levels;
+    });
+    // performance only: what is not cut goes word by word in the order of the stream
+    return fit && (nests.size() == 1 || copy.move.length >= tuning.min_cut_copy);
+}
+
 // Anything else ----------------------------------------------------------
 
-bool fits_places(const Copy &copy, const Side &side, uint32_t word) {
-    if (side.plan.contiguous) return copy.move.length / word < max_positions;
-    return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, side.offset),
-                     {side.offset, copy.move.length}, word);
+// Bytes of both streams: where they begin in each, and how many they are.
+struct CopyRange {
+    uint64_t from, to, length;
+};
+
+bool fits_places(const Side &side, Slice range, uint32_t word) {
+    if (side.plan.contiguous) return range.length / word < max_positions;
+    return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, range.offset), range, word);
 }
 
 // A side's entry of the table, and where words are counted from: which of them is the first.
-Status describe_places(const Copy &copy, const Side &side, uint32_t word, TableShape &shape,
-                       std::vector<NestList> &lists, uint64_t &typed, uint32_t &first) {
+Status describe_places(const Copy &copy, const Side &side, uint64_t offset, uint32_t word,
+                       TableShape &shape, std::vector<NestList> &lists, uint64_t &typed,
+                       uint32_t &first) {
     uint64_t address = 0;
     if (side.gpu_plan.lists != nullptr) UCD_TRY(copy.submission.use(*side.gpu_plan.lists, address));
     shape = nest_shape(side.plan, word, address, lists);
     uintptr_t from_here = side.typed;
-    uint64_t skipped = side.offset;
+    uint64_t skipped = offset;
     if (side.plan.contiguous) {
-        from_here += side.offset;
+        from_here += offset;
     } else {
         NestList none{};
         NestList &outermost = is_listed(side.plan.shape) ? lists[shape.lists] : none;
-        skipped = skip_children(side.plan.shape.level[0], side.offset, from_here, outermost);
+        skipped = skip_children(side.plan.shape.level[0], offset, from_here, outermost);
     }
     typed = from_here;
-    first = static_cast<uint32_t>((side.offset - skipped) / word);
+    first = static_cast<uint32_t>((offset - skipped) / word);
     return success;
 }
 
-Status launch_places(const Copy &copy, uint32_t word) {
+Status launch_places(const Copy &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
     std::vector<NestList> lists;
-    UCD_TRY(describe_places(copy, copy.from, word, params.table.shape[0], lists, params.from,
-                            params.first_from));
-    UCD_TRY(describe_places(copy, copy.to, word, params.table.shape[1], lists, params.to,
+    UCD_TRY(describe_places(copy, copy.from, range.from, word, params.table.shape[0], lists,
+                            params.from, params.first_from));
+    UCD_TRY(describe_places(copy, copy.to, range.to, word, params.table.shape[1], lists, params.to,
                             params.first_to));
     std::copy(lists.begin(), lists.end(), params.table.list);
-    share_words(copy.move.length / word, params);
-    return launch_copy_kernel(copy, copy_places_kernel(word), params.tiles, params);
+    share_words(copy, range.length / word, params);
+    return copy.launch(copy_places_kernel(word), params.tiles, params);
 }
 
 Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &layout) {
@@ -224,37 +250,89 @@ Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &la
     return success;
 }
 
-Status launch_interpreters(const Copy &copy, uint32_t word) {
+Status launch_interpreters(const Copy &copy, const CopyRange &range, uint32_t word) {
     CopyInterpretersParams params{};
     UCD_TRY(use_interpreter(copy, copy.from, params.from));
     UCD_TRY(use_interpreter(copy, copy.to, params.to));
-    params.first_from = copy.from.offset;
-    params.first_to = copy.to.offset;
-    params.bytes = copy.move.length;
+    params.first_from = range.from;
+    params.first_to = range.to;
+    params.bytes = range.length;
     params.shift = std::min(static_cast<uint32_t>(std::countr_zero(word)), 3U);
     constexpr uint64_t share = uint64_t{threads_per_block} * vector_bytes;
-    return launch_copy_kernel(copy, copy_interpreters_kernel(), (params.bytes + share - 1) / share,
-                              params);
+    return copy.launch(copy_interpreters_kernel(), (params.bytes + share - 1) / share, params);
+}
+
+// In the order of the stream.
+Status launch_range(const Copy &copy, const CopyRange &range) {
+    if (range.length == 0) return success;
+    const Side &from = copy.from, &to = copy.to;
+    const uint64_t layouts = from.plan.word | to.plan.word | from.typed | to.typed;
+    const uint32_t word = common_alignment(layouts | range.from | range.to | range.length);
+    if (fits_places(from, {range.from, range.length}, word) &&
+        fits_places(to, {range.to, range.length}, word))
+        return launch_places(copy, range, word);
+    return launch_interpreters(copy, range, word);
+}
+
+Status launch_in_order(const Copy &copy) {
+    const Side &from = copy.from, &to = copy.to;
+    const CopyRange all{from.offset, to.offset, copy.move.length};
+    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
+                                           (all.from - all.to));
+    // performance only: without cuts, all words are as narrow as those at the ends
+    if (all.length < tuning.min_cut_copy) return launch_range(copy, all);
+    // Wide words, and what is before and behind them.
+    const uint64_t head = (word - all.from % word) % word;
+    const uint64_t words = (all.length - head) / word * word;
+    UCD_TRY(launch_range(copy, {all.from, all.to, head}));
+    UCD_TRY(launch_range(copy, {all.from + head, all.to + head, words}));
+    const uint64_t done = head + words;
+    return launch_range(copy, {all.from + done, all.to + done, all.length - done});
+}
+
+Status launch_copy(const Copy &copy) {
+    CopyNests nests;
+    if (!are_nests(copy, nests)) return launch_in_order(copy);
+    for (const PlacedCopyNest &placed : nests)
+        UCD_TRY(
+            launch_nest(copy, {placed.nest, copy.from.typed + static_cast<uintptr_t>(placed.from),
+                               copy.to.typed + static_cast<uintptr_t>(placed.to)}));
+    return success;
+}
+
+// Loads the kernels that such a plan may need, one for each width of words.
+template <class Kernel>
+Status load_copy_kernels(uint32_t most, Kernel kernel) {
+    for (uint32_t width = 1; width <= most; width *= 2) {
+        UCD_TRY(load_kernel(kernel(width).one));
+        UCD_TRY(load_kernel(kernel(width).batch));
+    }
+    return success;
 }
 
 } // namespace
 
-Status launch_copy(const Submission &submission, const CopyMove &move) {
-    const Copy copy{submission, move, Side(move.from), Side(move.to)};
-    const Side &from = copy.from, &to = copy.to;
-    if (from.offset == 0 && to.offset == 0) {
-        PlacedNest placed{{}, from.typed, to.typed};
-        const bool joined = join_strides(from.plan.layout, from.top(), to.plan.layout, to.top(),
-                                         move.length, placed.nest);
-        constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
-        if (joined && placed.nest.levels.size() + added <= max_copy_levels)
-            return launch_nest(copy, placed);
-    }
-    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
-                                           from.offset | to.offset | move.length);
-    if (fits_places(copy, from, word) && fits_places(copy, to, word))
-        return launch_places(copy, word);
-    return launch_interpreters(copy, word);
+Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
+    if (copies.empty()) return success;
+    MemberTables tables;
+    const bool in_tables = MemberTables::pay(to, copies.size());
+    uint64_t bytes = 0;
+    for (const CopyMove &move : copies) bytes += move.length;
+    const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
+    for (const CopyMove &move : copies)
+        UCD_TRY(launch_copy(
+            {to, move, Side(move.from), Side(move.to), in_tables ? &tables : nullptr, many}));
+    return tables.launch(to, copies.front().limits.max_blocks);
+}
+
+Status prepare_copies(const GpuPlan &plan) {
+    UCD_TRY(load_copy_kernels(plan.host.word, copy_places_kernel));
+    const auto interpreters = [](uint32_t) { return copy_interpreters_kernel(); };
+    UCD_TRY(load_copy_kernels(1, interpreters));
+    if (is_listed(plan.host.shape)) return success;
+    // Words of joined nests are wider where blocks touch.
+    UCD_TRY(load_copy_kernels(vector_bytes, copy_rows_kernel));
+    return load_copy_kernels(vector_bytes, copy_tiles_kernel);
 }
 
 } // namespace ucd::UCD_GPU

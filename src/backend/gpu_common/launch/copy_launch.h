@@ -1,12 +1,18 @@
-// From a copy between layouts to a kernel.
+// From copies between layouts to kernels.
 #pragma once
 
+#include "launch/gpu_plan.h"
 #include "launch/submission.h"
 #include "move.h"
 
+#include <span>
+
 namespace ucd::UCD_GPU {
 
-// Like launch_move().
-Status launch_copy(const Submission &to, const CopyMove &move);
+// Several are a launch for each kernel that they need.
+Status launch_copies(const Submission &to, std::span<const CopyMove> copies);
+
+// Loads the kernels that copies from or to such a layout may need.
+Status prepare_copies(const GpuPlan &plan);
 
 } // namespace ucd::UCD_GPU

@@ -211,8 +211,6 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 Status launch_move(const Submission &to, const Move &move) {
     const LaunchContext launch = make_context(to, move);
     const LayoutPlan &plan = launch.plan;
-    if (to.mode == LaunchMode::capture && !launch.gpu_plan.is_prepared(to.device.index(), move.op))
-        return not_prepared();
     if (move.op != Op::replace) return launch_reduction(launch);
     const bool dma = move.limits.engine == Engine::dma;
     if (plan.contiguous && !dma) return copy_range(launch, launch.typed + move.offset);

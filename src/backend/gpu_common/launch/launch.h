@@ -7,7 +7,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Puts the move into the stream of the submission.
+// Puts the move into the stream of the submission. For a graph, its plan has been prepared.
 Status launch_move(const Submission &to, const Move &move);
 
 // Loads and uploads everything that any launch_move() without an op, of up to so many repetitions,

@@ -7,27 +7,22 @@
 #include "runtime/check.h"
 #include "tuning.h"
 
-#include <vector>
-
 namespace ucd::UCD_GPU {
 
 struct LaunchContext {
     const Submission &to;
     const Move &move;
     const LayoutPlan &plan;
-    const GpuPlan &gpu_plan;               // the same, with its lists
-    uintptr_t typed;                       // where the origin of the layout is
-    uintptr_t packed;                      // where the first byte of the range is or goes
-    uint32_t word;                         // that everything is a multiple of, addresses included
-    std::vector<ListsAt> *noted = nullptr; // if not null: gets the lists that the launch uses
+    const GpuPlan &gpu_plan; // the same, with its lists
+    uintptr_t typed;         // where the origin of the layout is
+    uintptr_t packed;        // where the first byte of the range is or goes
+    uint32_t word;           // that everything is a multiple of, addresses included
 
     uintptr_t stream_base() const {
         return packed - move.offset;
     } // stream byte 0, maybe fictitious
 
-    Status use(DeviceLists &lists, uint64_t &address) const {
-        return to.use(lists, address, noted);
-    }
+    Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
 
 inline LaunchContext make_context(const Submission &to, const Move &move) {

@@ -1,6 +1,7 @@
 #include "launch/reduction.h"
 
 #include "kernels/reduce_kernels.h"
+#include "launch/table_launch.h"
 #include "params/reduce.h"
 
 #include <algorithm>
@@ -30,12 +31,17 @@ const ReduceKernel *reduce_kernel(Op op, Element element) {
 
 namespace {
 
-template <class Params>
-Status launch_threads(const LaunchContext &launch, const void *kernel, uint64_t threads,
-                      Params &params) {
-    return launch_kernel(launch.to, kernel, (threads + threads_per_block - 1) / threads_per_block,
-                         max_blocks(launch.to.device, launch.move), params);
-}
+// The parameters of a kernel for a move.
+struct ReductionNumbers {
+    const ReduceKernel *own; // for elements of this kind; null: the kernel for any elements
+    ReduceParams elements;   // its parameters
+    ReduceAnyParams any;     // those of the other
+
+    uint64_t tiles() const {
+        const uint64_t threads = own != nullptr ? elements.nest.vectors : any.vectors;
+        return (threads + threads_per_block - 1) / threads_per_block;
+    }
+};
 
 // What the addresses of both sides are multiples of, and all that the layout consists of.
 uint32_t alignment_of(const LaunchContext &launch) {
@@ -120,8 +126,6 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     return success;
 }
 
-} // namespace
-
 Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers) {
     const Element element = launch.move.elements->kind;
     numbers.own = nullptr;
@@ -139,12 +143,37 @@ Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers
     return describe_any(launch, numbers.any);
 }
 
+Status launch_described(const LaunchContext &launch, ReductionNumbers &numbers) {
+    const uint32_t blocks = max_blocks(launch.to.device, launch.move);
+    if (numbers.own == nullptr)
+        return launch_kernel(launch.to, reduce_any_kernel(), numbers.tiles(), blocks, numbers.any);
+    return launch_kernel(launch.to, numbers.own->handle, numbers.tiles(), blocks, numbers.elements);
+}
+
+} // namespace
+
 Status launch_reduction(const LaunchContext &launch) {
     ReductionNumbers numbers;
     UCD_TRY(describe_reduction(launch, numbers));
-    if (numbers.own == nullptr)
-        return launch_threads(launch, reduce_any_kernel(), numbers.threads(), numbers.any);
-    return launch_threads(launch, numbers.own->handle, numbers.threads(), numbers.elements);
+    return launch_described(launch, numbers);
+}
+
+Status launch_reductions(const Submission &to, std::span<const Move> moves) {
+    if (moves.empty()) return success;
+    const bool in_tables = MemberTables::pay(to, moves.size());
+    MemberTables tables;
+    for (const Move &move : moves) {
+        const LaunchContext launch = make_context(to, move);
+        ReductionNumbers numbers;
+        UCD_TRY(describe_reduction(launch, numbers));
+        const uint64_t tiles = numbers.tiles();
+        const bool added =
+            in_tables &&
+            (numbers.own != nullptr ? tables.add(numbers.own->batch, numbers.elements, tiles)
+                                    : tables.add(reduce_any_batch_kernel(), numbers.any, tiles));
+        if (!added) UCD_TRY(launch_described(launch, numbers));
+    }
+    return tables.launch(to, max_blocks(to.device, moves.front()));
 }
 
 Status prepare_reduction(Device &device, const Move &move) {

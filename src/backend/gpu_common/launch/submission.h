@@ -6,15 +6,17 @@
 #include "runtime/device_lists.h"
 #include "runtime/driver.h"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace ucd::UCD_GPU {
 
-// What work under way needs: the lists of plans, and the tables of batches.
+// What a launch needs: the lists of plans, and tables.
 struct LaunchNeeds {
     std::vector<ListUse> lists;
     std::vector<BatchUse> batches;
+    std::vector<std::shared_ptr<const void>> tables; // of prepared launches
     // While moves are made: if that fails, there is nothing in the stream to be waited for.
     bool nothing_started = false;
 };
@@ -32,21 +34,20 @@ struct Submission {
     LaunchSteps *prepared = nullptr;
 
     // Every launch takes lists into use by this function: the work that comes next in the stream
-    // finds them at `address`, until the needs go. `noted` gets an entry, if it is not null.
-    Status use(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted = nullptr) const {
-        if (shared == nullptr) return use_alone(lists, address, noted);
+    // finds them at `address`, until the needs go.
+    Status use(DeviceLists &lists, uint64_t &address) const {
+        if (shared == nullptr) return use_alone(lists, address);
         const std::lock_guard lock(*shared);
         // Only here: a thread's first call of a driver takes longer than most of its work.
         const driver::Current current(device.index());
         UCD_TRY(current.status);
-        return use_alone(lists, address, noted);
+        return use_alone(lists, address);
     }
 
-    Status use_alone(DeviceLists &lists, uint64_t &address, std::vector<ListsAt> *noted) const {
+    Status use_alone(DeviceLists &lists, uint64_t &address) const {
         ListUse use;
         UCD_TRY(ListStore::instance().use(lists, device, stream, mode, address, use));
         needs.lists.push_back(std::move(use));
-        if (noted != nullptr) noted->push_back({&lists, address});
         return success;
     }
 };

@@ -1,21 +1,20 @@
 // What a batch's kernel reads from device memory.
 #pragma once
 
-#include "launch/gpu_plan.h"
-#include "move.h"
 #include "params/batch.h"
-#include "runtime/device_lists.h"
 
-#include <vector>
+#include <cstddef>
+#include <cstdint>
 
 namespace ucd::UCD_GPU {
+
+using namespace gpu;
 
 // The table of one launch, in the making.
 class TableBuilder {
 public:
     virtual ~TableBuilder() = default;
     const BatchSections &sections() const { return sections_; }
-    const std::vector<ListsAt> &lists() const { return used_; } // that it refers to
     std::size_t bytes() const { return bytes_; }
     virtual void write(char *table) const = 0;
 
@@ -30,7 +29,6 @@ protected:
     }
 
     BatchSections sections_{};
-    std::vector<ListsAt> used_;
     std::size_t bytes_ = 0;
 };
 

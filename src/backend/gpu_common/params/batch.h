@@ -34,6 +34,11 @@ inline constexpr uint32_t max_batch_vectors = uint32_t{1} << 30; // of one launc
 #endif
 UCD_GPU_CONSTANT(max_batch_vectors_per_thread, 4);
 
+// Of a batch whose members have parameters of their own: what a block takes of a member.
+typedef struct MemberTile {
+    uint32_t member, number;
+} MemberTile;
+
 // A table in device memory. (A small table travels with the launch: see kernels/batch_kernels.h.)
 typedef struct BatchParams {
     BatchSections sections;

@@ -55,11 +55,6 @@ typedef struct ReduceAnyParams {
     uint32_t head, tail;
 } ReduceAnyParams;
 
-// Of a batch: threads_per_block threads of a member.
-typedef struct ReduceTile {
-    uint32_t member, number;
-} ReduceTile;
-
 #ifdef __cplusplus
 } // namespace ucd::gpu
 #endif

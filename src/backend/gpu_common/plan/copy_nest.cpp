@@ -8,14 +8,15 @@
 namespace ucd::gpu {
 namespace {
 
-// Blocks within strides, the innermost first.
+// The levels of a side that the range has several children of, the innermost first.
 struct Strides {
     struct Level {
         uint64_t each; // packed bytes of a child
         int64_t stride;
     };
-    uint64_t block = 0;
     ShortList<Level, CopyNest::max_of_a_side> levels;
+    int64_t origin = 0;  // displacement of what these levels are in
+    uint64_t offset = 0; // byte of it that the range begins with
 
     // Bytes in memory between things that are `apart` in the stream.
     int64_t stride_of(uint64_t apart) const {
@@ -26,20 +27,43 @@ struct Strides {
                     static_cast<int64_t>(apart / level.each * static_cast<uint64_t>(level.stride));
         return stride;
     }
+    bool has(uint64_t each) const {
+        return std::any_of(levels.begin(), levels.end(),
+                           [each](const Level &level) { return level.each == each; });
+    }
+    // Whether a child of every level that has no more than `each` bytes begins with byte `at` of
+    // the range.
+    bool begins_child(uint64_t at, uint64_t each) const {
+        return std::all_of(levels.begin(), levels.end(), [&](const Level &level) {
+            return level.each > each || (offset + at) % level.each == 0;
+        });
+    }
+    // Where byte `at` of the range is.
+    int64_t place_of(uint64_t at) const {
+        int64_t place = origin;
+        uint64_t position = offset + at;
+        for (std::size_t k = levels.size(); k-- > 0; position %= levels[k].each)
+            place = displace(place, position / levels[k].each, levels[k].stride);
+        return displace(place, static_cast<int64_t>(position));
+    }
 };
 
-bool strides_of(const Layout &layout, const Node &top, uint64_t length, Strides &strides) {
-    const Node *n = &top;
-    for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child]) {
-        const uint64_t each = layout.nodes[n->child].bytes;
-        if (each >= length) continue; // one child
+bool strides_of(const CopySide &side, uint64_t length, Strides &strides) {
+    strides.offset = side.offset;
+    const Node *n = &side.top;
+    for (; n->kind == NodeKind::strided; n = &side.layout.nodes[n->child]) {
+        const uint64_t each = side.layout.nodes[n->child].bytes;
+        const uint64_t child = strides.offset / each;
+        if (strides.levels.size() == 0 && (strides.offset + length - 1) / each == child) {
+            strides.origin = displace(strides.origin, child, n->stride);
+            strides.offset -= child * each;
+            continue;
+        }
         if (strides.levels.size() == CopyNest::max_of_a_side) return false;
         strides.levels.push_back({each, n->stride});
     }
-    if (n->kind != NodeKind::block) return false;
-    strides.block = std::min(n->bytes, length);
     std::reverse(strides.levels.begin(), strides.levels.end());
-    return true;
+    return n->kind == NodeKind::block;
 }
 
 using Level = CopyNest::Level;
@@ -74,27 +98,79 @@ void merge_levels(CopyNest &nest) {
     }
 }
 
+// Cuts a range into nests.
+class Cut {
+public:
+    Cut(const Strides &from, const Strides &to, CopyNests &nests)
+        : from_(from), to_(to), nests_(nests) {}
+
+    // The children's bytes of all levels. False if they do not fit into each other.
+    bool find_sizes() {
+        for (const Strides *side : {&from_, &to_})
+            for (const Strides::Level &level : side->levels) sizes_.push_back(level.each);
+        std::sort(sizes_.begin(), sizes_.end());
+        const uint64_t *const end = std::unique(sizes_.begin(), sizes_.end());
+        while (sizes_.end() != end) sizes_.pop_back();
+        for (std::size_t i = 0; i + 1 < sizes_.size(); ++i)
+            if (sizes_[i + 1] % sizes_[i] != 0) return false;
+        return true;
+    }
+    std::size_t sizes() const { return sizes_.size(); }
+
+    // Bytes [begin, end) of the range, inside of which no child begins of levels that are above
+    // those of the first `sizes` sizes.
+    bool cut(std::size_t sizes, uint64_t begin, uint64_t end) {
+        if (begin == end) return true;
+        if (sizes == 0) return put({.block = end - begin, .levels = {}}, begin);
+        const uint64_t each = sizes_[sizes - 1];
+        const bool both = from_.has(each) && to_.has(each);
+        if (both && from_.offset % each != to_.offset % each) {
+            const auto begins_inside = [&](const Strides &side) {
+                return ((side.offset + begin) / each + 1) * each - side.offset < end;
+            };
+            return !begins_inside(from_) && !begins_inside(to_) && cut(sizes - 1, begin, end);
+        }
+        const Strides &side = from_.has(each) ? from_ : to_;
+        const uint64_t first = (side.offset + begin + each - 1) / each * each - side.offset;
+        if (first > end) return cut(sizes - 1, begin, end);
+        const uint64_t last = (side.offset + end) / each * each - side.offset;
+        return put_children(sizes, first, last) && cut(sizes - 1, begin, first) &&
+               cut(sizes - 1, last, end);
+    }
+
+private:
+    bool put_children(std::size_t sizes, uint64_t begin, uint64_t end) {
+        if (begin == end) return true;
+        const uint64_t each = sizes_[sizes - 1];
+        if (!from_.begins_child(begin, each) || !to_.begins_child(begin, each)) return false;
+        CopyNest nest{.block = sizes_[0], .levels = {}};
+        for (std::size_t i = 0; i < sizes; ++i) {
+            const uint64_t next = i + 1 < sizes ? sizes_[i + 1] : end - begin;
+            if (next == sizes_[i]) continue;
+            nest.levels.push_back(
+                {next / sizes_[i], from_.stride_of(sizes_[i]), to_.stride_of(sizes_[i])});
+        }
+        return put(nest, begin);
+    }
+    bool put(const CopyNest &nest, uint64_t begin) {
+        if (nests_.size() == CopyNests::max_size) return false;
+        nests_.push_back({nest, from_.place_of(begin), to_.place_of(begin)});
+        merge_levels(nests_[nests_.size() - 1].nest);
+        return true;
+    }
+
+    const Strides &from_, &to_;
+    CopyNests &nests_;
+    ShortList<uint64_t, 2 * CopyNest::max_of_a_side> sizes_;
+};
+
 } // namespace
 
-bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_layout,
-                  const Node &to, uint64_t length, CopyNest &nest) {
+bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests) {
     Strides a, b;
-    if (!strides_of(from_layout, from, length, a) || !strides_of(to_layout, to, length, b))
-        return false;
-    // In the stream, something begins on each side at multiples of these.
-    ShortList<uint64_t, 2 * CopyNest::max_of_a_side + 3> sizes;
-    for (const uint64_t size : {a.block, b.block, length}) sizes.push_back(size);
-    for (const Strides *side : {&a, &b})
-        for (const Strides::Level &level : side->levels) sizes.push_back(level.each);
-    std::sort(sizes.begin(), sizes.end());
-    const uint64_t *const end = std::unique(sizes.begin(), sizes.end());
-    nest = {.block = sizes[0], .levels = {}};
-    for (const uint64_t *size = sizes.begin(); size + 1 != end; ++size) {
-        if (size[1] % size[0] != 0) return false;
-        nest.levels.push_back({size[1] / size[0], a.stride_of(size[0]), b.stride_of(size[0])});
-    }
-    merge_levels(nest);
-    return true;
+    if (!strides_of(from, length, a) || !strides_of(to, length, b)) return false;
+    Cut cut(a, b, nests);
+    return cut.find_sizes() && cut.cut(cut.sizes(), 0, length);
 }
 
 void sort_levels(CopyNest &nest, int64_t Level::*side) {

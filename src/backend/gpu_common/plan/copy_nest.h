@@ -1,5 +1,5 @@
-// Two strided layouts as one nest, whose levels have a stride on each side. It may be walked in any
-// order.
+// Ranges of two strided layouts as nests, whose levels have a stride on each side. A nest may be
+// walked in any order.
 #pragma once
 
 #include "layout.h"
@@ -50,10 +50,25 @@ struct CopyNest {
     Levels levels;
 };
 
-// The first `length` bytes of the packed streams of two nodes, of which `to` may have more. False
-// if one of them is not strided, or if their levels do not fit into each other.
-bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_layout,
-                  const Node &to, uint64_t length, CopyNest &nest);
+// One side of a range: bytes of the packed stream of a node, from `offset` on.
+struct CopySide {
+    const Layout &layout;
+    const Node &top; // may stand outside of the layout's nodes
+    uint64_t offset;
+};
+
+// A nest at the displacements of its first byte.
+struct PlacedCopyNest {
+    CopyNest nest;
+    int64_t from, to;
+};
+// Whole children of a level; before and behind them, parts of children, which are cut in the same
+// way.
+using CopyNests = ShortList<PlacedCopyNest, 9>;
+
+// The range as nests: one, if whole children of both sides begin and end together. False if a side
+// is not strided, if their levels do not fit into each other, or if there is no room for all nests.
+bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests);
 
 // Puts the level last whose children are closest on a side, and so on.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);

@@ -47,12 +47,6 @@ private:
     std::array<Copy, max_devices> copies_;
 };
 
-// Where lists were on a device.
-struct ListsAt {
-    DeviceLists *lists;
-    uint64_t address;
-};
-
 // Keeps lists on a device while work under way needs them.
 class ListUse {
 public:

@@ -1,11 +1,12 @@
 // Events of a device, which are used again and again.
 #pragma once
 
+#include "free_list.h"
 #include "runtime/check.h"
 
-#include <mutex>
+#include <atomic>
+#include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace ucd::UCD_GPU {
 
@@ -41,40 +42,29 @@ public:
     EventPool &operator=(const EventPool &) = delete;
     // All events are back. Failures are ignored: at exit, the driver may have been unloaded before.
     ~EventPool() {
-        for (const gpuEvent_t event : free_) (void)gpuEventDestroy(event);
+        for (gpuEvent_t event; free_.take(event);) (void)gpuEventDestroy(event);
     }
 
     // The device is current.
     Status take(PooledEvent &taken) {
-        const std::lock_guard lock(mutex_);
-        if (free_.empty()) {
-            free_.reserve(made_ + 1); // what is given back has a place
-            gpuEvent_t event;
+        gpuEvent_t event;
+        if (!free_.take(event)) {
+            free_.reserve(++made_); // what is given back has a place
             UCD_TRY(
                 check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event"));
-            ++made_;
-            taken = PooledEvent(*this, event);
-        } else {
-            taken = PooledEvent(*this, free_.back());
-            free_.pop_back();
         }
+        taken = PooledEvent(*this, event);
         return success;
     }
 
 private:
     friend class PooledEvent;
-    void give_back(gpuEvent_t event) noexcept {
-        const std::lock_guard lock(mutex_);
-        free_.push_back(event);
-    }
-
-    std::mutex mutex_;
-    std::size_t made_ = 0;
-    std::vector<gpuEvent_t> free_;
+    FreeList<gpuEvent_t> free_;
+    std::atomic<std::size_t> made_{0};
 };
 
 inline PooledEvent::~PooledEvent() {
-    if (event_ != nullptr) pool_->give_back(event_);
+    if (event_ != nullptr) pool_->free_.give_back(event_);
 }
 
 } // namespace ucd::UCD_GPU

@@ -30,7 +30,9 @@ inline constexpr gpu::Tuning tuning = {
     // As on NVIDIA's devices; not measured.
     .long_run_bytes = 512,
     .host_blocks = 2,
-    .min_reductions_batched = 3,
+    .min_members_batched = 3,
+    // As on NVIDIA's devices; not measured.
+    .min_cut_copy = uint64_t{4} << 20,
     // Not measured: with three levels 66 vector registers rather than 216 (gfx90a), half the code.
     .narrow_words_by_four = true,
     .copy_engines = {.to_host = gpu::unmeasured_engine,

@@ -1,0 +1,461 @@
+// Launches that a GPU backend prepares, and copies of any range of two layouts, as the frontend
+// asks for them: against the type map, with gaps and guards.
+#include "support/catch.hpp"
+
+#include "backend.h"
+#include "prepared/type_cache.h"
+#include "types/type.h"
+
+#include "support/host_vendor/capture.h"
+#include "support/moves/device_moves.hpp"
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using ucd::CopyMove;
+using ucd::Event;
+using ucd::KernelPlan;
+using ucd::Move;
+using ucd::MoveList;
+using ucd::PreparedLaunch;
+using enum ucdtest::Memory;
+
+namespace {
+
+// A backend of the test's own.
+class OwnBackend {
+public:
+    ~OwnBackend() {
+        backend_.reset();
+        CHECK(ucd::hostgpu::live_events == 0);
+        CHECK(mock::counts.live_allocations == 0);
+    }
+    ucd::Backend *operator->() const { return backend_.get(); }
+
+    // Of the launch, or else of its work.
+    static ucd::Status wait(const std::unique_ptr<Event> &done) {
+        for (bool completed = done == nullptr; !completed; std::this_thread::yield())
+            UCD_TRY(done->poll(completed));
+        return ucd::success;
+    }
+    ucd::Status run(const MoveList &list) const {
+        std::unique_ptr<Event> done;
+        UCD_TRY(backend_->launch(0, list, done));
+        return wait(done);
+    }
+    ucd::Status run(const PreparedLaunch &prepared) const {
+        std::unique_ptr<Event> done;
+        UCD_TRY(backend_->launch(prepared, done));
+        return wait(done);
+    }
+
+private:
+    DeviceSession session_;
+    std::unique_ptr<ucd::Backend> backend_ = ucd::hostgpu::make_backend();
+};
+
+// A subject with the backend's plan.
+struct Planned {
+    Subject subject;
+    std::unique_ptr<KernelPlan> plan;
+
+    Planned(const OwnBackend &backend, Subject of) : subject(std::move(of)) {
+        const ucd::Type *type;
+        REQUIRE(ucd::resolve(subject.type(), "type", type).ok());
+        REQUIRE(
+            backend
+                ->plan(ucd::layout_of(*type), type->extent(), subject.count > 1, UINT64_MAX, plan)
+                .ok());
+    }
+};
+
+char *address_in(const DeviceBuffer &buffer, std::size_t at = 0) {
+    return static_cast<char *>(buffer.real_base()) + at;
+}
+
+// A part of the stream: anything, or what is a multiple of 8 bytes where there is such a thing.
+void choose_range(Rng &rng, std::size_t size, std::size_t &offset, std::size_t &length) {
+    offset = rng.below(size);
+    if (rng.chance(50)) offset = offset / 8 * 8;
+    if (rng.chance(20)) offset = 0;
+    length = 1 + rng.below(size - offset);
+    if (rng.chance(50) && length > 8) length = length / 8 * 8;
+    if (rng.chance(20)) length = size - offset;
+}
+
+// A pack or an unpack of a part of a stream, or a copy between parts of two.
+class TestMove {
+public:
+    TestMove(Case &one, const Planned &typed, ucd::Direction direction)
+        : one_(one), bytes_(typed.subject.bytes), typed_(one.rng(), typed.subject.range, device0) {
+        Rng &rng = one.rng();
+        choose_range(rng, bytes_.size(), offset_, length_);
+        const TouchedRange packed{0, static_cast<std::intptr_t>(length_)};
+        other_ = std::make_unique<DeviceBuffer>(rng, packed, device0);
+        move.plan = typed.plan.get();
+        move.direction = direction;
+        move.typed = address_in(typed_);
+        move.packed = address_in(*other_);
+        move.count = typed.subject.count;
+        move.offset = offset_;
+        move.length = length_;
+    }
+    TestMove(Case &one, const Planned &from, const Planned &to)
+        : one_(one), bytes_(from.subject.bytes), other_bytes_(&to.subject.bytes),
+          typed_(one.rng(), from.subject.range, device0),
+          other_(std::make_unique<DeviceBuffer>(one.rng(), to.subject.range, device0)) {
+        Rng &rng = one.rng();
+        choose_range(rng, bytes_.size(), offset_, length_);
+        std::size_t room;
+        choose_range(rng, other_bytes_->size(), other_offset_, room);
+        if (rng.chance(30) && offset_ < other_bytes_->size()) {
+            other_offset_ = offset_; // as pipelines have it
+            room = other_bytes_->size() - offset_;
+        }
+        length_ = std::min(length_, room);
+        copy.from = {from.plan.get(), address_in(typed_), from.subject.count, offset_};
+        copy.to = {to.plan.get(), address_in(*other_), to.subject.count, other_offset_};
+        copy.length = length_;
+    }
+    Move move;
+    CopyMove copy;
+    bool is_copy() const { return other_bytes_ != nullptr; }
+
+    // Anything in both buffers.
+    void set_up() {
+        typed_.randomise(one_.rng());
+        other_->randomise(one_.rng());
+        const bool unpack = !is_copy() && move.direction == ucd::Direction::unpack;
+        for (std::size_t i = 0; i < length_; ++i) {
+            const std::intptr_t here = bytes_[offset_ + i];
+            const std::intptr_t there =
+                is_copy() ? (*other_bytes_)[other_offset_ + i] : static_cast<std::intptr_t>(i);
+            if (unpack)
+                *typed_.expected(here) = *other_->actual(there);
+            else
+                *other_->expected(there) = *typed_.actual(here);
+        }
+        typed_.send();
+        other_->send();
+    }
+    void check(const char *when) {
+        typed_.fetch();
+        other_->fetch();
+        const std::string text = std::string(is_copy() ? "copy" : "move") + " of " +
+                                 std::to_string(length_) + " bytes from " +
+                                 std::to_string(offset_) + " on to " +
+                                 std::to_string(other_offset_) + ", " + when;
+        require_intact(one_, typed_, text.c_str());
+        require_intact(one_, *other_, text.c_str());
+    }
+
+private:
+    Case &one_;
+    const ByteMap &bytes_;
+    const ByteMap *other_bytes_ = nullptr;
+    std::size_t offset_ = 0, other_offset_ = 0, length_ = 0;
+    DeviceBuffer typed_;
+    std::unique_ptr<DeviceBuffer> other_;
+};
+
+struct TestList {
+    std::list<TestMove> members;
+    std::vector<Move> moves;
+    std::vector<CopyMove> copies;
+
+    void note() {
+        for (const TestMove &m : members)
+            m.is_copy() ? copies.push_back(m.copy) : moves.push_back(m.move);
+    }
+    MoveList list() const { return {moves, copies}; }
+    void set_up() {
+        for (TestMove &m : members) m.set_up();
+    }
+    void check(const char *when) {
+        for (TestMove &m : members) m.check(when);
+    }
+};
+
+RecipeOptions options_for_moves() {
+    RecipeOptions options = device_options(UCD_OP__REPLACE);
+    options.index_memory = [](Rng &, const std::vector<std::byte> &bytes) {
+        return copy_in(device0, bytes);
+    };
+    return options;
+}
+
+// Rows in planes, whose lengths fit into each other in many ways, in any order in memory.
+RecipePtr random_box(Rng &rng) {
+    Ints shape, strides;
+    std::size_t left = std::size_t{3} << rng.between(2, 6);
+    const RecipePtr element =
+        leaf(rng.pick(std::vector<ucd_type_t>{UCD_TYPE__BYTE, UCD_TYPE__INT, UCD_TYPE__DOUBLE}));
+    while (left > 1) {
+        const std::size_t count =
+            left % 3 == 0 && rng.chance(40) ? 3 : (left % 4 == 0 && rng.chance(50) ? 4 : 2);
+        const std::size_t along = left % count == 0 ? count : left;
+        shape.push_back(static_cast<std::intptr_t>(along));
+        left /= along;
+    }
+    if (shape.empty()) shape.push_back(1);
+    strides.resize(shape.size());
+    std::vector<std::size_t> order(shape.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    if (rng.chance(40)) rng.shuffle(order);
+    std::intptr_t stride = 8 * rng.between(1, 2);
+    for (std::size_t i = order.size(); i-- > 0;) {
+        strides[order[i]] = stride;
+        stride = stride * shape[order[i]] + (rng.chance(50) ? 8 * rng.between(0, 3) : 0);
+    }
+    return ndarray(shape, strides, element);
+}
+
+std::string launched_names() {
+    std::string names;
+    for (const std::string &name : ucd::hostgpu::kernels_launched())
+        names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+} // namespace
+
+TEST_CASE("any range of a copy from layout to layout") {
+    run_cases("any range of a copy", 1500, [](Case &one) {
+        OwnBackend backend;
+        Rng &rng = one.rng();
+        const RecipeOptions options = options_for_moves();
+        const auto planned = [&](const char *role) {
+            if (rng.chance(30))
+                return Planned(backend, random_nonempty_subject(one, options, 5, role));
+            const RecipePtr box = random_box(rng);
+            return Planned(
+                backend, make_subject(one, box, static_cast<std::size_t>(rng.between(1, 3)), role));
+        };
+        const Planned from = planned("source"), to = planned("target");
+        TestList list;
+        for (int i = 0; i < 4; ++i) list.members.emplace_back(one, from, to);
+        list.note();
+        for (TestMove &member : list.members) {
+            member.set_up();
+            REQUIRE(backend.run(MoveList(std::span(&member.copy, 1))).ok());
+            member.check("by itself");
+        }
+        list.set_up();
+        REQUIRE(backend.run(list.list()).ok());
+        list.check("with others");
+    });
+}
+
+TEST_CASE("prepared lists are moved again and again, in streams and in graphs") {
+    run_cases("prepared lists", 300, [](Case &one) {
+        OwnBackend backend;
+        Rng &rng = one.rng();
+        const RecipeOptions options = options_for_moves();
+        std::list<Planned> types;
+        for (int i = 0; i < 3; ++i)
+            types.emplace_back(backend, random_nonempty_subject(one, options));
+        const auto any = [&]() -> const Planned & {
+            return *std::next(types.begin(), static_cast<std::ptrdiff_t>(rng.below(3)));
+        };
+        TestList list;
+        const std::size_t members = 1 + rng.mostly_small(rng.chance(10) ? 150 : 12);
+        for (std::size_t i = 0; i < members; ++i) {
+            const std::size_t kind = rng.below(3);
+            if (kind == 2)
+                list.members.emplace_back(one, any(), any());
+            else
+                list.members.emplace_back(
+                    one, any(), kind == 0 ? ucd::Direction::pack : ucd::Direction::unpack);
+        }
+        list.note();
+        std::unique_ptr<PreparedLaunch> prepared;
+        list.set_up();
+        ucd::hostgpu::slow_uploads = one.number() % 8 == 0; // some milliseconds each
+        REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        ucd::hostgpu::slow_uploads = false;
+        mock::Stream stream(0);
+        const ucd::NativeStream native{0, &stream, nullptr};
+        ucd::hostgpu::begin_capture(stream);
+        REQUIRE(backend->launch_in(native, *prepared, nullptr).ok());
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        mock::counts.copies = mock::counts.allocations = 0;
+        (void)ucd::hostgpu::uploaded_bytes();
+        const int uploads = mock::counts.copies; // blocks are copied by copies
+        for (int round = 0; round < 3; ++round) {
+            if (round > 0) list.set_up();
+            switch (rng.below(3)) {
+            case 0: REQUIRE(backend.run(*prepared).ok()); break;
+            case 1: REQUIRE(backend->launch_in(native, *prepared, nullptr).ok()); break;
+            default: ucd::hostgpu::replay(graph, stream);
+            }
+            stream.synchronise();
+            list.check("prepared");
+        }
+        CHECK(mock::counts.allocations == 0);
+        CHECK(ucd::hostgpu::uploaded_bytes() == 0);
+        if (list.moves.size() != 1) CHECK(mock::counts.copies == uploads);
+    });
+}
+
+TEST_CASE("a prepared list of one direction is one launch and no upload, and kinds are one each") {
+    Case one("one launch", 0);
+    OwnBackend backend;
+    const RecipePtr element = leaf(UCD_TYPE__DOUBLE);
+    std::list<Planned> types;
+    for (int i = 0; i < 4; ++i)
+        types.emplace_back(backend, make_subject(one, vector(20 + i, 2, 5 + i, element), 1));
+    const auto launches = [&](bool packs, bool unpacks, bool copies) {
+        TestList list;
+        for (int i = 0; i < 256; ++i) {
+            const Planned &type = *std::next(types.begin(), i % 4);
+            if (packs) list.members.emplace_back(one, type, ucd::Direction::pack);
+            if (unpacks) list.members.emplace_back(one, type, ucd::Direction::unpack);
+            // Of whole types, whose kernel is the same.
+            if (copies) {
+                const Planned &same = types.front();
+                CopyMove &copy = list.members.emplace_back(one, same, same).copy;
+                copy.from.offset = copy.to.offset = 0;
+                copy.length = same.subject.size();
+            }
+        }
+        list.note();
+        std::unique_ptr<PreparedLaunch> prepared;
+        REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        (void)launched_names();
+        mock::counts.copies = mock::counts.allocations = 0;
+        (void)ucd::hostgpu::uploaded_bytes();
+        for (int round = 0; round < 2; ++round) REQUIRE(backend.run(*prepared).ok());
+        CHECK(mock::counts.copies == 0);
+        CHECK(mock::counts.allocations == 0);
+        CHECK(ucd::hostgpu::uploaded_bytes() == 0);
+        const std::string names = launched_names();
+        return 1 + std::count(names.begin(), names.end(), ',');
+    };
+    CHECK(launches(true, false, false) == 2);
+    CHECK(launches(false, true, false) == 2);
+    CHECK(launches(true, true, false) == 4);
+    CHECK(launches(true, true, true) >= 6);
+}
+
+TEST_CASE("what a prepared launch needs lives as long as its work, and as its graphs") {
+    Case one("kept", 0);
+    OwnBackend backend;
+    const RecipePtr element = leaf(UCD_TYPE__INT);
+    Ints displs;
+    for (std::intptr_t k = 0; k < 100; ++k) displs.push_back(3 * k + k % 5 % 2);
+    auto planned =
+        std::make_shared<Planned>(backend, make_subject(one, indexed_block(1, displs, element), 1));
+    TestList list;
+    for (int i = 0; i < 150; ++i) list.members.emplace_back(one, *planned, ucd::Direction::pack);
+    list.note();
+    struct Keep {
+        std::shared_ptr<Planned> type;
+        std::unique_ptr<PreparedLaunch> prepared; // goes first
+    };
+    auto keep = std::make_shared<Keep>();
+    keep->type = planned;
+    REQUIRE(backend->prepare_launch(0, list.list(), keep->prepared).ok());
+    mock::Stream stream(0);
+    const ucd::NativeStream native{0, &stream, nullptr};
+    const std::weak_ptr<Keep> kept = keep;
+    const auto next_call = [&] {
+        REQUIRE(backend->launch_in(native, MoveList(std::vector<Move>()), planned).ok());
+    };
+    SECTION("in a stream") {
+        list.set_up();
+        mock::hold();
+        REQUIRE(backend->launch_in(native, *keep->prepared, keep).ok());
+        keep.reset();
+        next_call();
+        CHECK_FALSE(kept.expired());
+        mock::let_go();
+        stream.synchronise();
+        list.check("kept by a stream");
+        next_call();
+        CHECK(kept.expired());
+    }
+    SECTION("in a graph") {
+        ucd::hostgpu::begin_capture(stream);
+        REQUIRE(backend->launch_in(native, *keep->prepared, keep).ok());
+        keep.reset();
+        {
+            const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+            // Others take and give back memory meanwhile.
+            TestList others;
+            for (int i = 0; i < 150; ++i)
+                others.members.emplace_back(one, *planned, ucd::Direction::unpack);
+            others.note();
+            for (int round = 0; round < 3; ++round) {
+                others.set_up();
+                REQUIRE(backend.run(others.list()).ok());
+                others.check("others");
+                list.set_up();
+                ucd::hostgpu::replay(graph, stream);
+                stream.synchronise();
+                list.check("kept by a graph");
+            }
+            next_call();
+            CHECK_FALSE(kept.expired());
+        }
+        // The driver says that the graph goes, where nothing may be freed; the next call frees it.
+        CHECK_FALSE(kept.expired());
+        next_call();
+        CHECK(kept.expired());
+    }
+}
+
+TEST_CASE("whatever fails while a launch is prepared or started is told, and nothing is left") {
+    Case one("prepared faults", 0);
+    const RecipePtr element = leaf(UCD_TYPE__INT);
+    Ints displs;
+    for (std::intptr_t k = 0; k < 100; ++k) displs.push_back(3 * k + k % 5 % 2);
+    const Subject listed = make_subject(one, indexed_block(1, displs, element), 1);
+    const Subject rows = make_subject(one, vector(40, 2, 5, element), 1);
+    int refused_when_prepared = 0, refused_when_started = 0;
+    for (int nth = 1;; ++nth) {
+        OwnBackend backend;
+        const Planned a(backend, make_subject(one, listed.recipe, 1));
+        const Planned b(backend, make_subject(one, rows.recipe, 1));
+        TestList list;
+        for (int i = 0; i < 60; ++i) {
+            list.members.emplace_back(one, a, ucd::Direction::pack);
+            list.members.emplace_back(one, b, ucd::Direction::unpack);
+            list.members.emplace_back(one, a, b);
+        }
+        list.note();
+        list.set_up();
+        std::unique_ptr<PreparedLaunch> prepared;
+        mock::Stream stream(0);
+        const ucd::NativeStream native{0, &stream, nullptr};
+        ucd::hostgpu::failing_call = nth;
+        ucd::Status status = backend->prepare_launch(0, list.list(), prepared);
+        CHECK(status.ok() == (prepared != nullptr));
+        refused_when_prepared += !status.ok();
+        bool started = false;
+        if (status.ok()) {
+            const bool in_stream = nth % 2 == 0;
+            status =
+                in_stream ? backend->launch_in(native, *prepared, nullptr) : backend.run(*prepared);
+            started = status.ok();
+            refused_when_started += !started;
+        }
+        stream.synchronise();
+        const bool over = ucd::hostgpu::failing_call.exchange(0) > 0;
+        if (!started)
+            CHECK((status.code() == UCD_ERR__DEVICE || status.code() == UCD_ERR__OUT_OF_MEM));
+        if (started) list.check("after a call that may fail");
+        // And then it does not.
+        list.set_up();
+        if (prepared == nullptr) REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        REQUIRE(backend.run(*prepared).ok());
+        list.check("tried again");
+        if (over) break;
+    }
+    CHECK(refused_when_prepared > 10);
+    CHECK(refused_when_started > 1);
+}

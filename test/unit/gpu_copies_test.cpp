@@ -1,0 +1,114 @@
+// Copies from layout to layout on GPU backends: what a range of one is cut into.
+#include "unit/gpu_members.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace ucd;
+using namespace ucd::hostgpu;
+using namespace ucdtest;
+
+namespace {
+
+// Planes of 10 rows of 20 doubles.
+constexpr std::size_t planes = 8, rows = 10, columns = 20, element = sizeof(double);
+
+struct Gaps {
+    std::size_t row, plane; // bytes from one to the next
+    Layout layout() const {
+        Layout made = strided(columns * element, rows, static_cast<std::int64_t>(row));
+        repeat_last(made, planes, static_cast<std::int64_t>(plane));
+        return made;
+    }
+    std::size_t bytes() const { return planes * plane; }
+    std::size_t place_of(std::size_t i) const {
+        return i / (rows * columns) * plane + i / columns % rows * row + i % columns * element;
+    }
+};
+
+// The kernels that copied, without their widths.
+std::string kinds_launched() {
+    std::string kinds;
+    for (const std::string &name : kernels_launched())
+        kinds += (kinds.empty() ? "" : ", ") + name.substr(0, name.find("_w"));
+    return kinds;
+}
+
+} // namespace
+
+TEST_CASE("whole children of a copy's range are nests, and so are the parts around them") {
+    Rng rng(1);
+    FreshBackend backend;
+    const Gaps a{200, 2400}, b{176, 2000};
+    const Layout layout_a = a.layout(), layout_b = b.layout();
+    const auto from = backend.plan(layout_a), to = backend.plan(layout_b);
+    const auto run = [&](std::size_t first, std::size_t there, std::size_t doubles) {
+        DeviceBytes in(a.bytes()), out(b.bytes());
+        in.fill(rng);
+        out.fill(rng);
+        const std::vector<char> source = in.get();
+        std::vector<char> expected = out.get();
+        for (std::size_t i = 0; i < doubles; ++i)
+            std::memcpy(&expected[b.place_of(there + i)], &source[a.place_of(first + i)], element);
+        CopyMove move;
+        move.from = {from.get(), in.at(0), 1, element * first};
+        move.to = {to.get(), out.at(0), 1, element * there};
+        move.length = element * doubles;
+        (void)kernels_launched();
+        REQUIRE(backend.run(MoveList(std::span(&move, 1))).ok());
+        CHECK(out.get() == expected);
+        CHECK(in.get() == source);
+        return kinds_launched();
+    };
+    CHECK(run(0, 0, 1600) == "copy_rows");
+    CHECK(run(200, 200, 1000) == "copy_rows");          // planes
+    CHECK(run(400, 800, 600) == "copy_rows");           // to others
+    CHECK(run(40, 220, 160) == "copy_rows");            // rows of a plane
+    CHECK(run(43, 243, 10) == "copy_rows");             // part of a row
+    CHECK(run(180, 180, 40) == "copy_rows, copy_rows"); // the end of a plane, and the next one's
+    CHECK(run(180, 380, 440) == "copy_rows, copy_rows, copy_rows"); // and two in between
+    // The same, and the ends of rows.
+    CHECK(run(175, 175, 450) == "copy_rows, copy_rows, copy_rows, copy_rows, copy_rows");
+    CHECK(run(0, 20, 400) == "copy_places");   // planes end elsewhere on the other side
+    CHECK(run(0, 1, 15) == "copy_rows");       // but not in a row
+    CHECK(run(175, 175, 10) == "copy_places"); // so little that it is one launch
+}
+
+TEST_CASE("a long range that begins within words is copied in wide ones, but for its ends") {
+    Rng rng(2);
+    FreshBackend backend;
+    // Blocks of other lengths, which do not fit into each other.
+    const Layout layout_a = strided(48, 100, 64), layout_b = strided(80, 60, 96);
+    const auto from = backend.plan(layout_a), to = backend.plan(layout_b);
+    DeviceBytes in(6400), out(5760);
+    for (const std::size_t first : {0, 3, 16})
+        for (const std::size_t further : {0, 16, 5})
+            for (const std::size_t length : {4000, 4001}) {
+                in.fill(rng);
+                out.fill(rng);
+                const std::vector<char> source = in.get();
+                std::vector<char> expected = out.get();
+                const std::size_t there = first + further;
+                for (std::size_t i = 0; i < length; ++i)
+                    expected[(there + i) / 80 * 96 + (there + i) % 80] =
+                        source[(first + i) / 48 * 64 + (first + i) % 48];
+                CopyMove move;
+                move.from = {from.get(), in.at(0), 1, first};
+                move.to = {to.get(), out.at(0), 1, there};
+                move.length = length;
+                (void)kernels_launched();
+                REQUIRE(backend.run(MoveList(std::span(&move, 1))).ok());
+                CHECK(out.get() == expected);
+                const std::vector<std::string> kernels = kernels_launched();
+                const bool aligned = further % 16 == 0;
+                const std::size_t ends =
+                    aligned ? (first % 16 != 0) + ((first + length) % 16 != 0) : 0;
+                CHECK(kernels.size() == 1 + ends);
+                CHECK(std::count(kernels.begin(), kernels.end(),
+                                 aligned ? "copy_places_w16" : "copy_places_w1") == 1);
+            }
+}

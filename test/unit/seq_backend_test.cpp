@@ -1,0 +1,98 @@
+// Lists of moves as the host's backend gets them: none of them is passed over in silence.
+#include "backend.h"
+
+#include "support/catch.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace ucd {
+std::unique_ptr<Backend> create_seq_backend();
+}
+
+using namespace ucd;
+using namespace ucdtest;
+
+namespace {
+
+// Packs of every other byte, each of the next bytes of a buffer.
+class Packs final : public MoveMaker {
+public:
+    static constexpr std::size_t count = 100, bytes = 8;
+
+    explicit Packs(const Backend &backend) {
+        REQUIRE(backend.plan(layout_, 0, false, UINT64_MAX, plan_).ok());
+        for (std::size_t i = 0; i < from_.size(); ++i) from_[i] = static_cast<char>(i % 251);
+    }
+    std::size_t members() const override { return count; }
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
+                std::size_t &made) override {
+        move = {};
+        move.plan = plan_.get();
+        move.count = 1;
+        move.length = bytes;
+        for (made = 0; first < count && made < at.size(); ++first)
+            at[made++] = {&from_[2 * bytes * first], &to_[bytes * first]};
+        return success;
+    }
+    unsigned divide() override { return 1; }
+    MoveMaker &part(unsigned) override { return *this; }
+    void unite() override {}
+
+    // Whether they have all been done since the last call.
+    bool are_done() {
+        const std::vector<char> found = to_;
+        to_.assign(to_.size(), 0);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (found[i] != from_[2 * i]) return false;
+        return true;
+    }
+
+private:
+    const Layout layout_ = strided(1, bytes, 2);
+    std::unique_ptr<KernelPlan> plan_;
+    std::vector<char> from_ = std::vector<char>(2 * bytes * count);
+    std::vector<char> to_ = std::vector<char>(bytes * count);
+};
+
+} // namespace
+
+TEST_CASE("the host's backend runs moves that are made, and launches that are prepared") {
+    const std::unique_ptr<Backend> backend = create_seq_backend();
+    Packs packs(*backend);
+    std::unique_ptr<Event> done;
+    REQUIRE(backend->launch_made(0, packs, done).ok());
+    CHECK(done == nullptr);
+    CHECK(packs.are_done());
+    std::unique_ptr<PreparedLaunch> prepared;
+    {
+        std::vector<Move> moves;
+        REQUIRE(make_all(packs, moves).ok());
+        REQUIRE(backend->prepare_launch(0, moves, prepared).ok());
+    }
+    CHECK_FALSE(packs.are_done());
+    for (int round = 0; round < 3; ++round) {
+        REQUIRE(backend->launch(*prepared, done).ok());
+        CHECK(done == nullptr);
+        CHECK(packs.are_done());
+    }
+    // It has no streams.
+    CHECK(backend->launch_made_in({}, packs, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
+    CHECK(backend->launch_in({}, *prepared, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
+    CHECK_FALSE(packs.are_done());
+}
+
+TEST_CASE("the host's backend refuses copies from layout to layout") {
+    const std::unique_ptr<Backend> backend = create_seq_backend();
+    CHECK_FALSE(backend->copies_layouts());
+    const CopyMove copy;
+    const MoveList list(std::span(&copy, 1));
+    std::unique_ptr<Event> done;
+    CHECK(backend->launch(0, list, done).code() == UCD_ERR__NOT_SUPPORTED);
+    std::unique_ptr<PreparedLaunch> prepared;
+    CHECK(backend->prepare_launch(0, list, prepared).code() == UCD_ERR__NOT_SUPPORTED);
+    CHECK(prepared == nullptr);
+}
