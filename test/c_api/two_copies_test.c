@@ -5,6 +5,7 @@
  *
  * Usage: two_copies_test LIBUCD
  */
+#define _POSIX_C_SOURCE 200809L /* mkstemp, which C11 does not have */
 #include "loaded_library.h"
 
 #include <pthread.h>
