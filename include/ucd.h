@@ -17,7 +17,8 @@
  *             otherwise. No C++ exception crosses this interface, and UCD never aborts.
  *             "Returns:" lists the failures. These mean the same everywhere:
  *               NOT_INITIALIZED  UCD is not initialised: no ucd_init has succeeded, or the last
- *                                ucd_finalize was called. This is checked first. ucd_strerror,
+ *                                ucd_finalize was called. If ucd_init has failed, the message
+ *                                repeats why. This is checked first. ucd_strerror,
  *                                ucd_last_error, ucd_version and ucd_info_* work at any time;
  *                                ucd_free, ucd_test, ucd_wait and ucd_waitall also after the last
  *                                ucd_finalize.
@@ -258,6 +259,8 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * and kernel (share/doc/ucd/reference/tuning.md). It is read by the first call that uses a device,
  * which returns INVALID_ARG if the file is bad. A program that runs with more rights than the user
  * who started it (set-user-id and the like) ignores all of these.
+ * With UCD_LOG_LEVEL=error or plan, each variable UCD_* that no part of UCD knows is named once,
+ * with the nearest known one.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -299,8 +302,11 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *
- * Unknown keys are ignored. All keys and variables, those of libucd-ucx included, are in
- * share/doc/ucd/reference/keys-and-environment.md.
+ * An unknown key that begins with "ucd." is INVALID_ARG, so that a misspelt hint is noticed; which
+ * keys there are depends on the version (ucd_version). Two families are left to the libraries on
+ * top of UCD, which check them where they use them: ucd.ucx.* (libucd-ucx) and ucd.mpi.*. All other
+ * keys are kept and have no effect on UCD. All keys and variables, those of libucd-ucx included,
+ * are in share/doc/ucd/reference/keys-and-environment.md.
  */
 
 /* Creates an empty info; the caller frees it with ucd_info_free. Returns: INVALID_ARG, OUT_OF_MEM,
@@ -308,11 +314,11 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
 UCD_API int ucd_info_create(ucd_info_t *info);
 
 /* Sets a key, or replaces its value. key and value are copied; neither may be NULL. After a failure
- * the old value stays. Returns: INVALID_ARG (NULL; a bad value of a known key), OUT_OF_MEM,
- * INTERNAL. */
+ * the old value stays. Returns: INVALID_ARG (NULL; a bad value of a known key; an unknown key that
+ * begins with "ucd.", for which the message names the nearest known one), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 
-/* Copies the value of key to value, which has value_size bytes. This works for unknown keys too, so
+/* Copies the value of key to value, which has value_size bytes. This works for other keys too, so
  * libraries on top of UCD can have their own. *needed is set to the value_size that suffices,
  * including the NUL, also if the result is TRUNCATED; to 0 if key is not set or info is
  * UCD_INFO__NULL. value may be NULL if value_size is 0. MPI 10 (MPI_Info_get_string).

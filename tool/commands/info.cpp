@@ -43,7 +43,7 @@ const char *const shapes[] = {
 // The environment's variables, which give the keys of an info their defaults.
 const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",      "UCD_OUTBUF",
                                  "UCD_PEERS",      "UCD_ENGINE",    "UCD_MAX_BLOCKS", "UCD_THREADS",
-                                 "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
+                                 "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH", "UCD_TUNING"};
 
 struct Operation {
     const char *name;

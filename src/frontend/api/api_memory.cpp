@@ -1,6 +1,7 @@
 // ucd_memory.h: memory of devices, and sharing it with other processes.
 
 #include "api/api_guard.h"
+#include "support/keys.h"
 #include "transfer/context.h"
 #include "transfer/device_memory.h"
 #include "transfer/location.h"

@@ -16,7 +16,7 @@ AsyncOperation &operation_of(ucd_request_t request) {
 // Requests stay valid after the last ucd_finalize, which has completed them.
 Status check_initialised() {
     if (!ever_initialised.load(std::memory_order_acquire)) [[unlikely]]
-        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+        return fail_not_initialised();
     return success;
 }
 

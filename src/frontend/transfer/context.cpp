@@ -7,9 +7,14 @@
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
 
 namespace ucd {
 namespace {
+
+std::mutex start_failure_mutex;
+char start_failure[sizeof LastError::text] = ""; // under its mutex
 
 bool wanted(const Info &info, const char *name) {
     if (!info.backends) return true;
@@ -17,6 +22,20 @@ bool wanted(const Info &info, const char *name) {
 }
 
 } // namespace
+
+void set_start_failure(const char *reason) {
+    const std::lock_guard lock(start_failure_mutex);
+    std::snprintf(start_failure, sizeof start_failure, "%s", reason);
+}
+
+Status fail_not_initialised() {
+    const std::lock_guard lock(start_failure_mutex);
+    if (start_failure[0] != '\0')
+        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init failed: %s", start_failure);
+    return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called%s",
+                ever_initialised.load(std::memory_order_acquire) ? " since the last ucd_finalize"
+                                                                 : "");
+}
 
 Context::Context(Info from_environment, const Info *info)
     : environment(std::move(from_environment)), batches(std::make_unique<BatchCache>()),
