@@ -563,6 +563,46 @@ enum { UCD_LAYOUT__BY_REFERENCE = 1 };
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout);
 
+/* How to send count elements of a type: the forms that ucd_advice_t.form may have. */
+enum {
+    UCD_FORM__CONTIG = 0, /* as it is: nothing, or one segment */
+    UCD_FORM__IOV,        /* as a list of its segments: ucd_iov */
+    UCD_FORM__BOXES,      /* as one strided box, by a copy engine or a strided work request:
+                             ucd_get_boxes; packed where there is neither */
+    UCD_FORM__PACK        /* packed */
+};
+
+typedef struct {
+    uint32_t struct_size;  /* see Conventions */
+    uint32_t form;         /* UCD_FORM__* */
+    uint64_t segments;     /* entries that ucd_iov has */
+    uint64_t boxes;        /* entries that ucd_get_boxes has */
+    uint64_t bytes;        /* packed size */
+    uint64_t mean_segment; /* bytes / segments, rounded down; 0 if there are no segments */
+} ucd_advice_t;
+
+/* Fills in *advice, whose struct_size the caller has set, with how (count, type) is best sent, from
+ * its layout alone. The first of these that holds decides:
+ *
+ *   PACK    displacements are read when data moves (UCD_LAYOUT__BY_REFERENCE); segments, boxes and
+ *           mean_segment are 0 then
+ *   CONTIG  there are no bytes, or one segment
+ *   IOV     there are at most max_entries segments, of min_segment bytes or more on average
+ *   BOXES   the layout is rows of 64 bytes or more at one stride, or planes of such rows
+ *   PACK    otherwise
+ *
+ * min_segment (bytes) is the length from which on a segment is worth an entry of its own; 0 stands
+ * for 1024. max_entries is how many entries one operation takes; 0 stands for 1024, the IOV_MAX of
+ * Linux. The rule and its numbers: share/doc/ucd/internals/decisions/0011-advice.md. The line
+ * "advice" of ucd_describe words what this function returns for a count of 1 and zeros;
+ * ucd_ucx_prepare decides by it with limits of its own. Accesses no data. To count boxes, the first
+ * call for a type takes time in proportion to its lists; they are not counted if struct_size ends
+ * before that member. Not in MPI.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (type; advice is NULL; struct_size); OVERFLOW (count times
+ * type); OUT_OF_MEM; INTERNAL. */
+UCD_API int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment,
+                           uintptr_t max_entries, ucd_advice_t *advice);
+
 /* Writes to memory which memory the first byte that (count, type) touches at buf is in, in the form
  * of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a colon and the device's
  * number; host if no byte is touched. memory has memory_size bytes; 32 always suffice. Of the hints
@@ -589,7 +629,8 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   segments         number of segments; 0 if indices are read when data moves
  *   kernel           two lines for each backend (a count of one, and larger counts): the kernel and
  *                      why it was chosen; or why the backend is not available
- *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
+ *   advice           how to send one element of the type, by ucd_get_advice, and the reason: none
+ *                      (CONTIG), iov, dma (BOXES) or pack
  *   flattened        number of bytes that ucd_flatten writes; 0 if it cannot
  *   memory           bytes that the type occupies now: tree, lists, layout and plans
  *

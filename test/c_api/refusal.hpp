@@ -23,6 +23,7 @@ struct Outputs {
     std::intptr_t lb, extent;
     int number, other_number, third_number;
     ucd_layout_t layout;
+    ucd_advice_t advice;
     ucd_backend_desc_t backend;
     iovec entries[4];
     ucd_box_t boxes[2];

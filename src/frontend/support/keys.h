@@ -8,7 +8,7 @@
 namespace ucd {
 
 // Sets one hint. A bad value, and an unknown key that begins with "ucd.", are INVALID_ARG. Keys of
-// the libraries on top of libucd (ucd.ucx.*) and other keys change nothing.
+// the libraries on top of libucd, and keys without that prefix, change nothing.
 Status set_hint(Info &info, std::string_view key, std::string_view value);
 
 // What ucd.inbuf and ucd.outbuf take; false if it is none of that.
