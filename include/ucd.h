@@ -126,7 +126,9 @@ typedef struct ucd_info *ucd_info_t;
  *
  * A pair type has the extent and alignment of its C struct. It is packed without padding between or
  * after the members: DOUBLE_INT has size 12 and extent 16. FLOAT16 is IEEE 754 binary16, BFLOAT16
- * the upper half of a binary32; both have 2 bytes and alignment 2.
+ * the upper half of a binary32; both have 2 bytes and alignment 2. FLOAT8_E4M3 and FLOAT8_E5M2 are
+ * the 8-bit floating point formats of the Open Compute Project (OFP8 1.0); both have 1 byte. E4M3
+ * has no infinity, and one NaN of each sign (0x7f, 0xff).
  */
 /* clang-format off */
 #define UCD_TYPE__NULL                  ((ucd_type_t)(uintptr_t)0)  /* no type; not an empty type */
@@ -191,6 +193,8 @@ typedef struct ucd_info *ucd_info_t;
 #define UCD_TYPE__LONG_DOUBLE_INT       ((ucd_type_t)(uintptr_t)58) /* struct {long double; int;} */
 #define UCD_TYPE__2FLOAT                ((ucd_type_t)(uintptr_t)59) /* struct {float; float;} */
 #define UCD_TYPE__2DOUBLE               ((ucd_type_t)(uintptr_t)60) /* struct {double; double;} */
+#define UCD_TYPE__FLOAT8_E4M3           ((ucd_type_t)(uintptr_t)61) /* OFP8: torch.float8_e4m3fn */
+#define UCD_TYPE__FLOAT8_E5M2           ((ucd_type_t)(uintptr_t)62) /* OFP8: torch.float8_e5m2 */
 /* clang-format on */
 
 /*
@@ -202,8 +206,9 @@ typedef struct ucd_info *ucd_info_t;
  *     and UNSIGNED_CHAR                   wrap modulo 2^N, also for signed types
  *   _BOOL                               LAND LOR LXOR
  *   BYTE                                BAND BOR BXOR
- *   FLOAT16 BFLOAT16 FLOAT DOUBLE       MAX MIN SUM PROD; the 16-bit types are computed in
- *     LONG_DOUBLE                         float and rounded to nearest, ties to even
+ *   FLOAT8_* FLOAT16 BFLOAT16 FLOAT     MAX MIN SUM PROD; the 8-bit and 16-bit types are computed
+ *     DOUBLE LONG_DOUBLE                  in float and rounded to nearest, ties to even; what is
+ *                                         too large becomes infinity, in E4M3 the NaN of its sign
  *   C_COMPLEX C_DOUBLE_COMPLEX          SUM PROD; the product of (a, b) and (c, d) is
  *     C_LONG_DOUBLE_COMPLEX               (ac - bd, ad + bc)
  *   pair types                          MAXLOC MINLOC; of equal values the lowest index wins

@@ -193,8 +193,10 @@ static const struct {
     {UCD_TYPE__LONG_DOUBLE_INT, 58},
     {UCD_TYPE__2FLOAT, 59},
     {UCD_TYPE__2DOUBLE, 60},
+    {UCD_TYPE__FLOAT8_E4M3, 61},
+    {UCD_TYPE__FLOAT8_E5M2, 62},
 };
-PIN(sizeof predefined / sizeof *predefined, 61);
+PIN(sizeof predefined / sizeof *predefined, 63);
 
 static ucd_request_t no_request = UCD_REQUEST__NULL;
 static ucd_info_t no_info = UCD_INFO__NULL;

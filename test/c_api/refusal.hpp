@@ -72,7 +72,7 @@ public:
     template <class Call>
     void bad_handles(const char *function, const std::string &argument, Call call) {
         invalid(function, argument + " is UCD_TYPE__NULL", [&] { return call(UCD_TYPE__NULL); });
-        for (const unsigned value : {61u, 62u, 255u, 4095u})
+        for (const unsigned value : {63u, 64u, 255u, 4095u})
             invalid(function, argument + " is " + std::to_string(value),
                     [&] { return call(reinterpret_cast<ucd_type_t>(std::uintptr_t{value})); });
     }
