@@ -57,7 +57,7 @@ LOC = ("maxloc", "minloc")
 class Element:
     """A representation, as in src/backend/contract/element.h.
 
-    form     unsigned, signed, bytes, bool, half, float, complex, pair
+    form     unsigned, signed, bytes, bool, half (8 or 16 bits, computed in float), float, complex, pair
     ctype    what the kernels compute with; of a pair: of its value
     index    the C type of a pair's index
     needs    the long double that a machine must have, if any: x87 or binary128
@@ -80,7 +80,7 @@ class Element:
 
 _SIZES = {
     **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "Float16": 2, "BFloat16": 2, "float": 4, "double": 8,
+    "Float16": 2, "BFloat16": 2, "Float8E4M3": 1, "Float8E5M2": 1, "float": 4, "double": 8,
 }
 
 
@@ -93,6 +93,8 @@ def _elements():
     yield Element("bool8", "bool", "uint8_t", LOGICAL)
     yield Element("float16", "half", "Float16", ORDER + SUMS)
     yield Element("bfloat16", "half", "BFloat16", ORDER + SUMS)
+    yield Element("float8_e4m3", "half", "Float8E4M3", ORDER + SUMS)
+    yield Element("float8_e5m2", "half", "Float8E5M2", ORDER + SUMS)
     real = (("float32", "float", ""), ("float64", "double", ""))
     extended = (("x87_80", "long double", "x87"), ("binary128", "long double", "binary128"))
     for name, ctype, needs in real + extended:

@@ -17,7 +17,8 @@
  *             otherwise. No C++ exception crosses this interface, and UCD never aborts.
  *             "Returns:" lists the failures. These mean the same everywhere:
  *               NOT_INITIALIZED  UCD is not initialised: no ucd_init has succeeded, or the last
- *                                ucd_finalize was called. This is checked first. ucd_strerror,
+ *                                ucd_finalize was called. If ucd_init has failed, the message
+ *                                repeats why. This is checked first. ucd_strerror,
  *                                ucd_last_error, ucd_version and ucd_info_* work at any time;
  *                                ucd_free, ucd_plan_free, ucd_test, ucd_wait and ucd_waitall also
  *                                after the last ucd_finalize.
@@ -125,7 +126,9 @@ typedef struct ucd_plan *ucd_plan_t;
  *
  * A pair type has the extent and alignment of its C struct. It is packed without padding between or
  * after the members: DOUBLE_INT has size 12 and extent 16. FLOAT16 is IEEE 754 binary16, BFLOAT16
- * the upper half of a binary32; both have 2 bytes and alignment 2.
+ * the upper half of a binary32; both have 2 bytes and alignment 2. FLOAT8_E4M3 and FLOAT8_E5M2 are
+ * the 8-bit floating point formats of the Open Compute Project (OFP8 1.0); both have 1 byte. E4M3
+ * has no infinity, and one NaN of each sign (0x7f, 0xff).
  */
 /* clang-format off */
 #define UCD_TYPE__NULL                  ((ucd_type_t)(uintptr_t)0)  /* no type; not an empty type */
@@ -190,6 +193,8 @@ typedef struct ucd_plan *ucd_plan_t;
 #define UCD_TYPE__LONG_DOUBLE_INT       ((ucd_type_t)(uintptr_t)58) /* struct {long double; int;} */
 #define UCD_TYPE__2FLOAT                ((ucd_type_t)(uintptr_t)59) /* struct {float; float;} */
 #define UCD_TYPE__2DOUBLE               ((ucd_type_t)(uintptr_t)60) /* struct {double; double;} */
+#define UCD_TYPE__FLOAT8_E4M3           ((ucd_type_t)(uintptr_t)61) /* OFP8: torch.float8_e4m3fn */
+#define UCD_TYPE__FLOAT8_E5M2           ((ucd_type_t)(uintptr_t)62) /* OFP8: torch.float8_e5m2 */
 /* clang-format on */
 
 /*
@@ -201,8 +206,9 @@ typedef struct ucd_plan *ucd_plan_t;
  *     and UNSIGNED_CHAR                   wrap modulo 2^N, also for signed types
  *   _BOOL                               LAND LOR LXOR
  *   BYTE                                BAND BOR BXOR
- *   FLOAT16 BFLOAT16 FLOAT DOUBLE       MAX MIN SUM PROD; the 16-bit types are computed in
- *     LONG_DOUBLE                         float and rounded to nearest, ties to even
+ *   FLOAT8_* FLOAT16 BFLOAT16 FLOAT     MAX MIN SUM PROD; the 8-bit and 16-bit types are computed
+ *     DOUBLE LONG_DOUBLE                  in float and rounded to nearest, ties to even; what is
+ *                                         too large becomes infinity, in E4M3 the NaN of its sign
  *   C_COMPLEX C_DOUBLE_COMPLEX          SUM PROD; the product of (a, b) and (c, d) is
  *     C_LONG_DOUBLE_COMPLEX               (ac - bd, ad + bc)
  *   pair types                          MAXLOC MINLOC; of equal values the lowest index wins
@@ -259,6 +265,8 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * and kernel (share/doc/ucd/reference/tuning.md). It is read by the first call that uses a device,
  * which returns INVALID_ARG if the file is bad. A program that runs with more rights than the user
  * who started it (set-user-id and the like) ignores all of these.
+ * With UCD_LOG_LEVEL=error or plan, each variable UCD_* that no part of UCD knows is named once,
+ * with the nearest known one.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -302,8 +310,11 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver, to work in until exit
  *
- * Unknown keys are ignored. All keys and variables, those of libucd-ucx included, are in
- * share/doc/ucd/reference/keys-and-environment.md.
+ * An unknown key that begins with "ucd." is INVALID_ARG, so that a misspelt hint is noticed; which
+ * keys there are depends on the version (ucd_version). Two families are left to the libraries on
+ * top of UCD, which check them where they use them: ucd.ucx.* (libucd-ucx) and ucd.mpi.*. All other
+ * keys are kept and have no effect on UCD. All keys and variables, those of libucd-ucx included,
+ * are in share/doc/ucd/reference/keys-and-environment.md.
  */
 
 /* Creates an empty info; the caller frees it with ucd_info_free. Returns: INVALID_ARG, OUT_OF_MEM,
@@ -311,11 +322,11 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
 UCD_API int ucd_info_create(ucd_info_t *info);
 
 /* Sets a key, or replaces its value. key and value are copied; neither may be NULL. After a failure
- * the old value stays. Returns: INVALID_ARG (NULL; a bad value of a known key), OUT_OF_MEM,
- * INTERNAL. */
+ * the old value stays. Returns: INVALID_ARG (NULL; a bad value of a known key; an unknown key that
+ * begins with "ucd.", for which the message names the nearest known one), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 
-/* Copies the value of key to value, which has value_size bytes. This works for unknown keys too, so
+/* Copies the value of key to value, which has value_size bytes. This works for other keys too, so
  * libraries on top of UCD can have their own. *needed is set to the value_size that suffices,
  * including the NUL, also if the result is TRUNCATED; to 0 if key is not set or info is
  * UCD_INFO__NULL. value may be NULL if value_size is 0. MPI 10 (MPI_Info_get_string).
@@ -560,6 +571,46 @@ enum { UCD_LAYOUT__BY_REFERENCE = 1 };
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout);
 
+/* How to send count elements of a type: the forms that ucd_advice_t.form may have. */
+enum {
+    UCD_FORM__CONTIG = 0, /* as it is: nothing, or one segment */
+    UCD_FORM__IOV,        /* as a list of its segments: ucd_iov */
+    UCD_FORM__BOXES,      /* as one strided box, by a copy engine or a strided work request:
+                             ucd_get_boxes; packed where there is neither */
+    UCD_FORM__PACK        /* packed */
+};
+
+typedef struct {
+    uint32_t struct_size;  /* see Conventions */
+    uint32_t form;         /* UCD_FORM__* */
+    uint64_t segments;     /* entries that ucd_iov has */
+    uint64_t boxes;        /* entries that ucd_get_boxes has */
+    uint64_t bytes;        /* packed size */
+    uint64_t mean_segment; /* bytes / segments, rounded down; 0 if there are no segments */
+} ucd_advice_t;
+
+/* Fills in *advice, whose struct_size the caller has set, with how (count, type) is best sent, from
+ * its layout alone. The first of these that holds decides:
+ *
+ *   PACK    displacements are read when data moves (UCD_LAYOUT__BY_REFERENCE); segments, boxes and
+ *           mean_segment are 0 then
+ *   CONTIG  there are no bytes, or one segment
+ *   IOV     there are at most max_entries segments, of min_segment bytes or more on average
+ *   BOXES   the layout is rows of 64 bytes or more at one stride, or planes of such rows
+ *   PACK    otherwise
+ *
+ * min_segment (bytes) is the length from which on a segment is worth an entry of its own; 0 stands
+ * for 1024. max_entries is how many entries one operation takes; 0 stands for 1024, the IOV_MAX of
+ * Linux. The rule and its numbers: share/doc/ucd/internals/decisions/0011-advice.md. The line
+ * "advice" of ucd_describe words what this function returns for a count of 1 and zeros;
+ * ucd_ucx_prepare decides by it with limits of its own. Accesses no data. To count boxes, the first
+ * call for a type takes time in proportion to its lists; they are not counted if struct_size ends
+ * before that member. Not in MPI.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (type; advice is NULL; struct_size); OVERFLOW (count times
+ * type); OUT_OF_MEM; INTERNAL. */
+UCD_API int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment,
+                           uintptr_t max_entries, ucd_advice_t *advice);
+
 /* Writes to memory which memory the first byte that (count, type) touches at buf is in, in the form
  * of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a colon and the device's
  * number; host if no byte is touched. memory has memory_size bytes; 32 always suffice. Of the hints
@@ -586,7 +637,8 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   segments         number of segments; 0 if indices are read when data moves
  *   kernel           two lines for each backend (a count of one, and larger counts): the kernel and
  *                      why it was chosen; or why the backend is not available
- *   advice           none, iov, dma or pack, and the reason: how to send one element of the type
+ *   advice           how to send one element of the type, by ucd_get_advice, and the reason: none
+ *                      (CONTIG), iov, dma (BOXES) or pack
  *   flattened        number of bytes that ucd_flatten writes; 0 if it cannot
  *   memory           bytes that the type occupies now: tree, lists, layout and plans
  *

@@ -341,6 +341,15 @@ public:
         const int rc = ucd_get_layout(count, raw(), &l);
         return P::template give<ucd_layout_t>(rc, l);
     }
+    /* How count of them are best sent; 0 stands for the library's thresholds. */
+    template <class P = throwing>
+    typename P::template of<ucd_advice_t> advice(uintptr_t count = 1, uintptr_t min_segment = 0,
+                                                 uintptr_t max_entries = 0) const {
+        ucd_advice_t a{};
+        a.struct_size = sizeof a;
+        const int rc = ucd_get_advice(count, raw(), min_segment, max_entries, &a);
+        return P::template give<ucd_advice_t>(rc, a);
+    }
     /* The type in words: lines of "key: value". */
     template <class P = throwing>
     typename P::template of<std::string> describe() const {

@@ -190,7 +190,9 @@ class Structure(unittest.TestCase):
         word = re.compile(r'\b(ucx|ucp|ucs)\b', re.I)
         for folder in ('src/frontend', 'src/backend'):
             for path in sources(folder):
-                found = word.search(path.read_text())
+                # But for the prefix of the keys that libucd-ucx checks itself.
+                text = re.sub(r'\bkey_families\[\] = .*', '', path.read_text())
+                found = word.search(text)
                 self.assertIsNone(found, f'{path}: {found and found.group()}')
 
     def test_nothing_includes_the_tool(self):

@@ -99,6 +99,23 @@ def test_bfloat16():
     assert (total == 1 + a.ravel()).all()
 
 
+@pytest.mark.parametrize('name', ['float8_e4m3fn', 'float8_e5m2'])
+def test_float8(name):
+    ml_dtypes = pytest.importorskip('ml_dtypes')
+    dtype = getattr(ml_dtypes, name)
+    every = np.arange(256).astype(np.uint8).view(dtype)
+    assert ucd._core.element_of(every).name == ('FLOAT8_E4M3' if name == 'float8_e4m3fn' else 'FLOAT8_E5M2')
+    for op, combine in [('sum', np.add), ('prod', np.multiply)]:
+        with np.errstate(all='ignore'):
+            a, b = (part.ravel() for part in np.meshgrid(every, every))
+            total = a.copy()
+            ucd.pack_into(b, total, op=op)
+            expected = combine(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
+        number = ~np.isnan(expected.astype(np.float32))
+        assert (total.view(np.uint8)[number] == expected.view(np.uint8)[number]).all()
+        assert np.isnan(total[~number].astype(np.float32)).all()
+
+
 def test_exporters_without_numpy():
     assert bytes(ucd.pack(memoryview(b'abcdef')[::2])) == b'ace'
     assert bytes(ucd.pack(b'')) == b''

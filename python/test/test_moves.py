@@ -275,6 +275,8 @@ def test_memory_and_hints():
     assert (ucd.pack(a[::-2], hints=hints) == a[::-2]).all()
     with pytest.raises(ucd.InvalidArgument):
         ucd.Hints({'threads': 0})
+    with pytest.raises(ucd.InvalidArgument, match='ucd.thread".*ucd.threads'):
+        ucd.Hints({'thread': 2})
     with pytest.raises(TypeError):
         ucd.Hints([1])
 

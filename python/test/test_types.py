@@ -259,9 +259,21 @@ def test_errors_are_by_status_and_carry_the_sentence():
 
 
 def test_predefined_types():
-    assert len(ucd.predefined) == 60
+    assert len(ucd.predefined) == 62
     assert all(getattr(ucd, name) is type and name in ucd.__all__ for name, type in ucd.predefined.items())
     assert ucd.DOUBLE.size == 8 and ucd.DOUBLE.name == 'DOUBLE' and repr(ucd.TWOINT) == 'ucd.TWOINT'
     assert pickle.loads(pickle.dumps(ucd.DOUBLE)) is ucd.DOUBLE
+    assert ucd._dtypes.of('float8_e4m3fn') is ucd.FLOAT8_E4M3 and ucd._dtypes.of('float8_e5m2') is ucd.FLOAT8_E5M2
     assert ucd.Type.vector(2, 1, 3, ucd.DOUBLE).name is None
     assert 'layout' in ucd.Type.vector(2, 1, 3, ucd.DOUBLE).describe()
+
+
+def test_advice():
+    rows = ucd.Type.hvector(1000, 64, 5000, ucd.BYTE)
+    assert rows.advice() == {'form': 'boxes', 'segments': 1000, 'boxes': 1, 'bytes': 64000, 'mean_segment': 64}
+    assert rows.advice(min_segment=64)['form'] == 'iov'
+    assert rows.advice(min_segment=64, max_entries=999)['form'] == 'boxes'
+    assert rows.advice(0)['form'] == 'contiguous'
+    assert ucd.Type.vector(9, 1, 2, ucd.INT).advice(2)['form'] == 'pack'
+    with pytest.raises(ucd.Overflow):
+        rows.advice(1 << 62)

@@ -24,6 +24,8 @@ _KINDS = {
 _NAMES = {
     'bool': 'C_BOOL',
     'bfloat16': 'BFLOAT16',
+    'float8_e4m3fn': 'FLOAT8_E4M3',
+    'float8_e5m2': 'FLOAT8_E5M2',
     **{f'{sign}int{8 * n}': f'{sign.upper()}INT{8 * n}_T' for sign in ('', 'u') for n in (1, 2, 4, 8)},
     'float16': 'FLOAT16',
     'float32': 'FLOAT',
@@ -32,6 +34,10 @@ _NAMES = {
     'complex64': 'C_COMPLEX',
     'complex128': 'C_DOUBLE_COMPLEX',
 }
+
+
+# Those of the package ml_dtypes, whose kind says nothing.
+_ML_DTYPES = ('bfloat16', 'float8_e4m3fn', 'float8_e5m2')
 
 
 @functools.lru_cache(maxsize=1024)
@@ -66,8 +72,8 @@ def _of_dtype(dtype: Any) -> Type:
     if dtype.fields is not None:
         fields = [dtype.fields[name] for name in dtype.names]
         return _struct([(field[1], _of_dtype(field[0])) for field in fields], dtype.itemsize)
-    if dtype.name == 'bfloat16':
-        return predefined['BFLOAT16']
+    if dtype.name in _ML_DTYPES:
+        return predefined[_NAMES[dtype.name]]
     return _of_kind(dtype.kind, dtype.itemsize, dtype.byteorder in ('=', '|', _NATIVE))
 
 

@@ -140,7 +140,39 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_free refuse") {
     CHECK(info == UCD_INFO__NULL);
 }
 
-TEST_CASE("Good values and unknown keys are accepted; after a bad value the earlier one stands") {
+TEST_CASE("An unknown key that begins with ucd. is refused, and the nearest one named") {
+    Refusals r;
+    ucd_info_t info = nullptr;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    const std::pair<const char *, const char *> unknown[] = {{"ucd.thread", "ucd.threads"},
+                                                             {"ucd.threads.", "ucd.threads"},
+                                                             {"ucd.max_block", "ucd.max_blocks"},
+                                                             {"ucd.Gpu", "ucd.gpu"},
+                                                             {"ucd.in_buf", "ucd.inbuf"},
+                                                             {"ucd.zecontext", "ucd.ze.context"},
+                                                             {"ucd.ze.contxt", "ucd.ze.context"},
+                                                             {"ucd.uxc.chunk", "ucd.ucx.*"},
+                                                             {"ucd.ucx", "ucd.gpu"},
+                                                             {"ucd.mpl.x", "ucd.mpi.*"},
+                                                             {"ucd.", "ucd.gpu"},
+                                                             {"ucd.peer", "ucd.peers"}};
+    for (const auto &[key, nearest] : unknown) {
+        r.invalid("ucd_info_set", "key is \"" + std::string(key) + "\"",
+                  [&, k = key] { return ucd_info_set(info, k, "none"); });
+        const std::string message = ucd_last_error(), last = " " + std::string(nearest);
+        INFO(message);
+        CHECK(message.substr(message.size() - last.size()) == last);
+        std::uintptr_t needed = 1;
+        CHECK(ucd_info_get(info, key, nullptr, 0, &needed) == UCD_SUCCESS);
+        CHECK(needed == 0);
+    }
+    const std::string endless = "ucd." + std::string(100000, 'x');
+    r.invalid("ucd_info_set", "key is \"ucd.xxx",
+              [&] { return ucd_info_set(info, endless.c_str(), "1"); });
+    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
+}
+
+TEST_CASE("Good values and keys of others are accepted; after a bad value the earlier one stands") {
     ucd_info_t info = nullptr;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     const std::pair<const char *, const char *> good[] = {
@@ -163,8 +195,11 @@ TEST_CASE("Good values and unknown keys are accepted; after a bad value the earl
         {"ucd.ze.context", "18446744073709551615"},
         {"nobody.knows", "this"},
         {"", ""},
-        {"ucd.threads.", "x"},
         {"UCD.THREADS", "x"},
+        {"ucd", "x"},
+        {"ucdx.threads", "x"},
+        {"ucd.ucx.chnk", "checked by libucd-ucx"},
+        {"ucd.mpi.", ""},
     };
     for (const auto &[key, value] : good) {
         INFO(key << "=" << value);
@@ -232,7 +267,11 @@ TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
         setenv(name, value, 1);
         r.invalid("ucd_init", name, [] { return ucd_init(UCD_INFO__NULL); });
         unsetenv(name);
-        CHECK(ucd_finalize() == UCD_ERR__NOT_INITIALIZED);
+        const std::string why = std::string(ucd_last_error()).substr(std::strlen("ucd_init: "));
+        for (int i = 0; i < 2; ++i) { // also after another failure
+            CHECK(ucd_finalize() == UCD_ERR__NOT_INITIALIZED);
+            CHECK(ucd_last_error() == "ucd_finalize: ucd_init failed: " + why);
+        }
     }
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     // Only the first one reads it.
@@ -240,4 +279,10 @@ TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
     CHECK(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     unsetenv("UCD_ENGINE");
     CHECK(ucd_finalize() == UCD_SUCCESS);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    // Since the last failure one has succeeded.
+    CHECK(ucd_finalize() == UCD_ERR__NOT_INITIALIZED);
+    CHECK(std::string(ucd_last_error()) ==
+          "ucd_finalize: ucd_init has not been called since the last ucd_finalize");
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }

@@ -159,7 +159,7 @@ TEST_CASE("ucd_free refuses") {
         CHECK(variable == t);
         return rc;
     });
-    for (std::uintptr_t value = 1; value <= 60; ++value)
+    for (std::uintptr_t value = 1; value <= 62; ++value)
         r.invalid(f, "predefined", [&] {
             ucd_type_t variable = reinterpret_cast<ucd_type_t>(value);
             const int rc = ucd_free(&variable);

@@ -49,37 +49,56 @@ TEST_CASE("ucd_get_layout refuses") {
     }
 }
 
-TEST_CASE("No byte beyond struct_size is written") {
+TEST_CASE("ucd_get_advice refuses") {
+    Refusals r;
+    auto &o = r.out;
     const Handle v(make_vector);
-    ucd_layout_t whole = {}, part, before;
+    const char *const f = "ucd_get_advice";
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_get_advice(1, t, 0, 0, &o.advice); });
+    r.invalid(f, "advice is NULL", [&] { return ucd_get_advice(1, v, 0, 0, nullptr); });
+    for (const std::uintptr_t count : {too_many, UINTPTR_MAX})
+        r.refused(f, UCD_ERR__OVERFLOW, "count is",
+                  [&] { return ucd_get_advice(count, v, 0, 0, &o.advice); });
+    for (std::uint32_t n = 0; n < 4; ++n) {
+        ucd_advice_t advice, before;
+        std::memset(static_cast<void *>(&advice), pattern, sizeof advice);
+        advice.struct_size = n;
+        before = advice;
+        r.invalid(f, "struct_size is " + std::to_string(n),
+                  [&] { return ucd_get_advice(1, v, 0, 0, &advice); });
+        CHECK(std::memcmp(&advice, &before, sizeof advice) == 0);
+    }
+}
+
+namespace {
+
+// `fill` fills in a struct as far as its struct_size says.
+template <class Struct, class Fill>
+void check_no_byte_beyond_size(Fill fill) {
+    Struct whole = {}, part, before;
     whole.struct_size = sizeof whole;
-    REQUIRE(ucd_get_layout(2, v, &whole) == UCD_SUCCESS);
-    ucd_backend_desc_t desc = {}, short_desc, desc_before;
-    desc.struct_size = sizeof desc;
-    REQUIRE(ucd_backend_get(0, &desc) == UCD_SUCCESS);
+    REQUIRE(fill(whole) == UCD_SUCCESS);
     for (std::uint32_t n = 4; n <= sizeof whole; ++n) {
         std::memset(static_cast<void *>(&part), pattern, sizeof part);
         part.struct_size = n;
         before = part;
-        REQUIRE(ucd_get_layout(2, v, &part) == UCD_SUCCESS);
+        REQUIRE(fill(part) == UCD_SUCCESS);
         REQUIRE(part.struct_size == n);
         REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + 4,
                             reinterpret_cast<char *>(&whole) + 4, n - 4) == 0);
         REQUIRE(std::memcmp(reinterpret_cast<char *>(&part) + n,
                             reinterpret_cast<char *>(&before) + n, sizeof part - n) == 0);
     }
-    for (std::uint32_t n = 4; n <= sizeof desc; ++n) {
-        std::memset(static_cast<void *>(&short_desc), pattern, sizeof short_desc);
-        short_desc.struct_size = n;
-        desc_before = short_desc;
-        REQUIRE(ucd_backend_get(0, &short_desc) == UCD_SUCCESS);
-        REQUIRE(short_desc.struct_size == n);
-        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + 4,
-                            reinterpret_cast<char *>(&desc) + 4, n - 4) == 0);
-        REQUIRE(std::memcmp(reinterpret_cast<char *>(&short_desc) + n,
-                            reinterpret_cast<char *>(&desc_before) + n,
-                            sizeof short_desc - n) == 0);
-    }
+}
+
+} // namespace
+
+TEST_CASE("No byte beyond struct_size is written") {
+    const Handle v(make_vector);
+    check_no_byte_beyond_size<ucd_layout_t>([&](auto &l) { return ucd_get_layout(2, v, &l); });
+    check_no_byte_beyond_size<ucd_advice_t>(
+        [&](auto &a) { return ucd_get_advice(2, v, 0, 0, &a); });
+    check_no_byte_beyond_size<ucd_backend_desc_t>([](auto &d) { return ucd_backend_get(0, &d); });
     // A caller from the future has a longer struct.
     struct Longer {
         ucd_layout_t known;

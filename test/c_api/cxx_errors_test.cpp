@@ -76,6 +76,7 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     REFUSAL(no.extent<P>(), invalid, "ucd_get_extent");
     REFUSAL(no.true_extent<P>(), invalid, "ucd_get_true_extent");
     REFUSAL(no.layout<P>(), invalid, "ucd_get_layout");
+    REFUSAL(no.advice<P>(), invalid, "ucd_get_advice");
     REFUSAL(no.describe<P>(), invalid, "ucd_describe");
     REFUSAL(ucd::supports<P>(UCD_OP__SUM, d, "abacus"), invalid, "abacus");
 

@@ -120,6 +120,8 @@ TEST_CASE("copies, segments, bytes and hints by ucd.hpp") {
     std::array<iovec, 3> some;
     CHECK(ucd::iov(data.data(), 1, even, 2, some).size() == 2);
     CHECK(even.layout().segments == 4);
+    CHECK(even.advice().form == UCD_FORM__PACK);
+    CHECK(even.advice(2, 8, 8).form == UCD_FORM__IOV);
     CHECK(even.describe().find("strided(4, 16) block(8)") != std::string::npos);
 
     const ucd::Type again = ucd::unflatten(ucd::flatten(even));

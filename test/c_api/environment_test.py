@@ -33,6 +33,28 @@ class Environment(unittest.TestCase):
             done = run(**{name: value})
             self.assertEqual(done.returncode, 1, name)
             self.assertIn(f'ucd_init: {name} is "{value}"', done.stderr)
+            # What is called nevertheless repeats it.
+            self.assertIn(f'\nucd_create_vector: ucd_init failed: {name} is "{value}"', done.stderr)
+
+    def test_unknown_variables_are_logged(self):
+        unknown = {'UCD_THREAD': '2', 'UCD_LOGLEVEL': 'plan', 'UCD_MPI_STAT': '1', 'UCD_': '', 'UCD_gpu': 'none'}
+        nearest = ['THREADS', 'LOG_LEVEL', 'MPI_STATS', 'GPU', 'GPU']
+        lines = [f'ucd: the environment variable {name} is unknown; the nearest is UCD_{near}'
+                 for name, near in zip(unknown, nearest)]
+        for level in 'error', 'plan':
+            done = run(UCD_LOG_LEVEL=level, **unknown)
+            self.assertEqual(done.returncode, 0)
+            told = [line for line in done.stderr.splitlines() if 'environment variable' in line]
+            self.assertEqual(sorted(told), sorted(lines))
+        self.assertEqual(run(**unknown).stderr, '')
+        # Also if ucd_init then fails.
+        self.assertIn(lines[0], run(UCD_LOG_LEVEL='error', UCD_THREAD='2', UCD_GPU='yes').stderr)
+
+    def test_variables_of_other_parts_are_known(self):
+        done = run(UCD_LOG_LEVEL='error', UCD_MPI='off', UCD_MPI_STATS='1', UCD_MPI_GPU_AWARE='0',
+                   UCD_TUNING='', UCD_PLUGIN_PATH='', UCD_REQUIRE_BACKEND='seq', UCD_TEST_SEED='1',
+                   UCD_ZE_DRIVER_DEVICES='2', UCD_STAND_IN='x', UCD_SOURCE='x', UCDX_THREADS='1', XUCD_Y='1')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
 
     def test_good_values_are_taken(self):
         done = run(UCD_THREADS='2', UCD_GPU='none', UCD_BACKENDS='seq', UCD_INBUF='host',

@@ -41,6 +41,10 @@ PIN(UCD_OP__MINLOC, 12);
 PIN(UCD_ORDER__C, 0);
 PIN(UCD_ORDER__FORTRAN, 1);
 PIN(UCD_LAYOUT__BY_REFERENCE, 1);
+PIN(UCD_FORM__CONTIG, 0);
+PIN(UCD_FORM__IOV, 1);
+PIN(UCD_FORM__BOXES, 2);
+PIN(UCD_FORM__PACK, 3);
 PIN(UCD_DISTRIBUTE__BLOCK, 0);
 PIN(UCD_DISTRIBUTE__CYCLIC, 1);
 PIN(UCD_DISTRIBUTE__NONE, 2);
@@ -51,6 +55,13 @@ PIN(UCD_VERSION_PATCH, 0);
 PIN(sizeof(ucd_op_t), sizeof(int));
 
 /* No pointers in it: the same everywhere. */
+PIN(sizeof(ucd_advice_t), 40);
+PIN(offsetof(ucd_advice_t, struct_size), 0);
+PIN(offsetof(ucd_advice_t, form), 4);
+PIN(offsetof(ucd_advice_t, segments), 8);
+PIN(offsetof(ucd_advice_t, boxes), 16);
+PIN(offsetof(ucd_advice_t, bytes), 24);
+PIN(offsetof(ucd_advice_t, mean_segment), 32);
 PIN(sizeof(ucd_backend_desc_t), 316);
 PIN(offsetof(ucd_backend_desc_t, struct_size), 0);
 PIN(offsetof(ucd_backend_desc_t, available), 4);
@@ -182,8 +193,10 @@ static const struct {
     {UCD_TYPE__LONG_DOUBLE_INT, 58},
     {UCD_TYPE__2FLOAT, 59},
     {UCD_TYPE__2DOUBLE, 60},
+    {UCD_TYPE__FLOAT8_E4M3, 61},
+    {UCD_TYPE__FLOAT8_E5M2, 62},
 };
-PIN(sizeof predefined / sizeof *predefined, 61);
+PIN(sizeof predefined / sizeof *predefined, 63);
 
 static ucd_request_t no_request = UCD_REQUEST__NULL;
 static ucd_info_t no_info = UCD_INFO__NULL;

@@ -35,6 +35,9 @@ void use(ucd_type_t type) {
     ucd_layout_t layout{};
     layout.struct_size = sizeof layout;
     REQUIRE(ucd_get_layout(1, type, &layout) == UCD_SUCCESS);
+    ucd_advice_t advice{};
+    advice.struct_size = sizeof advice;
+    REQUIRE(ucd_get_advice(1, type, 0, 0, &advice) == UCD_SUCCESS);
     std::uintptr_t segments = 0, listed = 0, needed = 0;
     struct iovec iov[8];
     REQUIRE(ucd_iov_len(1, type, &segments) == UCD_SUCCESS);

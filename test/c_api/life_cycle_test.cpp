@@ -52,6 +52,7 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_get_extent, int_, &o.lb, &o.extent),
         CALL(ucd_get_true_extent, int_, &o.lb, &o.extent),
         CALL(ucd_get_layout, 1, int_, &o.layout),
+        CALL(ucd_get_advice, 1, int_, 0, 0, &o.advice),
         CALL(ucd_get_memory, nullptr, 1, int_, nullptr, o.text, sizeof o.text),
         CALL(ucd_describe, int_, o.text, sizeof o.text, &o.size),
         CALL(ucd_ipack, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
@@ -147,6 +148,7 @@ struct Early {
         static Outputs out, before;
         std::memset(static_cast<void *>(&out), pattern, sizeof out);
         out.layout.struct_size = sizeof out.layout;
+        out.advice.struct_size = sizeof out.advice;
         out.backend.struct_size = sizeof out.backend;
         before = out;
         const int rc = c.call(out);

@@ -233,6 +233,8 @@ TEST_CASE("Hints without memory") {
 TEST_CASE("First questions without memory") {
     fail_each_first_use("ucd_get_layout",
                         [](ucd_type_t t) { return ucd_get_layout(3, t, &out.layout); });
+    fail_each_first_use("ucd_get_advice",
+                        [](ucd_type_t t) { return ucd_get_advice(3, t, 0, 0, &out.advice); });
     fail_each_first_use("ucd_iov_len", [](ucd_type_t t) { return ucd_iov_len(3, t, &out.size); });
     fail_each_first_use("ucd_iov_len_max", [](ucd_type_t t) {
         return ucd_iov_len_max(3, t, 50, &out.size, &out.other_size);

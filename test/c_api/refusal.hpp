@@ -23,6 +23,7 @@ struct Outputs {
     std::intptr_t lb, extent;
     int number, other_number, third_number;
     ucd_layout_t layout;
+    ucd_advice_t advice;
     ucd_backend_desc_t backend;
     iovec entries[4];
     ucd_box_t boxes[2];
@@ -71,7 +72,7 @@ public:
     template <class Call>
     void bad_handles(const char *function, const std::string &argument, Call call) {
         invalid(function, argument + " is UCD_TYPE__NULL", [&] { return call(UCD_TYPE__NULL); });
-        for (const unsigned value : {61u, 62u, 255u, 4095u})
+        for (const unsigned value : {63u, 64u, 255u, 4095u})
             invalid(function, argument + " is " + std::to_string(value),
                     [&] { return call(reinterpret_cast<ucd_type_t>(std::uintptr_t{value})); });
     }

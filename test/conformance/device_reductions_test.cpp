@@ -3,9 +3,11 @@
 #include "support/catch.hpp"
 
 #include "support/moves/strided_move.hpp"
+#include "support/oracle/small_float.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -188,7 +190,12 @@ namespace {
 
 template <class T>
 std::vector<T> special_values() {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
+    if constexpr (sizeof(T) == 1) {
+        std::vector<T> values;
+        for (unsigned bits = 0; bits < 0x100; ++bits)
+            values.push_back({static_cast<std::uint8_t>(bits)});
+        return values;
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
         std::vector<T> values;
         for (unsigned bits = 0; bits < 0x10000; bits += 127)
             values.push_back({static_cast<std::uint16_t>(bits)});
@@ -214,6 +221,8 @@ bool is_nan(const T &value) {
         return (value.bits & 0x7fff) > 0x7c00;
     else if constexpr (std::is_same_v<T, BFloat>)
         return (value.bits & 0x7fff) > 0x7f80;
+    else if constexpr (sizeof(T) == 1)
+        return std::isnan(to_float(value));
     else
         return value != value;
 }
@@ -268,6 +277,8 @@ TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those
         if (taken(UCD_TYPE__DOUBLE)) check_special_values<double>(op, UCD_TYPE__DOUBLE);
         if (taken(UCD_TYPE__FLOAT16)) check_special_values<Half>(op, UCD_TYPE__FLOAT16);
         if (taken(UCD_TYPE__BFLOAT16)) check_special_values<BFloat>(op, UCD_TYPE__BFLOAT16);
+        if (taken(UCD_TYPE__FLOAT8_E4M3)) check_special_values<E4M3>(op, UCD_TYPE__FLOAT8_E4M3);
+        if (taken(UCD_TYPE__FLOAT8_E5M2)) check_special_values<E5M2>(op, UCD_TYPE__FLOAT8_E5M2);
     }
 }
 

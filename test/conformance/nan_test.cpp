@@ -19,6 +19,8 @@ struct Values {
 };
 const Values<std::uint16_t> float16{UCD_TYPE__FLOAT16, 0x7e01, 0xfe02, 0x3c00, 0, 0x8000};
 const Values<std::uint16_t> bfloat16{UCD_TYPE__BFLOAT16, 0x7fc1, 0xffc2, 0x3f80, 0, 0x8000};
+const Values<std::uint8_t> e4m3{UCD_TYPE__FLOAT8_E4M3, 0x7f, 0xff, 0x38, 0, 0x80};
+const Values<std::uint8_t> e5m2{UCD_TYPE__FLOAT8_E5M2, 0x7d, 0xfe, 0x3c, 0, 0x80};
 const Values<std::uint32_t> float32{
     UCD_TYPE__FLOAT, 0x7fc00001, 0xffc00002, std::bit_cast<std::uint32_t>(1.0F), 0, 1U << 31};
 const Values<std::uint64_t> float64{
@@ -57,6 +59,8 @@ TEST_CASE("MAX and MIN leave out as it is where a value is no number, and betwee
         for (const intptr_t stride : {1, 3}) {
             check_out_stays(float16, op, stride);
             check_out_stays(bfloat16, op, stride);
+            check_out_stays(e4m3, op, stride);
+            check_out_stays(e5m2, op, stride);
             check_out_stays(float32, op, stride);
             check_out_stays(float64, op, stride);
         }

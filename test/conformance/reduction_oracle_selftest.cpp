@@ -129,15 +129,52 @@ TEST_CASE("reduction oracle: bfloat16 rounds to nearest, ties to even") {
     REQUIRE(good);
 }
 
+// By the tables of OFP8 1.0, section 5.
+TEST_CASE("reduction oracle: E4M3 and E5M2 are those of OFP8") {
+    CHECK(to_float(E4M3{0x38}) == 1.0f);
+    CHECK(to_float(E4M3{0x7e}) == 448.0f);
+    CHECK(to_float(E4M3{0x08}) == std::ldexp(1.0f, -6));
+    CHECK(to_float(E4M3{0x07}) == std::ldexp(0.875f, -6));
+    CHECK(to_float(E4M3{0x01}) == std::ldexp(1.0f, -9));
+    CHECK((std::isnan(to_float(E4M3{0x7f})) && std::isnan(to_float(E4M3{0xff}))));
+    CHECK(to_float(E5M2{0x3c}) == 1.0f);
+    CHECK(to_float(E5M2{0x7b}) == 57344.0f);
+    CHECK(to_float(E5M2{0x04}) == std::ldexp(1.0f, -14));
+    CHECK(to_float(E5M2{0x03}) == std::ldexp(0.75f, -14));
+    CHECK(to_float(E5M2{0x01}) == std::ldexp(1.0f, -16));
+    CHECK(to_float(E5M2{0xfc}) == -INFINITY);
+    CHECK(std::isnan(to_float(E5M2{0x7d})));
+    // Half way to where the next number would be, ties go to the even one.
+    CHECK(e4m3_from(464.0f).bits == 0x7e);
+    CHECK(e4m3_from(std::nextafter(464.0f, 500.0f)).bits == 0x7f);
+    CHECK(e4m3_from(-INFINITY).bits == 0xff);
+    CHECK(e5m2_from(std::nextafter(61440.0f, 0.0f)).bits == 0x7b);
+    CHECK(e5m2_from(61440.0f).bits == 0x7c);
+    CHECK(e5m2_from(-INFINITY).bits == 0xfc);
+    CHECK(e4m3_from(std::ldexp(1.0f, -10)).bits == 0);
+    CHECK(e4m3_from(std::ldexp(3.0f, -10)).bits == 2);
+    CHECK(e5m2_from(-std::ldexp(1.0f, -17)).bits == 0x80);
+    CHECK(e4m3_from(17.0f).bits == e4m3_from(16.0f).bits);
+    CHECK(e4m3_from(19.0f).bits == e4m3_from(20.0f).bits);
+    bool good = true;
+    for (unsigned bits = 0; bits < 256; ++bits) {
+        const E4M3 a{static_cast<std::uint8_t>(bits)};
+        const E5M2 b{static_cast<std::uint8_t>(bits)};
+        good = good && e4m3_from(to_float(a)).bits == bits;
+        good = good && (std::isnan(to_float(b)) || e5m2_from(to_float(b)).bits == bits);
+    }
+    CHECK(good);
+}
+
 TEST_CASE("reduction oracle: which pairs exist") {
     const auto count = [](ucd_op_t op) { return types_supporting(op).size(); };
     REQUIRE(all_ops().size() == 13);
-    REQUIRE(count(UCD_OP__REPLACE) == 60);
-    // 40 integer types; 5 floating; 3 complex; 8 pairs; _BOOL; BYTE; CHAR and WCHAR_T.
-    REQUIRE(count(UCD_OP__MAX) == 45);
-    REQUIRE(count(UCD_OP__MIN) == 45);
-    REQUIRE(count(UCD_OP__SUM) == 48);
-    REQUIRE(count(UCD_OP__PROD) == 48);
+    REQUIRE(count(UCD_OP__REPLACE) == 62);
+    // 40 integer types; 7 floating; 3 complex; 8 pairs; _BOOL; BYTE; CHAR and WCHAR_T.
+    REQUIRE(count(UCD_OP__MAX) == 47);
+    REQUIRE(count(UCD_OP__MIN) == 47);
+    REQUIRE(count(UCD_OP__SUM) == 50);
+    REQUIRE(count(UCD_OP__PROD) == 50);
     REQUIRE(count(UCD_OP__LAND) == 41);
     REQUIRE(count(UCD_OP__LXOR) == 41);
     REQUIRE(count(UCD_OP__BAND) == 41);

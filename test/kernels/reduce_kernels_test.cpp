@@ -40,32 +40,63 @@ double value_of(unsigned bits, int fraction_bits, int exponent_bits) {
 
 struct Float16Format {
     using Half = Float16;
+    using Bits = uint16_t;
     static constexpr int fraction_bits = 10, exponent_bits = 5;
+    static constexpr bool has_infinity = true;
     static Half from(float value) { return to_float16(value); }
 };
 
 struct BFloat16Format {
     using Half = BFloat16;
+    using Bits = uint16_t;
     static constexpr int fraction_bits = 7, exponent_bits = 8;
+    static constexpr bool has_infinity = true;
     static Half from(float value) { return to_bfloat16(value); }
 };
 
+struct E4M3Format {
+    using Half = Float8E4M3;
+    using Bits = uint8_t;
+    static constexpr int fraction_bits = 3, exponent_bits = 4;
+    static constexpr bool has_infinity = false;
+    static Half from(float value) { return to_float8_e4m3(value); }
+};
+
+struct E5M2Format {
+    using Half = Float8E5M2;
+    using Bits = uint8_t;
+    static constexpr int fraction_bits = 2, exponent_bits = 5;
+    static constexpr bool has_infinity = true;
+    static Half from(float value) { return to_float8_e5m2(value); }
+};
+
 template <class Format>
-constexpr unsigned infinity_bits = 0x7fffu >> Format::fraction_bits << Format::fraction_bits;
+constexpr unsigned sign_bit = 1u << (Format::fraction_bits + Format::exponent_bits);
+template <class Format>
+constexpr unsigned magnitude_mask = sign_bit<Format> - 1;
+// The first magnitude that is no finite number: infinity, or the one NaN of a format without.
+template <class Format>
+constexpr unsigned beyond_bits =
+    Format::has_infinity ? magnitude_mask<Format> >> Format::fraction_bits << Format::fraction_bits
+                         : magnitude_mask<Format>;
+template <class Format>
+bool is_infinite(unsigned bits) {
+    return Format::has_infinity && (bits & magnitude_mask<Format>) == beyond_bits<Format>;
+}
 template <class Format>
 bool is_nan(unsigned bits) {
-    return (bits & 0x7fffu) > infinity_bits<Format>;
+    return (bits & magnitude_mask<Format>) >= beyond_bits<Format> && !is_infinite<Format>(bits);
 }
 
-// The nearest half, the even one of two equally near; by bisection over all magnitudes, infinity
-// standing where the next finite number would.
+// The nearest half, the even one of two equally near; by bisection over all magnitudes, infinity or
+// the NaN standing where the next finite number would.
 template <class Format>
 unsigned nearest(float value) {
     const auto magnitude_of = [](unsigned bits) {
         return value_of(bits, Format::fraction_bits, Format::exponent_bits);
     };
     const double magnitude = std::fabs(static_cast<double>(value));
-    unsigned below = 0, above = infinity_bits<Format>;
+    unsigned below = 0, above = beyond_bits<Format>;
     if (magnitude >= magnitude_of(above)) {
         below = above;
     } else {
@@ -76,7 +107,7 @@ unsigned nearest(float value) {
         const double down = magnitude - magnitude_of(below), up = magnitude_of(above) - magnitude;
         if (up < down || (up == down && below % 2 == 1)) below = above;
     }
-    return below | (std::signbit(value) ? 0x8000u : 0u);
+    return below | (std::signbit(value) ? sign_bit<Format> : 0u);
 }
 
 template <class Format>
@@ -170,13 +201,15 @@ constexpr Model float_model = {
 
 template <class Format>
 constexpr Model half_model = {
-    [](Rng &rng, unsigned char *element) { store(element, static_cast<uint16_t>(rng.bits())); },
+    [](Rng &rng, unsigned char *element) {
+        store(element, static_cast<typename Format::Bits>(rng.bits()));
+    },
     [](Op op, const unsigned char *out, const unsigned char *in, const unsigned char *result) {
         const auto decode = [](const unsigned char *bytes) {
-            const unsigned bits = load<uint16_t>(bytes);
-            const double sign = bits & 0x8000u ? -1 : 1;
+            const unsigned bits = load<typename Format::Bits>(bytes);
+            const double sign = bits & sign_bit<Format> ? -1 : 1;
             if (is_nan<Format>(bits)) return std::numeric_limits<float>::quiet_NaN();
-            if ((bits & 0x7fffu) == infinity_bits<Format>)
+            if (is_infinite<Format>(bits))
                 return static_cast<float>(sign * std::numeric_limits<float>::infinity());
             return static_cast<float>(value_of(bits, Format::fraction_bits, Format::exponent_bits));
         };
@@ -184,7 +217,7 @@ constexpr Model half_model = {
         if (op == Op::max || op == Op::min) return float_holds(op, a, b, r);
         const float exact = op == Op::sum ? a + b : a * b;
         if (std::isnan(exact)) return std::isnan(r);
-        return load<uint16_t>(result) == nearest<Format>(exact);
+        return load<typename Format::Bits>(result) == nearest<Format>(exact);
     }};
 
 template <class T>
@@ -229,6 +262,8 @@ const Model *model_of(Element element) {
     case Element::int64: return &integer_model<int64_t>;
     case Element::float16: return &half_model<Float16Format>;
     case Element::bfloat16: return &half_model<BFloat16Format>;
+    case Element::float8_e4m3: return &half_model<E4M3Format>;
+    case Element::float8_e5m2: return &half_model<E5M2Format>;
     case Element::float32: return &float_model<float>;
     case Element::float64: return &float_model<double>;
     case Element::x87_80:
@@ -325,29 +360,31 @@ TEST_CASE("the reduce table has what the contract defines") {
     }
 }
 
-TEMPLATE_TEST_CASE("every half converts to its value and back", "", Float16Format, BFloat16Format) {
-    for (unsigned bits = 0; bits <= 0xffff; ++bits) {
-        const typename TestType::Half half{static_cast<uint16_t>(bits)};
+TEMPLATE_TEST_CASE("every half converts to its value and back", "", Float16Format, BFloat16Format,
+                   E4M3Format, E5M2Format) {
+    for (unsigned bits = 0; bits < 2 * sign_bit<TestType>; ++bits) {
+        const typename TestType::Half half{static_cast<typename TestType::Bits>(bits)};
         const float value = to_float(half);
-        const uint16_t back = TestType::from(value).bits;
+        const unsigned back = TestType::from(value).bits;
+        const bool negative = (bits & sign_bit<TestType>) != 0;
         const unsigned quiet = 1u << (TestType::fraction_bits - 1);
         bool right;
         if (is_nan<TestType>(bits)) {
             right = std::isnan(value) && back == (bits | quiet);
-        } else if ((bits & 0x7fff) == infinity_bits<TestType>) {
-            right = std::isinf(value) && std::signbit(value) == (bits >> 15 != 0) && back == bits;
+        } else if (is_infinite<TestType>(bits)) {
+            right = std::isinf(value) && std::signbit(value) == negative && back == bits;
         } else {
             right = value == value_of(bits, TestType::fraction_bits, TestType::exponent_bits) &&
-                    std::signbit(value) == (bits >> 15 != 0) && back == bits;
+                    std::signbit(value) == negative && back == bits;
         }
         if (!right) FAIL_CHECK("bits " << bits << ", value " << value << ", back " << back);
     }
 }
 
 TEMPLATE_TEST_CASE("floats round to the nearest half, ties to even", "", Float16Format,
-                   BFloat16Format) {
+                   BFloat16Format, E4M3Format, E5M2Format) {
     // Around every half and around the middle between it and the next one.
-    for (unsigned bits = 0; bits < infinity_bits<TestType>; ++bits) {
+    for (unsigned bits = 0; bits < beyond_bits<TestType>; ++bits) {
         const double here = value_of(bits, TestType::fraction_bits, TestType::exponent_bits);
         const double next = value_of(bits + 1, TestType::fraction_bits, TestType::exponent_bits);
         const float middle = static_cast<float>(here + (next - here) / 2);
@@ -360,7 +397,7 @@ TEMPLATE_TEST_CASE("floats round to the nearest half, ties to even", "", Float16
     Rng rng(7);
     for (int i = 0; i < 300000; ++i) {
         const float value = std::bit_cast<float>(static_cast<uint32_t>(rng.bits()));
-        const uint16_t bits = TestType::from(value).bits;
+        const unsigned bits = TestType::from(value).bits;
         if (std::isnan(value)) {
             const unsigned quiet = 1u << (TestType::fraction_bits - 1);
             if (!is_nan<TestType>(bits) || !(bits & quiet)) FAIL_CHECK("NaN becomes " << bits);
@@ -368,29 +405,32 @@ TEMPLATE_TEST_CASE("floats round to the nearest half, ties to even", "", Float16
             FAIL_CHECK(value << " becomes " << bits);
         }
     }
-    CHECK(TestType::from(FLT_MAX).bits == infinity_bits<TestType>);
-    CHECK(TestType::from(INFINITY).bits == infinity_bits<TestType>);
-    CHECK(TestType::from(-INFINITY).bits == (infinity_bits<TestType> | 0x8000u));
+    CHECK(TestType::from(FLT_MAX).bits == beyond_bits<TestType>);
+    CHECK(TestType::from(INFINITY).bits == beyond_bits<TestType>);
+    CHECK(TestType::from(-INFINITY).bits == (beyond_bits<TestType> | sign_bit<TestType>));
 }
 
 #if defined(__SSE__)
 // Not inline, so that no arithmetic moves across the changes of mode around it.
-[[gnu::noinline]] static std::size_t wrong_float16_conversions(const std::vector<float> &values) {
+template <class Format>
+[[gnu::noinline]] static std::size_t wrong_conversions(const std::vector<float> &values) {
     std::size_t wrong = 0;
     for (unsigned bits = 0; bits < values.size(); ++bits) {
-        const Float16 half{static_cast<uint16_t>(bits)};
-        wrong += to_float(half) != values[bits] || to_float16(values[bits]).bits != bits;
+        const typename Format::Half half{static_cast<typename Format::Bits>(bits)};
+        wrong += to_float(half) != values[bits] || Format::from(values[bits]).bits != bits;
     }
     return wrong;
 }
 
-TEST_CASE("float16 conversions do not need subnormal floats") {
+TEMPLATE_TEST_CASE("conversions do not need subnormal floats", "", Float16Format, E4M3Format,
+                   E5M2Format) {
     std::vector<float> values;
-    for (unsigned bits = 0; bits < infinity_bits<Float16Format>; ++bits)
-        values.push_back(static_cast<float>(value_of(bits, 10, 5)));
+    for (unsigned bits = 0; bits < beyond_bits<TestType>; ++bits)
+        values.push_back(
+            static_cast<float>(value_of(bits, TestType::fraction_bits, TestType::exponent_bits)));
     const unsigned usual = _mm_getcsr();
     _mm_setcsr(usual | 0x8040); // flush results to zero, take subnormal operands as zero
-    const std::size_t wrong = wrong_float16_conversions(values);
+    const std::size_t wrong = wrong_conversions<TestType>(values);
     _mm_setcsr(usual);
     CHECK(wrong == 0);
 }

@@ -63,7 +63,7 @@ class Describe(unittest.TestCase):
         self.assertIsNone(as_json('indexed_block(1,[0,5,7],int)')['box'])
 
     def test_advice_with_its_reason(self):
-        for kind, how in [('contig(0,int)', 'none'), ('contig(100,int)', 'iov'),
+        for kind, how in [('contig(0,int)', 'none'), ('contig(100,int)', 'none'),
                           ('vector(16,1024,4096,double)', 'iov'),
                           ('vector(100000,16,64,double)', 'dma'), ('vector(1000,1,9,int)', 'pack'),
                           ('ndarray([9,9,9,9,16],[900000,30000,1000,300,8],double)', 'pack'),

@@ -317,5 +317,12 @@ TEST_CASE("what is called before ucd_init says so of itself") {
           ucd_ucx_prepare(&side, 1, UCD_TYPE__INT, UCD_INFO__NULL, &buffer, &count, &dt));
     CHECK(pipeline == nullptr);
     CHECK(rma == nullptr);
+    // After a ucd_init that failed, its reason is repeated.
+    REQUIRE(setenv("UCD_THREADS", "no", 1) == 0);
+    CHECK(ucd_init(UCD_INFO__NULL) == UCD_ERR__INVALID_ARG);
+    REQUIRE(unsetenv("UCD_THREADS") == 0);
+    CHECK(ucd_ucx_datatype(UCD_TYPE__INT, UCD_INFO__NULL, &dt) == UCD_ERR__NOT_INITIALIZED);
+    CHECK(std::string(ucd_ucx_last_error())
+              .rfind("ucd_ucx_datatype: ucd_init failed: UCD_THREADS is \"no\"", 0) == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }

@@ -140,7 +140,7 @@ TEST_CASE("Headers that break a rule of the format are refused") {
     nodes.int64();
     using Root = FlatNodes::Root;
     CHECK(status_of(nodes.sealed()) == UCD_SUCCESS);
-    CHECK(status_of(nodes.sealed(Root{.version = 2})) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(status_of(nodes.sealed(Root{.version = 3})) == UCD_ERR__NOT_SUPPORTED);
     CHECK(status_of(nodes.sealed(Root{.version = 65535})) == UCD_ERR__NOT_SUPPORTED);
     CHECK(status_of(nodes.sealed(Root{.version = 0})) == UCD_ERR__CORRUPT);
     CHECK(status_of(nodes.sealed(Root{.alignment_log = 16})) == UCD_ERR__CORRUPT);

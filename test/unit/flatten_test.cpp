@@ -83,6 +83,20 @@ std::uintptr_t size_of(ucd_type_t type) {
 
 } // namespace
 
+TEST_CASE("A type is written in the first version that has its elements") {
+    const auto version_of = [](const RecipePtr &recipe) {
+        return flat(BuiltType(recipe).get())[4];
+    };
+    for (const RecipePtr &small : {leaf(UCD_TYPE__FLOAT8_E4M3), leaf(UCD_TYPE__FLOAT8_E5M2)}) {
+        CHECK(version_of(dup(small)) == 2);
+        CHECK(version_of(structure({1, 1}, {0, 8}, {leaf(UCD_TYPE__DOUBLE), small})) == 2);
+        CHECK(version_of(vector(3, 2, 4, contig(3, small))) == 2);
+        CHECK(version_of(contig(0, small)) == 1);
+    }
+    for (std::uintptr_t value = 1; value <= 60; ++value)
+        CHECK(flat(reinterpret_cast<ucd_type_t>(value))[4] == 1);
+}
+
 // A change of these is a change of the format: it needs another version number.
 TEST_CASE("The format is pinned by its bytes") {
     const std::string magic = "55434454"

@@ -147,10 +147,13 @@ TEST_CASE("Calls refuse a count that does not fit, and none before") {
         std::uintptr_t size = 0, other = 0;
         ucd_layout_t layout = {};
         layout.struct_size = sizeof layout;
+        ucd_advice_t advice = {};
+        advice.struct_size = sizeof advice;
         unsigned char data[1] = {};
         const auto all = [&](std::uintptr_t count, int status) {
             INFO("count " << count);
             CHECK(ucd_get_layout(count, t, &layout) == status);
+            CHECK(ucd_get_advice(count, t, 0, 0, &advice) == status);
             CHECK(ucd_iov_len(count, t, &size) == status);
             CHECK(ucd_iov_len_max(count, t, 0, &size, &other) == status);
             CHECK(ucd_iov(nullptr, count, t, 0, nullptr, 0, &size) == status);

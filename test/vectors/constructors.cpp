@@ -36,6 +36,8 @@ void add_predefined(Types &types) {
         {"long and int", UCD_TYPE__LONG_INT},
         {"two floats", UCD_TYPE__2FLOAT},
         {"two doubles", UCD_TYPE__2DOUBLE},
+        {"float8 e4m3", UCD_TYPE__FLOAT8_E4M3},
+        {"float8 e5m2", UCD_TYPE__FLOAT8_E5M2},
 #if LDBL_MANT_DIG == 64
         {"x87 long double", UCD_TYPE__LONG_DOUBLE},
         {"x87 complex long double", UCD_TYPE__C_LONG_DOUBLE_COMPLEX},

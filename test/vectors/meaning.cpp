@@ -21,7 +21,7 @@ struct Representation {
 #define OF_LONG_DOUBLE "7/16", "10/32", "12/20"
 #endif
 constexpr std::array<const char *, 3> of_long_double{OF_LONG_DOUBLE};
-const std::array<Representation, 28> representations{{
+const std::array<Representation, 30> representations{{
     {UCD_TYPE__BYTE, "1/1"},
     {UCD_TYPE__CHAR, "2/1"},
     {UCD_TYPE__WCHAR_T, sizeof(wchar_t) == 4 ? "3/4" : "3/2"},
@@ -50,6 +50,8 @@ const std::array<Representation, 28> representations{{
     {UCD_TYPE__LONG_DOUBLE_INT, of_long_double[2]},
     {UCD_TYPE__2FLOAT, "15/8"},
     {UCD_TYPE__2DOUBLE, "15/16"},
+    {UCD_TYPE__FLOAT8_E4M3, "16/1"},
+    {UCD_TYPE__FLOAT8_E5M2, "17/1"},
 }};
 
 // "?/16" where the machine has no such type.

@@ -16,11 +16,13 @@ MAGIC = bytes.fromhex('55434454')
 PROGRESSION, ONE_LENGTH = 16, 32
 # Class: packed bytes that it comes in.
 ELEMENTS = {1: {1}, 2: {1}, 3: {2, 4}, 4: {1}, 5: {1, 2, 4, 8}, 6: {1, 2, 4, 8}, 7: {2, 4, 8, 16}, 8: {2}, 9: {16},
-            10: {8, 16, 32}, 11: {32}, 12: {8, 12, 20}, 13: {6, 8, 12}, 14: {20}, 15: {8, 16}}
+            10: {8, 16, 32}, 11: {32}, 12: {8, 12, 20}, 13: {6, 8, 12}, 14: {20}, 15: {8, 16},
+            16: {1}, 17: {1}}
+OF_VERSION_2 = {16, 17}
 
 
 class Refused(Exception):
-    """The bytes are no flattened type of version 1. `newer`: they are undamaged, but of another version."""
+    """The bytes are no flattened type of version 1 or 2. `newer`: they are undamaged, but of a later version."""
 
     def __init__(self, why, newer=False):
         super().__init__(why)
@@ -225,8 +227,8 @@ class Type:
         checksum = numbers.unsigned(4, 'the checksum')
         if checksum != crc32c(data[:16] + bytes(4) + data[20:]):
             raise Refused('the checksum is wrong')
-        if version != 1:
-            raise Refused(f'the version is {version}', newer=version > 1)
+        if version not in (1, 2):
+            raise Refused(f'the version is {version}', newer=version > 2)
         if flags >> 3:
             raise Refused(f'the flags are {flags}')
         if alignment > 15:
@@ -240,6 +242,9 @@ class Type:
         self.extent = limited(numbers.signed(width, 'the extent'), 'the extent')
         limited(self.lb + self.extent, 'the ub')
         self.nodes = self.read_nodes(numbers, count)
+        for node in self.nodes:
+            if version == 1 and isinstance(node, Element) and node.cls in OF_VERSION_2:
+                raise Refused(f'no element of class {node.cls} in version 1')
         if numbers.at != len(data):
             raise Refused(f'{len(data) - numbers.at} bytes follow the last node')
         if not self.nodes and self.start != 0:

@@ -5,11 +5,13 @@
 #include "commands/output.hpp"
 #include "language/build.hpp"
 #include "language/constructors.hpp"
+#include "language/operations.hpp"
 #include "language/parse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cctype>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -41,20 +43,10 @@ const char *const shapes[] = {
 };
 
 // The environment's variables, which give the keys of an info their defaults.
-const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",       "UCD_INBUF",
-                                 "UCD_OUTBUF",     "UCD_PEERS",     "UCD_ENGINE",
-                                 "UCD_MAX_BLOCKS", "UCD_THREADS",   "UCD_LIST_MEMORY",
-                                 "UCD_ZE_CONTEXT", "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH"};
-
-struct Operation {
-    const char *name;
-    ucd_op_t op;
-};
-const Operation operations[] = {
-    {"MAX", UCD_OP__MAX},   {"MIN", UCD_OP__MIN},       {"SUM", UCD_OP__SUM},
-    {"PROD", UCD_OP__PROD}, {"LAND", UCD_OP__LAND},     {"LOR", UCD_OP__LOR},
-    {"LXOR", UCD_OP__LXOR}, {"BAND", UCD_OP__BAND},     {"BOR", UCD_OP__BOR},
-    {"BXOR", UCD_OP__BXOR}, {"MAXLOC", UCD_OP__MAXLOC}, {"MINLOC", UCD_OP__MINLOC}};
+const char *const variables[] = {
+    "UCD_BACKENDS",  "UCD_GPU",         "UCD_INBUF",   "UCD_OUTBUF",      "UCD_PEERS",
+    "UCD_ENGINE",    "UCD_MAX_BLOCKS",  "UCD_THREADS", "UCD_LIST_MEMORY", "UCD_ZE_CONTEXT",
+    "UCD_LOG_LEVEL", "UCD_PLUGIN_PATH", "UCD_TUNING"};
 
 using Json = nlohmann::ordered_json;
 
@@ -85,7 +77,12 @@ Json backends() {
         }
         j["devices"] = d.devices;
         j["version"] = d.version;
-        for (const Operation &o : operations) j["reductions"][o.name] = types_of(o.op, d.name);
+        for (const OperationName &o : operation_names) {
+            if (o.op == UCD_OP__REPLACE) continue;
+            std::string name = o.name;
+            for (char &c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+            j["reductions"][name] = types_of(o.op, d.name);
+        }
         list.push_back(j);
     }
     return list;

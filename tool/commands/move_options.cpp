@@ -1,23 +1,27 @@
 #include "commands/move_options.hpp"
 
+#include "language/operations.hpp"
+
 #include <map>
 #include <vector>
 
 namespace ucdtool {
 namespace {
 
-const std::map<std::string, ucd_op_t> operations = {
-    {"replace", UCD_OP__REPLACE}, {"max", UCD_OP__MAX},   {"min", UCD_OP__MIN},
-    {"sum", UCD_OP__SUM},         {"prod", UCD_OP__PROD}, {"land", UCD_OP__LAND},
-    {"lor", UCD_OP__LOR},         {"lxor", UCD_OP__LXOR}, {"band", UCD_OP__BAND},
-    {"bor", UCD_OP__BOR},         {"bxor", UCD_OP__BXOR}, {"maxloc", UCD_OP__MAXLOC},
-    {"minloc", UCD_OP__MINLOC}};
+const std::map<std::string, ucd_op_t> &operations() {
+    static const auto by_name = [] {
+        std::map<std::string, ucd_op_t> map;
+        for (const OperationName &o : operation_names) map.emplace(o.name, o.op);
+        return map;
+    }();
+    return by_name;
+}
 
 } // namespace
 
 void MoveOptions::add_to(Command &command) {
     std::vector<std::string> names;
-    for (const auto &[name, value] : operations) names.push_back(name);
+    for (const auto &[name, value] : operations()) names.push_back(name);
     command.arguments.insert(
         command.arguments.end(),
         {{.names = "--op",
@@ -38,7 +42,7 @@ void MoveOptions::add_to(Command &command) {
 }
 
 ucd_op_t MoveOptions::operation() const {
-    return operations.at(op);
+    return operations().at(op);
 }
 
 ucd::Info MoveOptions::hints() const {

@@ -80,7 +80,7 @@ ucd::Type element(const Node &node) {
                                static_cast<std::byte>(node.number(1)),
                                static_cast<std::byte>(alignment)};
     // Padding in memory is known from the true extent of the first reading.
-    FlatHeader header{.alignment = alignment, .nodes = 1};
+    FlatHeader header{.version = 2, .alignment = alignment, .nodes = 1}; // has all classes
     const ucd::Type bare = ucd::unflatten(write_flat(header, bytes));
     const intptr_t mask = node.number(2) - 1;
     header.extent = (bare.true_extent().extent + mask) & ~mask;

@@ -121,6 +121,8 @@ const PredefinedName names[] = {
     {"long_double_int", UCD_TYPE__LONG_DOUBLE_INT},
     {"2float", UCD_TYPE__2FLOAT},
     {"2double", UCD_TYPE__2DOUBLE},
+    {"float8_e4m3", UCD_TYPE__FLOAT8_E4M3},
+    {"float8_e5m2", UCD_TYPE__FLOAT8_E5M2},
 };
 
 } // namespace

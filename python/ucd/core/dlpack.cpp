@@ -12,7 +12,9 @@ enum Code : uint8_t {
     floating = 2,
     bfloat = 4,
     complex = 5,
-    boolean = 6
+    boolean = 6,
+    float8_e4m3fn = 10,
+    float8_e5m2 = 12
 };
 
 } // namespace
@@ -68,6 +70,8 @@ ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &own
         case floating: type = floating_of(bytes); break;
         case complex: type = complex_of(bytes); break;
         case bfloat: type = bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL; break;
+        case float8_e4m3fn: type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL; break;
+        case float8_e5m2: type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL; break;
         case boolean: type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
         default: break;
         }
@@ -75,7 +79,7 @@ ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &own
     }
     if (!whole_bytes)
         raise(PyExc_BufferError, "elements of %d bits are no whole bytes", int(dtype.bits));
-    // Without a type of its own (8-bit floats, several lanes): bytes, which can be moved.
+    // Without a type of its own (other 8-bit floats, several lanes): bytes, which can be moved.
     return bytes_of(itemsize, owner);
 }
 

@@ -1,5 +1,7 @@
 #include "core/hints.h"
 
+#include "language/operations.hpp"
+
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -8,9 +10,6 @@
 namespace ucdpy {
 
 namespace {
-
-constexpr const char *op_names[] = {"replace", "max",  "min", "sum",  "prod",   "land",  "lor",
-                                    "lxor",    "band", "bor", "bxor", "maxloc", "minloc"};
 
 std::string full_key(const std::string &key) {
     return key.starts_with("ucd.") ? key : "ucd." + key;
@@ -67,11 +66,12 @@ ucd_info_t info_of(nb::handle hints, const View &a, const View &b) {
 ucd_op_t op_of(nb::handle op) {
     if (op.is_none()) return UCD_OP__REPLACE;
     if (PyUnicode_Check(op.ptr())) {
-        for (int i = 0; i < static_cast<int>(std::size(op_names)); ++i)
-            if (PyUnicode_CompareWithASCIIString(op.ptr(), op_names[i]) == 0) return i;
-        raise(
-            PyExc_ValueError,
-            "op must be one of replace max min sum prod land lor lxor band bor bxor maxloc minloc");
+        std::string names;
+        for (const ucdtool::OperationName &known : ucdtool::operation_names) {
+            if (PyUnicode_CompareWithASCIIString(op.ptr(), known.name) == 0) return known.op;
+            names += std::string(" ") + known.name;
+        }
+        raise(PyExc_ValueError, "op must be one of%s", names.c_str());
     }
     if (!PyLong_Check(op.ptr())) raise(PyExc_TypeError, "op must be a name or None");
     return nb::cast<int>(op);
@@ -83,8 +83,8 @@ void bind_hints(nb::module_ &m) {
 
     ucd.Hints({'threads': 4, 'gpu': 'none'})
 
-Make them once and use them often. Raises InvalidArgument for a bad value of a known key; unknown
-keys are ignored. A hint that is not true of a buffer is undefined behaviour.)")
+Make them once and use them often. Raises InvalidArgument for a bad value and for an unknown key,
+and names the nearest known one. A hint that is not true of a buffer is undefined behaviour.)")
         .def(nb::init<const nb::dict &>(), nb::arg("values"))
         .def("__repr__", [](const Hints &h) {
             return "ucd.Hints(" + std::string(nb::repr(h.values()).c_str()) + ")";

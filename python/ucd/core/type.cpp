@@ -56,6 +56,20 @@ nb::dict layout(const Type &type, uintptr_t count) {
     return d;
 }
 
+nb::dict advice(const Type &type, uintptr_t count, uintptr_t min_segment, uintptr_t max_entries) {
+    constexpr const char *forms[] = {"contiguous", "iov", "boxes", "pack"};
+    ucd_advice_t a{};
+    a.struct_size = sizeof a;
+    check(ucd_get_advice(count, type.get(), min_segment, max_entries, &a));
+    nb::dict d;
+    d["form"] = forms[a.form];
+    d["segments"] = a.segments;
+    d["boxes"] = a.boxes;
+    d["bytes"] = a.bytes;
+    d["mean_segment"] = a.mean_segment;
+    return d;
+}
+
 nb::object flatten(const Type &type) {
     uintptr_t size = 0;
     check(ucd_flatten_size(type.get(), &size));
@@ -144,6 +158,14 @@ Raises NotSupported for types of indexed_block_ref.)");
 contiguous, by_reference: bool. bytes: the packed size. segments, min_segment, max_segment: number
 of contiguous pieces, and bytes of the shortest and longest. low, high: all touched bytes lie
 between them. element: the name of the predefined type that all elements have, or None.)");
+    type.def("advice", &advice, nb::arg("count") = 1, nb::kw_only(), nb::arg("min_segment") = 0,
+             nb::arg("max_entries") = 0,
+             R"(How count of them are best sent, as a dict.
+
+form: 'contiguous' (as it is), 'iov' (a list of its segments), 'boxes' (one strided box, for a copy
+engine) or 'pack'. segments, boxes: the entries that these lists have. bytes: the packed size.
+mean_segment: bytes of a segment on average. min_segment, max_entries: from which size on a segment is
+worth an entry, and how many entries one operation takes; 0: 1024 each.)");
     type.def(
         "describe", &describe,
         "The type in words, in lines of the form \"key: value\": how it was built, the normalised\n"
@@ -155,9 +177,10 @@ between them. element: the name of the predefined type that all elements have, o
     type.def("__repr__", &represent);
 
     nb::dict all;
-    for (const Predefined &p : predefined) {
-        all[p.name] = nb::cast(Type(std::make_shared<const TypeHandle>(p.type, false), nb::none()));
-        m.attr(p.name) = all[p.name];
+    for (const auto &[name, handle] : predefined_types()) {
+        const char *key = name.c_str();
+        all[key] = nb::cast(Type(std::make_shared<const TypeHandle>(handle, false), nb::none()));
+        m.attr(key) = all[key];
     }
     m.attr("predefined") = all;
 }

@@ -24,6 +24,8 @@ enum class Element : uint8_t {
     uint64,
     float16,
     bfloat16,
+    float8_e4m3, // OFP8
+    float8_e5m2,
     float32,
     float64,
     x87_80,    // 80-bit extended precision in 16 bytes
@@ -56,7 +58,9 @@ constexpr uint32_t packed_size(Element e) {
     case Element::char8:
     case Element::bool8:
     case Element::int8:
-    case Element::uint8: return 1;
+    case Element::uint8:
+    case Element::float8_e4m3:
+    case Element::float8_e5m2: return 1;
     case Element::wchar16:
     case Element::int16:
     case Element::uint16:
@@ -134,6 +138,8 @@ constexpr uint32_t defined_ops(Element e) {
     case Element::uint64: return replace | order | sums | logical | bitwise;
     case Element::float16:
     case Element::bfloat16:
+    case Element::float8_e4m3:
+    case Element::float8_e5m2:
     case Element::float32:
     case Element::float64: return replace | order | sums;
     case Element::complex32:

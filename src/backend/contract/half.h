@@ -1,6 +1,6 @@
-// float16 and bfloat16 as bit patterns, computed in float. Conversions choose between results
-// instead of branching, so that loops over them vectorise, and never feed a subnormal float to
-// arithmetic, so that they hold in threads that flush those to zero.
+// The floating formats of 8 and 16 bits as bit patterns, computed in float. Conversions choose
+// between results instead of branching, so that loops over them vectorise, and never feed a
+// subnormal float to arithmetic, so that they hold in threads that flush those to zero.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,14 @@ struct Float16 {
 
 struct BFloat16 {
     uint16_t bits;
+};
+
+struct Float8E4M3 {
+    uint8_t bits;
+};
+
+struct Float8E5M2 {
+    uint8_t bits;
 };
 
 UCD_HALF_FUNCTION float float_of(uint32_t bits) {
@@ -43,24 +51,72 @@ UCD_HALF_FUNCTION float to_float(Float16 half) {
     return float_of(sign | (exponent == 0 ? bits_of(subnormal) : normal));
 }
 
-// Rounds to nearest, ties to even. A NaN keeps its sign and upper bits and becomes quiet.
-UCD_HALF_FUNCTION Float16 to_float16(float value) {
-    constexpr uint32_t infinity = 0x7f800000u;
-    constexpr uint32_t too_large = uint32_t{127 + 16} << 23;  // 2^16
-    constexpr uint32_t smallest_normal = uint32_t{113} << 23; // 2^-14
-    constexpr uint32_t unit = uint32_t{126} << 23;            // 0.5, whose last place is 2^-24
-    const uint32_t bits = bits_of(value);
-    const uint32_t sign = (bits >> 16) & 0x8000u;
-    const uint32_t magnitude = bits & 0x7fffffffu;
-    // What exceeds the largest finite number carries into the exponent and becomes infinity.
-    const uint32_t odd = (magnitude >> 13) & 1u;
-    const uint32_t normal = (magnitude - (uint32_t{127 - 15} << 23) + 0xfffu + odd) >> 13;
-    // The addition rounds to multiples of 2^-24.
+// A float's magnitude, below twice the largest finite number of the format, rounded to nearest,
+// ties to even. What rounds to more than that number carries into the exponent.
+template <uint32_t fraction_bits, uint32_t bias>
+UCD_HALF_FUNCTION uint32_t rounded_magnitude(uint32_t magnitude) {
+    constexpr uint32_t shift = 23 - fraction_bits;
+    constexpr uint32_t smallest_normal = (128 - bias) << 23;
+    // A power of two whose last place is that of the format's subnormal numbers.
+    constexpr uint32_t unit = (127 + 1 - bias + 23 - fraction_bits) << 23;
+    const uint32_t odd = (magnitude >> shift) & 1u;
+    const uint32_t normal =
+        (magnitude - ((127 - bias) << 23) + (1u << (shift - 1)) - 1 + odd) >> shift;
+    // The addition rounds to multiples of that last place.
     const uint32_t subnormal = bits_of(float_of(magnitude) + float_of(unit)) - unit;
-    const uint32_t special =
-        magnitude > infinity ? 0x7e00u | ((magnitude >> 13) & 0x3ffu) : 0x7c00u;
-    const uint32_t finite = magnitude < smallest_normal ? subnormal : normal;
-    return {static_cast<uint16_t>(sign | (magnitude >= too_large ? special : finite))};
+    return magnitude < smallest_normal ? subnormal : normal;
+}
+
+// Of formats with the exponents of float16. Infinity stays, and what is too large becomes infinity.
+// A NaN keeps its sign and upper bits and becomes quiet. The result has `fraction_bits` + 6 bits.
+template <uint32_t fraction_bits>
+UCD_HALF_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
+    constexpr uint32_t all_exponent_bits = 31u << fraction_bits;
+    constexpr uint32_t quiet = 1u << (fraction_bits - 1);
+    constexpr uint32_t too_large = uint32_t{127 + 16} << 23; // 2^16
+    const uint32_t bits = bits_of(value);
+    const uint32_t sign = (bits >> 31) << (fraction_bits + 5);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t nan_bits = quiet | ((magnitude >> (23 - fraction_bits)) & (2 * quiet - 1));
+    const uint32_t special = all_exponent_bits | (magnitude > 0x7f800000u ? nan_bits : 0);
+    const uint32_t finite = rounded_magnitude<fraction_bits, 15>(magnitude);
+    return sign | (magnitude >= too_large ? special : finite);
+}
+
+UCD_HALF_FUNCTION Float16 to_float16(float value) {
+    return {static_cast<uint16_t>(rounded_to_5_exponent_bits<10>(value))};
+}
+
+// Its bits are the upper ones of a float16.
+UCD_HALF_FUNCTION float to_float(Float8E5M2 small) {
+    return to_float(Float16{static_cast<uint16_t>(small.bits << 8)});
+}
+
+UCD_HALF_FUNCTION Float8E5M2 to_float8_e5m2(float value) {
+    return {static_cast<uint8_t>(rounded_to_5_exponent_bits<2>(value))};
+}
+
+UCD_HALF_FUNCTION float to_float(Float8E4M3 small) {
+    constexpr uint32_t smallest_normal = uint32_t{121} << 23; // 2^-6
+    const uint32_t sign = static_cast<uint32_t>(small.bits & 0x80u) << 24;
+    const uint32_t magnitude = small.bits & 0x7fu;
+    const uint32_t shifted = magnitude << 20;
+    // As of float16, but that all exponent bits are a finite number's, too.
+    const float subnormal = float_of(shifted + smallest_normal) - float_of(smallest_normal);
+    const uint32_t finite = shifted + (uint32_t{127 - 7} << 23);
+    const uint32_t normal = magnitude == 0x7fu ? 0x7fc00000u : finite;
+    return float_of(sign | (magnitude < 8 ? bits_of(subnormal) : normal));
+}
+
+// Rounds to nearest, ties to even. What would be more than 448, infinity and NaNs become the NaN of
+// their sign.
+UCD_HALF_FUNCTION Float8E4M3 to_float8_e4m3(float value) {
+    constexpr uint32_t largest_rounded_down = 0x43e80000u; // 464, half way from 448 to 480
+    const uint32_t bits = bits_of(value);
+    const uint32_t sign = (bits >> 24) & 0x80u;
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t finite = rounded_magnitude<3, 7>(magnitude);
+    return {static_cast<uint8_t>(sign | (magnitude > largest_rounded_down ? 0x7fu : finite))};
 }
 
 UCD_HALF_FUNCTION float to_float(BFloat16 half) {
@@ -86,6 +142,12 @@ UCD_HALF_FUNCTION Float16 from_float(Float16, float value) {
 }
 UCD_HALF_FUNCTION BFloat16 from_float(BFloat16, float value) {
     return to_bfloat16(value);
+}
+UCD_HALF_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
+    return to_float8_e4m3(value);
+}
+UCD_HALF_FUNCTION Float8E5M2 from_float(Float8E5M2, float value) {
+    return to_float8_e5m2(value);
 }
 
 } // namespace ucd

@@ -1,6 +1,8 @@
 // ucd_init, ucd_finalize, versions, messages, hints, backends.
 
 #include "api/api_guard.h"
+#include "support/exception_status.h"
+#include "support/keys.h"
 #include "support/list_memory.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
@@ -38,20 +40,32 @@ Status copy_out(const std::string *text, const char *what, char *to, uintptr_t r
     return success;
 }
 
+// The first ucd_init.
+Status start(const Info *info) noexcept {
+    try {
+        Info environment;
+        UCD_TRY(read_log_level());
+        if (logs(LogLevel::error)) log_unknown_variables();
+        UCD_TRY(hints_from_environment(environment));
+        if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
+        auto context = std::make_unique<Context>(std::move(environment), info);
+        ever_initialised.store(true, std::memory_order_release);
+        running_context.store(context.release(), std::memory_order_release);
+        return success;
+    } catch (const std::exception &) {
+        return status_of_exception();
+    }
+}
+
 } // namespace
 
 int ucd_init(ucd_info_t info) {
     return guard("ucd_init", [&]() -> Status {
         const std::lock_guard lock(life_cycle);
         if (initialisations == 0) {
-            Info environment;
-            UCD_TRY(read_log_level());
-            UCD_TRY(hints_from_environment(environment));
-            if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
-            auto context = std::make_unique<Context>(std::move(environment),
-                                                     reinterpret_cast<const Info *>(info));
-            ever_initialised.store(true, std::memory_order_release);
-            running_context.store(context.release(), std::memory_order_release);
+            const Status started = start(reinterpret_cast<const Info *>(info));
+            set_start_failure(started.ok() ? "" : last_error().text);
+            UCD_TRY(started);
         }
         ++initialisations;
         return success;

@@ -2,6 +2,7 @@
 
 #include "api/api_guard.h"
 #include "support/device_memory.h"
+#include "support/keys.h"
 #include "transfer/route.h"
 
 #include <ucd_memory.h>

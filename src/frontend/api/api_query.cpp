@@ -2,6 +2,8 @@
 
 #include "api/api_guard.h"
 #include "api/describe.h"
+#include "boxes.h"
+#include "layout/advice.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
 #include "transfer/route.h"
@@ -50,6 +52,14 @@ void find_box(const Layout &layout, const Node &top, ucd_layout_t &l) {
     l.box_dims = dims;
     l.box_start = layout.start;
     l.box_block = n->bytes;
+}
+
+// How many boxes ucd_get_boxes lists. Their index, whose making takes time, is not needed if the
+// layout is one.
+uint64_t count_boxes(const Type &type, const Layout &layout, uint64_t count) {
+    const Node top = repeat(layout.top(), layout.root, count, type.extent());
+    if (box_levels(layout, top) != no_box) return 1;
+    return Boxes(layout, boxes_of(type), count, type.extent()).total();
 }
 
 } // namespace
@@ -110,6 +120,30 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
             find_box(canonical, top, l);
         }
         return &l == layout ? success : fill_sized(l, layout);
+    });
+}
+
+int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment, uintptr_t max_entries,
+                   ucd_advice_t *advice) {
+    return guard("ucd_get_advice", [&]() -> Status {
+        const Type *t;
+        UCD_TRY(find_type(type, t));
+        UCD_TRY(require(advice, "advice"));
+        uint64_t bytes;
+        UCD_TRY(check_count(count, *t, "count", bytes));
+        AdviceLimits limits;
+        if (min_segment != 0) limits.min_segment = min_segment;
+        if (max_entries != 0) limits.max_entries = max_entries;
+        const Layout &layout = layout_of(*t);
+        const Advice made = advise(*t, layout, count, limits);
+        ucd_advice_t filled = {};
+        filled.form = made.form;
+        filled.segments = made.segments;
+        filled.bytes = bytes;
+        filled.mean_segment = made.mean_segment;
+        const bool asked = advice->struct_size > offsetof(ucd_advice_t, boxes);
+        if (asked && made.segments > 0) filled.boxes = count_boxes(*t, layout, count);
+        return fill_sized(filled, advice);
     });
 }
 

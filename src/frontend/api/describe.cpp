@@ -250,7 +250,7 @@ std::string describe(const Type &type, const Context &context) {
     const uint64_t segments = has_segments ? layout_of(type).top().segments.count : 0;
     number("segments", segments);
     if (type.size > 0) write_kernels(type, context, text);
-    line("advice", advice_for(layout_of(type)));
+    line("advice", advice_text(type, layout_of(type)));
     number("flattened", type.by_reference ? 0 : flatten(type).size());
     number("memory", footprint_of(type));
     return text;

@@ -11,7 +11,7 @@ namespace ucd::flat {
 
 // The header. Magic, version, total size and checksum stay where they are in every version.
 inline constexpr uint8_t magic[4] = {'U', 'C', 'D', 'T'};
-inline constexpr uint16_t version = 1;
+inline constexpr uint16_t version = 2; // the latest
 inline constexpr std::size_t version_at = 4, flags_at = 6, alignment_at = 7, total_at = 8,
                              checksum_at = 16, node_count_at = 20, header_bytes = 24;
 inline constexpr uint8_t explicit_flag = 1; // below the code of the width of start, lb and extent
@@ -80,7 +80,15 @@ inline constexpr Representation representations[] = {
     {Element::x87_80_int32, 14, 20},
     {Element::float32_float32, 15, 8},
     {Element::float64_float64, 15, 16},
+    {Element::float8_e4m3, 16, 1},
+    {Element::float8_e5m2, 17, 1},
 };
+
+// The first version of the format that has it. What is written is of the first version that has all
+// that is in it, so that older readers take as much as they can.
+constexpr uint16_t version_of(uint8_t element_class) {
+    return element_class <= 15 ? 1 : 2;
+}
 
 // Element::none if there is no such thing.
 constexpr Representation representation_of(Element element) {

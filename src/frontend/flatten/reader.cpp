@@ -68,7 +68,8 @@ Status settle(Bounds &bounds, Type &t) {
 class Reader {
 public:
     Reader(const uint8_t *bytes, std::size_t count)
-        : bytes_(bytes), cursor_(bytes + header_bytes, bytes + count) {}
+        : bytes_(bytes), version_(static_cast<uint16_t>(load_unsigned(bytes + version_at, 1))),
+          cursor_(bytes + header_bytes, bytes + count) {}
 
     Status run(TypeOwner &type);
 
@@ -92,6 +93,7 @@ private:
     Status root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type);
 
     const uint8_t *bytes_;
+    const uint16_t version_;
     Cursor cursor_;
     std::vector<TypeOwner> nodes_;
     std::vector<bool> used_;
@@ -150,7 +152,8 @@ Status Reader::element(TypeOwner &type) {
     const uint8_t element_class = cursor_.byte(), bytes = cursor_.byte(),
                   alignment_log = cursor_.byte();
     const Element element = representation_with(element_class, bytes).element;
-    if (element == Element::none) return corrupt("an element that is not defined");
+    if (element == Element::none || version_of(element_class) > version_)
+        return corrupt("an element that is not defined");
     if (alignment_log > max_alignment_log) return corrupt("an alignment that no type has");
     const uint32_t alignment = uint32_t{1} << alignment_log;
     const unsigned here = predefined_with(element);
@@ -395,10 +398,11 @@ Status check_magic(const uint8_t *bytes) {
 Status check_version(const uint8_t *bytes) {
     const auto written_by = static_cast<unsigned>(load_unsigned(bytes + version_at, 1));
     if (written_by > version)
-        return fail(UCD_ERR__NOT_SUPPORTED,
-                    "flattened is of version %u of the format; this library reads version %u",
-                    written_by, unsigned{version});
-    return written_by == version ? success : corrupt("its version is 0");
+        return fail(
+            UCD_ERR__NOT_SUPPORTED,
+            "flattened is of version %u of the format; this library reads versions up to %u",
+            written_by, unsigned{version});
+    return written_by > 0 ? success : corrupt("its version is 0");
 }
 
 } // namespace

@@ -238,27 +238,30 @@ std::span<const ShapeId> Shapes::written_children(const Shape &s) const {
 
 // In post-order, children as they are listed: the order follows from the shapes alone, not from the
 // type that they were found in.
-uint32_t Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
+Shapes::Written Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
     struct Frame {
         ShapeId id;
         std::size_t next; // the child to visit next
     };
     std::vector<uint32_t> renamed(shapes_.size(), no_shape);
     std::vector<Frame> stack{{root, 0}};
-    uint32_t nodes = 0;
+    Written written;
     while (!stack.empty()) {
         Frame &f = stack.back();
-        const std::span<const ShapeId> children = written_children(shapes_[f.id]);
+        const Shape &s = shapes_[f.id];
+        const std::span<const ShapeId> children = written_children(s);
         while (f.next < children.size() && renamed[children[f.next]] != no_shape) ++f.next;
         if (f.next < children.size()) {
             stack.push_back({children[f.next], 0});
             continue;
         }
-        write_node(shapes_[f.id], renamed, bytes);
-        renamed[f.id] = nodes++;
+        write_node(s, renamed, bytes);
+        if (s.kind == Kind::element)
+            written.version = std::max(written.version, version_of(s.element_class));
+        renamed[f.id] = written.nodes++;
         stack.pop_back();
     }
-    return nodes;
+    return written;
 }
 
 void Shapes::write_node(const Shape &s, const std::vector<uint32_t> &renamed,

@@ -72,8 +72,12 @@ public:
 
     const Shape &operator[](ShapeId id) const { return shapes_[id]; }
 
-    // Appends everything that `root` is made of, children first; returns the number of nodes.
-    uint32_t write(ShapeId root, std::vector<uint8_t> &bytes) const;
+    struct Written {
+        uint32_t nodes = 0;
+        uint16_t version = 1; // the first that has all of them
+    };
+    // Appends everything that `root` is made of, children first.
+    Written write(ShapeId root, std::vector<uint8_t> &bytes) const;
 
 private:
     struct Steps {

@@ -167,16 +167,17 @@ std::vector<uint8_t> flatten(const Type &type) {
     std::vector<uint8_t> bytes(header_bytes + (std::size_t{3} << width));
     uint8_t *to = bytes.data() + header_bytes;
     for (const int64_t value : bounds) to = store(to, static_cast<uint64_t>(value), width);
-    const uint32_t nodes = root.id == no_shape ? 0 : shapes.write(root.id, bytes);
+    Shapes::Written written;
+    if (root.id != no_shape) written = shapes.write(root.id, bytes);
 
     uint8_t *header = bytes.data();
     std::copy_n(magic, sizeof magic, header);
-    store(header + version_at, version, 1);
+    store(header + version_at, written.version, 1);
     header[flags_at] = static_cast<uint8_t>((type.explicit_bounds ? explicit_flag : 0) |
                                             width << root_width_shift);
     header[alignment_at] = static_cast<uint8_t>(std::countr_zero(type.alignment));
     store(header + total_at, bytes.size(), 3);
-    store(header + node_count_at, nodes, 2);
+    store(header + node_count_at, written.nodes, 2);
     store(header + checksum_at, checksum(header, bytes.size()), 2);
     return bytes;
 }

@@ -20,9 +20,6 @@ struct LocationHint {
     int32_t device = 0;
 };
 
-// What ucd.inbuf and ucd.outbuf take; false if it is none of that.
-bool parse_location(std::string_view text, LocationHint &hint);
-
 struct Info {
     std::optional<std::vector<std::string>> backends; // ucd.backends
     std::optional<bool> host_only;                    // ucd.gpu=none
@@ -36,16 +33,10 @@ struct Info {
     std::vector<std::pair<std::string, std::string>> texts;
 };
 
-// Sets one hint. Keys that are not known are ignored; a bad value of a known one is INVALID_ARG.
-Status set_hint(Info &info, std::string_view key, std::string_view value);
-
-// As above, and keeps the text, also of keys that are not known.
+// Sets a key: the hint that it is, if it is one of libucd's (set_hint), and its text.
 Status set_text(Info &info, std::string_view key, std::string_view value);
 // The text that a key was set to, or null.
 const std::string *find_text(const Info &info, std::string_view key);
-
-// The hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on.
-Status hints_from_environment(Info &info);
 
 // What a call goes by: its own info, and the environment's hints for what that leaves open.
 struct Hints {

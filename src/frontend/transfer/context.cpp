@@ -7,18 +7,19 @@
 #include "types/predefined.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
 
 namespace ucd {
 namespace {
+
+std::mutex start_failure_mutex;
+char start_failure[sizeof LastError::text] = ""; // under its mutex
 
 bool wanted(const Info &info, const char *name) {
     if (!info.backends) return true;
     return std::find(info.backends->begin(), info.backends->end(), name) != info.backends->end();
 }
-
-} // namespace
-
-namespace {
 
 uint64_t next_number() {
     static std::atomic<uint64_t> last{0};
@@ -26,6 +27,20 @@ uint64_t next_number() {
 }
 
 } // namespace
+
+void set_start_failure(const char *reason) {
+    const std::lock_guard lock(start_failure_mutex);
+    std::snprintf(start_failure, sizeof start_failure, "%s", reason);
+}
+
+Status fail_not_initialised() {
+    const std::lock_guard lock(start_failure_mutex);
+    if (start_failure[0] != '\0')
+        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init failed: %s", start_failure);
+    return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called%s",
+                ever_initialised.load(std::memory_order_acquire) ? " since the last ucd_finalize"
+                                                                 : "");
+}
 
 Context::Context(Info from_environment, const Info *info)
     : number(next_number()), environment(std::move(from_environment)),

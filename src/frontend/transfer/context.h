@@ -81,16 +81,22 @@ inline std::atomic<Context *> running_context{nullptr};
 // Ever initialised: some functions stay usable after the last ucd_finalize.
 inline std::atomic<bool> ever_initialised{false};
 
+// Why the last ucd_init that was to start the library failed; "" if it did not.
+void set_start_failure(const char *reason);
+
+// NOT_INITIALIZED, and why.
+Status fail_not_initialised();
+
 inline Status check_ever_initialised() {
     if (!ever_initialised.load(std::memory_order_acquire)) [[unlikely]]
-        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+        return fail_not_initialised();
     return success;
 }
 
 inline Status current(Context *&context) {
     context = running_context.load(std::memory_order_acquire);
     if (context == nullptr) [[unlikely]]
-        return fail(UCD_ERR__NOT_INITIALIZED, "ucd_init has not been called");
+        return fail_not_initialised();
     return success;
 }
 

@@ -124,6 +124,8 @@ constexpr Entry table[predefined_count + 1] = {
                                                     Element::float64_int32)),
     pair<float, float>("2float", Element::float32_float32),
     pair<double, double>("2double", Element::float64_float64),
+    scalar<uint8_t>("float8_e4m3", Element::float8_e4m3),
+    scalar<uint8_t>("float8_e5m2", Element::float8_e5m2),
 };
 
 // Storage without a destructor: types stay usable whatever the order of tear-down at exit.

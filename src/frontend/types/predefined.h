@@ -7,7 +7,7 @@
 
 namespace ucd {
 
-inline constexpr unsigned predefined_count = 60;
+inline constexpr unsigned predefined_count = 62;
 
 // The static type of a predefined handle's value, 1 to predefined_count. Valid after
 // make_predefined_types().

@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace ucd_mpi {
@@ -24,8 +25,10 @@ int fail(int code, const char *format, ...) {
 int ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return code;
-    if (code == UCD_ERR__NOT_INITIALIZED) return fail(code, "ucd_init was not called");
-    return fail(code, "%s", ucd_last_error());
+    const char *sentence = ucd_last_error();
+    // Without the name of libucd's function, which the caller did not call.
+    if (code == UCD_ERR__NOT_INITIALIZED) sentence = std::strstr(sentence, ": ") + 2;
+    return fail(code, "%s", sentence);
 }
 
 int mpi_ok(int code, const char *call) {

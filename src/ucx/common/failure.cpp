@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <ucd_ucx.h>
 
@@ -23,9 +24,10 @@ Status fail(int code, const char *format, ...) {
 Status ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return success;
-    // Which of libucd's functions it was is not the caller's concern.
-    if (code == UCD_ERR__NOT_INITIALIZED) return fail(code, "ucd_init was not called");
-    return fail(code, "%s", ucd_last_error());
+    const char *sentence = ucd_last_error();
+    // Without the name of libucd's function, which the caller did not call.
+    if (code == UCD_ERR__NOT_INITIALIZED) sentence = std::strstr(sentence, ": ") + 2;
+    return fail(code, "%s", sentence);
 }
 
 Status ucx_ok(ucs_status_t status, const char *call) {

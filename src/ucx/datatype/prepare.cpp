@@ -4,6 +4,7 @@
 #include "datatype/options.h"
 #include "datatype/typed_buffer.h"
 
+#include <cstddef>
 #include <memory>
 #include <ucd_ucx.h>
 #include <vector>
@@ -30,12 +31,6 @@ Status fail_form(const char *form, const char *why) {
     return fail(UCD_ERR__NOT_SUPPORTED, "ucd.ucx.form is %s, but %s", form, why);
 }
 
-// Few enough and, on average, long enough that UCX gathers them faster than they are packed.
-bool suits_iov(const ucd_layout_t &layout, const PrepareOptions &options) {
-    return layout.segments > 0 && layout.segments <= options.iov_entries &&
-           layout.bytes / layout.segments >= options.iov_segment;
-}
-
 // Unless a hint tells, a buffer that is to be sent or received is looked up.
 Status choose(const Request &r, const PrepareOptions &options, Form &form) {
     form = options.form;
@@ -48,9 +43,13 @@ Status choose(const Request &r, const PrepareOptions &options, Form &form) {
         UCD_UCX_TRY(find_memory(r.buf, r.count, r.type, r.info, Direction::send, sent));
     for (const std::string &memory : {sent, received})
         if (!memory.empty() && !host_reaches(memory)) return success;
-    if (r.layout.contiguous)
+    ucd_advice_t advice;
+    advice.struct_size = offsetof(ucd_advice_t, boxes); // without the time that counting them takes
+    UCD_UCX_TRY(
+        ucd_ok(ucd_get_advice(r.count, r.type, options.iov_segment, options.iov_entries, &advice)));
+    if (advice.form == UCD_FORM__CONTIG)
         form = Form::contiguous;
-    else if (suits_iov(r.layout, options))
+    else if (advice.form == UCD_FORM__IOV)
         form = Form::iov;
     return success;
 }

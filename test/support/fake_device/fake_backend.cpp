@@ -33,6 +33,8 @@ ucd_type_t public_type(Element e) {
     case Element::uint64: return UCD_TYPE__UINT64_T;
     case Element::float16: return UCD_TYPE__FLOAT16;
     case Element::bfloat16: return UCD_TYPE__BFLOAT16;
+    case Element::float8_e4m3: return UCD_TYPE__FLOAT8_E4M3;
+    case Element::float8_e5m2: return UCD_TYPE__FLOAT8_E5M2;
     case Element::float32: return UCD_TYPE__FLOAT;
     case Element::float64: return UCD_TYPE__DOUBLE;
     case Element::complex32: return UCD_TYPE__C_COMPLEX;

@@ -16,6 +16,12 @@ struct Half {
 struct BFloat {
     std::uint16_t bits;
 };
+struct E4M3 {
+    std::uint8_t bits;
+};
+struct E5M2 {
+    std::uint8_t bits;
+};
 template <class T>
 struct Complex {
     T re, im;
@@ -101,7 +107,9 @@ using TwoDouble = Pair<double, double>;
     X(SHORT_INT, pair, ShortInt)                                                                   \
     X(LONG_DOUBLE_INT, pair, LongDoubleInt)                                                        \
     X(2FLOAT, pair, TwoFloat)                                                                      \
-    X(2DOUBLE, pair, TwoDouble)
+    X(2DOUBLE, pair, TwoDouble)                                                                    \
+    X(FLOAT8_E4M3, floating, E4M3)                                                                 \
+    X(FLOAT8_E5M2, floating, E5M2)
 // clang-format on
 
 // A run of bytes that belong to the element; padding between and after the pieces does not.

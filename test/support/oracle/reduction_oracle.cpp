@@ -71,6 +71,12 @@ Half combine_floats(ucd_op_t op, Half out, Half in) {
 BFloat combine_floats(ucd_op_t op, BFloat out, BFloat in) {
     return bfloat_from(combine_floats(op, to_float(out), to_float(in)));
 }
+E4M3 combine_floats(ucd_op_t op, E4M3 out, E4M3 in) {
+    return e4m3_from(combine_floats(op, to_float(out), to_float(in)));
+}
+E5M2 combine_floats(ucd_op_t op, E5M2 out, E5M2 in) {
+    return e5m2_from(combine_floats(op, to_float(out), to_float(in)));
+}
 
 template <class T>
 Complex<T> combine_complex(ucd_op_t op, Complex<T> out, Complex<T> in) {

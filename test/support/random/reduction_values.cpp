@@ -1,6 +1,7 @@
 #include "support/random/reduction_values.hpp"
 
 #include "support/oracle/representation.hpp"
+#include "support/oracle/small_float.hpp"
 
 #include <bit>
 #include <cmath>
@@ -10,9 +11,9 @@
 namespace ucdtest {
 namespace {
 
-bool is_finite_bits(std::uint16_t bits, std::uint16_t exponent_mask) {
-    return (bits & exponent_mask) != exponent_mask && bits != 0x8000;
-}
+template <class T>
+constexpr bool is_small = std::is_same_v<T, Half> || std::is_same_v<T, BFloat> ||
+                          std::is_same_v<T, E4M3> || std::is_same_v<T, E5M2>;
 
 template <class T, class Bits>
 T random_finite(Rng &rng) {
@@ -24,11 +25,11 @@ T random_finite(Rng &rng) {
 
 template <class T>
 T random_floating(Rng &rng) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
-        const std::uint16_t exponent_mask = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+    if constexpr (is_small<T>) {
         for (;;) {
-            const auto bits = static_cast<std::uint16_t>(rng.bits());
-            if (is_finite_bits(bits, exponent_mask)) return T{bits};
+            const T small{static_cast<decltype(T::bits)>(rng.bits())};
+            const float value = to_float(small);
+            if (std::isfinite(value) && !(value == 0 && std::signbit(value))) return small;
         }
     } else {
         if (rng.chance(30)) return static_cast<T>(rng.between(-20, 20));

@@ -45,12 +45,24 @@ UCD_GPU_FUNCTION Float16 combined(Float16 a, Float16 b) {
     if constexpr (op == Op::min) return y < x ? b : a;
     return float_to_float16(combined<op>(x, y));
 }
-template <Op op>
-UCD_GPU_FUNCTION BFloat16 combined(BFloat16 a, BFloat16 b) {
+template <Op op, class Small>
+UCD_GPU_FUNCTION Small combined_small(Small a, Small b) {
     const float x = to_float(a), y = to_float(b);
     if constexpr (op == Op::max) return y > x ? b : a;
     if constexpr (op == Op::min) return y < x ? b : a;
-    return to_bfloat16(combined<op>(x, y));
+    return from_float(Small{}, combined<op>(x, y));
+}
+template <Op op>
+UCD_GPU_FUNCTION BFloat16 combined(BFloat16 a, BFloat16 b) {
+    return combined_small<op>(a, b);
+}
+template <Op op>
+UCD_GPU_FUNCTION Float8E4M3 combined(Float8E4M3 a, Float8E4M3 b) {
+    return combined_small<op>(a, b);
+}
+template <Op op>
+UCD_GPU_FUNCTION Float8E5M2 combined(Float8E5M2 a, Float8E5M2 b) {
+    return combined_small<op>(a, b);
 }
 
 template <Op op, class T>

@@ -9,7 +9,7 @@
 namespace ucd::gpu {
 #endif
 
-UCD_GPU_CONSTANT(element_count, 33);
+UCD_GPU_CONSTANT(element_count, 35);
 
 #ifdef __cplusplus
 static_assert(element_count == static_cast<uint32_t>(Element::count_));

@@ -1,0 +1,234 @@
+#include "support/keys.h"
+
+#include "environment.h"
+#include "registry.h"
+#include "support/log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace ucd {
+namespace {
+
+template <class Number>
+bool parse(std::string_view text, Number &number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+bool known_backend(std::string_view name) {
+    const auto entries = registry();
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const RegistryEntry &e) { return name == e.name; });
+}
+
+bool parse_backends(std::string_view text, std::vector<std::string> &names) {
+    for (;;) {
+        const std::size_t comma = text.find(',');
+        const std::string_view name = text.substr(0, comma);
+        if (!known_backend(name)) return false;
+        names.emplace_back(name);
+        if (comma == std::string_view::npos) return true;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+} // namespace
+
+bool parse_location(std::string_view text, LocationHint &hint) {
+    if (text == "host" || text == "pinned" || text == "managed") {
+        hint.kind = text == "host"     ? MemoryKind::host
+                    : text == "pinned" ? MemoryKind::pinned
+                                       : MemoryKind::managed;
+        return true;
+    }
+    const std::size_t colon = text.find(':');
+    const std::string_view backend = text.substr(0, colon);
+    // The first backend is the host's, which has no devices.
+    if (colon == std::string_view::npos || !known_backend(backend) ||
+        backend == registry().front().name)
+        return false;
+    hint.kind = MemoryKind::device;
+    hint.backend = backend;
+    return parse(text.substr(colon + 1), hint.device) && hint.device >= 0;
+}
+
+namespace {
+
+bool parse_engine(std::string_view text, Engine &engine) {
+    if (text != "auto" && text != "kernel" && text != "dma") return false;
+    engine = text == "auto" ? Engine::automatic : text == "kernel" ? Engine::kernel : Engine::dma;
+    return true;
+}
+
+bool parse_positive(std::string_view text, uint32_t &number) {
+    return parse(text, number) && number > 0;
+}
+
+// A key: how its value is parsed into its member, and what a value must be.
+struct Key {
+    const char *name, *variable, *rule;
+    bool (*set)(Info &, std::string_view);
+};
+
+template <auto Member, auto Parse>
+bool set_member(Info &info, std::string_view text) {
+    typename std::decay_t<decltype(info.*Member)>::value_type value{};
+    if (!Parse(text, value)) return false;
+    info.*Member = std::move(value);
+    return true;
+}
+
+bool parse_gpu(std::string_view text, bool &host_only) {
+    return host_only = text == "none";
+}
+bool parse_peers(std::string_view text, bool &peers) {
+    peers = text == "auto";
+    return peers || text == "none";
+}
+bool parse_address(std::string_view text, uint64_t &address) {
+    return parse(text, address);
+}
+
+constexpr const char *location_rule =
+    "it must be host, pinned, managed or a backend's name, a colon and "
+    "a device number";
+// All keys of libucd. test/keys_test.py reads this list and the three below.
+constexpr Key keys[] = {
+    {"ucd.backends", "UCD_BACKENDS", "it must be a comma-separated list of backend names",
+     set_member<&Info::backends, parse_backends>},
+    {"ucd.gpu", "UCD_GPU", "it must be none", set_member<&Info::host_only, parse_gpu>},
+    {"ucd.inbuf", "UCD_INBUF", location_rule, set_member<&Info::inbuf, parse_location>},
+    {"ucd.outbuf", "UCD_OUTBUF", location_rule, set_member<&Info::outbuf, parse_location>},
+    {"ucd.peers", "UCD_PEERS", "it must be auto or none", set_member<&Info::peers, parse_peers>},
+    {"ucd.engine", "UCD_ENGINE", "it must be auto, kernel or dma",
+     set_member<&Info::engine, parse_engine>},
+    {"ucd.max_blocks", "UCD_MAX_BLOCKS", "it must be a number in 1 .. 4294967295",
+     set_member<&Info::max_blocks, parse_positive>},
+    {"ucd.threads", "UCD_THREADS", "it must be a number in 1 .. 4294967295",
+     set_member<&Info::threads, parse_positive>},
+    {"ucd.list_memory", "UCD_LIST_MEMORY", "it must be a number of bytes",
+     set_member<&Info::list_memory, parse<uint64_t>>},
+    {"ucd.ze.context", "UCD_ZE_CONTEXT", "it must be a ze_context_handle_t as a decimal number",
+     set_member<&Info::ze_context, parse_address>},
+};
+
+// How the keys of the libraries on top of libucd begin. They check these where they use them.
+constexpr std::string_view key_families[] = {"ucd.mpi.", "ucd.ucx."};
+
+// Variables of libucd and libucd-mpi-preload that stand for no key.
+constexpr std::string_view other_variables[] = {
+    "UCD_LOG_LEVEL", "UCD_MPI",         "UCD_MPI_GPU_AWARE",
+    "UCD_MPI_STATS", "UCD_PLUGIN_PATH", "UCD_TUNING",
+};
+
+// How variables begin that only tests and their stand-ins for drivers read.
+constexpr std::string_view test_variables[] = {
+    "UCD_REQUIRE_BACKEND", "UCD_SOURCE", "UCD_STAND_IN", "UCD_TEST_", "UCD_ZE_DRIVER_",
+};
+
+template <std::size_t N>
+bool begins_with_one_of(std::string_view name, const std::string_view (&prefixes)[N]) {
+    return std::any_of(std::begin(prefixes), std::end(prefixes),
+                       [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// Levenshtein's: insertions, deletions and replacements that make one of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+// The known name that takes the fewest changes.
+struct Nearest {
+    std::string_view name; // ends in a NUL
+    std::size_t changes = SIZE_MAX;
+
+    void consider(std::string_view given, std::string_view known) {
+        const std::size_t n = distance(given, known);
+        if (n < changes) *this = {known, n};
+    }
+};
+
+constexpr std::size_t max_quoted = 100; // characters; no known name is nearly as long
+
+Status fail_unknown_key(std::string_view key) {
+    const std::string_view given = key.substr(0, max_quoted);
+    Nearest nearest;
+    for (const Key &known : keys) nearest.consider(given, known.name);
+    // Of a family only the beginning is known here, up to the second dot.
+    const std::size_t dot = given.find('.', given.find('.') + 1);
+    if (dot != std::string_view::npos)
+        for (const std::string_view family : key_families)
+            nearest.consider(given.substr(0, dot + 1), family);
+    return fail(
+        UCD_ERR__INVALID_ARG,
+        "key is \"%.*s\"; it must be a known key if it begins with ucd.; the nearest is %s%s",
+        static_cast<int>(given.size()), given.data(), nearest.name.data(),
+        nearest.name.ends_with('.') ? "*" : "");
+}
+
+bool is_known_variable(std::string_view name) {
+    const auto is_of = [name](const Key &key) { return name == key.variable; };
+    return std::any_of(std::begin(keys), std::end(keys), is_of) ||
+           std::find(std::begin(other_variables), std::end(other_variables), name) !=
+               std::end(other_variables) ||
+           begins_with_one_of(name, test_variables);
+}
+
+Status set(Info &info, const Key &key, const char *called, std::string_view value) {
+    if (key.set(info, value)) return success;
+    return fail(UCD_ERR__INVALID_ARG, "%s is \"%.*s\"; %s", called,
+                static_cast<int>(std::min<std::size_t>(value.size(), 100)), value.data(), key.rule);
+}
+
+} // namespace
+
+Status set_hint(Info &info, std::string_view name, std::string_view value) {
+    for (const Key &key : keys)
+        if (name == key.name) return set(info, key, key.name, value);
+    if (!name.starts_with("ucd.") || begins_with_one_of(name, key_families)) return success;
+    return fail_unknown_key(name);
+}
+
+Status hints_from_environment(Info &info) {
+    for (const Key &key : keys)
+        if (const char *value = environment_variable(key.variable))
+            UCD_TRY(set(info, key, key.variable, value));
+    return success;
+}
+
+void log_unknown_variables() {
+    static std::vector<std::string> logged;
+    for (char *const *entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const std::string name(text.substr(0, text.find('=')));
+        if (!name.starts_with("UCD_") || is_known_variable(name)) continue;
+        if (environment_variable(name.c_str()) == nullptr) continue; // none is read; see there
+        if (std::find(logged.begin(), logged.end(), name) != logged.end()) continue;
+        const std::string_view given = std::string_view(name).substr(0, max_quoted);
+        Nearest nearest;
+        for (const Key &key : keys) nearest.consider(given, key.variable);
+        for (const std::string_view known : other_variables) nearest.consider(given, known);
+        log_line("the environment variable %.*s is unknown; the nearest is %s",
+                 static_cast<int>(given.size()), given.data(), nearest.name.data());
+        logged.push_back(name);
+    }
+}
+
+} // namespace ucd
