@@ -105,9 +105,8 @@ std::vector<Row> pieces_of(const Type &type, uintptr_t address, uintptr_t count)
 }
 
 nb::list columns(const Type &type, uintptr_t address, uintptr_t count, bool expand) {
-    const std::vector<Row> rows = expand
-                                      ? pieces_of(type, address, count)
-                                      : with_unsigned_strides(rows_of(type, address, count));
+    const std::vector<Row> rows = expand ? pieces_of(type, address, count)
+                                         : with_unsigned_strides(rows_of(type, address, count));
     nb::list made;
     std::vector<int64_t> column(rows.size());
     for (int64_t Row::*member :
