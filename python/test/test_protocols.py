@@ -1,13 +1,18 @@
 """Each protocol of arrays with each function: what moves is what the bytes in memory say."""
 
 import ctypes
+import pathlib
+import os
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import ucd
 from test_arrays import Interface, Producer
-from test_exchange import LIBRARY
+from test_exchange import CUDA, LIBRARY, Divided, library  # noqa: F401 -- a fixture
 from views import filled
 
 
@@ -352,3 +357,197 @@ def test_formats_that_disagree_with_the_size_are_bytes():
             element = ucd._dtypes._of_format(text, itemsize) if text != 'Zi' else ucd._dtypes.bytes_as_element(itemsize)
             assert element.type.extent == itemsize and ucd._dtypes.dtype_of(element).itemsize == itemsize
             assert ucd._dtypes.packed_dtype(element).itemsize == element.type.size
+
+
+# Device memory without a backend
+
+ADDRESS = 0x10000  # which nobody may read
+
+
+def cuda_interface(dtype='f8', shape=(3, 4)):
+    class Array:
+        __cuda_array_interface__ = {
+            'shape': shape, 'typestr': np.dtype(dtype).str, 'data': (ADDRESS, False), 'version': 3, 'strides': None,
+        }  # fmt: skip
+
+    return Array()
+
+
+def dlpack_on(device_type):
+    def make(dtype='f8', shape=(3, 4)):
+        array = Divided(np.zeros(shape, dtype))
+        del array.__cuda_array_interface__
+        array.device_type = device_type
+        return OnDevice(array)
+
+    return make
+
+
+class OnDevice:
+    """An array with DLPack only that says that it is in device memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.device_type, 0
+
+    def __dlpack__(self, **arguments):
+        capsule = self.array.__dlpack__(**arguments)
+        self.array.tensor.tensor.device_type = self.array.device_type
+        self.array.tensor.tensor.data = ADDRESS
+        return capsule
+
+
+def exchange_on(device_type):
+    def make(dtype='f8', shape=(3, 4)):
+        LIBRARY.changes = {'device_type': device_type, 'data': ADDRESS}
+        return LIBRARY.Array(np.zeros(shape, dtype))
+
+    return make
+
+
+MANAGED, ROCM = 13, 10
+DEVICE_PROTOCOLS = {
+    '__cuda_array_interface__': ('cuda', cuda_interface),
+    'dlpack cuda': ('cuda', dlpack_on(CUDA)),
+    'dlpack managed': ('cuda', dlpack_on(MANAGED)),
+    'dlpack rocm': ('hip', dlpack_on(ROCM)),
+    'exchange cuda': ('cuda', exchange_on(CUDA)),
+    'exchange rocm': ('hip', exchange_on(ROCM)),
+}
+HINTS = [None] + [ucd.Hints(h) for h in (
+    {'gpu': 'none'}, {'inbuf': 'host'}, {'outbuf': 'host'}, {'inbuf': 'pinned', 'outbuf': 'managed'},
+)]  # fmt: skip
+
+
+def device_calls(make, host, hints):
+    """Calls that have the array on each side, with host memory and with device memory on the other one."""
+    some = np.arange(2)
+    for other in (lambda: host, make):
+        yield lambda: ucd.pack_into(make(), other(), hints=hints)
+        yield lambda: ucd.pack_into(other(), make(), hints=hints)
+        yield lambda: ucd.pack_into(make(), other(), type=ucd.DOUBLE, offset=3, op='sum', hints=hints)
+        yield lambda: ucd.unpack(make(), other(), hints=hints)
+        yield lambda: ucd.unpack(other(), make(), hints=hints)
+        yield lambda: ucd.copy(make(), other(), hints=hints)
+        yield lambda: ucd.copy(other(), make(), hints=hints)
+        yield lambda: ucd.icopy(make(), other(), hints=hints)
+        yield lambda: ucd.icopy(other(), make(), hints=hints)
+        yield lambda: ucd.ipack_into(make(), other(), hints=hints)
+        yield lambda: ucd.ipack_into(other(), make(), hints=hints)
+        yield lambda: ucd.iunpack(make(), other(), hints=hints)
+        yield lambda: ucd.iunpack(other(), make(), hints=hints)
+        yield lambda: ucd.Batch.pack([(make(), other())], hints=hints)
+        yield lambda: ucd.Batch.pack([(other(), make())], hints=hints)
+        yield lambda: ucd.Batch.unpack([(make(), other())], hints=hints)
+        yield lambda: ucd.Batch.unpack([(other(), make())], hints=hints)
+        yield lambda: ucd.gather_into(make(), some, other(), hints=hints)
+        yield lambda: ucd.gather_into(other(), some, make(), hints=hints)
+        yield lambda: ucd.scatter(make(), other(), some, hints=hints)
+        yield lambda: ucd.scatter(other(), make(), some, hints=hints)
+    indices = lambda: make('i8', (2,))  # noqa: E731
+    pages = lambda: ucd.Type.indexed_block_ref(1, indices(), 8, 0, 96, 'float64')  # noqa: E731
+    yield lambda: ucd.gather(host, indices(), hints=hints)
+    yield lambda: ucd.gather_into(host, indices(), host, hints=hints)
+    yield lambda: ucd.scatter(host, host, indices(), hints=hints)
+    yield lambda: ucd.pack(host, type=pages(), hints=hints)
+    yield lambda: ucd.unpack(host, host, type=ucd.Type.struct([1], [0], [ucd.Type.dup(pages())]), hints=hints)
+    yield lambda: ucd.copy(host, host, src_type=pages(), hints=hints)
+    yield lambda: ucd.icopy(host, host, dst_type=pages(), hints=hints)
+    yield lambda: ucd.ipack_into(host, host, type=pages(), hints=hints)
+    yield lambda: ucd.iunpack(host, host, type=pages(), hints=hints)
+    yield lambda: ucd.Batch.pack([(host, host, pages())], hints=hints)
+    yield lambda: ucd.memory(make())
+    yield lambda: ucd.pack(make(), hints=hints)
+    yield lambda: ucd.gather(make(), some, hints=hints)
+    shard = ucd.Distribution((3, 4), 1, ucd.Replicate())
+    yield lambda: ucd.redistribute([make()], shard, shard, [host], hints=hints)
+    yield lambda: ucd.redistribute([host], shard, shard, [make()], hints=hints)
+
+
+@pytest.mark.parametrize('hints', HINTS, ids=repr)
+@pytest.mark.parametrize(('backend', 'make'), DEVICE_PROTOCOLS.values(), ids=DEVICE_PROTOCOLS)
+def test_device_memory_without_a_backend_is_never_the_hosts(backend, make, hints, library, no_driver):  # noqa: F811
+    found = next(b for b in ucd.backends() if b.name == backend)
+    assert not found.available
+    for number, call in enumerate(device_calls(make, np.zeros((3, 4)), hints)):
+        LIBRARY.changes = {}
+        with pytest.raises(ucd.NotSupported) as raised:
+            call()
+            pytest.fail(str(number))
+        assert f'in device memory of {backend}' in str(raised.value) and found.reason in str(raised.value), number
+
+
+KNOWN_ADDRESS = """
+import numpy as np
+import ucd
+
+class Array:
+    def __init__(self, address):
+        self.__cuda_array_interface__ = {
+            'shape': (3, 4), 'typestr': '<f8', 'data': (address, False), 'version': 3, 'strides': None}
+
+host = np.zeros((3, 4))
+cuda = next(b for b in ucd.backends() if b.name == 'cuda')
+assert cuda.available and cuda.version == 'fake', cuda
+def says(array, hints):
+    hints = ucd.Hints(hints) if hints else None
+    for name, call in {
+        'pack_into': lambda: ucd.pack_into(array, host, hints=hints),
+        'unpack': lambda: ucd.unpack(host, array, hints=hints),
+        'copy': lambda: ucd.copy(array, host, hints=hints),
+        'icopy': lambda: ucd.icopy(host, array, hints=hints),
+        'ipack_into': lambda: ucd.ipack_into(array, host, hints=hints),
+        'iunpack': lambda: ucd.iunpack(host, array, hints=hints),
+        'Batch': lambda: ucd.Batch.pack([(array, host)], hints=hints).run(),
+        'memory': lambda: print(f'memory: {ucd.memory(array)}'),
+    }.items():
+        try:
+            call()
+        except ucd.NotSupported as error:
+            print(f'{name}: {error}')
+"""
+
+
+@pytest.fixture(scope='module')
+def beside_a_fake(tmp_path_factory):
+    """Runs a script with a backend cuda that takes the addresses from 0x10000 to 0x20000 for its device's, and says what
+    the script printed."""
+    plugin = os.environ.get('UCD_FAKE_PLUGIN')
+    if not plugin:
+        pytest.skip('no fake plugin was built')
+    folder = tmp_path_factory.mktemp('plugins')
+    shutil.copy(plugin, folder / 'libucd_cuda.so')
+    here = str(pathlib.Path(__file__).parent)
+
+    def run(script, **environment):
+        environment = os.environ | {'UCD_PLUGIN_PATH': str(folder), 'PYTHONPATH': f'{os.environ["PYTHONPATH"]}:{here}'} | environment
+        done = subprocess.run([sys.executable, '-c', KNOWN_ADDRESS + script], env=environment, capture_output=True, text=True)
+        if 'this build of libucd does not have it' in done.stderr:
+            pytest.skip('libucd loads no plugin cuda')
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_an_address_that_the_driver_does_not_know(beside_a_fake):
+    said = beside_a_fake('says(Array(0x30000), None)').splitlines()
+    assert len(said) == 8 and all('the driver does not know the address' in line for line in said), said
+
+
+def test_hints_that_contradict_a_device(beside_a_fake):
+    for hints, calls in (
+        ({'gpu': 'none'}, 7),
+        ({'inbuf': 'host'}, 4),
+        ({'outbuf': 'host'}, 3),
+        ({'inbuf': 'managed', 'outbuf': 'pinned'}, 7),
+    ):
+        said = beside_a_fake(f'says(Array(0x10000), {hints})').splitlines()
+        assert len(said) == 8 and sum('src is in device memory' in line or 'dst is in' in line for line in said) == calls, said
+        assert 'memory: cuda:0' in said
+    said = beside_a_fake("says(Array(0x10000), {'inbuf': 'cuda:0', 'outbuf': 'cuda:1'})")
+    assert 'is in device memory' not in said
+    said = beside_a_fake('says(Array(0x10000), None)', UCD_INBUF='host')
+    assert said.count('the hint ucd.inbuf is host') == 4

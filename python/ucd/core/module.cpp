@@ -1,5 +1,6 @@
 // The extension module ucd._core: libucd's functions over Python's arrays.
 #include "core/batch.h"
+#include "core/device.h"
 #include "core/gather.h"
 #include "core/hints.h"
 #include "core/lists.h"
@@ -38,6 +39,7 @@ nb::list backends() {
 
 std::string memory(nb::handle array) {
     const View view(array);
+    require_device(view, HintOf::none, UCD_INFO__NULL, Notices::no, "array");
     const Typed whole = typed(view);
     char name[32];
     check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name));

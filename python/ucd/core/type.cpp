@@ -156,7 +156,7 @@ between them. element: the name of the predefined type that all elements have, o
 
     nb::dict all;
     for (const Predefined &p : predefined) {
-        all[p.name] = nb::cast(Type(std::make_shared<const TypeHandle>(p.type, false), nb::none()));
+        all[p.name] = nb::cast(Type(std::make_shared<const TypeHandle>(p.type, false)));
         m.attr(p.name) = all[p.name];
     }
     m.attr("predefined") = all;

@@ -47,16 +47,16 @@ bool follows(const char *backend, void *current, int64_t stream) {
 // Whether an array is one of numpy.ma's, which hand out their data without the mask.
 bool is_masked(nb::handle array) {
     static std::atomic<PyTypeObject *> masked_array = nullptr; // stays, with one reference
-    PyTypeObject *known = masked_array.load(std::memory_order_relaxed);
-    if (!known) {
+    PyTypeObject *type = masked_array.load(std::memory_order_relaxed);
+    if (!type) {
         PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
         if (!module) return false;
         const nb::object found = attribute(module, "MaskedArray");
         if (!found.is_valid() || !PyType_Check(found.ptr())) return false;
-        known = reinterpret_cast<PyTypeObject *>(found.inc_ref().ptr());
-        masked_array.store(known, std::memory_order_relaxed);
+        type = reinterpret_cast<PyTypeObject *>(found.inc_ref().ptr());
+        masked_array.store(type, std::memory_order_relaxed);
     }
-    return PyType_IsSubtype(Py_TYPE(array.ptr()), known) != 0;
+    return PyType_IsSubtype(Py_TYPE(array.ptr()), type) != 0;
 }
 
 [[noreturn]] void raise_masked() {

@@ -84,12 +84,14 @@ private:
     intptr_t line_[2] = {}; // shape and stride of one dimension
 };
 
-// The layout of a whole view, or a type that was given for it, and what keeps that alive.
+// The layout of a whole view, or a type that was given for it, and what keeps that alive. Destroyed
+// with the GIL held.
 struct Typed {
     ucd_type_t type = UCD_TYPE__NULL;
     uintptr_t count = 1;
     SharedType owner;
-    nb::object keep = nb::none();
+    nb::object keep = nb::none(); // the Type of a view's elements
+    IndexLists indices;           // what types by reference read
 };
 
 // The type of a view. Those of strided views are cached by thread.
