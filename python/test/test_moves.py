@@ -170,6 +170,11 @@ def test_iov_and_boxes_cover_the_view(view):
         assert offset == len(found) and (count > 1 or stride == 0)
         found += b''.join(np.ctypeslib.ctypes.string_at(address + i * stride, block) for i in range(count))
     assert found == stream
+    lists = ucd.sgl(view, expand=True)
+    assert all(column.dtype == np.uint64 and column.flags.c_contiguous for column in lists)
+    assert (lists.counts == 1).all() and (lists.strides == 0).all()
+    assert (np.stack([lists.buffers, lists.lengths], axis=1) == pieces).all()
+    assert lists.offsets.tolist() == [int(pieces[:i, 1].sum()) for i in range(len(pieces))]
     if view.size:
         low = ucd.Type.from_view(view).true_lb
         assert ucd.iov(0, ucd.Type.from_view(view))[:, 0].astype(np.int64).min() == low
@@ -184,6 +189,8 @@ def test_many_blocks_are_few_rows():
     assert (np.stack(lists, axis=1) == rows.astype(np.uint64)).all()
     backwards = ucd.sgl(1000, ucd.Type.hvector(3, 8, -16, 'uint8'))
     assert backwards.buffers.tolist() == [1000, 984, 968] and backwards.counts.tolist() == [1, 1, 1]
+    assert ucd.sgl(0, ucd.Type.vector(3, 1, 2, 'float32'), expand=True).buffers.tolist() == [0, 8, 16]
+    assert [len(column) for column in ucd.sgl(0, ucd.Type.contiguous(0, 'int8'), expand=True)] == [0] * 5
     with pytest.raises(TypeError, match='needs a type'):
         ucd.boxes(0)
 

@@ -67,6 +67,24 @@ def test_names():
     assert all(thing.__doc__ for thing in public if callable(thing))
 
 
+def imports_of(path):
+    """The modules of the package that one imports anywhere, for type checkers too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == 'ucd':
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or '').startswith('ucd.'):
+            yield node.module.removeprefix('ucd.')
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    files = (SOURCE / 'python/ucd').glob('_*.py')
+    imports = {path.stem: set(imports_of(path)) for path in files if path.stem != '__init__'}
+    while lowest := {name for name, needs in imports.items() if not needs & imports.keys()}:
+        for name in lowest:
+            del imports[name]
+    assert not imports, 'these import each other'
+
+
 def examples(ending):
     return pytest.mark.parametrize('path', sorted((SOURCE / 'examples/python').glob(f'*.{ending}')), ids=lambda p: p.stem)
 

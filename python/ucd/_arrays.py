@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Any
 
-from ucd import _core
+from ucd import _core, _dtypes
 
 
 def _library(array: Any) -> str:
@@ -22,16 +22,6 @@ def _numpy() -> Any:
     return numpy
 
 
-def _packed_dtype(dtype: Any) -> Any:
-    """A dtype without the padding, which is not packed."""
-    if dtype.subdtype is not None:
-        base, shape = dtype.subdtype
-        return _numpy().dtype((_packed_dtype(base), shape))
-    if dtype.names is None:
-        return dtype
-    return _numpy().dtype([(name, _packed_dtype(dtype.fields[name][0])) for name in dtype.names])
-
-
 def new_bytes(like: Any, count: int) -> Any:
     """Uninitialised bytes in the memory that an array is in."""
     library = _library(like)
@@ -44,8 +34,8 @@ def new_bytes(like: Any, count: int) -> Any:
     return numpy.empty(count, dtype=numpy.uint8) if numpy else bytearray(count)
 
 
-def new_like(like: Any, shape: tuple[int, ...]) -> Any:
-    """An uninitialised C-contiguous array of another array's elements, library and memory."""
+def new_packed(like: Any, shape: tuple[int, ...], element: _dtypes.Element) -> Any:
+    """An uninitialised C-contiguous array of packed elements, in another array's library and memory."""
     library = _library(like)
     if library == 'torch':
         return like.new_empty(shape)
@@ -53,11 +43,24 @@ def new_like(like: Any, shape: tuple[int, ...]) -> Any:
         return sys.modules['cupy'].empty(shape, dtype=like.dtype)
     numpy = _numpy()
     if numpy is None:
-        return bytearray(_core.Type.from_view(like).size // max(math.prod(like.shape), 1) * math.prod(shape))
-    dtype = getattr(like, 'dtype', None)
-    if not isinstance(dtype, numpy.dtype):
-        dtype = numpy.asarray(like).dtype
-    return numpy.empty(shape, dtype=_packed_dtype(dtype))
+        return bytearray(element.type.size * math.prod(shape))
+    return numpy.empty(shape, dtype=_dtypes.packed_dtype(element))
+
+
+def new_like(like: Any, shape: tuple[int, ...]) -> Any:
+    """An uninitialised C-contiguous array of another array's elements, padding included, in its library and
+    memory."""
+    _, element = described(like)
+    if element.type.extent == element.type.size:
+        return new_packed(like, shape, element)
+    numpy = _numpy()
+    return numpy.empty(shape, _dtypes.dtype_of(element)) if numpy else bytearray(element.type.extent * math.prod(shape))
+
+
+def described(array: Any) -> tuple[tuple[int, ...], _dtypes.Element]:
+    """The shape of an array, and how its elements are read."""
+    shape, *element = _core.described(array)
+    return shape, _dtypes.Element(*element)
 
 
 def pack(
@@ -78,8 +81,8 @@ def pack(
     Arguments, errors, and when the work is done: as pack_into.
     """
     if type is None:
-        shape, _ = _core.shape_and_strides(src)
-        out = new_like(src, (math.prod(shape),))
+        shape, element = described(src)
+        out = new_packed(src, (math.prod(shape),), element)
     else:
         out = new_bytes(src, type.size * count)
     _core.pack_into(src, out, type=type, count=count, hints=hints, stream=stream)
@@ -99,11 +102,11 @@ def gather(
 
     Arguments, errors, and when the work is done: as gather_into.
     """
-    shape, _ = _core.shape_and_strides(pool)
+    shape, element = described(pool)
     (entries,), _ = _core.shape_and_strides(indices)
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f'axis is {axis}; the pool has {len(shape)} dimensions')
     axis %= len(shape)
-    out = new_like(pool, (*shape[:axis], entries, *shape[axis + 1 :]))
+    out = new_packed(pool, (*shape[:axis], entries, *shape[axis + 1 :]), element)
     _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream)
     return out

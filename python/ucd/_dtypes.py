@@ -1,10 +1,16 @@
-"""From what names elements in Python (NumPy's dtypes, formats of the buffer protocol) to types."""
+"""From what names elements in Python to types: NumPy's dtypes, formats of the buffer protocol, ctypes' classes.
+
+An Element is the one reading of an array's elements: its type moves them, and its dtype names what comes of
+that. Numbers are read where an element has a number's bytes; what is in doubt is bytes, which can be
+moved but not reduced.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from ucd._core import Type, predefined
 
@@ -39,11 +45,67 @@ _NAMES = {
 # Those of the package ml_dtypes, whose kind says nothing.
 _ML_DTYPES = ('bfloat16', 'float8_e4m3fn', 'float8_e5m2')
 
+# What numpy.dtype takes for the elements of a predefined type.
+_DTYPES = {name: f'{kind}{size}' for kind in 'iufcb' for size, name in _KINDS[kind].items()} | {'CHAR': 'S1'}
+
+
+class Element(NamedTuple):
+    """How the bytes of an array's elements are read."""
+
+    type: Type
+    """What moves one."""
+    dtype: Any
+    """What numpy.dtype takes for one in memory; None: as the predefined type says."""
+
 
 @functools.lru_cache(maxsize=1024)
 def of_bytes(count: int) -> Type:
     """So many bytes without meaning."""
     return Type.contiguous(count, predefined['BYTE'])
+
+
+def bytes_as_element(count: int) -> Element:
+    """An element of so many bytes without meaning."""
+    return Element(of_bytes(count), f'V{count}')
+
+
+def _in_memory(element: Element) -> Any:
+    return element.dtype or _DTYPES.get(element.type.name or '', f'V{element.type.extent}')
+
+
+def dtype_of(element: Element) -> Any:
+    """The numpy.dtype of an element in memory."""
+    import numpy
+
+    return numpy.dtype(_in_memory(element))
+
+
+def packed_dtype(element: Element) -> Any:
+    """The numpy.dtype of a packed element."""
+    dtype = _without_padding(dtype_of(element))
+    assert dtype.itemsize == element.type.size, element
+    return dtype
+
+
+def _without_padding(dtype: Any) -> Any:
+    import numpy
+
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return numpy.dtype((_without_padding(base), shape))
+    if dtype.names is None or _overlap([(dtype.fields[name][1], dtype.fields[name][0].itemsize) for name in dtype.names]):
+        return dtype
+    return numpy.dtype([(name, _without_padding(dtype.fields[name][0])) for name in dtype.names])
+
+
+def _overlap(parts: list[tuple[int, int]]) -> bool:
+    """Whether parts of an element, by first byte and number of bytes, have bytes in common."""
+    end = 0
+    for first, length in sorted(parts):
+        if first < end:
+            return True
+        end = first + length
+    return False
 
 
 def of(dtype: Any) -> Type:
@@ -56,25 +118,23 @@ def of(dtype: Any) -> Type:
         import numpy
     except ImportError:
         raise TypeError(f'{dtype!r} is neither a ucd.Type nor one of {", ".join(_NAMES)}') from None
-    return _of_dtype(numpy.dtype(dtype))
+    return _of_dtype(numpy.dtype(dtype)).type
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_dtype(dtype: Any) -> Type:
+def _of_dtype(dtype: Any) -> Element:
     if dtype.hasobject:
         raise TypeError(f'elements of {dtype} are Python objects, which cannot be moved as bytes')
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        count = 1
-        for n in shape:
-            count *= n
-        return Type.contiguous(count, _of_dtype(base))
+        return _repeated(_of_dtype(base), shape)
     if dtype.fields is not None:
-        fields = [dtype.fields[name] for name in dtype.names]
-        return _struct([(field[1], _of_dtype(field[0])) for field in fields], dtype.itemsize)
+        fields = [(name, dtype.fields[name]) for name in dtype.names]
+        made = _structure([(name, field[1], _of_dtype(field[0])) for name, field in fields], dtype.itemsize)
+        return made or Element(of_bytes(dtype.itemsize), dtype)
     if dtype.name in _ML_DTYPES:
-        return predefined[_NAMES[dtype.name]]
-    return _of_kind(dtype.kind, dtype.itemsize, dtype.byteorder in ('=', '|', _NATIVE))
+        return Element(predefined[_NAMES[dtype.name]], dtype)
+    return Element(_of_kind(dtype.kind, dtype.itemsize, dtype.byteorder in ('=', '|', _NATIVE)), dtype)
 
 
 def _of_kind(kind: str, itemsize: int, native: bool) -> Type:
@@ -85,51 +145,136 @@ def _of_kind(kind: str, itemsize: int, native: bool) -> Type:
     return of_bytes(itemsize)
 
 
-def _struct(fields: list[tuple[int, Type]], itemsize: int) -> Type:
-    offsets = [offset for offset, _ in fields]
-    made = Type.struct([1] * len(fields), offsets, [type for _, type in fields])
-    return Type.resized(made, 0, itemsize)
+def _repeated(element: Element, shape: tuple[int, ...]) -> Element:
+    if not shape:
+        return element
+    return Element(Type.contiguous(math.prod(shape), element.type), (_in_memory(element), shape))
 
 
-def of_interface(array: Any, interface: dict[str, Any]) -> Type:
-    """The type of the elements of an object with __array_interface__ or __cuda_array_interface__."""
+_Member = tuple[str, int, Element]
+
+
+def _structure(members: list[_Member], itemsize: int) -> Element | None:
+    """Members by name, displacement and element. None if they overlap, as those of unions do, or are not within
+    the element: then its bytes are what can be moved."""
+    offsets, types = [offset for _, offset, _ in members], [element.type for _, _, element in members]
+    ends = [offset + type.extent for offset, type in zip(offsets, types)]
+    if _overlap([(offset, type.extent) for offset, type in zip(offsets, types)]) or max(ends, default=0) > itemsize:
+        return None
+    names = [name for name, _, _ in members]
+    if '' in names or len(set(names)) < len(names):
+        names = [f'f{i}' for i in range(len(names))]
+    formats = [_in_memory(element) for _, _, element in members]
+    return Element(
+        Type.resized(Type.struct([1] * len(members), offsets, types), 0, itemsize),
+        {'names': names, 'formats': formats, 'offsets': offsets, 'itemsize': itemsize},
+    )
+
+
+def _numpy_dtype(array: Any, itemsize: int) -> Any:
+    """The dtype of an array that has one of NumPy's, of elements of itemsize bytes; else None."""
+    numpy = sys.modules.get('numpy')
     dtype = getattr(array, 'dtype', None)
-    if hasattr(dtype, 'kind') and hasattr(dtype, 'itemsize'):
+    return dtype if numpy and isinstance(dtype, numpy.dtype) and dtype.itemsize == itemsize else None
+
+
+def of_interface(array: Any, interface: dict[str, Any]) -> Element:
+    """The elements of an object with __array_interface__ or __cuda_array_interface__."""
+    typestr: Any = interface.get('typestr')
+    itemsize = _bytes_of_typestr(typestr)
+    dtype = _numpy_dtype(array, itemsize)
+    if dtype is not None:
         return _of_dtype(dtype)
-    typestr = interface['typestr']
-    if not isinstance(typestr, str) or len(typestr) < 3 or typestr[1] == 'O':
+    descr = interface.get('descr') or []
+    if typestr[1] == 'V' and (len(descr) > 1 or descr and descr[0][0]):
+        element = _of_descr(descr)
+        return element if element is not None and element.type.extent == itemsize else bytes_as_element(itemsize)
+    return _of_typestr(typestr)
+
+
+def _bytes_of_typestr(typestr: Any) -> int:
+    if not isinstance(typestr, str) or len(typestr) < 3 or typestr[1] in 'Ot':  # objects, bits
         raise TypeError(f'{typestr!r} is no typestr of elements that can be moved as bytes')
-    itemsize = int(typestr[2:].partition('[')[0]) * (4 if typestr[1] == 'U' else 1)
-    if typestr[1] == 'V' and len(interface.get('descr') or []) > 1:
-        return of([tuple(field) for field in interface['descr']])
-    return _of_kind(typestr[1], itemsize, typestr[0] in ('|', _NATIVE))
+    return int(typestr[2:].partition('[')[0]) * (4 if typestr[1] == 'U' else 1)
 
 
-def of_buffer(array: Any, text: str, itemsize: int) -> Type:
-    """The type of the elements of an object with the buffer protocol."""
-    dtype = getattr(array, 'dtype', None)
-    if type(dtype).__module__.partition('.')[0] == 'numpy':
+def _of_typestr(typestr: Any) -> Element:
+    itemsize, kind = _bytes_of_typestr(typestr), typestr[1]
+    if itemsize in _KINDS.get(kind, {}) or kind in 'SU':
+        return Element(_of_kind(kind, itemsize, typestr[0] in ('|', _NATIVE)), typestr)
+    return bytes_as_element(itemsize)
+
+
+def _of_descr(descr: list[Any]) -> Element | None:
+    """The elements that an interface's descr lists field by field."""
+    members: list[_Member] = []
+    offset = 0
+    for name, what, *shape in descr:
+        field = _of_descr(what) if isinstance(what, list) else _of_typestr(what)
+        if field is None:
+            return None
+        field = _repeated(field, tuple(shape[0]) if shape else ())
+        if name:  # the others are padding
+            members.append((name[1] if isinstance(name, tuple) else name, offset, field))
+        offset += field.type.extent
+    return _structure(members, offset)
+
+
+def of_buffer(array: Any, text: str, itemsize: int) -> Element:
+    """The elements of an object with the buffer protocol."""
+    dtype = _numpy_dtype(array, itemsize)
+    if dtype is not None:
         return _of_dtype(dtype)  # the format does not say where a struct in a struct ends
+    exporter = array.obj if isinstance(array, memoryview) else array
+    ctypes = sys.modules.get('ctypes')
+    if ctypes is not None and isinstance(exporter, ctypes._SimpleCData.__base__):
+        made: Any = type(exporter)
+        while issubclass(made, ctypes.Array):
+            made = made._type_
+        if memoryview(exporter).format == text and ctypes.sizeof(made) == itemsize:
+            return _of_ctypes(made)
     return _of_format(text, itemsize)
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_format(text: str, itemsize: int) -> Type:
-    """The type of a format of the buffer protocol (PEP 3118) for elements of itemsize bytes."""
+def _of_ctypes(made: Any) -> Element:
+    """The elements of a class of ctypes. Its formats know nothing of unions, bit fields and packed structures, and
+    before Python 3.12 nothing of padding."""
+    import ctypes
+
+    if issubclass(made, ctypes.Array):
+        return _repeated(_of_ctypes(made._type_), (made._length_,))
+    if issubclass(made, ctypes._SimpleCData) and made._type_ not in 'OzZ':
+        if made._type_ == 'u':
+            return Element(of_bytes(ctypes.sizeof(made)), 'U1')
+        return _of_format(memoryview(made()).format, ctypes.sizeof(made))
+    if not issubclass(made, (ctypes.Structure, ctypes.Union)):
+        raise TypeError(f'elements of {made.__name__} are objects or their addresses, which cannot be moved as bytes')
+    members: list[_Member] = []
+    bits = False
+    for part in reversed(made.__mro__):
+        for name, field, *width in part.__dict__.get('_fields_', ()):
+            bits = bits or bool(width)
+            members.append((name, part.__dict__[name].offset, _of_ctypes(field)))
+    element = None if bits or issubclass(made, ctypes.Union) else _structure(members, ctypes.sizeof(made))
+    return element or bytes_as_element(ctypes.sizeof(made))
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_format(text: str, itemsize: int) -> Element:
+    """The elements that a format of the buffer protocol (PEP 3118) describes: bytes, if they are not of itemsize."""
     # Writers differ in whether a struct is padded at its end as C's are; the size tells.
     for padded in (False, True):
         reader = _Format(text, padded)
         members = reader.members()
         end = reader.size + (-reader.size % reader.alignment if reader.order == '@' else 0)
-        if itemsize not in (reader.size, end):
+        if itemsize not in (reader.size, end) or not members:  # NumPy's untyped bytes are padding only
             continue
-        if not members:  # padding only, which is how NumPy says untyped bytes
-            return of_bytes(itemsize)
-        if len(members) == 1 and members[0][0] == 0 and members[0][1].extent == itemsize:
-            return members[0][1]
-        return _struct(members, itemsize)
-    # ctypes before Python 3.12 leaves out all padding.
-    raise ValueError(f'the buffer format {text!r} describes {reader.size} bytes of elements of {itemsize}')
+        name, offset, element = members[0]
+        if len(members) == 1 and not name and offset == 0 and element.type.extent == itemsize:
+            return element
+        return _structure(members, itemsize) or bytes_as_element(itemsize)
+    return bytes_as_element(itemsize)
 
 
 # Letter: kind of NumPy's, bytes of '@', bytes of '=', '<' and '>'.
@@ -147,7 +292,6 @@ _LETTERS = {
     'Q': ('u', 8, 8),
     'n': ('i', 8, 8),
     'N': ('u', 8, 8),
-    'P': ('u', 8, 8),
     'e': ('f', 2, 2),
     'f': ('f', 4, 4),
     'd': ('f', 8, 8),
@@ -181,9 +325,9 @@ class _Format:
             self.at += 1
         return int(self.text[first : self.at]) if self.at > first else None
 
-    def members(self, inner: bool = False) -> list[tuple[int, Type]]:
-        """Members up to the end, or the closing brace: where each begins, and its type."""
-        found: list[tuple[int, Type]] = []
+    def members(self, inner: bool = False) -> list[_Member]:
+        """Members up to the end, or the closing brace: name, displacement and element of each."""
+        found: list[_Member] = []
         offset = 0
         self.alignment = 1
         widest = 1
@@ -195,52 +339,55 @@ class _Format:
             if self.peek() in ' \t\n':
                 self.at += 1
                 continue
-            repeat = self.repeat()
+            shape, repeat = self.repeat()
             if self.peek() and self.peek() in '@=<>!^':  # (2)<h of ctypes
                 self.order = self.peek()
                 self.at += 1
-            type, size, alignment = self.item(repeat)
+            padding = self.peek() == 'x'
+            element, alignment = self.item(repeat)
+            element = _repeated(element, shape)
             if self.order == '@':
                 offset += -offset % alignment
                 widest = max(widest, alignment)
-            named = self.peek() == ':'
-            if named:
-                end = self.text.find(':', self.at + 1)
-                if end < 0:
-                    raise self.refuse()
-                self.at = end + 1
-            if type is not None:
-                found.append((offset, type))
-            elif named:  # untyped bytes, not padding
-                found.append((offset, of_bytes(size)))
-            offset += size
+            name = self.name()
+            if name or not padding:  # a named x is bytes
+                found.append((name, offset, element))
+            offset += element.type.extent
         if inner and self.padded and self.order == '@':
             offset += -offset % widest
         self.size, self.alignment = offset, widest
         return found
 
-    def repeat(self) -> int:
-        """A count, or the product of a shape in parentheses."""
+    def name(self) -> str:
+        if self.peek() != ':':
+            return ''
+        end = self.text.find(':', self.at + 1)
+        if end < 0:
+            raise self.refuse()
+        name = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return name
+
+    def repeat(self) -> tuple[tuple[int, ...], int | None]:
+        """A shape in parentheses, and a count of its own: (3)4s."""
         if self.peek() != '(':
-            number = self.number()
-            return 1 if number is None else number
+            return (), self.number()
         self.at += 1
-        product = 1
+        shape: list[int] = []
         while True:
             number = self.number()
             if number is None:
                 raise self.refuse()
-            product *= number
+            shape.append(number)
             self.at += 1
             if self.text[self.at - 1] == ')':
-                break
+                return tuple(shape), self.number()
             if self.text[self.at - 1] != ',':
                 raise self.refuse()
-        number = self.number()  # (3)4s: a count of its own
-        return product if number is None else product * number
 
-    def item(self, repeat: int) -> tuple[Type | None, int, int]:
-        """One member: its type (None for padding), bytes, alignment."""
+    def item(self, repeat: int | None) -> tuple[Element, int]:
+        """One member, and its alignment."""
+        several = () if repeat is None else (repeat,)
         if self.peek() == 'T' and self.text[self.at + 1 : self.at + 2] == '{':
             self.at += 2
             members = self.members(inner=True)
@@ -248,28 +395,30 @@ class _Format:
             if self.peek() != '}':
                 raise self.refuse()
             self.at += 1
-            return self.repeated(_struct(members, size), repeat), repeat * size, alignment
+            return _repeated(_structure(members, size) or bytes_as_element(size), several), alignment
         letter = self.peek()
         if letter == 'Z':
             letter += self.text[self.at + 1 : self.at + 2]
         self.at += len(letter)
-        if letter == 'x':
-            return None, repeat, 1
-        if letter in ('c', 's', 'p'):
-            return of_bytes(repeat), repeat, 1
-        if letter in ('u', 'w'):
-            size = 2 if letter == 'u' else 4
-            return of_bytes(repeat * size), repeat * size, size
+        count = 1 if repeat is None else repeat
+        if letter in ('x', 'p'):
+            return bytes_as_element(count), 1
+        if letter == 'P':  # addresses are no numbers
+            return _repeated(bytes_as_element(8), several), 8
+        if letter == 's':
+            return Element(of_bytes(count), f'S{count}'), 1
+        if letter == 'c':
+            return _repeated(Element(predefined['CHAR'], None), several), 1
+        if letter == 'u':
+            return bytes_as_element(2 * count), 2
+        if letter == 'w':
+            return Element(of_bytes(4 * count), f'U{count}'), 4
         if letter not in _LETTERS:
             self.at -= len(letter)
             raise self.refuse()
         kind, native, standard = _LETTERS[letter]
         size = native if self.order in '@^' else standard
-        big = self.order in '>!'
-        type = _of_kind(kind, size, big == (_NATIVE == '>') or self.order in '@=^')
+        order = {'>': '>', '!': '>', '<': '<'}.get(self.order, _NATIVE)
+        element = Element(_of_kind(kind, size, order == _NATIVE), f'{order}{kind}{size}')
         alignment = size // 2 if kind == 'c' else size
-        return self.repeated(type, repeat), repeat * size, alignment
-
-    @staticmethod
-    def repeated(type: Type, repeat: int) -> Type:
-        return type if repeat == 1 else Type.contiguous(repeat, type)
+        return _repeated(element, several), alignment

@@ -86,12 +86,18 @@ def boxes(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
     return _table(_core.boxes(layout, address, count), 5, signed=True)
 
 
-def sgl(source: Any, type: _core.Type | None = None, count: int = 1) -> SGL:
+def sgl(source: Any, type: _core.Type | None = None, count: int = 1, *, expand: bool = False) -> SGL:
     """What boxes gives, as one array for each column: the form of UCX's scatter-gather lists
     (buffers, lengths, counts and strides of ucp_dt_local_sgl_t). Strides are not negative there: rows
-    with such a stride become a row for each block. source, type, count and errors: as iov."""
+    with such a stride become a row for each block.
+
+    expand  a row for each contiguous piece, as in iov, so that all counts are 1 and all strides 0: for
+            what takes no counts and strides. UCX has these fields, but its transports of August 2026
+            refuse lists that use them.
+
+    source, type, count and errors: as iov."""
     address, layout = _placed(source, type)
-    return SGL(*map(_column, _core.columns(layout, address, count)))
+    return SGL(*map(_column, _core.columns(layout, address, count, expand)))
 
 
 def element_runs(type: _core.Type, count: int = 1) -> list[ElementRun]:

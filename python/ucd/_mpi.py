@@ -1,4 +1,4 @@
-"""mpi4py: types from and to MPI datatypes, and redistribution over a communicator.
+"""mpi4py: types from and to MPI datatypes, and messages of types over a communicator.
 
 mpi4py is imported when a function of this file is called.
 """
@@ -6,13 +6,10 @@ mpi4py is imported when a function of this file is called.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ucd import _arrays, _core, _dtypes
 from ucd._errors import NotSupported
-
-if TYPE_CHECKING:
-    from ucd._redistribution import Plan
 
 # Predefined datatypes by mpi4py's names: the type, or the kind of one of the datatype's size.
 _PREDEFINED = {
@@ -229,51 +226,43 @@ def _datatype(name: str, arguments: list[Any], size: int, made: list[Any]) -> An
     return MPI.BYTE.Create_contiguous(size)  # float16 and others
 
 
+Messages = dict[int, _core.Type]
+
+
 def exchange(
-    plan: Plan, comm: Any, source: Any, target: Any, tag: int, hints: _core.Hints | None
-) -> Any:
-    """Plan.exchange."""
+    comm: Any, source: Any, target: Any, sends: Messages, receives: Messages, tag: int, hints: _core.Hints | None
+) -> None:
+    """Sends a type of source to each of some ranks, and receives a type of target from others. What a rank has
+    for itself is copied from view to view."""
     from mpi4py import MPI
 
     me = comm.Get_rank()
-    if comm.Get_size() < max(plan.source.ranks, plan.target.ranks):
-        raise ValueError(f'{plan!r} over {comm.Get_size()} ranks')
-    sends, receives = plan.sends(me), plan.receives(me)
-    if target is None and me < plan.target.ranks:
-        if source is None:
-            raise ValueError(f'rank {me} has no source, so the target must be given')
-        target = _arrays.new_like(source, plan.target.local_shape(me))
-    ours = plan._strides_of(source, plan.source, me, 'source') if sends else ()
-    theirs = plan._strides_of(target, plan.target, me, 'target') if receives else ()
-
     requests: list[Any] = []
     of_request: list[int] = []
-    arriving: dict[int, list[Any]] = {}  # by rank: route, bytes, messages that are missing
-    for route in receives:
-        if route.source != me:
-            packed = _arrays.new_bytes(target, route.nbytes)
-            pieces = _pieces(packed, route.nbytes)
-            arriving[route.source] = [route, packed, len(pieces)]
-            requests += [comm.Irecv([piece, MPI.BYTE], route.source, tag) for piece in pieces]
-            of_request += [route.source] * len(pieces)
+    arriving: dict[int, list[Any]] = {}  # by rank: bytes, messages that are missing
+    for rank, type in receives.items():
+        if rank != me:
+            packed = _arrays.new_bytes(target, type.size)
+            pieces = _pieces(packed, type.size)
+            arriving[rank] = [packed, len(pieces)]
+            requests += [comm.Irecv([piece, MPI.BYTE], rank, tag) for piece in pieces]
+            of_request += [rank] * len(pieces)
     leaving = []
-    for route in sends:
-        send_type = route.send_type(ours)
-        if route.target == me:
-            _core.copy(source, target, src_type=send_type, dst_type=route.receive_type(theirs), hints=hints)
+    for rank, type in sends.items():
+        if rank == me:
+            _core.copy(source, target, src_type=type, dst_type=receives[me], hints=hints)
             continue
-        packed = _arrays.new_bytes(source, route.nbytes)
-        _core.ipack_into(source, packed, type=send_type, hints=hints).wait()
-        leaving += [comm.Isend([piece, MPI.BYTE], route.target, tag) for piece in _pieces(packed, route.nbytes)]
+        packed = _arrays.new_bytes(source, type.size)
+        _core.ipack_into(source, packed, type=type, hints=hints).wait()
+        leaving += [comm.Isend([piece, MPI.BYTE], rank, tag) for piece in _pieces(packed, type.size)]
     for _ in requests:
         rank = of_request[MPI.Request.Waitany(requests)]
         arrived = arriving[rank]
-        arrived[2] -= 1
-        if arrived[2] == 0:
-            route, packed, _ = arriving.pop(rank)
-            _core.iunpack(packed, target, type=route.receive_type(theirs), hints=hints).wait()
+        arrived[1] -= 1
+        if arrived[1] == 0:
+            packed, _ = arriving.pop(rank)
+            _core.iunpack(packed, target, type=receives[rank], hints=hints).wait()
     MPI.Request.Waitall(leaving)
-    return target
 
 
 def _pieces(packed: Any, nbytes: int) -> list[Any]:

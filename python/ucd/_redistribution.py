@@ -378,7 +378,20 @@ class Plan:
         ValueError if the communicator is too small or a shape is not the local one, before anything is
         sent, and what mpi4py raises.
         """
-        return _mpi.exchange(self, comm, source, target, tag, hints)
+        me = comm.Get_rank()
+        if comm.Get_size() < max(self.source.ranks, self.target.ranks):
+            raise ValueError(f'{self!r} over {comm.Get_size()} ranks')
+        sends, receives = self.sends(me), self.receives(me)
+        if target is None and me < self.target.ranks:
+            if source is None:
+                raise ValueError(f'rank {me} has no source, so the target must be given')
+            target = _arrays.new_like(source, self.target.local_shape(me))
+        ours = self._strides_of(source, self.source, me, 'source') if sends else ()
+        theirs = self._strides_of(target, self.target, me, 'target') if receives else ()
+        leaving = {route.target: route.send_type(ours) for route in sends}
+        arriving = {route.source: route.receive_type(theirs) for route in receives}
+        _mpi.exchange(comm, source, target, leaving, arriving, tag, hints)
+        return target
 
     def _strides(
         self, arrays: Sequence[Any], distribution: Distribution, used: Iterable[int], what: str

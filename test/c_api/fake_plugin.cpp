@@ -1,6 +1,8 @@
-// A plugin for the tests: a backend that is there, and has nothing. FAKE_VERSION: what it says that
-// it was built for; by default what it is built for.
+// A plugin for the tests: a backend that is there, and does nothing. FAKE_VERSION: what it says
+// that it was built for; by default what it is built for.
 #include "plugin.h"
+
+#include <cstdint>
 
 namespace {
 
@@ -9,7 +11,15 @@ public:
     const char *name() const override { return "cuda"; }
     ucd::BackendState probe() override { return state_; }
     const ucd::BackendState &inspect() override { return state_; }
-    ucd::Status find(const void *, ucd::MemoryLocation &) const override { return ucd::success; }
+    // Its device has the addresses from 0x10000 to 0x20000, where no program has memory.
+    ucd::Status find(const void *address, ucd::MemoryLocation &location) const override {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        if (at >= 0x10000 && at < 0x20000) {
+            location.kind = ucd::MemoryKind::device;
+            location.owner = this;
+        }
+        return ucd::success;
+    }
     bool reaches(int, const ucd::MemoryLocation &) const override { return false; }
     bool supports(ucd::Op, ucd::Element) const override { return false; }
     ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,

@@ -25,6 +25,8 @@ public:
 
     uintptr_t run_all(nb::handle stream) {
         const Order order = order_of_all(stream);
+        if (!order.in_stream)
+            for (const PackCall &c : calls_) synchronize_producers(c.side.whole.indices);
         if (order.captured) {
             std::vector<Prepared> members;
             for (const PackCall &c : calls_) members.push_back({c.side.whole, op_, info_});
@@ -42,7 +44,10 @@ public:
     }
 
     Request *start(nb::object self) {
-        for (const PackCall &c : calls_) synchronize_producers(c.side.view, c.packed);
+        for (const PackCall &c : calls_) {
+            synchronize_producers(c.side.view, c.packed);
+            synchronize_producers(c.side.whole.indices);
+        }
         uintptr_t bytes = 0;
         ucd_request_t request = UCD_REQUEST__NULL;
         check(run(false, [&] {
@@ -65,10 +70,12 @@ private:
         const nb::object type = given > 2 ? nb::object(member[2]) : nb::none();
         const intptr_t count = given > 3 ? nb::cast<intptr_t>(member[3]) : 1;
         const nb::object array = member[packs_ ? 0 : 1], packed = member[packs_ ? 1 : 0];
-        calls_.emplace_back(Side(array, type, count, nb::none(), packs_ ? "src" : "dst"), packed,
-                            packs_ ? "out" : "packed", 0, op, hints_, nb::none());
+        calls_.emplace_back(packs_ ? PackCall::packing : PackCall::unpacking,
+                            Side(array, type, count, nb::none(), packs_ ? "src" : "dst"), packed, 0,
+                            op, hints_, nb::none());
         const PackCall &c = calls_.back();
         (packs_ ? c.packed : c.side.view).require_writable(packs_ ? "out" : "dst");
+        c.require_devices(Notices::no);
         // One info is for all members.
         info_ = calls_.size() == 1 || info_ == c.info ? c.info : UCD_INFO__NULL;
         if (packs_)

@@ -1,7 +1,5 @@
 #include "core/dlpack.h"
 
-#include "core/element.h"
-
 namespace ucdpy::dlpack {
 
 namespace {
@@ -58,29 +56,33 @@ const Tensor &tensor_of(nb::handle capsule, bool &readonly) {
     return managed->tensor;
 }
 
-ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &owner) {
+Element element_of(const DataType &dtype, intptr_t &itemsize) {
     itemsize = (dtype.bits * dtype.lanes + 7) / 8;
     const bool whole_bytes = dtype.bits % 8 == 0;
     const intptr_t bytes = dtype.bits / 8;
+    Element element;
     if (dtype.lanes == 1 && whole_bytes) {
-        ucd_type_t type = UCD_TYPE__NULL;
         switch (dtype.code) {
-        case integer: type = integer_of(bytes, true); break;
-        case unsigned_integer: type = integer_of(bytes, false); break;
-        case floating: type = floating_of(bytes); break;
-        case complex: type = complex_of(bytes); break;
-        case bfloat: type = bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL; break;
-        case float8_e4m3fn: type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL; break;
-        case float8_e5m2: type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL; break;
-        case boolean: type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
+        case integer: element.type = integer_of(bytes, true); break;
+        case unsigned_integer: element.type = integer_of(bytes, false); break;
+        case floating: element.type = floating_of(bytes); break;
+        case complex: element.type = complex_of(bytes); break;
+        case bfloat: element.type = bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL; break;
+        case float8_e4m3fn:
+            element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL;
+            break;
+        case float8_e5m2:
+            element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL;
+            break;
+        case boolean: element.type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
         default: break;
         }
-        if (type != UCD_TYPE__NULL) return type;
+        if (element.type != UCD_TYPE__NULL) return element;
     }
     if (!whole_bytes)
         raise(PyExc_BufferError, "elements of %d bits are no whole bytes", int(dtype.bits));
     // Without a type of its own (other 8-bit floats, several lanes): bytes, which can be moved.
-    return bytes_of(itemsize, owner);
+    return bytes_of(itemsize);
 }
 
 } // namespace ucdpy::dlpack

@@ -2,7 +2,7 @@
 // specification lays them out in memory.
 #pragma once
 
-#include "core/errors.h"
+#include "core/element.h"
 
 #include <cstdint>
 
@@ -88,7 +88,7 @@ void require_version(uint32_t major);
 // The tensor in a capsule of __dlpack__, and whether it says that it is read-only.
 const Tensor &tensor_of(nb::handle capsule, bool &readonly);
 
-// The type of a tensor's elements and their bytes; owner keeps a type that is not predefined.
-ucd_type_t element_of(const DataType &dtype, intptr_t &itemsize, nb::object &owner);
+// A tensor's elements, and their bytes.
+Element element_of(const DataType &dtype, intptr_t &itemsize);
 
 } // namespace ucdpy::dlpack

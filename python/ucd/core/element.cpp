@@ -2,6 +2,9 @@
 
 #include "core/type.h"
 
+#include <bit>
+#include <cstring>
+
 namespace ucdpy {
 
 ucd_type_t integer_of(intptr_t bytes, bool is_signed) {
@@ -35,19 +38,58 @@ ucd_type_t complex_of(intptr_t bytes) {
 
 namespace {
 
-ucd_type_t handle_of(nb::object type, nb::object &owner) {
-    owner = std::move(type);
-    return nb::cast<const Type &>(owner).get();
+// What a function of ucd._dtypes has read.
+template <class... A>
+Element read(const char *function, A... arguments) {
+    const nb::object found = nb::module_::import_("ucd._dtypes").attr(function)(arguments...);
+    Element element;
+    element.owner = found.attr("type");
+    element.dtype = found.attr("dtype");
+    element.type = nb::cast<const Type &>(element.owner).get();
+    return element;
 }
 
-// A format of one letter in this machine's byte order; UCD_TYPE__NULL for all others.
+// The bytes of a letter's element: those of this machine's C compiler, or the standard ones.
+intptr_t bytes_of_letter(char letter, bool standard) {
+    switch (letter) {
+    case '?':
+    case 'c':
+    case 'b':
+    case 'B': return 1;
+    case 'h':
+    case 'H':
+    case 'e': return 2;
+    case 'i':
+    case 'I':
+    case 'f': return 4;
+    case 'l':
+    case 'L': return standard ? 4 : sizeof(long);
+    case 'q':
+    case 'Q':
+    case 'd': return 8;
+    case 'n':
+    case 'N': return sizeof(Py_ssize_t);
+    case 'g': return sizeof(long double);
+    default: return 0;
+    }
+}
+
+// A format of one letter in this machine's byte order, whose elements have its bytes;
+// UCD_TYPE__NULL for all others.
 ucd_type_t simple(const char *format, intptr_t itemsize) {
-    if (*format == '@' || *format == '=' || *format == '<') ++format;
-    if (*format == 'Z' && format[1] != '\0' && format[2] == '\0') return complex_of(itemsize);
+    constexpr char this_order = std::endian::native == std::endian::little ? '<' : '>';
+    const bool standard = *format == '=' || *format == this_order;
+    if (*format == '@' || standard) ++format;
+    const bool is_complex = *format == 'Z';
+    if (is_complex) ++format;
     if (*format == '\0' || format[1] != '\0') return UCD_TYPE__NULL;
+    const intptr_t bytes = bytes_of_letter(*format, standard);
+    if (bytes * (is_complex ? 2 : 1) != itemsize) return UCD_TYPE__NULL;
+    const bool is_floating = std::strchr("fdg", *format) != nullptr;
+    if (is_complex) return is_floating ? complex_of(itemsize) : UCD_TYPE__NULL;
     switch (*format) {
-    case '?': return itemsize == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL;
-    case 'c': return itemsize == 1 ? UCD_TYPE__CHAR : UCD_TYPE__NULL;
+    case '?': return UCD_TYPE___BOOL;
+    case 'c': return UCD_TYPE__CHAR;
     case 'b':
     case 'h':
     case 'i':
@@ -60,26 +102,34 @@ ucd_type_t simple(const char *format, intptr_t itemsize) {
     case 'L':
     case 'Q':
     case 'N': return integer_of(itemsize, false);
-    case 'e':
-    case 'f':
-    case 'd':
-    case 'g': return floating_of(itemsize);
-    default: return UCD_TYPE__NULL;
+    default: return floating_of(itemsize);
     }
+}
+
+// Whether a format may stand for something else: ctypes has 'B' for unions and for structures
+// without padding. Its classes have metaclasses.
+bool is_in_doubt(nb::handle array, const char *format) {
+    if (*format != 'B') return false;
+    nb::object exporter = nb::borrow(array);
+    if (PyMemoryView_Check(array.ptr())) exporter = array.attr("obj");
+    return exporter.type().type().ptr() != reinterpret_cast<PyObject *>(&PyType_Type);
 }
 
 } // namespace
 
-ucd_type_t bytes_of(intptr_t bytes, nb::object &owner) {
-    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_bytes")(bytes), owner);
+Element bytes_of(intptr_t bytes) {
+    return read("bytes_as_element", bytes);
 }
 
-ucd_type_t element_of_buffer(nb::handle array, const char *format, intptr_t itemsize,
-                             nb::object &owner) {
+Element element_of_buffer(nb::handle array, const char *format, intptr_t itemsize) {
     if (!format) format = "B";
-    if (const ucd_type_t type = simple(format, itemsize); type != UCD_TYPE__NULL) return type;
-    return handle_of(nb::module_::import_("ucd._dtypes").attr("of_buffer")(array, format, itemsize),
-                     owner);
+    Element element;
+    if (!is_in_doubt(array, format)) element.type = simple(format, itemsize);
+    return element.type != UCD_TYPE__NULL ? element : read("of_buffer", array, format, itemsize);
+}
+
+Element element_of_interface(nb::handle array, nb::handle interface) {
+    return read("of_interface", array, interface);
 }
 
 } // namespace ucdpy

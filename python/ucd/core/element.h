@@ -1,4 +1,5 @@
-// From descriptions of an array's elements to types.
+// From descriptions of an array's elements to types: the one reading that sizes, names and moves
+// them.
 #pragma once
 
 #include "core/errors.h"
@@ -7,17 +8,26 @@
 
 namespace ucdpy {
 
+// How the bytes of an element are read.
+struct Element {
+    ucd_type_t type = UCD_TYPE__NULL;
+    nb::object owner = nb::none(); // the Type of `type`, unless that is predefined
+    nb::object dtype = nb::none(); // what numpy.dtype takes for one; None: as `type` says
+};
+
 // The predefined type of this many bytes, UCD_TYPE__NULL if there is none.
 ucd_type_t integer_of(intptr_t bytes, bool is_signed);
 ucd_type_t floating_of(intptr_t bytes);
 ucd_type_t complex_of(intptr_t bytes);
 
 // So many bytes without meaning.
-ucd_type_t bytes_of(intptr_t bytes, nb::object &owner);
+Element bytes_of(intptr_t bytes);
 
-// The type of an array's elements by its format of the buffer protocol (NULL: bytes). Common
-// ones are found here, all others by ucd._dtypes, whose Type is put into owner.
-ucd_type_t element_of_buffer(nb::handle array, const char *format, intptr_t itemsize,
-                             nb::object &owner);
+// By a format of the buffer protocol (NULL: bytes). Common ones are read here, all others by
+// ucd._dtypes.
+Element element_of_buffer(nb::handle array, const char *format, intptr_t itemsize);
+
+// By an array's __array_interface__ or __cuda_array_interface__.
+Element element_of_interface(nb::handle array, nb::handle interface);
 
 } // namespace ucdpy

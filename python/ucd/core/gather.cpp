@@ -2,6 +2,7 @@
 #include "core/gather.h"
 
 #include "core/move.h"
+#include "core/stream.h"
 
 #include <algorithm>
 #include <utility>
@@ -68,8 +69,8 @@ Typed chosen(const View &pool, const View &indices, int axis) {
 // The side of a call that is the chosen part of a pool.
 Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream) {
     Side side(pool, nb::none(), 1, stream, "pool");
-    side.indices = std::make_unique<const View>(index_array);
-    const View &indices = *side.indices;
+    const auto held = std::make_shared<const View>(index_array, dlpack_stream_of(stream));
+    const View &indices = *held;
     indices.require_indices();
     const View &view = side.view;
     if (axis < -view.ndim || axis >= view.ndim)
@@ -77,18 +78,22 @@ Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle strea
     if (axis < 0) axis += view.ndim;
     check_indices(indices, view.shape[axis]);
     side.whole = chosen(view, indices, axis);
+    side.whole.indices.push_back(held);
     return side;
 }
 
 uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int axis, nb::handle op,
                       nb::handle hints, nb::handle stream) {
-    return pack({side_of(pool, indices, axis, stream), out, "out", 0, op, hints, stream}, stream);
+    return pack(
+        {PackCall::packing, side_of(pool, indices, axis, stream), out, 0, op, hints, stream},
+        stream);
 }
 
 uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int axis, nb::handle op,
                   nb::handle hints, nb::handle stream) {
-    return unpack({side_of(pool, indices, axis, stream), packed, "packed", 0, op, hints, stream},
-                  stream);
+    return unpack(
+        {PackCall::unpacking, side_of(pool, indices, axis, stream), packed, 0, op, hints, stream},
+        stream);
 }
 
 } // namespace

@@ -55,12 +55,12 @@ nb::dict Hints::values() const {
     }
 }
 
-ucd_info_t info_of(nb::handle hints, const View &a, const View &b) {
+ucd_info_t info_of(nb::handle hints, bool plain_host) {
     if (!hints.is_none()) {
         if (!nb::isinstance<Hints>(hints)) raise(PyExc_TypeError, "hints must be ucd.Hints");
         return nb::cast<const Hints &>(hints).get();
     }
-    return a.plain_host && b.plain_host ? host_only() : UCD_INFO__NULL;
+    return plain_host ? host_only() : UCD_INFO__NULL;
 }
 
 ucd_op_t op_of(nb::handle op) {

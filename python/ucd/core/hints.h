@@ -19,8 +19,9 @@ private:
     ucd_info_t info_ = UCD_INFO__NULL;
 };
 
-// The hints of a call: those given, else that no pointer need be looked up if both are host arrays.
-ucd_info_t info_of(nb::handle hints, const View &a, const View &b);
+// The hints of a call: those given, else that no pointer need be looked up if all arrays are plain
+// host memory.
+ucd_info_t info_of(nb::handle hints, bool plain_host);
 
 // None, a name ("sum") or a number of ucd_op_t.
 ucd_op_t op_of(nb::handle op);

@@ -27,13 +27,17 @@ std::vector<ucd_box_t> boxes_of(const Type &type, uintptr_t count) {
     return boxes;
 }
 
-nb::object iov(const Type &type, uintptr_t address, uintptr_t count) {
+std::vector<iovec> segments_of(const Type &type, uintptr_t address, uintptr_t count) {
     uintptr_t segments = 0;
     check(ucd_iov_len(count, type.get(), &segments));
     std::vector<iovec> list(segments);
     check(ucd_iov(reinterpret_cast<const void *>(address), count, type.get(), 0, list.data(),
                   segments, &segments));
-    return bytearray_of(list);
+    return list;
+}
+
+nb::object iov(const Type &type, uintptr_t address, uintptr_t count) {
+    return bytearray_of(segments_of(type, address, count));
 }
 
 // A row is one strided run of blocks: what ucd.boxes gives.
@@ -88,8 +92,21 @@ std::vector<Row> with_unsigned_strides(const std::vector<Row> &rows) {
     return list;
 }
 
-nb::list columns(const Type &type, uintptr_t address, uintptr_t count) {
-    const std::vector<Row> rows = with_unsigned_strides(rows_of(type, address, count));
+// A row for each contiguous piece.
+std::vector<Row> pieces_of(const Type &type, uintptr_t address, uintptr_t count) {
+    std::vector<Row> list;
+    int64_t offset = 0;
+    for (const iovec &segment : segments_of(type, address, count)) {
+        const auto length = static_cast<int64_t>(segment.iov_len);
+        list.push_back({reinterpret_cast<int64_t>(segment.iov_base), length, 1, 0, offset});
+        offset += length;
+    }
+    return list;
+}
+
+nb::list columns(const Type &type, uintptr_t address, uintptr_t count, bool expand) {
+    const std::vector<Row> rows = expand ? pieces_of(type, address, count)
+                                         : with_unsigned_strides(rows_of(type, address, count));
     nb::list made;
     std::vector<int64_t> column(rows.size());
     for (int64_t Row::*member :
@@ -122,7 +139,7 @@ void bind_lists(nb::module_ &m) {
     using nb::arg;
     m.def("iov", &iov, arg("type"), arg("address"), arg("count"));
     m.def("boxes", &boxes, arg("type"), arg("address"), arg("count"));
-    m.def("columns", &columns, arg("type"), arg("address"), arg("count"));
+    m.def("columns", &columns, arg("type"), arg("address"), arg("count"), arg("expand"));
     m.def("element_runs", &element_runs, arg("type"), arg("count"));
 }
 

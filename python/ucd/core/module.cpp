@@ -1,5 +1,6 @@
 // The extension module ucd._core: libucd's functions over Python's arrays.
 #include "core/batch.h"
+#include "core/device.h"
 #include "core/gather.h"
 #include "core/hints.h"
 #include "core/lists.h"
@@ -38,6 +39,7 @@ nb::list backends() {
 
 std::string memory(nb::handle array) {
     const View view(array);
+    require_device(view, HintOf::none, UCD_INFO__NULL, Notices::no, "array");
     const Typed whole = typed(view);
     char name[32];
     check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name));
@@ -54,11 +56,21 @@ nb::tuple extents(const intptr_t *numbers, int n) {
     return nb::tuple(list);
 }
 
-// The Type of an array's elements: one object for each kind of element.
-nb::object element_of(nb::handle array) {
-    const View view(array);
+// The Type of a view's elements: one object for each kind of element.
+nb::object element_of_view(const View &view) {
     if (!view.element_owner().is_none()) return view.element_owner();
     return nb::module_::import_("ucd._core").attr("predefined")[predefined_name(view.element)];
+}
+
+nb::object element_of(nb::handle array) {
+    return element_of_view(View(array));
+}
+
+// Shape, Type of the elements, and what numpy.dtype takes for one.
+nb::tuple described(nb::handle array) {
+    const View view(array);
+    return nb::make_tuple(extents(view.shape, view.ndim), element_of_view(view),
+                          view.element_dtype());
 }
 
 nb::tuple shape_and_strides(nb::handle array) {
@@ -114,6 +126,7 @@ NB_MODULE(_core, m) {
         "Initialises no GPU driver.");
     m.def("address", &address, arg("array"), "The address of an array's first element.");
     m.def("element_of", &element_of, arg("array"));
+    m.def("described", &described, arg("array"));
     m.def("shape_and_strides", &shape_and_strides, arg("array"));
     m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
           arg("count") = 1);

@@ -3,36 +3,62 @@
 #include "core/hints.h"
 #include "core/stream.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ucdpy {
 
-Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *what)
+Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name)
     : view(array, dlpack_stream_of(stream)),
-      whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, what)) {}
+      whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, name)), what(name) {}
 
-PackCall::PackCall(Side &&typed_side, nb::handle packed_array, const char *what, intptr_t first,
+bool Side::plain_host() const {
+    return view.plain_host && std::all_of(whole.indices.begin(), whole.indices.end(),
+                                          [](const auto &list) { return list->plain_host; });
+}
+
+PackCall::PackCall(Direction which, Side &&typed_side, nb::handle packed_array, intptr_t first,
                    nb::handle with, nb::handle hints, nb::handle stream)
-    : side(std::move(typed_side)), packed(packed_array, dlpack_stream_of(stream)),
-      packed_bytes(packed.require_contiguous(what)), offset(static_cast<uintptr_t>(first)),
-      op(op_of(with)), info(info_of(hints, side.view, packed)),
-      quick(packed_bytes < quick_bytes && side.view.plain_host && packed.plain_host) {
+    : direction(which), side(std::move(typed_side)), packed(packed_array, dlpack_stream_of(stream)),
+      packed_bytes(packed.require_contiguous(packed_name())), offset(static_cast<uintptr_t>(first)),
+      op(op_of(with)), info(info_of(hints, side.plain_host() && packed.plain_host)),
+      quick(packed_bytes < quick_bytes && side.plain_host() && packed.plain_host) {
     if (first < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", first);
+}
+
+void PackCall::require_devices(Notices notices) const {
+    if (side.whole.count == 0 || packed_bytes == 0) return; // nothing moves
+    const bool packs = direction == packing;
+    require_device(side.view, packs ? HintOf::inbuf : HintOf::outbuf, info, notices, side.what);
+    require_device(packed, packs ? HintOf::outbuf : HintOf::inbuf, info, notices, packed_name());
+    require_device(side.whole.indices, info, notices);
 }
 
 namespace {
 
-Order order_of_call(const PackCall &c, const View &from, const View &to, nb::handle stream) {
+// What is checked and waited for before an array is packed or unpacked.
+Order prepare(const PackCall &c, const View &from, const View &to, nb::handle stream) {
+    // Without hints, arrays of which both are in device memory are a stream's.
+    const bool in_stream = from.backend && to.backend && c.info == UCD_INFO__NULL;
+    c.require_devices(in_stream ? Notices::yes : Notices::no);
     const Order order = order_of(from, to, stream);
+    if (!order.in_stream) synchronize_producers(c.side.whole.indices);
     if (order.captured) check(order.make_capturable({{c.side.whole, c.op, c.info}}));
     return order;
+}
+
+// The same before a call with a request.
+void prepare(const PackCall &c) {
+    c.require_devices(Notices::no);
+    synchronize_producers(c.side.view, c.packed);
+    synchronize_producers(c.side.whole.indices);
 }
 
 } // namespace
 
 uintptr_t pack(const PackCall &c, nb::handle stream) {
     c.packed.require_writable("out");
-    const Order order = order_of_call(c, c.side.view, c.packed, stream);
+    const Order order = prepare(c, c.side.view, c.packed, stream);
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream
@@ -47,7 +73,7 @@ uintptr_t pack(const PackCall &c, nb::handle stream) {
 
 uintptr_t unpack(const PackCall &c, nb::handle stream) {
     c.side.view.require_writable("dst");
-    const Order order = order_of_call(c, c.packed, c.side.view, stream);
+    const Order order = prepare(c, c.packed, c.side.view, stream);
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return order.in_stream
@@ -74,20 +100,24 @@ Request *request_of(ucd_request_t request, uintptr_t bytes, PackCall &&call) {
 
 uintptr_t pack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
                     intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
-    return pack({{src, type, count, stream, "src"}, out, "out", offset, op, hints, stream}, stream);
+    return pack(
+        {PackCall::packing, {src, type, count, stream, "src"}, out, offset, op, hints, stream},
+        stream);
 }
 
 uintptr_t unpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
                       intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
-    return unpack({{dst, type, count, stream, "dst"}, packed, "packed", offset, op, hints, stream},
-                  stream);
+    return unpack(
+        {PackCall::unpacking, {dst, type, count, stream, "dst"}, packed, offset, op, hints, stream},
+        stream);
 }
 
 Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
                     intptr_t offset, nb::handle op, nb::handle hints) {
-    PackCall c({src, type, count, nb::none(), "src"}, out, "out", offset, op, hints, nb::none());
+    PackCall c(PackCall::packing, {src, type, count, nb::none(), "src"}, out, offset, op, hints,
+               nb::none());
     c.packed.require_writable("out");
-    synchronize_producers(c.side.view, c.packed);
+    prepare(c);
     uintptr_t bytes = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
     check(run(c.quick, [&] {
@@ -99,10 +129,10 @@ Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t co
 
 Request *iunpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
                       intptr_t offset, nb::handle op, nb::handle hints) {
-    PackCall c({dst, type, count, nb::none(), "dst"}, packed, "packed", offset, op, hints,
-               nb::none());
+    PackCall c(PackCall::unpacking, {dst, type, count, nb::none(), "dst"}, packed, offset, op,
+               hints, nb::none());
     c.side.view.require_writable("dst");
-    synchronize_producers(c.side.view, c.packed);
+    prepare(c);
     uintptr_t bytes = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
     check(run(c.quick, [&] {
@@ -118,17 +148,25 @@ struct CopyCall {
              nb::handle dst_type, intptr_t dst_count, nb::handle with, nb::handle hints)
         : in(src, src_type, src_count, nb::none(), "src"),
           out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with)),
-          info(info_of(hints, in.view, out.view)) {
+          plain_host(in.plain_host() && out.plain_host()), info(info_of(hints, plain_host)) {
         out.view.require_writable("dst");
+        require_devices();
         synchronize_producers(in.view, out.view);
+        for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
         uintptr_t size = 0;
         check(ucd_get_size(in.whole.type, &size));
         // A product that does not fit is refused by the library.
-        quick = size < quick_bytes && size * in.whole.count < quick_bytes && in.view.plain_host &&
-                out.view.plain_host;
+        quick = size < quick_bytes && size * in.whole.count < quick_bytes && plain_host;
+    }
+    void require_devices() const {
+        if (in.whole.count == 0) return; // nothing moves
+        require_device(in.view, HintOf::inbuf, info, Notices::no, "src");
+        require_device(out.view, HintOf::outbuf, info, Notices::no, "dst");
+        for (const Side *side : {&in, &out}) require_device(side->whole.indices, info, Notices::no);
     }
     Side in, out;
     ucd_op_t op;
+    bool plain_host;
     ucd_info_t info;
     bool quick = false;
 };

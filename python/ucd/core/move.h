@@ -1,9 +1,8 @@
 // pack_into, unpack, copy, and their forms with requests.
 #pragma once
 
+#include "core/device.h"
 #include "core/request.h"
-
-#include <memory>
 
 namespace ucdpy {
 
@@ -20,18 +19,25 @@ int run(bool quick, F work) {
 
 // A typed array of a call.
 struct Side {
-    // type: a Type at the array's first element, or None for the array's own layout. `what` is for
+    // type: a Type at the array's first element, or None for the array's own layout. `name` is for
     // messages.
-    Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *what);
+    Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name);
+    // Whether it and what its type reads is ordinary host memory.
+    bool plain_host() const;
     View view;
     Typed whole;
-    std::unique_ptr<const View> indices; // what a type by reference reads
+    const char *what;
 };
 
 // A typed array and a packed one, with what both directions of packing check.
 struct PackCall {
-    PackCall(Side &&typed_side, nb::handle packed_array, const char *what, intptr_t offset,
+    enum Direction { packing, unpacking };
+    PackCall(Direction which, Side &&typed_side, nb::handle packed_array, intptr_t offset,
              nb::handle op, nb::handle hints, nb::handle stream);
+    // Raises NotSupported if libucd cannot use the devices that arrays are in the memory of.
+    void require_devices(Notices notices) const;
+    const char *packed_name() const { return direction == packing ? "out" : "packed"; }
+    Direction direction;
     Side side;
     View packed;
     uintptr_t packed_bytes, offset;

@@ -79,6 +79,10 @@ void synchronize_producers(const View &a, const View &b) {
         if (array->backend) synchronize(*array, current_stream(*array));
 }
 
+void synchronize_producers(const IndexLists &indices) {
+    for (const auto &list : indices) synchronize_producers(*list, *list);
+}
+
 void *native_of(nb::handle stream) {
     if (stream.is_none()) return nullptr;
     if (PyLong_Check(stream.ptr())) return address_of(stream);

@@ -35,6 +35,9 @@ Order order_of(const View &a, const View &b, nb::handle stream);
 // Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
 void synchronize_producers(const View &a, const View &b);
 
+// The same for the arrays of indices that a type reads.
+void synchronize_producers(const IndexLists &indices);
+
 // The number that DLPack's producers are to be given for a stream that a call was given, or None.
 int64_t dlpack_stream_of(nb::handle stream);
 

@@ -179,7 +179,7 @@ worth an entry, and how many entries one operation takes; 0: 1024 each.)");
     nb::dict all;
     for (const auto &[name, handle] : predefined_types()) {
         const char *key = name.c_str();
-        all[key] = nb::cast(Type(std::make_shared<const TypeHandle>(handle, false), nb::none()));
+        all[key] = nb::cast(Type(std::make_shared<const TypeHandle>(handle, false)));
         m.attr(key) = all[key];
     }
     m.attr("predefined") = all;

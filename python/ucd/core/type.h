@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace ucdpy {
 
@@ -25,21 +26,26 @@ private:
 };
 using SharedType = std::shared_ptr<const TypeHandle>;
 
+// The arrays of indices that a type by reference reads when data moves. Destroyed with the GIL
+// held.
+class View;
+using IndexLists = std::vector<std::shared_ptr<const View>>;
+
 class Type {
 public:
-    Type(SharedType handle, nb::object keep) : handle_(std::move(handle)), keep_(std::move(keep)) {}
+    explicit Type(SharedType handle, IndexLists indices = {})
+        : handle_(std::move(handle)), indices_(std::move(indices)) {}
     // Takes over a handle that is the caller's to free.
-    static Type own(ucd_type_t type, nb::object keep = nb::none()) {
-        return Type(std::make_shared<const TypeHandle>(type, true), std::move(keep));
+    static Type own(ucd_type_t type, IndexLists indices = {}) {
+        return Type(std::make_shared<const TypeHandle>(type, true), std::move(indices));
     }
     ucd_type_t get() const noexcept { return handle_->get(); }
     const SharedType &handle() const noexcept { return handle_; }
-    // The arrays of indices that types by reference read: None, or a tuple.
-    const nb::object &keep() const noexcept { return keep_; }
+    const IndexLists &indices() const noexcept { return indices_; }
 
 private:
     SharedType handle_;
-    nb::object keep_;
+    IndexLists indices_;
 };
 
 // Type, or what ucd._dtypes.of makes of anything that names a type of elements.

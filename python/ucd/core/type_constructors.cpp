@@ -17,7 +17,7 @@ Type make(F function, nb::handle old, A... args) {
     const Type type = to_type(old);
     ucd_type_t made = UCD_TYPE__NULL;
     check(function(args..., type.get(), UCD_INFO__NULL, &made));
-    return Type::own(made, type.keep());
+    return Type::own(made, type.indices());
 }
 
 void require_equal(std::size_t a, std::size_t b, const char *what) {
@@ -87,18 +87,18 @@ Type structure(nb::handle blocklengths, nb::handle displacements, nb::handle typ
     require_equal(lengths.size(), displs.size(), "blocklengths and displacements");
     std::vector<Type> olds;
     std::vector<ucd_type_t> handles;
-    nb::list kept;
+    IndexLists indices;
     for (nb::handle t : nb::iter(types)) {
         olds.push_back(to_type(t));
         handles.push_back(olds.back().get());
-        if (!olds.back().keep().is_none())
-            for (nb::handle k : olds.back().keep()) kept.append(k);
+        const IndexLists &more = olds.back().indices();
+        indices.insert(indices.end(), more.begin(), more.end());
     }
     require_equal(lengths.size(), handles.size(), "blocklengths and types");
     ucd_type_t made = UCD_TYPE__NULL;
     check(ucd_create_struct(length(displs), lengths.data(), displs.data(), handles.data(),
                             UCD_INFO__NULL, &made));
-    return Type::own(made, nb::len(kept) ? nb::object(nb::tuple(kept)) : nb::object(nb::none()));
+    return Type::own(made, std::move(indices));
 }
 
 Type subarray(nb::handle sizes, nb::handle subsizes, nb::handle starts, nb::handle old,
@@ -137,7 +137,7 @@ Type resized(nb::handle old, intptr_t lb, intptr_t extent) {
     const Type type = to_type(old);
     ucd_type_t made = UCD_TYPE__NULL;
     check(ucd_create_resized(type.get(), lb, extent, UCD_INFO__NULL, &made));
-    return Type::own(made, type.keep());
+    return Type::own(made, type.indices());
 }
 
 Type from_view(nb::handle array) {
@@ -148,20 +148,18 @@ Type from_view(nb::handle array) {
     return Type::own(made);
 }
 
-Type indexed_block_ref(intptr_t blocklength, nb::object indices, intptr_t unit, intptr_t lb,
+Type indexed_block_ref(intptr_t blocklength, nb::handle indices, intptr_t unit, intptr_t lb,
                        intptr_t extent, nb::handle old) {
     const Type type = to_type(old);
-    const View list(indices);
+    const auto held = std::make_shared<const View>(indices);
+    const View &list = *held;
     list.require_indices();
     ucd_type_t made = UCD_TYPE__NULL;
     check(ucd_create_indexed_block_ref(list.shape[0], blocklength, list.data, list.element, unit,
                                        lb, extent, type.get(), UCD_INFO__NULL, &made));
-    // A memoryview keeps an array such as array.array from being resized.
-    nb::object locked = nb::none();
-    if (PyObject_CheckBuffer(indices.ptr()))
-        locked = nb::steal(PyMemoryView_FromObject(indices.ptr()));
-    if (!locked.is_valid()) PyErr_Clear(); // the array is of another protocol
-    return Type::own(made, nb::make_tuple(indices, locked.is_valid() ? locked : nb::none()));
+    IndexLists lists = type.indices();
+    lists.push_back(held);
+    return Type::own(made, std::move(lists));
 }
 
 } // namespace

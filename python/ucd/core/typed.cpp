@@ -79,7 +79,7 @@ Typed typed(const View &view, const Type &type, intptr_t count, const char *what
     t.owner = type.handle();
     t.type = type.get();
     t.count = static_cast<uintptr_t>(count);
-    t.keep = type.keep();
+    t.indices = type.indices();
     // Where the type's bytes are must be memory of the array: a Python program cannot know better.
     intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
     check(ucd_get_extent(t.type, &lb, &extent));

@@ -1,10 +1,10 @@
 #include "core/view.h"
 
 #include "core/driver.h"
-#include "core/element.h"
 #include "core/exchange.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string_view>
 
 namespace ucdpy {
@@ -44,6 +44,25 @@ bool follows(const char *backend, void *current, int64_t stream) {
            driver::order(backend, current, reinterpret_cast<void *>(stream));
 }
 
+// Whether an array is one of numpy.ma's, which hand out their data without the mask.
+bool is_masked(nb::handle array) {
+    static std::atomic<PyTypeObject *> masked_array = nullptr; // stays, with one reference
+    PyTypeObject *type = masked_array.load(std::memory_order_relaxed);
+    if (!type) {
+        PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+        if (!module) return false;
+        const nb::object found = attribute(module, "MaskedArray");
+        if (!found.is_valid() || !PyType_Check(found.ptr())) return false;
+        type = reinterpret_cast<PyTypeObject *>(found.inc_ref().ptr());
+        masked_array.store(type, std::memory_order_relaxed);
+    }
+    return PyType_IsSubtype(Py_TYPE(array.ptr()), type) != 0;
+}
+
+[[noreturn]] void raise_masked() {
+    raise(PyExc_ValueError, "masked arrays have no layout; give data and mask apart");
+}
+
 [[noreturn]] void raise_strides() {
     raise(PyExc_OverflowError, "the tensor's strides do not fit");
 }
@@ -51,6 +70,7 @@ bool follows(const char *backend, void *current, int64_t stream) {
 } // namespace
 
 View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
+    if (is_masked(array)) raise_masked();
     if (from_buffer(array) || from_exchange(array, stream)) return;
     // A host array that the buffer protocol cannot express: bfloat16 of ml_dtypes, dates.
     nb::object found = attribute(array, "__array_interface__");
@@ -79,7 +99,7 @@ View::View(View &&other) noexcept
       backend(other.backend), device(other.device), plain_host(other.plain_host),
       exchange(other.exchange), object(std::move(other.object)), buffer_(other.buffer_),
       has_buffer_(other.has_buffer_), managed_(other.managed_), owner_(std::move(other.owner_)),
-      element_owner_(std::move(other.element_owner_)), shape_list_(std::move(other.shape_list_)),
+      reading_(std::move(other.reading_)), shape_list_(std::move(other.shape_list_)),
       strides_list_(std::move(other.strides_list_)) {
     other.has_buffer_ = false;
     other.managed_ = nullptr;
@@ -94,7 +114,10 @@ View::View(View &&other) noexcept
 void View::release() noexcept {
     if (has_buffer_) PyBuffer_Release(&buffer_);
     has_buffer_ = false;
-    if (managed_ && managed_->deleter) managed_->deleter(managed_);
+    if (managed_ && managed_->deleter) {
+        const nb::error_scope pending; // the producer may run Python
+        managed_->deleter(managed_);
+    }
     managed_ = nullptr;
 }
 
@@ -123,12 +146,17 @@ bool View::from_buffer(nb::handle array) {
             strides = buffer_.strides;
             if (!strides) set_contiguous_strides(); // ctypes
         }
-        element = element_of_buffer(array, buffer_.format, itemsize, element_owner_);
+        set_element(element_of_buffer(array, buffer_.format, itemsize));
     } catch (...) {
         release();
         throw;
     }
     return true;
+}
+
+void View::set_element(Element reading) {
+    reading_ = std::move(reading);
+    element = reading_.type;
 }
 
 void View::set_contiguous_strides() {
@@ -163,12 +191,10 @@ void View::from_interface(nb::handle array, nb::handle interface, bool on_device
     if (!PyDict_Check(interface.ptr()))
         raise(PyExc_TypeError, "the array's interface must be a dict");
     owner_ = nb::borrow(interface);
-    if (!item(interface, "mask").is_none())
-        raise(PyExc_ValueError, "masked arrays have no layout; give data and mask apart");
-    nb::object type = nb::module_::import_("ucd._dtypes").attr("of_interface")(array, interface);
-    itemsize = nb::cast<intptr_t>(type.attr("extent"));
-    element = nb::cast<const Type &>(type).get();
-    element_owner_ = type;
+    if (!item(interface, "mask").is_none()) raise_masked();
+    set_element(element_of_interface(array, interface));
+    intptr_t lb = 0;
+    check(ucd_get_extent(element, &lb, &itemsize));
     const nb::object memory = item(interface, "data");
     if (!PyTuple_Check(memory.ptr()) || nb::len(memory) != 2)
         raise(PyExc_TypeError, "the array's interface must give its data as (address, read-only)");
@@ -249,7 +275,7 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
     ndim = tensor.ndim;
     if (ndim < 0 || ndim > max_dims) raise(PyExc_ValueError, "a tensor of %d dimensions", ndim);
     if (ndim > 0 && !tensor.shape) raise(PyExc_BufferError, "a tensor without a shape");
-    element = dlpack::element_of(tensor.dtype, itemsize, element_owner_);
+    set_element(dlpack::element_of(tensor.dtype, itemsize));
     set_shape({tensor.shape, tensor.shape + ndim});
     bool fit = true;
     if (tensor.strides)

@@ -51,9 +51,9 @@ public:
     Range range() const;
 
     // What keeps `element` alive: a Type, or None for predefined ones.
-    nb::object element_owner() const {
-        return element_owner_.is_valid() ? element_owner_ : nb::none();
-    }
+    const nb::object &element_owner() const { return reading_.owner; }
+    // What numpy.dtype takes for an element; None: as `element` says.
+    const nb::object &element_dtype() const { return reading_.dtype; }
 
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
@@ -69,6 +69,7 @@ private:
     void from_dlpack(nb::handle array, int64_t stream);
     bool set_tensor(const dlpack::Tensor &tensor);
     bool set_tensor_strides(const int64_t *strides);
+    void set_element(Element reading);
     void set_shape(std::vector<intptr_t> shape_list);
     void set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none);
     void set_contiguous_strides();
@@ -77,18 +78,20 @@ private:
     Py_buffer buffer_{};
     bool has_buffer_ = false;
     dlpack::ManagedVersioned *managed_ = nullptr;
-    nb::object owner_;         // a capsule or an interface's dict
-    nb::object element_owner_; // the Type of `element`, unless predefined
+    nb::object owner_; // a capsule or an interface's dict
+    Element reading_;  // of `element`
     std::vector<intptr_t> shape_list_, strides_list_;
     intptr_t line_[2] = {}; // shape and stride of one dimension
 };
 
-// The layout of a whole view, or a type that was given for it, and what keeps that alive.
+// The layout of a whole view, or a type that was given for it, and what keeps that alive. Destroyed
+// with the GIL held.
 struct Typed {
     ucd_type_t type = UCD_TYPE__NULL;
     uintptr_t count = 1;
     SharedType owner;
-    nb::object keep = nb::none();
+    nb::object keep = nb::none(); // the Type of a view's elements
+    IndexLists indices;           // what types by reference read
 };
 
 // The type of a view. Those of strided views are cached by thread.
