@@ -1,7 +1,7 @@
 #include "preload/device.h"
 
 #include "preload/settings.h"
-#include "transfer/heap_and_stack.h"
+#include "support/heap_and_stack.h"
 
 #include <ucd.h>
 
