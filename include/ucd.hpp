@@ -678,6 +678,82 @@ template <class P = throwing>
                                                    members.size(), info, op);
 }
 
+/* ucd_imove */
+template <class P = throwing>
+[[nodiscard]] typename P::template of<Request>
+imove(std::span<ucd_move_t> moves, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return detail::call<P, Request, ucd_request_t>(ucd_imove, moves.data(), moves.size(), info, op);
+}
+
+/* ucd_move */
+template <class P = throwing>
+typename P::template of<Nothing> move_all(std::span<ucd_move_t> moves,
+                                          ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return P::template give<Nothing>(ucd_move(moves.data(), moves.size(), info, op), Nothing());
+}
+
+/* Moves that come again, with an op and hints for all of them; freed at the end, and then starts
+ * that are under way go on. Move only. */
+class MovePlan {
+public:
+    MovePlan() noexcept = default;
+    /* Takes over a handle that is the caller's to free. */
+    explicit MovePlan(ucd_plan_t owned) noexcept : plan_(owned) {}
+    ~MovePlan() {
+        if (plan_) (void)ucd_plan_free(&plan_);
+    }
+    MovePlan(MovePlan &&o) noexcept : plan_(o.release()) {}
+    MovePlan &operator=(MovePlan o) noexcept {
+        std::swap(plan_, o.plan_);
+        return *this;
+    }
+    ucd_plan_t get() const noexcept { return plan_; }
+    explicit operator bool() const noexcept { return plan_ != UCD_PLAN__NULL; }
+    /* Hands the handle to the caller, who is to free it. */
+    [[nodiscard]] ucd_plan_t release() noexcept { return std::exchange(plan_, UCD_PLAN__NULL); }
+
+    /* ucd_plan_create: sets actual_bytes of each move */
+    template <class P = throwing>
+    static typename P::template of<MovePlan>
+    of(std::span<ucd_move_t> moves, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+        return detail::call<P, MovePlan, ucd_plan_t>(ucd_plan_create, moves.data(), moves.size(),
+                                                     info, op);
+    }
+    /* ucd_plan_start */
+    template <class P = throwing>
+    [[nodiscard]] typename P::template of<Request> start() {
+        return detail::call<P, Request, ucd_request_t>(ucd_plan_start, plan_);
+    }
+    /* ucd_plan_start_stream */
+    template <class P = throwing>
+    typename P::template of<Nothing> start(ucd_stream_t stream) {
+        return P::template give<Nothing>(ucd_plan_start_stream(plan_, stream), Nothing());
+    }
+    /* ucd_plan_rebase of both sides, from move number first on: as many inputs as outputs */
+    template <class P = throwing>
+    typename P::template of<Nothing> rebase(uintptr_t first, List<const void *> inbufs,
+                                            List<void *> outbufs) {
+        if (!detail::equal_lengths(inbufs, outbufs))
+            return P::template fail<Nothing>(UCD_ERR__INVALID_ARG, detail::unequal);
+        return P::template give<Nothing>(
+            ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), outbufs.data()), Nothing());
+    }
+    /* The same of the inputs only, and of the outputs. */
+    template <class P = throwing>
+    typename P::template of<Nothing> rebase_inputs(uintptr_t first, List<const void *> inbufs) {
+        return P::template give<Nothing>(
+            ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), nullptr), Nothing());
+    }
+    template <class P = throwing>
+    typename P::template of<Nothing> rebase_outputs(uintptr_t first, List<void *> outbufs) {
+        return P::template give<Nothing>(
+            ucd_plan_rebase(plan_, first, outbufs.size(), nullptr, outbufs.data()), Nothing());
+    }
+
+private:
+    ucd_plan_t plan_ = UCD_PLAN__NULL;
+};
+
 /* ---- In a native stream ---------------------------------------------------------------------- */
 
 /* As pack, in stream order; returns the bytes that will be moved. */
@@ -700,6 +776,25 @@ typename P::template of<uintptr_t> unpack(ucd_stream_t stream, ConstBytes in, vo
     const int rc =
         ucd_unpack_stream(in.data(), in.size(), out, count, type, offset, &n, info, op, stream);
     return P::template give<uintptr_t>(rc, n);
+}
+
+/* As copy, in stream order; returns the bytes that will be moved. */
+template <class P = throwing>
+typename P::template of<uintptr_t>
+copy(ucd_stream_t stream, const void *in, uintptr_t incount, TypeRef intype, void *out,
+     uintptr_t outcount, TypeRef outtype, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    uintptr_t n = 0;
+    const int rc =
+        ucd_copy_stream(in, incount, intype, out, outcount, outtype, &n, info, op, stream);
+    return P::template give<uintptr_t>(rc, n);
+}
+
+/* ucd_move_stream */
+template <class P = throwing>
+typename P::template of<Nothing> move_all(ucd_stream_t stream, std::span<ucd_move_t> moves,
+                                          ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
+    return P::template give<Nothing>(ucd_move_stream(moves.data(), moves.size(), info, op, stream),
+                                     Nothing());
 }
 
 /* ucd_pack_batch_stream */

@@ -121,6 +121,7 @@ struct StreamCalls {
     ucd_type_t type;
     ucd_pack_desc_t pack{nullptr, 1, type, 0, r.out.data, packed, 7, {}};
     ucd_unpack_desc_t unpack{r.out.data, packed, nullptr, 1, type, 0, 7, {}};
+    ucd_move_t move{nullptr, 1, type, 0, r.out.data, packed, UCD_TYPE__NULL, 0, UINTPTR_MAX, 7, {}};
 
     void refused(const ucd_stream_t &stream, int status, std::string_view words) {
         auto &o = r.out;
@@ -138,8 +139,14 @@ struct StreamCalls {
                   [&] { return ucd_pack_batch_stream(&pack, 1, nullptr, op, stream); });
         r.refused("ucd_unpack_batch_stream", status, words,
                   [&] { return ucd_unpack_batch_stream(&unpack, 1, nullptr, op, stream); });
+        r.refused("ucd_move_stream", status, words,
+                  [&] { return ucd_move_stream(&move, 1, nullptr, op, stream); });
+        r.refused("ucd_copy_stream", status, words, [&] {
+            return ucd_copy_stream(nowhere, 1, type, o.data, 1, type, &o.size, nullptr, op, stream);
+        });
         r.refused("ucd_prepare", status, words,
                   [&] { return ucd_prepare(1, type, op, stream, nullptr); });
+        CHECK(move.actual_bytes == 7);
         CHECK((pack.actual_pack_bytes == 7 && unpack.actual_unpack_bytes == 7));
     }
 };
@@ -220,6 +227,14 @@ TEST_CASE("Calls with a stream refuse what is wrong besides the stream") {
               [&] { return ucd_pack_batch_stream(nullptr, 1, nullptr, op, cuda); });
     r.invalid("ucd_unpack_batch_stream", "descs is NULL",
               [&] { return ucd_unpack_batch_stream(nullptr, 1, nullptr, op, cuda); });
+    r.invalid("ucd_move_stream", "moves is NULL",
+              [&] { return ucd_move_stream(nullptr, 1, nullptr, op, cuda); });
+    r.invalid("ucd_copy_stream", "actual_bytes is NULL", [&] {
+        return ucd_copy_stream(o.data, 1, v, o.data, 1, v, nullptr, nullptr, op, cuda);
+    });
+    r.refused("ucd_copy_stream", UCD_ERR__TRUNCATED, "room for 24 bytes", [&] {
+        return ucd_copy_stream(nullptr, 2, v, o.data, 1, v, &o.size, nullptr, op, cuda);
+    });
     r.bad_handles("ucd_prepare", "type",
                   [&](ucd_type_t t) { return ucd_prepare(1, t, op, cuda, nullptr); });
     r.bad_ops("ucd_prepare", [&](ucd_op_t bad) { return ucd_prepare(1, v, bad, cuda, nullptr); });

@@ -93,11 +93,27 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     std::vector<ucd_unpack_desc_t> unpacks(1);
     REFUSAL(ucd::ipack_batch<P>(packs), invalid, "ucd_ipack_batch");
     REFUSAL(ucd::iunpack_batch<P>(unpacks), invalid, "ucd_iunpack_batch");
+    std::vector<ucd_move_t> moves(1);
+    moves[0].reserved[0] = 1;
+    REFUSAL(ucd::imove<P>(moves), invalid, "ucd_imove");
+    CHECK(ucd::move_all<ucd::as_value>(moves).code() == invalid);
+    CHECK_THROWS_AS(ucd::move_all(moves), ucd::Error);
+    REFUSAL(ucd::MovePlan::of<P>(moves), invalid, "ucd_plan_create");
+    ucd::MovePlan no_plan;
+    CHECK_FALSE(no_plan);
+    REFUSAL(no_plan.start<P>(), invalid, "ucd_plan_start");
+    CHECK(no_plan.rebase<ucd::as_value>(0, {in}, {out}).code() == invalid);
+    CHECK(no_plan.rebase<ucd::as_value>(0, {in, in}, {out}).code() == invalid);
+    CHECK_THROWS_AS(no_plan.rebase_inputs(0, {in}), ucd::Error);
+    CHECK_THROWS_AS(no_plan.rebase_outputs(0, {out}), ucd::Error);
 
     // This build may have no backend with streams; a stream without a name never works.
     const ucd_stream_t stream{};
     REFUSAL(ucd::pack<P>(stream, in, 1, d, out), invalid, "ucd_pack_stream");
     REFUSAL(ucd::unpack<P>(stream, in, out, 1, d), invalid, "ucd_unpack_stream");
+    REFUSAL(ucd::copy<P>(stream, in, 1, d, out, 1, d), invalid, "ucd_copy_stream");
+    CHECK(ucd::move_all<ucd::as_value>(stream, moves).code() == invalid);
+    CHECK_THROWS_AS(no_plan.start(stream), ucd::Error);
     const auto nothing = ucd::pack_batch<ucd::as_value>(stream, packs);
     CHECK(nothing.code() == invalid);
     CHECK_THROWS_AS(ucd::pack_batch(stream, packs), ucd::Error);
@@ -153,6 +169,49 @@ TEST_CASE("sessions and infos as values") {
     REQUIRE(info->set<ucd::as_value>("ucd.backends", "abacus").code() != UCD_SUCCESS);
     // The library is still up: neither a failure nor a move has taken it down.
     CHECK(ucd::TypeRef(UCD_TYPE__INT).size() == 4);
+}
+
+TEST_CASE("moves and plans of moves") {
+    const std::array<double, 6> data{0, 1, 2, 3, 4, 5}, later{6, 7, 8, 9, 10, 11};
+    const ucd::Type even = ucd::Type::vector(3, 1, 2, UCD_TYPE__DOUBLE);
+    std::array<double, 3> packed{};
+    std::array<double, 6> copied{}, elsewhere{};
+    const auto move = [&](void *out, uintptr_t count, ucd_type_t type) {
+        return ucd_move_t{.inbuf = data.data(),
+                          .incount = 1,
+                          .intype = even.get(),
+                          .inoffset = 0,
+                          .outbuf = out,
+                          .outcount = count,
+                          .outtype = type,
+                          .outoffset = 0,
+                          .bytes = UINTPTR_MAX,
+                          .actual_bytes = 0,
+                          .reserved = {}};
+    };
+    std::vector<ucd_move_t> moves{move(packed.data(), 24, UCD_TYPE__NULL),
+                                  move(copied.data(), 1, even.get())};
+    ucd::move_all(moves);
+    CHECK(packed == std::array<double, 3>{0, 2, 4});
+    CHECK(copied == std::array<double, 6>{0, 0, 2, 0, 4, 0});
+    CHECK(moves[1].actual_bytes == 24);
+    ucd::MovePlan plan = ucd::MovePlan::of(moves, UCD_OP__SUM);
+    REQUIRE(plan);
+    ucd::imove(moves).wait();
+    plan.start().wait();
+    CHECK(packed == std::array<double, 3>{0, 4, 8});
+    plan.rebase(1, {later.data()}, {elsewhere.data()});
+    ucd::MovePlan moved = std::move(plan);
+    CHECK_FALSE(plan);
+    moved.start().wait();
+    CHECK(packed == std::array<double, 3>{0, 6, 12});
+    CHECK(elsewhere == std::array<double, 6>{6, 0, 8, 0, 10, 0});
+    moved.rebase_inputs(0, {later.data()});
+    moved.rebase_outputs(1, {copied.data()});
+    moved.start().wait();
+    CHECK(packed == std::array<double, 3>{6, 14, 22});
+    ucd_plan_t owned = moved.release();
+    CHECK(ucd_plan_free(&owned) == UCD_SUCCESS);
 }
 
 TEST_CASE("batches, requests and parts of segments") {

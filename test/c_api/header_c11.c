@@ -108,6 +108,19 @@ PIN(offsetof(ucd_unpack_desc_t, outoffset), 40);
 PIN(offsetof(ucd_unpack_desc_t, actual_unpack_bytes), 48);
 PIN(offsetof(ucd_unpack_desc_t, reserved), 56);
 
+PIN(sizeof(ucd_move_t), 96);
+PIN(offsetof(ucd_move_t, inbuf), 0);
+PIN(offsetof(ucd_move_t, incount), 8);
+PIN(offsetof(ucd_move_t, intype), 16);
+PIN(offsetof(ucd_move_t, inoffset), 24);
+PIN(offsetof(ucd_move_t, outbuf), 32);
+PIN(offsetof(ucd_move_t, outcount), 40);
+PIN(offsetof(ucd_move_t, outtype), 48);
+PIN(offsetof(ucd_move_t, outoffset), 56);
+PIN(offsetof(ucd_move_t, bytes), 64);
+PIN(offsetof(ucd_move_t, actual_bytes), 72);
+PIN(offsetof(ucd_move_t, reserved), 80);
+
 PIN(sizeof(ucd_box_t), 96);
 PIN(offsetof(ucd_box_t, start), 0);
 PIN(offsetof(ucd_box_t, block), 8);
@@ -200,12 +213,13 @@ PIN(sizeof predefined / sizeof *predefined, 63);
 
 static ucd_request_t no_request = UCD_REQUEST__NULL;
 static ucd_info_t no_info = UCD_INFO__NULL;
+static ucd_plan_t no_plan = UCD_PLAN__NULL;
 
 int ucd_header_c11(void);
 
 /* The number of handles whose value is not the one that the ABI fixes. */
 int ucd_header_c11(void) {
-    int wrong = (no_request != 0) + (no_info != 0);
+    int wrong = (no_request != 0) + (no_info != 0) + (no_plan != 0);
     for (size_t i = 0; i < sizeof predefined / sizeof *predefined; ++i)
         wrong += (uintptr_t)predefined[i].type != predefined[i].value || predefined[i].value != i;
     return wrong;

@@ -24,6 +24,7 @@ std::vector<NamedCall> calls_that_need_init() {
     static const ucd_ipc_handle_t no_handle = {};
     static ucd_pack_desc_t pack = {in, 1, UCD_TYPE__INT, 0, in + 4, 4, 7, {}};
     static ucd_unpack_desc_t unpack = {in, 4, in + 4, 1, UCD_TYPE__INT, 0, 7, {}};
+    static ucd_move_t move = {in, 1, UCD_TYPE__INT, 0, in + 4, 4, UCD_TYPE__NULL, 0, 4, 7, {}};
 #define CALL(function, ...)                                                                        \
     {                                                                                              \
 #function, []([[maybe_unused]] Outputs & o) { return function(__VA_ARGS__); }              \
@@ -69,6 +70,15 @@ std::vector<NamedCall> calls_that_need_init() {
              stream),
         CALL(ucd_pack_batch_stream, &pack, 1, nullptr, UCD_OP__REPLACE, stream),
         CALL(ucd_unpack_batch_stream, &unpack, 1, nullptr, UCD_OP__REPLACE, stream),
+        CALL(ucd_copy_stream, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE,
+             stream),
+        CALL(ucd_imove, &move, 1, nullptr, UCD_OP__REPLACE, &o.request),
+        CALL(ucd_move, &move, 1, nullptr, UCD_OP__REPLACE),
+        CALL(ucd_move_stream, &move, 1, nullptr, UCD_OP__REPLACE, stream),
+        CALL(ucd_plan_create, &move, 1, nullptr, UCD_OP__REPLACE, &o.plan),
+        CALL(ucd_plan_start, nullptr, &o.request),
+        CALL(ucd_plan_start_stream, nullptr, stream),
+        CALL(ucd_plan_rebase, nullptr, 0, 0, nullptr, nullptr),
         CALL(ucd_prepare, 1, int_, UCD_OP__REPLACE, stream, nullptr),
         CALL(ucd_iov_len, 1, int_, &o.size),
         CALL(ucd_iov_len_max, 1, int_, 4, &o.size, &o.other_size),

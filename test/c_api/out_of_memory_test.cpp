@@ -305,7 +305,54 @@ TEST_CASE("First moves without memory") {
                 return -1;
             return rc;
         });
+        fail_each_first_use("ucd_imove", [&](ucd_type_t t) {
+            ucd_move_t moves[] = {
+                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
+                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
+            const int rc = ucd_imove(moves, 2, nullptr, op, &out.request);
+            if (rc != UCD_SUCCESS && (moves[0].actual_bytes != 7 || moves[1].actual_bytes != 7))
+                return -1;
+            return rc;
+        });
+        fail_each_first_use("ucd_plan_create", [&](ucd_type_t t) {
+            ucd_move_t moves[] = {
+                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
+                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
+            ucd_plan_t plan = UCD_PLAN__NULL;
+            const int rc = ucd_plan_create(moves, 2, nullptr, op, &plan);
+            const bool untouched =
+                moves[0].actual_bytes == 7 && moves[1].actual_bytes == 7 && plan == UCD_PLAN__NULL;
+            if (rc != UCD_SUCCESS) return untouched ? rc : -1;
+            return ucd_plan_free(&plan);
+        });
     }
+}
+
+TEST_CASE("A plan that finds no memory for other buffers stays as it was") {
+    static int in[3] = {1, 2, 3}, other_in[3] = {4, 5, 6}, got[2] = {};
+    ucd_type_t type = UCD_TYPE__NULL;
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    fail_each(
+        "ucd_plan_rebase", 1,
+        [&] {
+            (void)ucd_create_vector(2, 1, 2, UCD_TYPE__INT, nullptr, &type);
+            ucd_move_t m = {in, 1, type, 0, got, 8, UCD_TYPE__NULL, 0, 8, 0, {}};
+            (void)ucd_plan_create(&m, 1, nullptr, UCD_OP__REPLACE, &plan);
+        },
+        [&] {
+            const void *const now = other_in;
+            const int rc = ucd_plan_rebase(plan, 0, 1, &now, nullptr);
+            ucd_request_t request = UCD_REQUEST__NULL;
+            int started = UCD_ERR__OUT_OF_MEM;
+            for (int tries = 0; tries < 3 && started != UCD_SUCCESS; ++tries)
+                started = ucd_plan_start(plan, &request);
+            const int first = rc == UCD_SUCCESS ? 4 : 1;
+            return started == UCD_SUCCESS && got[0] == first && got[1] == first + 2 ? rc : -1;
+        },
+        [&] {
+            (void)ucd_plan_free(&plan);
+            (void)ucd_free(&type);
+        });
 }
 
 TEST_CASE("A move that found no memory has moved nothing") {

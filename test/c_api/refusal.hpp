@@ -19,6 +19,7 @@ struct Outputs {
     ucd_type_t type;
     ucd_request_t request;
     ucd_info_t info;
+    ucd_plan_t plan;
     std::uintptr_t size, other_size;
     std::intptr_t lb, extent;
     int number, other_number, third_number;

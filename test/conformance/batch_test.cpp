@@ -1,4 +1,4 @@
-// Batches: many members, one call; all or nothing at the start.
+// Batches and lists of moves: many members, one call; all or nothing at the start.
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
@@ -19,6 +19,7 @@ struct Member {
     std::unique_ptr<GuardedBuffer> memory, packed;
     std::size_t offset = 0, length = 0;
     std::size_t first = 0, last = 0; // elements, for reductions
+    bool packs = true;               // or unpacks
 };
 
 Member random_member(Case &one, ucd_op_t op, const RecipeOptions &options) {
@@ -126,6 +127,54 @@ std::vector<ucd_unpack_desc_t> unpack_descs(const Batch &batch) {
     return descs;
 }
 
+// Members of both directions.
+std::vector<ucd_move_t> moves_of(const Batch &batch) {
+    std::vector<ucd_move_t> moves;
+    for (const Member &m : batch.members) {
+        const Subject &s = m.what.subject;
+        moves.push_back(m.packs ? ucd_move_t{m.memory->base(),
+                                             s.count,
+                                             s.type(),
+                                             m.offset,
+                                             m.packed->base(),
+                                             m.length,
+                                             UCD_TYPE__NULL,
+                                             0,
+                                             UINTPTR_MAX,
+                                             untouched,
+                                             {}}
+                                : ucd_move_t{m.packed->base(),
+                                             m.length,
+                                             UCD_TYPE__NULL,
+                                             0,
+                                             m.memory->base(),
+                                             s.count,
+                                             s.type(),
+                                             m.offset,
+                                             UINTPTR_MAX,
+                                             untouched,
+                                             {}});
+    }
+    return moves;
+}
+
+// In a call or as a plan.
+int call_moves(Rng &rng, std::vector<ucd_move_t> &moves, ucd_op_t op) {
+    ucd_request_t request = UCD_REQUEST__NULL;
+    if (rng.chance(30)) return ucd_move(moves.data(), moves.size(), UCD_INFO__NULL, op);
+    if (rng.chance(50)) {
+        const int rc = ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, op, &request);
+        return rc == UCD_SUCCESS ? finish(rng, request) : rc;
+    }
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    int rc = ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, op, &plan);
+    if (rc != UCD_SUCCESS) return rc;
+    rc = ucd_plan_start(plan, &request);
+    if (rc == UCD_SUCCESS) rc = finish(rng, request);
+    ucd_plan_free(&plan);
+    return rc;
+}
+
 void require_all_intact(const Case &one, const Batch &batch) {
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         const std::string member = " of member " + std::to_string(i);
@@ -134,8 +183,12 @@ void require_all_intact(const Case &one, const Batch &batch) {
     }
 }
 
-// Runs one direction and checks every member.
-void check_batch(Case &one, Batch &batch, bool packing) {
+enum class Form { packs, unpacks, moves };
+
+// Runs all members and checks every one.
+void check_batch(Case &one, Batch &batch, Form form) {
+    if (form != Form::moves)
+        for (Member &member : batch.members) member.packs = form == Form::packs;
     std::vector<ByteMap> maps;
     std::vector<std::vector<std::byte>> in, out;
     for (const Member &member : batch.members) maps.push_back(packed_bytes(member));
@@ -147,13 +200,17 @@ void check_batch(Case &one, Batch &batch, bool packing) {
     };
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         const Member &member = batch.members[i];
-        in.push_back(bytes_at(member, packing ? typed_place(i) : packed_place(i)));
-        out.push_back(bytes_at(member, packing ? packed_place(i) : typed_place(i)));
+        in.push_back(bytes_at(member, member.packs ? typed_place(i) : packed_place(i)));
+        out.push_back(bytes_at(member, member.packs ? packed_place(i) : typed_place(i)));
     }
 
     ucd_request_t request = UCD_REQUEST__NULL;
     std::vector<std::uintptr_t> actual;
-    if (packing) {
+    if (form == Form::moves) {
+        std::vector<ucd_move_t> moves = moves_of(batch);
+        one.succeed(call_moves(one.rng(), moves, batch.op), "a list of moves");
+        for (const auto &move : moves) actual.push_back(move.actual_bytes);
+    } else if (form == Form::packs) {
         std::vector<ucd_pack_desc_t> descs = pack_descs(batch);
         one.succeed(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, batch.op, &request),
                     "ucd_ipack_batch");
@@ -171,7 +228,7 @@ void check_batch(Case &one, Batch &batch, bool packing) {
         if (actual[i] != member.length) {
             one.fail("member ", i, ": ", actual[i], " bytes, not ", member.length);
         }
-        expect_result(member, batch.op, packing ? packed_place(i) : typed_place(i), in[i],
+        expect_result(member, batch.op, member.packs ? packed_place(i) : typed_place(i), in[i],
                       std::move(out[i]));
     }
     require_all_intact(one, batch);
@@ -182,7 +239,7 @@ void check_batch(Case &one, Batch &batch, bool packing) {
 TEST_CASE("batches of random members") {
     run_cases("batch", 2500, [](Case &one) {
         Batch batch = random_batch(one, one.rng().chance(5) ? 100 : 10);
-        check_batch(one, batch, true);
+        check_batch(one, batch, Form::packs);
         for (Member &member : batch.members) {
             if (batch.op == UCD_OP__REPLACE) {
                 member.packed->randomise(one.rng());
@@ -191,7 +248,15 @@ TEST_CASE("batches of random members") {
                                   *member.packed);
             }
         }
-        check_batch(one, batch, false);
+        check_batch(one, batch, Form::unpacks);
+    });
+}
+
+TEST_CASE("lists of packs and unpacks") {
+    run_cases("list of moves", 1500, [](Case &one) {
+        Batch batch = random_batch(one, one.rng().chance(5) ? 100 : 10);
+        for (Member &member : batch.members) member.packs = one.rng().chance(50);
+        check_batch(one, batch, Form::moves);
     });
 }
 
@@ -203,13 +268,21 @@ TEST_CASE("a batch with one wrong member starts nothing and names it") {
         const std::size_t victim = rng.below(batch.members.size());
         std::vector<ucd_pack_desc_t> packs = pack_descs(batch);
         std::vector<ucd_unpack_desc_t> unpacks = unpack_descs(batch);
+        std::vector<ucd_move_t> moves = moves_of(batch);
         switch (rng.below(3)) {
         case 0:
             packs[victim].inoffset = batch.members[victim].what.subject.size() + 1;
             unpacks[victim].outoffset = packs[victim].inoffset;
+            moves[victim].inoffset = packs[victim].inoffset;
             break;
-        case 1: packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL; break;
-        default: packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1; break;
+        case 1:
+            packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL;
+            moves[victim].intype = reinterpret_cast<ucd_type_t>(std::uintptr_t{4000});
+            break;
+        default:
+            packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1;
+            moves[victim].reserved[rng.below(2)] = 1;
+            break;
         }
         const auto check_refusal = [&](int rc) {
             if (rc != UCD_ERR__INVALID_ARG) one.fail("the batch returned ", ucd_strerror(rc));
@@ -224,9 +297,10 @@ TEST_CASE("a batch with one wrong member starts nothing and names it") {
             ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, batch.op, &request));
         check_refusal(
             ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, batch.op, &request));
+        check_refusal(call_moves(rng, moves, batch.op));
         for (std::size_t i = 0; i < packs.size(); ++i) {
             if (packs[i].actual_pack_bytes != untouched ||
-                unpacks[i].actual_unpack_bytes != untouched) {
+                unpacks[i].actual_unpack_bytes != untouched || moves[i].actual_bytes != untouched) {
                 one.fail("member ", i, " of a refused batch has an actual size");
             }
         }

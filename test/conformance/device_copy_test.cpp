@@ -21,10 +21,10 @@ void check_copy(Case &one, const ReducedSubject &source, const ReducedSubject &t
                 Memory b) {
     if (overlaps(target.subject.bytes)) return;
     DeviceBuffer in(one.rng(), source.subject.range, a), out(one.rng(), target.subject.range, b);
-    check_device_copy(one, UCD_OP__REPLACE, source, in, target, out, nullptr,
-                      random_range(one.rng(), source.subject.size(), target.subject.size()));
+    check_device_copy({one, UCD_OP__REPLACE, source, in, target, out,
+                       random_range(one.rng(), source.subject.size(), target.subject.size())});
     if (source.subject.size() > target.subject.size()) return;
-    check_device_copy(one, UCD_OP__REPLACE, source, in, target, out);
+    check_device_copy({one, UCD_OP__REPLACE, source, in, target, out, {}});
 }
 
 Memory near_memory(Rng &rng) {
@@ -155,7 +155,7 @@ TEST_CASE("a reduction asks for the op of no element that it does not reach") {
                     for (const Memory b : all_memories) {
                         DeviceBuffer in(one.rng(), source.subject.range, a);
                         DeviceBuffer out(one.rng(), target.subject.range, b);
-                        check_device_copy(one, UCD_OP__SUM, source, in, target, out);
+                        check_device_copy({one, UCD_OP__SUM, source, in, target, out, {}});
                     }
             }
     }

@@ -109,9 +109,9 @@ TEST_CASE("copies between every two memories") {
                 const ReducedSubject target =
                     with_elements(make_subject(one, other, source.subject.count, "target"));
                 DeviceBuffer in(rng, source.subject.range, a), out(rng, target.subject.range, b);
-                check_device_copy(one, op, source, in, target, out);
+                check_device_copy({one, op, source, in, target, out, {}});
                 if (!overlaps(source.subject.bytes))
-                    check_device_copy(one, op, target, out, source, in);
+                    check_device_copy({one, op, target, out, source, in, {}});
             });
         }
     }

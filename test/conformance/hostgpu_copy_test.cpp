@@ -39,7 +39,7 @@ struct Copied {
     // The kernels that did it; more than one name if there were more launches.
     std::string run() {
         const auto copy = [this] {
-            check_device_copy(one, UCD_OP__REPLACE, source, in, target, out, "kernel");
+            check_device_copy({one, UCD_OP__REPLACE, source, in, target, out, {}}, "kernel");
         };
         copy(); // uploads lists
         (void)ucd::hostgpu::kernels_launched();

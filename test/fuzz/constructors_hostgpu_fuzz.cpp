@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             with_elements(subject_of(one, other, few_of(input, other), "target"));
         if (subject.size() <= target.subject.size() && !overlaps(target.subject.bytes)) {
             DeviceBuffer out(one.rng(), target.subject.range, memory_of(input));
-            check_device_copy(one, UCD_OP__REPLACE, what, typed, target, out);
+            check_device_copy({one, UCD_OP__REPLACE, what, typed, target, out, {}});
         }
     }
     accepted += subject.size() > 0;

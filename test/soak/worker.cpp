@@ -125,7 +125,7 @@ void Worker::copy() {
         out(rng_, target.subject.range, memory());
     doing_ = text_of("copy", source, in.memory(), out.memory()) + " to " +
              std::to_string(target.subject.count) + " " + to_text(*target.subject.recipe);
-    check_device_copy(one, UCD_OP__REPLACE, source, in, target, out);
+    check_device_copy({one, UCD_OP__REPLACE, source, in, target, out, {}});
 }
 
 void Worker::list() {

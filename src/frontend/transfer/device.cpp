@@ -36,12 +36,14 @@ void AsyncTransfer::note(std::unique_ptr<Event> done) {
     if (done != nullptr) launches_.push_back(std::move(done));
 }
 
-StagedPipeline &AsyncTransfer::pipeline(ChunkPools &pools, const Executor &from, const Executor &to,
-                                        Op op, const Limits &limits) {
+void AsyncTransfer::add(ChunkPools &pools, const Executor &from, const Executor &to,
+                        const StagedMove &move, Op op, const Limits &limits) {
     staged_ = true;
+    const BytesOf bytes = bytes_of(move);
     for (auto &pipeline : pipelines_)
-        if (pipeline->joins(from, to)) return *pipeline;
-    return *pipelines_.emplace_back(std::make_unique<StagedPipeline>(pools, from, to, op, limits));
+        if (pipeline->takes(from, to, bytes)) return pipeline->add(move);
+    pipelines_.push_back(std::make_unique<StagedPipeline>(pools, from, to, bytes, op, limits));
+    pipelines_.back()->add(move);
 }
 
 Status AsyncTransfer::reserve_chunks() {

@@ -37,9 +37,9 @@ public:
     // Makes room, so that what has been started can always be noted down.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Launch &launch);
-    // The pipeline between two executors; made if there is none yet.
-    StagedPipeline &pipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
-                             const Limits &limits);
+    // Adds a move to the pipeline of its kind between two executors; made if there is none yet.
+    void add(ChunkPools &pools, const Executor &from, const Executor &to, const StagedMove &move,
+             Op op, const Limits &limits);
     Status reserve_chunks();
 
     // Copies that must be complete before anything else of this work, pipelines included, starts.

@@ -120,9 +120,9 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
     return success;
 }
 
-StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
-                               const Limits &limits)
-    : from_(from), to_(to), op_(op), pool_(pool_between(pools, from, to)),
+StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to,
+                               BytesOf bytes, Op op, const Limits &limits)
+    : from_(from), to_(to), bytes_(bytes), op_(op), pool_(pool_between(pools, from, to)),
       max_lanes_(pool_.max_chunks()), limits_(limits) {
     if (limits.max_blocks > 0) { // lanes share what the call may use
         max_lanes_ = std::min(max_lanes_, limits.max_blocks);
@@ -203,7 +203,7 @@ Status StagedPipeline::step(Lane &lane) {
 // Lets an executor move the parts of a lane between one of their sides and the chunk.
 Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                            Direction direction, Op op, char *chunk) {
-    const bool bytes = (lane.parts.front().move->*side).plan == nullptr;
+    const bool bytes = direction == Direction::pack ? bytes_.from : bytes_.to;
     // First, so that whatever gets under way can be noted down.
     lane.events.reserve(lane.parts.size());
     std::unique_ptr<Event> done;

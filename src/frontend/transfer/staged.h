@@ -69,17 +69,27 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
                       const MoveSettings &settings, const Executor &executor, char *chunk,
                       std::vector<Move> &moves);
 
-// The moves of one call between the same two executors. Small ones share chunks and launches.
+// Which sides of a staged move are bytes.
+struct BytesOf {
+    bool from, to;
+    friend bool operator==(const BytesOf &, const BytesOf &) = default;
+};
+inline BytesOf bytes_of(const StagedMove &move) {
+    return {move.from.plan == nullptr, move.to.plan == nullptr};
+}
+
+// The moves of one call between the same two executors, with bytes on the same sides. Small ones
+// share chunks and launches.
 class StagedPipeline {
 public:
-    StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, Op op,
-                   const Limits &limits);
+    StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, BytesOf bytes,
+                   Op op, const Limits &limits);
 
-    bool joins(const Executor &from, const Executor &to) const {
-        return from_ == from && to_ == to;
+    bool takes(const Executor &from, const Executor &to, BytesOf bytes) const {
+        return from_ == from && to_ == to && bytes_ == bytes;
     }
 
-    // All of a pipeline's moves have bytes on the same sides. Types live as long as the pipeline.
+    // Types live as long as the pipeline.
     void add(const StagedMove &move) { loader_.add(move); }
 
     // Gets the first chunks, or the certainty that there will be some. Starts nothing.
@@ -110,6 +120,7 @@ private:
     void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
 
     const Executor from_, to_;
+    const BytesOf bytes_;
     const Op op_;
     ChunkPool &pool_;
     unsigned max_lanes_;

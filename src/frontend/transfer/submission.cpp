@@ -429,7 +429,7 @@ void launch_all(const RoutedMembers &members, AsyncTransfer &work) {
 Status add_pipelines(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                      AsyncTransfer &work) {
     for (const RoutedMembers::Staged &s : members.staged)
-        work.pipeline(context.progress->pools(), s.from, s.to, op, limits).add(s.move);
+        work.add(context.progress->pools(), s.from, s.to, s.move, op, limits);
     UCD_TRY(work.reserve_chunks());
     work.expect_launches(members.launches.size());
     return success;

@@ -136,18 +136,7 @@ void check_device_pack(const DeviceMove &m, const char *engine) {
     std::uintptr_t actual = untouched;
     int rc;
     if (rng.chance(30)) {
-        const ucd_move_t move = {m.typed.real_base(),
-                                 s.count,
-                                 s.type(),
-                                 m.offset,
-                                 m.packed.real_base(),
-                                 m.length,
-                                 UCD_TYPE__NULL,
-                                 0,
-                                 UINTPTR_MAX,
-                                 0,
-                                 {}};
-        rc = call_move(rng, move, &actual, hints.get(), m.op, false);
+        rc = call_move(rng, pack_of(m), &actual, hints.get(), m.op, false);
     } else if (rng.chance(50)) {
         rc = ucd_pack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
                       m.length, &actual, hints.get(), m.op);
@@ -170,18 +159,7 @@ void check_device_unpack(const DeviceMove &m, const char *engine) {
     std::uintptr_t actual = untouched;
     int rc;
     if (rng.chance(30)) {
-        const ucd_move_t move = {m.packed.real_base(),
-                                 m.length,
-                                 UCD_TYPE__NULL,
-                                 0,
-                                 m.typed.real_base(),
-                                 s.count,
-                                 s.type(),
-                                 m.offset,
-                                 UINTPTR_MAX,
-                                 0,
-                                 {}};
-        rc = call_move(rng, move, &actual, hints.get(), m.op, false);
+        rc = call_move(rng, unpack_of(m), &actual, hints.get(), m.op, false);
     } else if (rng.chance(50)) {
         rc = ucd_unpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
                         m.offset, &actual, hints.get(), m.op);
@@ -195,62 +173,109 @@ void check_device_unpack(const DeviceMove &m, const char *engine) {
     check_result(m);
 }
 
-void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
-                       const ReducedSubject &target, DeviceBuffer &out, const char *engine,
-                       const CopyRange &range) {
-    Rng &rng = one.rng();
-    const MemoryLocation from = place(source.subject, in), to = place(target.subject, out);
-    if (op == UCD_OP__REPLACE) {
-        in.randomise(rng);
-        out.randomise(rng);
+void set_up_copy(const DeviceCopy &c) {
+    Rng &rng = c.one.rng();
+    const MemoryLocation from = place(c.source.subject, c.in), to = place(c.target.subject, c.out);
+    if (c.op == UCD_OP__REPLACE) {
+        c.in.randomise(rng);
+        c.out.randomise(rng);
     } else {
-        set_typed_values(rng, source, from);
-        set_typed_values(rng, target, to);
+        set_typed_values(rng, c.source, from);
+        set_typed_values(rng, c.target, to);
     }
-    const std::size_t first_in = range.in_offset, first_out = range.out_offset;
-    const std::size_t bytes = range.is_part ? range.bytes : source.subject.size();
-    std::vector<std::byte> result = gathered(to, first_out, first_out + bytes);
-    combine(op, source, first_in, result, gathered(from, first_in, first_in + bytes));
-    for (std::size_t i = 0; i < bytes; ++i)
-        *out.expected(target.subject.bytes[first_out + i]) = result[i];
-    in.send();
-    out.send();
-    TrueHints hints(rng, in.memory(), out.memory(),
-                    engines_can(op, source.subject) && engines_can(op, target.subject));
+    const std::size_t first_in = c.range.in_offset, first_out = c.range.out_offset;
+    std::vector<std::byte> result = gathered(to, first_out, first_out + c.bytes());
+    combine(c.op, c.source, first_in, result, gathered(from, first_in, first_in + c.bytes()));
+    for (std::size_t i = 0; i < c.bytes(); ++i)
+        *c.out.expected(c.target.subject.bytes[first_out + i]) = result[i];
+    c.in.send();
+    c.out.send();
+}
+
+namespace {
+
+std::string text_of(const DeviceCopy &c) {
+    return std::string("copy (") + op_name(c.op) + ") from " + name_of(c.in.memory()) + " to " +
+           name_of(c.out.memory());
+}
+
+} // namespace
+
+void check_result(const DeviceCopy &c) {
+    c.in.fetch();
+    c.out.fetch();
+    require_intact(c.one, c.in, ("source of a " + text_of(c)).c_str());
+    require_intact(c.one, c.out, ("target of a " + text_of(c)).c_str());
+}
+
+ucd_move_t pack_of(const DeviceMove &m) {
+    const Subject &s = m.what.subject;
+    return {m.typed.real_base(),
+            s.count,
+            s.type(),
+            m.offset,
+            m.packed.real_base(),
+            m.length,
+            UCD_TYPE__NULL,
+            0,
+            UINTPTR_MAX,
+            0,
+            {}};
+}
+
+ucd_move_t unpack_of(const DeviceMove &m) {
+    const Subject &s = m.what.subject;
+    return {m.packed.real_base(),
+            m.length,
+            UCD_TYPE__NULL,
+            0,
+            m.typed.real_base(),
+            s.count,
+            s.type(),
+            m.offset,
+            UINTPTR_MAX,
+            0,
+            {}};
+}
+
+ucd_move_t copy_of(const DeviceCopy &c) {
+    const Subject &a = c.source.subject, &b = c.target.subject;
+    return {c.in.real_base(),
+            a.count,
+            a.type(),
+            c.range.in_offset,
+            c.out.real_base(),
+            b.count,
+            b.type(),
+            c.range.out_offset,
+            c.range.is_part ? c.range.bytes : UINTPTR_MAX,
+            0,
+            {}};
+}
+
+void check_device_copy(const DeviceCopy &c, const char *engine) {
+    Rng &rng = c.one.rng();
+    set_up_copy(c);
+    const Subject &a = c.source.subject, &b = c.target.subject;
+    TrueHints hints(rng, c.in.memory(), c.out.memory(),
+                    engines_can(c.op, a) && engines_can(c.op, b));
     if (engine != nullptr) hints.set("ucd.engine", engine);
-    const Subject &a = source.subject, &b = target.subject;
     std::uintptr_t actual = untouched;
     int rc;
-    if (range.is_part || rng.chance(30)) {
-        const ucd_move_t move = {in.real_base(),
-                                 a.count,
-                                 a.type(),
-                                 range.in_offset,
-                                 out.real_base(),
-                                 b.count,
-                                 b.type(),
-                                 range.out_offset,
-                                 range.is_part ? range.bytes : UINTPTR_MAX,
-                                 0,
-                                 {}};
-        rc = call_move(rng, move, &actual, hints.get(), op, false);
+    if (c.range.is_part || rng.chance(30)) {
+        rc = call_move(rng, copy_of(c), &actual, hints.get(), c.op, false);
     } else if (rng.chance(50)) {
-        rc = ucd_copy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
-                      &actual, hints.get(), op);
+        rc = ucd_copy(c.in.real_base(), a.count, a.type(), c.out.real_base(), b.count, b.type(),
+                      &actual, hints.get(), c.op);
     } else {
         ucd_request_t request = UCD_REQUEST__NULL;
-        rc = ucd_icopy(in.real_base(), a.count, a.type(), out.real_base(), b.count, b.type(),
-                       &actual, hints.get(), op, &request);
+        rc = ucd_icopy(c.in.real_base(), a.count, a.type(), c.out.real_base(), b.count, b.type(),
+                       &actual, hints.get(), c.op, &request);
         if (rc == UCD_SUCCESS) rc = finish(rng, request);
     }
-    const std::string text = std::string("copy (") + op_name(op) + ") from " +
-                             name_of(in.memory()) + " to " + name_of(out.memory());
-    one.succeed(rc, text.c_str());
-    if (actual != bytes) one.fail(text, " moved ", actual, " bytes, not ", bytes);
-    in.fetch();
-    out.fetch();
-    require_intact(one, in, ("source of a " + text).c_str());
-    require_intact(one, out, ("target of a " + text).c_str());
+    c.one.succeed(rc, text_of(c).c_str());
+    if (actual != c.bytes()) c.one.fail(text_of(c), " moved ", actual, " bytes, not ", c.bytes());
+    check_result(c);
 }
 
 RecipeOptions device_options(ucd_op_t op) {

@@ -52,11 +52,26 @@ void check_result(const DeviceMove &move);
 void check_device_pack(const DeviceMove &move, const char *engine = nullptr);
 void check_device_unpack(const DeviceMove &move, const char *engine = nullptr);
 
-// Moves from one layout to the other, of the same elements in the range unless op is REPLACE. By
-// the engine, or by any.
-void check_device_copy(Case &one, ucd_op_t op, const ReducedSubject &source, DeviceBuffer &in,
-                       const ReducedSubject &target, DeviceBuffer &out,
-                       const char *engine = nullptr, const CopyRange &range = {});
+// A subject in one memory that is copied to another, of the same elements in the range unless op is
+// REPLACE.
+struct DeviceCopy {
+    Case &one;
+    ucd_op_t op;
+    const ReducedSubject &source;
+    DeviceBuffer &in;
+    const ReducedSubject &target;
+    DeviceBuffer &out;
+    CopyRange range;
+    std::size_t bytes() const { return range.is_part ? range.bytes : source.subject.size(); }
+};
+void set_up_copy(const DeviceCopy &copy);
+void check_result(const DeviceCopy &copy);
+void check_device_copy(const DeviceCopy &copy, const char *engine = nullptr);
+
+// The same as members of lists.
+ucd_move_t pack_of(const DeviceMove &move);
+ucd_move_t unpack_of(const DeviceMove &move);
+ucd_move_t copy_of(const DeviceCopy &copy);
 
 // Options for types that the device can reduce with the op (REPLACE: all).
 RecipeOptions device_options(ucd_op_t op);
