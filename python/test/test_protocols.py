@@ -356,7 +356,7 @@ def test_formats_that_disagree_with_the_size_are_bytes():
         for itemsize in (1, 2, 3, 4, 6, 8, 16):
             element = ucd._dtypes._of_format(text, itemsize) if text != 'Zi' else ucd._dtypes.bytes_as_element(itemsize)
             assert element.type.extent == itemsize and ucd._dtypes.dtype_of(element).itemsize == itemsize
-            assert ucd._dtypes.packed_dtype(element).itemsize == element.type.size
+            assert ucd._dtypes.packed_dtype(*element).itemsize == element.type.size
 
 
 # Device memory without a backend

@@ -34,8 +34,9 @@ def new_bytes(like: Any, count: int) -> Any:
     return numpy.empty(count, dtype=numpy.uint8) if numpy else bytearray(count)
 
 
-def new_packed(like: Any, shape: tuple[int, ...], element: _dtypes.Element) -> Any:
-    """An uninitialised C-contiguous array of packed elements, in another array's library and memory."""
+def new_packed(like: Any, shape: tuple[int, ...], type: _core.Type, dtype: Any) -> Any:
+    """An uninitialised C-contiguous array of packed elements, in another array's library and memory. type and dtype:
+    as _dtypes.Element has them."""
     library = _library(like)
     if library == 'torch':
         return like.new_empty(shape)
@@ -43,24 +44,19 @@ def new_packed(like: Any, shape: tuple[int, ...], element: _dtypes.Element) -> A
         return sys.modules['cupy'].empty(shape, dtype=like.dtype)
     numpy = _numpy()
     if numpy is None:
-        return bytearray(element.type.size * math.prod(shape))
-    return numpy.empty(shape, dtype=_dtypes.packed_dtype(element))
+        return bytearray(type.size * math.prod(shape))
+    return numpy.empty(shape, dtype=_dtypes.packed_dtype(type, dtype))
 
 
 def new_like(like: Any, shape: tuple[int, ...]) -> Any:
     """An uninitialised C-contiguous array of another array's elements, padding included, in its library and
     memory."""
-    _, element = described(like)
-    if element.type.extent == element.type.size:
-        return new_packed(like, shape, element)
+    _, type, dtype = _core.described(like)
+    if type.extent == type.size:
+        return new_packed(like, shape, type, dtype)
     numpy = _numpy()
-    return numpy.empty(shape, _dtypes.dtype_of(element)) if numpy else bytearray(element.type.extent * math.prod(shape))
-
-
-def described(array: Any) -> tuple[tuple[int, ...], _dtypes.Element]:
-    """The shape of an array, and how its elements are read."""
-    shape, *element = _core.described(array)
-    return shape, _dtypes.Element(*element)
+    element = _dtypes.Element(type, dtype)
+    return numpy.empty(shape, _dtypes.dtype_of(element)) if numpy else bytearray(type.extent * math.prod(shape))
 
 
 def pack(
@@ -81,8 +77,8 @@ def pack(
     Arguments, errors, and when the work is done: as pack_into.
     """
     if type is None:
-        shape, element = described(src)
-        out = new_packed(src, (math.prod(shape),), element)
+        shape, *element = _core.described(src)
+        out = new_packed(src, (math.prod(shape),), *element)
     else:
         out = new_bytes(src, type.size * count)
     _core.pack_into(src, out, type=type, count=count, hints=hints, stream=stream)
@@ -102,11 +98,11 @@ def gather(
 
     Arguments, errors, and when the work is done: as gather_into.
     """
-    shape, element = described(pool)
+    shape, *element = _core.described(pool)
     (entries,), _ = _core.shape_and_strides(indices)
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f'axis is {axis}; the pool has {len(shape)} dimensions')
     axis %= len(shape)
-    out = new_packed(pool, (*shape[:axis], entries, *shape[axis + 1 :]), element)
+    out = new_packed(pool, (*shape[:axis], entries, *shape[axis + 1 :]), *element)
     _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream)
     return out

@@ -55,7 +55,17 @@ class Element(NamedTuple):
     type: Type
     """What moves one."""
     dtype: Any
-    """What numpy.dtype takes for one in memory; None: as the predefined type says."""
+    """Of one in memory: what numpy.dtype takes, a Fields, or one of these and a shape; None: as the predefined type
+    says."""
+
+
+class Fields(NamedTuple):
+    """The members of a structure, as numpy.dtype takes them in a dict."""
+
+    names: tuple[str, ...]
+    formats: tuple[Any, ...]
+    offsets: tuple[int, ...]
+    itemsize: int
 
 
 @functools.lru_cache(maxsize=1024)
@@ -75,16 +85,25 @@ def _in_memory(element: Element) -> Any:
 
 def dtype_of(element: Element) -> Any:
     """The numpy.dtype of an element in memory."""
+    return _made(_in_memory(element))
+
+
+def _made(dtype: Any) -> Any:
     import numpy
 
-    return numpy.dtype(_in_memory(element))
+    if isinstance(dtype, Fields):
+        return numpy.dtype(dtype._asdict() | {'formats': [_made(part) for part in dtype.formats]})
+    if isinstance(dtype, tuple):
+        return numpy.dtype((_made(dtype[0]), dtype[1]))
+    return numpy.dtype(dtype)
 
 
-def packed_dtype(element: Element) -> Any:
-    """The numpy.dtype of a packed element."""
-    dtype = _without_padding(dtype_of(element))
-    assert dtype.itemsize == element.type.size, element
-    return dtype
+@functools.lru_cache(maxsize=1024)
+def packed_dtype(type: Type, dtype: Any) -> Any:
+    """The numpy.dtype of a packed element, of which an Element has the type and the dtype."""
+    packed = _without_padding(dtype_of(Element(type, dtype)))
+    assert packed.itemsize == type.size, (type, dtype)
+    return packed
 
 
 def _without_padding(dtype: Any) -> Any:
@@ -165,10 +184,8 @@ def _structure(members: list[_Member], itemsize: int) -> Element | None:
     if '' in names or len(set(names)) < len(names):
         names = [f'f{i}' for i in range(len(names))]
     formats = [_in_memory(element) for _, _, element in members]
-    return Element(
-        Type.resized(Type.struct([1] * len(members), offsets, types), 0, itemsize),
-        {'names': names, 'formats': formats, 'offsets': offsets, 'itemsize': itemsize},
-    )
+    type = Type.resized(Type.struct([1] * len(members), offsets, types), 0, itemsize)
+    return Element(type, Fields(tuple(names), tuple(formats), tuple(offsets), itemsize))
 
 
 def _numpy_dtype(array: Any, itemsize: int) -> Any:

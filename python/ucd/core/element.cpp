@@ -85,8 +85,7 @@ ucd_type_t simple(const char *format, intptr_t itemsize) {
     if (*format == '\0' || format[1] != '\0') return UCD_TYPE__NULL;
     const intptr_t bytes = bytes_of_letter(*format, standard);
     if (bytes * (is_complex ? 2 : 1) != itemsize) return UCD_TYPE__NULL;
-    const bool is_floating = std::strchr("fdg", *format) != nullptr;
-    if (is_complex) return is_floating ? complex_of(itemsize) : UCD_TYPE__NULL;
+    if (is_complex) return std::strchr("fdg", *format) ? complex_of(itemsize) : UCD_TYPE__NULL;
     switch (*format) {
     case '?': return UCD_TYPE___BOOL;
     case 'c': return UCD_TYPE__CHAR;
@@ -106,13 +105,19 @@ ucd_type_t simple(const char *format, intptr_t itemsize) {
     }
 }
 
+bool has_metaclass(nb::handle array) {
+    return array.type().type().ptr() != reinterpret_cast<PyObject *>(&PyType_Type);
+}
+
 // Whether a format may stand for something else: ctypes has 'B' for unions and for structures
 // without padding. Its classes have metaclasses.
 bool is_in_doubt(nb::handle array, const char *format) {
     if (*format != 'B') return false;
-    nb::object exporter = nb::borrow(array);
-    if (PyMemoryView_Check(array.ptr())) exporter = array.attr("obj");
-    return exporter.type().type().ptr() != reinterpret_cast<PyObject *>(&PyType_Type);
+    if (!PyMemoryView_Check(array.ptr())) return has_metaclass(array);
+    static PyObject *const name = PyUnicode_InternFromString("obj"); // stays
+    const nb::object exporter = nb::steal(PyObject_GetAttr(array.ptr(), name));
+    if (!exporter.is_valid()) throw nb::python_error();
+    return has_metaclass(exporter);
 }
 
 } // namespace

@@ -11,8 +11,8 @@ namespace ucdpy {
 // How the bytes of an element are read.
 struct Element {
     ucd_type_t type = UCD_TYPE__NULL;
-    nb::object owner = nb::none(); // the Type of `type`, unless that is predefined
-    nb::object dtype = nb::none(); // what numpy.dtype takes for one; None: as `type` says
+    nb::object owner; // the Type of `type`, unless that is predefined
+    nb::object dtype; // of owner: what ucd._dtypes makes a numpy.dtype of
 };
 
 // The predefined type of this many bytes, UCD_TYPE__NULL if there is none.

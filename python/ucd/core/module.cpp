@@ -66,7 +66,7 @@ nb::object element_of(nb::handle array) {
     return element_of_view(View(array));
 }
 
-// Shape, Type of the elements, and what numpy.dtype takes for one.
+// Shape, Type of the elements, and what ucd._dtypes makes a numpy.dtype of.
 nb::tuple described(nb::handle array) {
     const View view(array);
     return nb::make_tuple(extents(view.shape, view.ndim), element_of_view(view),

@@ -44,19 +44,26 @@ bool follows(const char *backend, void *current, int64_t stream) {
            driver::order(backend, current, reinterpret_cast<void *>(stream));
 }
 
+// Classes whose arrays have no mask. They stay, with one reference each.
+std::atomic<PyTypeObject *> without_mask[8];
+
 // Whether an array is one of numpy.ma's, which hand out their data without the mask.
 bool is_masked(nb::handle array) {
-    static std::atomic<PyTypeObject *> masked_array = nullptr; // stays, with one reference
-    PyTypeObject *type = masked_array.load(std::memory_order_relaxed);
-    if (!type) {
-        PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
-        if (!module) return false;
-        const nb::object found = attribute(module, "MaskedArray");
-        if (!found.is_valid() || !PyType_Check(found.ptr())) return false;
-        type = reinterpret_cast<PyTypeObject *>(found.inc_ref().ptr());
-        masked_array.store(type, std::memory_order_relaxed);
+    PyTypeObject *type = Py_TYPE(array.ptr());
+    for (const auto &known : without_mask)
+        if (known.load(std::memory_order_relaxed) == type) return false;
+    PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+    const nb::object masked = module ? attribute(module, "MaskedArray") : nb::object();
+    if (masked.is_valid() && PyType_Check(masked.ptr()) &&
+        PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(masked.ptr())))
+        return true;
+    for (auto &known : without_mask) {
+        PyTypeObject *none = nullptr;
+        if (!known.compare_exchange_strong(none, type)) continue;
+        Py_INCREF(reinterpret_cast<PyObject *>(type));
+        break;
     }
-    return PyType_IsSubtype(Py_TYPE(array.ptr()), type) != 0;
+    return false;
 }
 
 [[noreturn]] void raise_masked() {

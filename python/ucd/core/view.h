@@ -51,9 +51,13 @@ public:
     Range range() const;
 
     // What keeps `element` alive: a Type, or None for predefined ones.
-    const nb::object &element_owner() const { return reading_.owner; }
-    // What numpy.dtype takes for an element; None: as `element` says.
-    const nb::object &element_dtype() const { return reading_.dtype; }
+    nb::object element_owner() const {
+        return reading_.owner.is_valid() ? reading_.owner : nb::none();
+    }
+    // What ucd._dtypes makes a numpy.dtype of; None: as `element` says.
+    nb::object element_dtype() const {
+        return reading_.dtype.is_valid() ? reading_.dtype : nb::none();
+    }
 
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
