@@ -601,13 +601,11 @@ typedef struct {
  *
  * min_segment (bytes) is the length from which on a segment is worth an entry of its own; 0 stands
  * for 1024. max_entries is how many entries one operation takes; 0 stands for 1024, the IOV_MAX of
- * Linux. The rule and its numbers: share/doc/ucd/internals/decisions/0011-advice.md. The line
- * "advice" of ucd_describe words what this function returns for a count of 1 and zeros;
- * ucd_ucx_prepare decides by it with limits of its own. Accesses no data. To count boxes, the first
- * call for a type takes time in proportion to its lists; they are not counted if struct_size ends
- * before that member. Not in MPI.
- * Returns: NOT_INITIALIZED; INVALID_ARG (type; advice is NULL; struct_size); OVERFLOW (count times
- * type); OUT_OF_MEM; INTERNAL. */
+ * Linux. The line "advice" of ucd_describe words what this function returns for a count of 1 and
+ * zeros; ucd_ucx_prepare decides by it with limits of its own. Accesses no data. To count boxes,
+ * the first call for a type takes time in proportion to its lists; they are not counted if
+ * struct_size ends before that member. Not in MPI. Returns: NOT_INITIALIZED; INVALID_ARG (type;
+ * advice is NULL; struct_size); OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment,
                            uintptr_t max_entries, ucd_advice_t *advice);
 

@@ -179,13 +179,24 @@ TEST_CASE("starts lead to the entry that holds a position") {
     }
 }
 
+namespace {
+
+// The one nest of a copy of all of two layouts.
+CopyNest join_whole(const Layout &from, const Layout &to) {
+    CopyNests nests;
+    REQUIRE(join_strides({from, from.top(), 0}, {to, to.top(), 0}, from.top().bytes, nests));
+    REQUIRE(nests.size() == 1);
+    return nests.begin()->nest;
+}
+
+} // namespace
+
 TEST_CASE("two strided layouts are one nest, and the hardware decides what its order costs") {
     const Layout rows = nest(8, {{64, 512}, {64, 8}}), columns = nest(8, {{64, 8}, {64, 512}});
-    CopyNest joined;
-    REQUIRE(join_strides(rows, rows.top(), rows, rows.top(), 8 * 64 * 64, joined));
+    CopyNest joined = join_whole(rows, rows);
     CHECK(joined.block == 8 * 64 * 64);
     CHECK(joined.levels.size() == 0);
-    REQUIRE(join_strides(rows, rows.top(), columns, columns.top(), 8 * 64 * 64, joined));
+    joined = join_whole(rows, columns);
     CHECK(joined.block == 8);
     REQUIRE(joined.levels.size() == 2);
     sort_levels(joined, &CopyNest::Level::from);
@@ -200,7 +211,7 @@ TEST_CASE("two strided layouts are one nest, and the hardware decides what its o
 TEST_CASE("levels that carry on where others end, on both sides, are one") {
     CopyNest joined;
     const auto join = [&](const Layout &from, const Layout &to) {
-        REQUIRE(join_strides(from, from.top(), to, to.top(), from.top().bytes, joined));
+        joined = join_whole(from, to);
         sort_levels(joined, &CopyNest::Level::from);
     };
     // Rows of two, and behind them the next two of each.

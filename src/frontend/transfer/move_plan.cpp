@@ -51,9 +51,9 @@ Status MovePlan::create(Context &context, std::vector<CheckedMember> members, Op
                         const Hints &hints, std::shared_ptr<MovePlan> &plan) {
     auto made = std::make_shared<MovePlan>(context, std::move(members), op, hints);
     LocationCache locations(context, made->hints_);
-    made->places_.resize(made->members_.size());
+    made->found_.resize(made->members_.size());
     for (std::size_t i = 0; i < made->members_.size(); ++i)
-        UCD_TRY(at_member(i, made->find_places(locations, made->members_[i], made->places_[i])));
+        UCD_TRY(at_member(i, made->find_locations(locations, made->members_[i], made->found_[i])));
     UCD_TRY(made->route(context, made->members_, made->routed_));
     plan = std::move(made);
     return success;
@@ -64,16 +64,16 @@ Status MovePlan::check_usable(const Context &context) const {
     return fail(UCD_ERR__INVALID_ARG, "plan was made before the last ucd_finalize");
 }
 
-Status MovePlan::find_places(LocationCache &locations, const CheckedMember &m,
-                             Places &places) const {
+Status MovePlan::find_locations(LocationCache &locations, const CheckedMember &m,
+                                Locations &found) const {
     if (m.length() == 0) return success;
     const bool pack = m.is_copy || m.move.direction == Direction::pack;
     const char *first = m.is_copy ? first_byte(*m.copy.from_type, m.copy.from.typed)
                                   : first_byte(*m.move.type, m.move.typed);
     const char *second = m.is_copy ? first_byte(*m.copy.to_type, m.copy.to.typed) : m.move.packed;
     if (!pack) std::swap(first, second);
-    if (!in_hint_) UCD_TRY(locations.find(nullptr, first, places[0].emplace()));
-    if (!out_hint_) UCD_TRY(locations.find(nullptr, second, places[1].emplace()));
+    if (!in_hint_) UCD_TRY(locations.find(nullptr, first, found[0].emplace()));
+    if (!out_hint_) UCD_TRY(locations.find(nullptr, second, found[1].emplace()));
     return success;
 }
 
@@ -182,10 +182,10 @@ Status MovePlan::rebase(Context &context, const Rebase &rebase) {
         CheckedMember &m = members[index];
         const auto move = [&]() -> Status {
             UCD_TRY(move_to(m, i, rebase));
-            Places places;
-            UCD_TRY(find_places(locations, m, places));
-            UCD_TRY(check_place("inbuf", places_[index][0], places[0]));
-            return check_place("outbuf", places_[index][1], places[1]);
+            Locations found;
+            UCD_TRY(find_locations(locations, m, found));
+            UCD_TRY(check_place("inbuf", found_[index][0], found[0]));
+            return check_place("outbuf", found_[index][1], found[1]);
         };
         UCD_TRY(at_member(index, move()));
     }
