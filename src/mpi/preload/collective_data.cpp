@@ -59,7 +59,7 @@ MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {
 
 MPI_Datatype PackedBlocks::item_datatype() const {
     std::size_t block = 0;
-    while (!parts_[block].typed) ++block; // there is one: it was worth packing
+    while (!parts_[block].typed) ++block; // some block has data, or packing would not be worthwhile
     return item_datatype(block);
 }
 

@@ -25,7 +25,8 @@ public:
     }
 
 private:
-    // The types that a build of the MPI library lacks are null handles, or have another size.
+    // Skips types that the MPI library was built without: their handles are null or have another
+    // size.
     void add(MPI_Datatype datatype, ucd_type_t type) {
         if (datatype == MPI_DATATYPE_NULL || type == UCD_TYPE__NULL) return;
         uintptr_t size = 0;
