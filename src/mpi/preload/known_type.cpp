@@ -239,7 +239,7 @@ MPI_Aint KnownType::some_byte(MPI_Datatype datatype) const {
     return static_cast<MPI_Aint>(lb);
 }
 
-bool KnownType::is_nowhere(const void *buffer) const {
+bool KnownType::has_no_address(const void *buffer) const {
     constexpr std::uintptr_t unmapped = 64 << 10; // at each side of address 0
     return reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(low_) + unmapped <
            2 * unmapped;

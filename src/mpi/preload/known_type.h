@@ -57,7 +57,7 @@ public:
     MPI_Aint some_byte(MPI_Datatype datatype) const;
     // Whether the data would be at addresses that are never mapped: the buffer is null, and the
     // type has no absolute addresses. Valid once the type is taken.
-    bool is_nowhere(const void *buffer) const;
+    bool has_no_address(const void *buffer) const;
     // For data in device memory that MPI cannot read: converts the type now, whether that pays or
     // not. False if the type cannot be converted; otherwise the members below are valid.
     bool take_anyway(MPI_Datatype datatype);

@@ -59,7 +59,7 @@ public:
         KnownType *const known = find_known_to_move(datatype, count, use);
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
-        if (!bytes || known->is_nowhere(buffer)) return;
+        if (!bytes || known->has_no_address(buffer)) return;
         if (!is_packing(call)) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||
