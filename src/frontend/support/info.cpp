@@ -43,7 +43,7 @@ bool parse_location(std::string_view text, LocationHint &hint) {
     }
     const std::size_t colon = text.find(':');
     const std::string_view backend = text.substr(0, colon);
-    // The first backend is the host's, which has no devices.
+    // The first backend is for host memory and has no devices.
     if (colon == std::string_view::npos || !known_backend(backend) ||
         backend == registry().front().name)
         return false;
@@ -64,7 +64,7 @@ bool parse_positive(std::string_view text, uint32_t &number) {
     return parse(text, number) && number > 0;
 }
 
-// A key: how its value is parsed into its member, and what a value must be.
+// A key, the environment variable for it, the rule for its values and the function that sets it.
 struct Key {
     const char *name, *variable, *rule;
     bool (*set)(Info &, std::string_view);
@@ -127,7 +127,7 @@ Status set_hint(Info &info, std::string_view name, std::string_view value) {
 
 namespace {
 
-// Where a key's text is, or would be inserted.
+// The place of a key's text, or the place to insert it at.
 auto place_of(const Info &info, std::string_view key) {
     return std::lower_bound(info.texts.begin(), info.texts.end(), key,
                             [](const auto &text, std::string_view k) { return text.first < k; });
@@ -141,7 +141,7 @@ const std::string *find_text(const Info &info, std::string_view key) {
 }
 
 Status set_text(Info &info, std::string_view key, std::string_view value) {
-    // What allocates comes first: afterwards either both are set or neither.
+    // Allocates first, so that hint and text are either both set or both unchanged.
     std::string text(value);
     auto *old = const_cast<std::string *>(find_text(info, key));
     if (old == nullptr) {
