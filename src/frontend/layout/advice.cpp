@@ -5,16 +5,16 @@
 namespace ucd {
 namespace {
 
-// docs/internals/decisions/0011-advice.md says where these come from.
-constexpr uint64_t max_iov = 1024;        // entries that one writev takes
-constexpr uint64_t worth_an_entry = 1024; // bytes that make up for handling them one by one
-constexpr uint64_t worth_a_row = 64;      // bytes of a cache line, which a copy engine moves whole
-constexpr unsigned copy_engine_dims = 3;  // that copy engines take
+// docs/internals/decisions/0011-advice.md explains these numbers.
+constexpr uint64_t max_iov = 1024;        // limit of writev, in entries
+constexpr uint64_t worth_an_entry = 1024; // mean bytes that outweigh the cost of an entry
+constexpr uint64_t worth_a_row = 64;      // a cache line: copy engines move whole ones
+constexpr unsigned copy_engine_dims = 3;  // dimensions that copy engines support
 
-// The levels of a regular box, or 0 if the layout is none.
+// The number of dimensions of a regular box, with its row; 0 if the layout is not a box.
 unsigned box_dims(const Layout &layout, uint64_t &row) {
     const Node *n = &layout.top();
-    unsigned dims = 1; // the row itself
+    unsigned dims = 1; // the row
     for (; n->kind == NodeKind::strided; n = &layout.nodes[n->child]) ++dims;
     row = n->bytes;
     return n->kind == NodeKind::block ? dims : 0;

@@ -1,4 +1,4 @@
-// How data of a layout is best sent: as I/O vectors, by a copy engine, or packed.
+// Recommends how to send data of a layout: as I/O vectors, by a copy engine, or packed.
 #pragma once
 
 #include "layout.h"
@@ -7,7 +7,7 @@
 
 namespace ucd {
 
-// "iov: 16 segments of 4096 bytes: ..." - none, iov, dma or pack, and the reason.
+// One of none, iov, dma and pack, and the reason: "iov: 16 segments of 4096 bytes: ...".
 std::string advice_for(const Layout &layout);
 
 } // namespace ucd
