@@ -27,7 +27,7 @@ UCD_GPU_FUNCTION void find_on_both(const CopyLevel *level, uint32_t levels,
     }
 }
 
-// All loads, then all stores.
+// Performs all loads, then all stores.
 template <unsigned width, unsigned count>
 UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t (&to)[count]) {
     Word<width> words[count];
@@ -37,8 +37,8 @@ UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t
     for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
 }
 
-// What blocks do with words: move(first), with as many words as the thread has, threads_per_block
-// apart.
+// Distributes words over blocks and threads: calls several(first) for a thread with all its words,
+// which are threads_per_block apart, or one(word) for each word of a tile that is not full.
 template <class Params, class Several, class One>
 UCD_GPU_FUNCTION void for_each_word(const Params &p, Several several, One one) {
     const uint32_t share = threads_per_block * p.per_thread;
@@ -96,7 +96,7 @@ UCD_GPU_FUNCTION void run_copy_places(const CopyPlacesParams &p) {
 }
 
 struct CopyTile {
-    uintptr_t from, to; // of its first element
+    uintptr_t from, to; // addresses of its first element
     uint32_t columns, rows;
 };
 
@@ -117,7 +117,7 @@ UCD_GPU_FUNCTION CopyTile copy_tile_at(const CopyTilesParams &p, uint32_t index)
             rows < tile_side ? static_cast<uint32_t>(rows) : tile_side};
 }
 
-// A tile at an edge: without shared memory.
+// Copies a tile at an edge, without shared memory.
 template <unsigned width>
 UCD_GPU_FUNCTION void copy_edge(const CopyTilesParams &p, const CopyTile &t, uint32_t thread) {
     for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
@@ -141,7 +141,7 @@ UCD_GPU_FUNCTION void run_copy_tiles(const CopyTilesParams &p) {
             }
             continue;
         }
-        // Lanes along what is close, on each side.
+        // On each side, neighbouring lanes take elements that are close in memory.
         UCD_GPU_FOR_EACH_THREAD(thread) {
             move_half<width, true, false>(tile, thread, t.from, static_cast<uint64_t>(p.from_row),
                                           static_cast<uint64_t>(p.from_column));
@@ -155,7 +155,7 @@ UCD_GPU_FUNCTION void run_copy_tiles(const CopyTilesParams &p) {
     }
 }
 
-// 16 bytes of the stream for a thread, as long as both sides have blocks.
+// Each thread copies 16 bytes of the packed stream, in pieces that are consecutive on both sides.
 UCD_GPU_FUNCTION void copy_by_interpreters(const CopyInterpretersParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block * vector_bytes;

@@ -4,7 +4,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Null for widths that are no word's.
+// Null if no word has this width.
 const void *copy_rows_kernel(unsigned width);
 const void *copy_tiles_kernel(unsigned width);
 const void *copy_places_kernel(unsigned width);

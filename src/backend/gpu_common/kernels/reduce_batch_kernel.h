@@ -1,4 +1,4 @@
-// What the kernels that reduce batches have in common.
+// The common part of the kernels that reduce batches.
 #pragma once
 
 #include "kernels/words.h"
@@ -7,8 +7,8 @@
 
 namespace ucd::UCD_GPU {
 
-// A block takes a tile of one member, whose numbers it fetches first. share(params, i) is what
-// thread i of the member takes, if there is so much.
+// Each block works on one tile of one member, whose parameters it loads to shared memory first.
+// share(params, i) does the work of thread i of the member, which is none beyond the member's end.
 template <class Params, class Share>
 UCD_GPU_FUNCTION void run_in_batch(const BatchParams &batch, Share share) {
     constexpr uint32_t words = sizeof(Params) / sizeof(uint32_t);

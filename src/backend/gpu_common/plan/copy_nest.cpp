@@ -8,16 +8,16 @@
 namespace ucd::gpu {
 namespace {
 
-// Blocks within strides, the innermost first.
+// A strided side: a block and the levels around it, the innermost first.
 struct Strides {
     struct Level {
-        uint64_t each; // packed bytes of a child
+        uint64_t each; // packed size of a child
         int64_t stride;
     };
     uint64_t block = 0;
     ShortList<Level, CopyNest::max_of_a_side> levels;
 
-    // Bytes in memory between things that are `apart` in the stream.
+    // The distance in memory of two positions that are `apart` bytes apart in the stream.
     int64_t stride_of(uint64_t apart) const {
         int64_t stride = static_cast<int64_t>(apart); // within a block
         for (const Level &level : levels)
@@ -44,8 +44,8 @@ bool strides_of(const Layout &layout, const Node &top, uint64_t length, Strides 
 
 using Level = CopyNest::Level;
 
-// Levels that carry on where others end, on both sides, are one; those around the block that do are
-// part of it.
+// Merges each level with the next one where that continues it on both sides; a level that continues
+// the block on both sides becomes part of the block.
 void merge_levels(CopyNest &nest) {
     auto &levels = nest.levels;
     for (std::size_t i = 0; i < levels.size();) {
@@ -81,7 +81,7 @@ bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_
     Strides a, b;
     if (!strides_of(from_layout, from, length, a) || !strides_of(to_layout, to, length, b))
         return false;
-    // In the stream, something begins on each side at multiples of these.
+    // On each side, blocks or children begin at multiples of these sizes in the stream.
     ShortList<uint64_t, 2 * CopyNest::max_of_a_side + 3> sizes;
     for (const uint64_t size : {a.block, b.block, length}) sizes.push_back(size);
     for (const Strides *side : {&a, &b})

@@ -1,5 +1,5 @@
-// Two strided layouts as one nest, whose levels have a stride on each side. It may be walked in any
-// order.
+// Two strided layouts as one nest, whose levels have a stride for each side. The nest may be walked
+// in any order.
 #pragma once
 
 #include "layout.h"
@@ -11,7 +11,7 @@
 
 namespace ucd::gpu {
 
-// A list that is short, and made anew for each call.
+// A list of limited size without allocations, since it is made anew for each call.
 template <class T, std::size_t room>
 class ShortList {
 public:
@@ -41,31 +41,31 @@ struct CopyNest {
     static constexpr std::size_t max_of_a_side = 8;
     struct Level {
         uint64_t count;
-        int64_t from, to; // bytes from child to child
+        int64_t from, to; // strides in bytes
         friend bool operator==(const Level &, const Level &) = default;
     };
-    uint64_t block = 0; // bytes that are consecutive on both sides
-    // Joined, there may be more of them; and a last one for the words of a block.
+    uint64_t block = 0; // number of bytes that are contiguous on both sides
+    // Joining may increase the number of levels; the last one is for the words of a block.
     using Levels = ShortList<Level, 2 * max_of_a_side + 4>;
     Levels levels;
 };
 
-// The first `length` bytes of the packed streams of two nodes, of which `to` may have more. False
-// if one of them is not strided, or if their levels do not fit into each other.
+// Joins the first `length` bytes of the packed streams of two nodes; `to` may have more. False if
+// one of them is not strided, or if their levels cannot be aligned with each other.
 bool join_strides(const Layout &from_layout, const Node &from, const Layout &to_layout,
                   const Node &to, uint64_t length, CopyNest &nest);
 
-// Puts the level last whose children are closest on a side, and so on.
+// Sorts the levels so that the one with the shortest stride on that side is last.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);
 
-// A level whose children are close on the other side, but which is not the innermost one, would be
-// walked after everything else, when a cache has lost its lines. So the last level is cut in two,
-// and such levels go between its parts.
+// A level with a short stride on the other side that is not the innermost one would be walked after
+// all inner levels, when a cache has evicted its lines. Therefore the last level is split, and such
+// levels are put between its two parts.
 void keep_neighbours_together(CopyNest &nest, int64_t CopyNest::Level::*other_side,
                               const Tuning &tuning);
 
-// How often, on either side, a word is in another sector of memory than its neighbour, among the
-// words of a warp. The last level is walked fastest.
+// The number of words of a warp that are in another memory sector than the word before, summed over
+// both sides. The last level is walked fastest.
 uint64_t jumps_of(const CopyNest &nest, uint64_t word, const Tuning &tuning);
 
 } // namespace ucd::gpu
