@@ -166,7 +166,7 @@ std::string name_of(int device) {
     return name;
 }
 
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     unsigned type = 0, managed = 0, for_ipc = 0;
@@ -202,21 +202,21 @@ Status find(const void *address, MemoryLocation &place) {
     if (result != CUDA_SUCCESS) return no_answer(result, address);
     last_was_known = type != 0;
     if (managed != 0)
-        place.kind = MemoryKind::managed;
+        location.kind = MemoryKind::managed;
     else if (type == CU_MEMORYTYPE_DEVICE && ordinal >= 0)
-        place.kind = MemoryKind::device;
+        location.kind = MemoryKind::device;
     else if (type == CU_MEMORYTYPE_HOST && on_device == position)
-        place.kind = MemoryKind::pinned;
+        location.kind = MemoryKind::pinned;
     else
         return success; // pageable, or registered at another device address
-    place.device = ordinal < 0 ? 0 : ordinal;
+    location.device = ordinal < 0 ? 0 : ordinal;
     // A reserved address range may be mapped piecewise to memory of several devices.
-    place.begin = std::max(range.start, mapping.start);
-    place.end = std::max(place.begin, std::min(range.end(), mapping.end()));
+    location.begin = std::max(range.start, mapping.start);
+    location.end = std::max(location.begin, std::min(range.end(), mapping.end()));
     // Memory of cudaMalloc can be shared by IPC; memory of pools and mapped ranges cannot. No other
     // attribute distinguishes them: CU_POINTER_ATTRIBUTE_ACCESS_FLAGS reports full access for
     // pools.
-    place.own_access = for_ipc == 0;
+    location.own_access = for_ipc == 0;
     return success;
 }
 
@@ -236,7 +236,7 @@ bool has_element(Element) {
     return true;
 }
 
-bool has_access(int device, const MemoryLocation &place) {
+bool has_access(int device, const MemoryLocation &memory) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUmemLocation location{};
     location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -244,7 +244,7 @@ bool has_access(int device, const MemoryLocation &place) {
     CUmemoryPool pool = nullptr;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE};
     void *values[] = {&pool};
-    if (library.pointer_get_attributes(1, attributes, values, place.begin) != CUDA_SUCCESS)
+    if (library.pointer_get_attributes(1, attributes, values, memory.begin) != CUDA_SUCCESS)
         return false;
     if (pool != nullptr) {
         CUmemAccess_flags access{};
@@ -252,7 +252,7 @@ bool has_access(int device, const MemoryLocation &place) {
                access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     }
     unsigned long long access = 0;
-    return library.mem_get_access(&access, &location, place.begin) == CUDA_SUCCESS &&
+    return library.mem_get_access(&access, &location, memory.begin) == CUDA_SUCCESS &&
            access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 

@@ -209,7 +209,7 @@ std::string name_of(int device) {
     return found().has(device) ? found().of(device).name : "";
 }
 
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     if (!is_initialised() || !found().state.available) return success;
     hipPointerAttribute_t attributes{};
     const hipError_t error = forgotten(hipPointerGetAttributes(&attributes, address));
@@ -221,28 +221,29 @@ Status find(const void *address, MemoryLocation &place) {
                     hipGetErrorString(error));
     const bool known = found().has(attributes.device);
     if (is_managed(attributes)) // without migration, it stays in host memory
-        place.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
-                                                                     : MemoryKind::pinned;
+        location.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
+                                                                        : MemoryKind::pinned;
     else if (is_device(attributes) && known)
-        place.kind = MemoryKind::device;
+        location.kind = MemoryKind::device;
     else if (is_host(attributes) && attributes.devicePointer == address)
-        place.kind = MemoryKind::pinned;
+        location.kind = MemoryKind::pinned;
     else
         return success; // pageable, or registered at another device address
-    place.device = known ? attributes.device : 0;
-    place.begin = place.end = reinterpret_cast<uintptr_t>(address);
+    location.device = known ? attributes.device : 0;
+    location.begin = location.end = reinterpret_cast<uintptr_t>(address);
     bool may_write;
-    place.own_access = place.kind == MemoryKind::device && found().devices.size() > 1 &&
-                       find_rights(place.device, place.begin, may_write);
+    location.own_access = location.kind == MemoryKind::device && found().devices.size() > 1 &&
+                          find_rights(location.device, location.begin, may_write);
     // A reserved address range may have memory of several devices, and ROCm 7 reports managed
     // memory as a part of such a range.
-    if (is_managed(attributes) || place.own_access) return success;
+    if (is_managed(attributes) || location.own_access) return success;
     hipDeviceptr_t start{};
     std::size_t bytes = 0;
-    if (forgotten(hipMemGetAddressRange(&start, &bytes, pointer_to(place.begin))) == hipSuccess &&
-        number_of(start) <= place.begin && place.begin - number_of(start) < bytes) {
-        place.begin = number_of(start);
-        place.end = place.begin + bytes;
+    if (forgotten(hipMemGetAddressRange(&start, &bytes, pointer_to(location.begin))) ==
+            hipSuccess &&
+        number_of(start) <= location.begin && location.begin - number_of(start) < bytes) {
+        location.begin = number_of(start);
+        location.end = location.begin + bytes;
     }
     return success;
 }
@@ -263,9 +264,9 @@ bool has_element(Element) {
     return true;
 }
 
-bool has_access(int device, const MemoryLocation &place) {
+bool has_access(int device, const MemoryLocation &location) {
     bool may_write = false;
-    return find_rights(device, place.begin, may_write) && may_write;
+    return find_rights(device, location.begin, may_write) && may_write;
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {

@@ -47,9 +47,9 @@ Status use_context(uint64_t context, int device) {
 
 namespace {
 
-// Leaves `place` unchanged if the address is not memory of the context.
+// Leaves `location` unchanged if the address is not memory of the context.
 ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void *address,
-                    MemoryLocation &place) {
+                    MemoryLocation &location) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
     ze_device_handle_t device = nullptr;
@@ -67,14 +67,14 @@ ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void 
     int number = found().number_of(driver, device);
     if (number < 0 && kind == MemoryKind::device) return ZE_RESULT_SUCCESS;
     if (number < 0) number = found().number_of(driver, nullptr);
-    place.kind = kind;
-    place.device = number;
-    place.begin = place.end = reinterpret_cast<uintptr_t>(address);
+    location.kind = kind;
+    location.device = number;
+    location.begin = location.end = reinterpret_cast<uintptr_t>(address);
     void *start = nullptr;
     std::size_t bytes = 0;
     if (calls().zeMemGetAddressRange(context, address, &start, &bytes) == ZE_RESULT_SUCCESS) {
-        place.begin = reinterpret_cast<uintptr_t>(start);
-        place.end = place.begin + bytes;
+        location.begin = reinterpret_cast<uintptr_t>(start);
+        location.end = location.begin + bytes;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -82,14 +82,14 @@ ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void 
 } // namespace
 
 // As long as no context is in use, no memory of Level Zero can be used.
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     if ((!is_initialised() && !has_adopted()) || !found().state.available) return success;
     ze_result_t failure = ZE_RESULT_SUCCESS;
     for (std::size_t driver = 0; driver < found().drivers.size(); ++driver) {
         const ze_context_handle_t context = context_in_use(driver);
         if (context == nullptr) continue;
-        const ze_result_t result = find_in(context, driver, address, place);
-        if (place.kind != MemoryKind::host) return success;
+        const ze_result_t result = find_in(context, driver, address, location);
+        if (location.kind != MemoryKind::host) return success;
         if (result != ZE_RESULT_SUCCESS) failure = result;
     }
     if (failure == ZE_RESULT_SUCCESS || gpu::is_host_readable(address)) return success;
@@ -108,8 +108,8 @@ Status check_unknown(const void *address) {
                 address, static_cast<void *>(context_in_use(0)));
 }
 
-bool shares_host_memory(int device, const MemoryLocation &place) {
-    return found().of(device).driver == found().of(place.device).driver;
+bool shares_host_memory(int device, const MemoryLocation &location) {
+    return found().of(device).driver == found().of(location.device).driver;
 }
 
 // The driver is initialised here, because a buffer is in the memory of a device.

@@ -22,23 +22,23 @@ std::string name_of(int device);
 // several.
 Status use_context(uint64_t context, int device);
 
-// Finds the memory of an address, without its owner. `place` remains host memory if the driver does
-// not know the address, and as long as no code in this process has initialised the driver. DEVICE
-// if the driver fails and the host cannot read the address.
-Status find(const void *address, MemoryLocation &place);
+// Finds the memory of an address, without its owner. `location` remains host memory if the driver
+// does not know the address, and as long as no code in this process has initialised the driver.
+// DEVICE if the driver fails and the host cannot read the address.
+Status find(const void *address, MemoryLocation &location);
 
 // For an address that find() does not know: INVALID_ARG if it may be in memory of another context,
 // and is certainly not in host memory.
 Status check_unknown(const void *address);
 
 // Whether a device can access pinned and managed memory of another one.
-bool shares_host_memory(int device, const MemoryLocation &place);
+bool shares_host_memory(int device, const MemoryLocation &location);
 
 // Whether all devices can compute with elements of this kind.
 bool has_element(Element element);
 
 // Whether a device may access memory of another one, for memory that has access rights of its own.
-bool has_access(int device, const MemoryLocation &place);
+bool has_access(int device, const MemoryLocation &location);
 
 // Finds the allocation that contains an address of device memory.
 Status find_allocation(const void *address, void *&start, std::size_t &bytes);
