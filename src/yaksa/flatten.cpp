@@ -23,7 +23,7 @@ static_assert(sizeof(Header) == 8);
 constexpr char magic[4] = {'U', 'C', 'D', 'Y'};
 constexpr std::uint8_t newest_version = 1;
 constexpr std::uint8_t max_alignment_bits = 12; // more than any C type needs
-constexpr std::uintptr_t readable_header = 16;  // what ucd_flattened_size reads
+constexpr std::uintptr_t readable_header = 16;  // number of bytes that ucd_flattened_size reads
 
 int flatten(const Type &type, std::byte *out) {
     std::uintptr_t bytes = 0;

@@ -1,4 +1,4 @@
-// The list of all backends that this library knows, whether they are available or not.
+// All backends by name, whether they are available or not.
 #pragma once
 
 #include "backend.h"

@@ -227,7 +227,8 @@ CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, cons
     return data;
 }
 
-// Calls MPI with the arguments of both sides, packed where `data` says so, and the rest.
+// Calls MPI with the arguments of both sides, or packed data for the sides that `data` has, and the
+// rest.
 template <class Next, class Send, class Receive, class... Rest>
 int pass_on(Next next, const CollectiveData *data, const Send &send, const Receive &receive,
             std::tuple<Rest...> rest) {

@@ -33,7 +33,7 @@ struct Items {
     int count = 1;
 
     // Allocates for the union of MPI's and UCD's true bounds: some MPI libraries report wrong true
-    // bounds and still move data where UCD says it is.
+    // bounds and still move data to where UCD's bounds are.
     bool make(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes, std::uintptr_t size,
               const Effort &effort) {
         MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;

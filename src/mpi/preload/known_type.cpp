@@ -127,7 +127,7 @@ int make_keyval() {
 struct Remembered {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     KnownType *known = nullptr;
-    std::uint64_t generation = 0; // of derived types
+    std::uint64_t generation = 0; // at the look-up; for_ever if predefined
 };
 constexpr std::size_t ways_of_lookup = 16;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, ways_of_lookup>

@@ -66,7 +66,7 @@ public:
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }
     int statistics_row() const { return statistics_row_; }
-    bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
+    bool one_is_contiguous() const { return one_is_contiguous_; } // several may have gaps
     bool several_are_contiguous() const { return several_are_contiguous_; }
     // Null if messages of this type are left to MPI.
     const PackedSignature *signature() const;

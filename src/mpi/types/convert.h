@@ -19,7 +19,7 @@ struct Leaf {
 
 struct Converted {
     ucd_type_t type = UCD_TYPE__NULL; // the caller frees it
-    std::vector<Leaf> leaves;         // each once
+    std::vector<Leaf> leaves;         // without repetitions
     std::size_t longest_list = 0;     // length of the longest argument list of a constructor
     // The sum of counts along nested constructors, as the type was built. A walk from the start of
     // an item to its middle takes at most this many steps.

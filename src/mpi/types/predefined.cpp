@@ -96,7 +96,7 @@ private:
         add(MPI_CXX_LONG_DOUBLE_COMPLEX, UCD_TYPE__C_LONG_DOUBLE_COMPLEX);
     }
 
-    // A LOGICAL moves as an integer of its size.
+    // A LOGICAL is treated as an integer of its size.
     void add_fortran() {
         for (const MPI_Datatype integer :
              {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_LOGICAL})
