@@ -221,7 +221,7 @@ private:
         const int128 unit = t.unit < 0 ? -static_cast<int128>(t.unit) : t.unit;
         const int128 farthest = t.unit < 0 ? static_cast<int128>(t.child->true_lb) - t.true_lb
                                            : static_cast<int128>(t.true_ub) - t.child->true_ub;
-        return unit > 0 && unit <= most && farthest < most * unit; // excludes overflow
+        return unit > 0 && unit <= most && farthest < most * unit; // so that nothing wraps
     }
 
     // The results of members arrive one by one in result_; spliced structs add theirs to the frame
