@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jinja2
 
-sys.dont_write_bytecode = True  # nothing is written beside the sources
+sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
 from kernel_space import BACKENDS, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
 from naming import format_name
@@ -23,7 +23,7 @@ from naming import format_name
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
-# LDBL_MANT_DIG of the long double that an element may need.
+# LDBL_MANT_DIG of each kind of long double that an element may need.
 _MANTISSA = {"x87": 64, "binary128": 113}
 
 
@@ -32,13 +32,13 @@ def _needs(reduction):
 
 
 def _groupby_needs(reductions):
-    """(needs, reductions) for each long double that reductions need, none first."""
+    """(needs, reductions) for each kind of long double; those that need none come first."""
     ordered = sorted(reductions, key=_needs)
     return [(needs, list(group)) for needs, group in itertools.groupby(ordered, key=_needs)]
 
 
 def _leaf_type(kernel):
-    """The class in src/backend/seq/leaves.h."""
+    """The kernel's class in src/backend/seq/leaves.h."""
     leaf = LEAVES[kernel.leaf]
     direction = f"Direction::{kernel.direction}"
     if leaf.form == "exact":
@@ -53,7 +53,7 @@ def _leaf_type(kernel):
 
 
 def _device_type(element):
-    """The type in src/backend/gpu_common/kernels/combine.h."""
+    """The element's type in src/backend/gpu_common/kernels/combine.h."""
     if element.form == "complex":
         return f"Complex<{element.ctype}>"
     if element.form == "pair":
@@ -98,7 +98,7 @@ def _environment(backend):
 
 
 def _move_files(backend):
-    """File name to kernels, in files of similar size, so that a build can spread them over cores."""
+    """Maps file names to kernels. Files have similar sizes, so that a build can use all cores."""
 
     def file_of(kernel):
         shape = kernel.shape
@@ -109,7 +109,7 @@ def _move_files(backend):
 
 
 def _kind(kernel):
-    """Files of reductions, of similar size."""
+    """The file for a reduction. The two files have similar sizes."""
     element = ELEMENTS[kernel.element]
     return "integers" if element.form in ("signed", "unsigned") else "others"
 
@@ -146,7 +146,7 @@ def _gpu_files(backend):
 
 
 def files(backend):
-    """File name to (template, its variables)."""
+    """Maps file names to (template, its variables)."""
     if isinstance(backend, GpuBackend):
         return _gpu_files(backend)
     compiled = {
@@ -172,7 +172,7 @@ def files(backend):
 
 
 def render(backend):
-    """File name to text."""
+    """Maps file names to texts."""
     env = _environment(backend)
     texts = {}
     for name, (template, variables) in files(backend).items():

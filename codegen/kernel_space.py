@@ -1,11 +1,11 @@
-"""The kernel space: every axis as data, and what each backend takes of it."""
+"""The kernel space: all axes as data, and the part of it that each backend uses."""
 
 import itertools
 from dataclasses import dataclass
 
 DIRECTIONS = ("pack", "unpack")
 
-# Level kinds by their letter, with the name that the C++ code has for them.
+# Kinds of levels: the letter in kernel names, and the name in the C++ code.
 KINDS = {"s": "strided", "b": "indexed_block", "i": "indexed"}
 
 
@@ -13,11 +13,11 @@ KINDS = {"s": "strided", "b": "indexed_block", "i": "indexed"}
 class Leaf:
     """How a block, or a run of blocks, is copied.
 
-    exact    the block is `size` bytes: one access
-    ends     the block has up to `size` bytes: one access at each end, which may overlap
-    pieces   the block has at least `size` bytes: pieces of that size, the last two may overlap
-    any      the block has any length: memcpy
-    run      the block is a multiple of `size`, and a run of blocks is one piece
+    exact    blocks of `size` bytes: one access
+    ends     blocks of up to `size` bytes: one access at each end; the two may overlap
+    pieces   blocks of at least `size` bytes: pieces of that size, of which the last two may overlap
+    any      blocks of any length: memcpy
+    run      blocks of a multiple of `size`; a run of blocks is copied as one piece
     """
 
     name: str
@@ -26,7 +26,7 @@ class Leaf:
 
     @property
     def ends(self):
-        """The widths of the two accesses, the first one the wider."""
+        """The widths of the two accesses, the wider one first."""
         head = 1 << (self.size - 1).bit_length() - 1
         return head, self.size - head
 
@@ -60,7 +60,7 @@ class Element:
     form     unsigned, signed, bytes, bool, half (8 or 16 bits, computed in float), float, complex, pair
     ctype    what the kernels compute with; of a pair: of its value
     index    the C type of a pair's index
-    needs    the long double that a machine must have, if any: x87 or binary128
+    needs    the kind of long double that the machine must have, if any: x87 or binary128
     """
 
     name: str
@@ -72,7 +72,7 @@ class Element:
 
     @property
     def size(self):
-        """Packed bytes of one; None where C's long double is in it."""
+        """The packed size of one element; None if it contains C's long double."""
         parts = {"complex": 2}.get(self.form, 1)
         size = _SIZES.get(self.ctype)
         return size and parts * size + (_SIZES[self.index] if self.index else 0)
@@ -122,7 +122,7 @@ class MoveKernel:
 
 @dataclass(frozen=True)
 class TransposeKernel:
-    """Two strided levels, the inner one with the longer steps, moved in tiles."""
+    """Two strided levels, of which the inner one has the longer stride, moved in tiles."""
 
     direction: str
     leaf: str  # of a block
@@ -136,7 +136,7 @@ class ReduceKernel:
 
 @dataclass(frozen=True)
 class RowReduceKernel:
-    """One strided level of blocks of elements, combined where it is."""
+    """One strided level of blocks of elements, combined in place."""
 
     direction: str
     op: str
@@ -144,7 +144,7 @@ class RowReduceKernel:
 
 
 def shared_element(op, element):
-    """The element whose kernel does this reduction: width decides, where signedness does not."""
+    """The element whose kernel does this reduction. Kernels are shared if the op does not depend on signedness."""
     form = ELEMENTS[element].form
     if form == "signed" and op not in ORDER:
         return "u" + element
@@ -158,26 +158,26 @@ class Instructions:
     """An instruction set that the kernels are compiled for besides the compiler's default."""
 
     name: str
-    features: tuple  # what a processor must have
-    implied: tuple  # what every processor with these has, too; not all compilers can ask for it
+    features: tuple  # features that the processor must have
+    implied: tuple  # features that such processors always have; some compilers cannot test for them
     machine: str = "defined(__x86_64__)"
     gcc_options: tuple = ()
 
 
 @dataclass(frozen=True)
 class Backend:
-    """What a backend takes of the space."""
+    """The part of the space that a backend uses."""
 
     name: str
     max_levels: int
     directions: tuple
-    block_leaves: tuple  # around an innermost s or b
-    run_leaves: tuple  # around an innermost i
+    block_leaves: tuple  # for an innermost level s or b
+    run_leaves: tuple  # for an innermost level i
     elements: tuple
-    row_ops: tuple  # the reductions that also work on rows, where they are: of these ops,
-    row_elements: tuple  # and of these elements
+    row_ops: tuple  # the ops and elements of reductions that also have a kernel for rows in place
+    row_elements: tuple
     instructions: tuple = ()  # the fastest first
-    written_by_hand: tuple = ()  # files that are compiled for each of them, too
+    written_by_hand: tuple = ()  # source files that are compiled for each instruction set, too
 
     def shapes(self):
         for levels in range(1, self.max_levels + 1):
@@ -195,42 +195,42 @@ class Backend:
     def transposes(self):
         for direction in self.directions:
             for leaf in self.block_leaves:
-                # A tile pays for blocks that share a cache line.
+                # Tiles pay only for blocks that share a cache line.
                 if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
                     yield TransposeKernel(direction, leaf)
 
     def reductions(self):
-        """Every (op, element) that is defined."""
+        """All defined pairs (op, element)."""
         for name in self.elements:
             for op in ELEMENTS[name].ops:
                 yield ReduceKernel(op, name)
 
     def reduce_kernel(self, reduction):
-        """The kernel of a reduction."""
+        """The kernel for a reduction."""
         return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
 
     def reduce_kernels(self):
-        """Every kernel that a reduction needs, once."""
+        """All kernels for reductions, without repetitions."""
         return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
     def row_reductions(self):
-        """Every (direction, op, element) that has a kernel for rows."""
+        """All triples (direction, op, element) with a kernel for rows."""
         for direction in self.directions:
             for name in self.row_elements:
                 for op in self.row_ops:
                     yield RowReduceKernel(direction, op, name)
 
     def row_reduce_kernel(self, reduction):
-        """The kernel of a reduction of rows."""
+        """The kernel for a reduction of rows."""
         element = shared_element(reduction.op, reduction.element)
         return RowReduceKernel(reduction.direction, reduction.op, element)
 
     def row_reduce_kernels(self):
-        """Every kernel that a reduction of rows needs, once."""
+        """All kernels for reductions of rows, without repetitions."""
         return list(dict.fromkeys(map(self.row_reduce_kernel, self.row_reductions())))
 
     def kernels(self):
-        """Every kernel, once."""
+        """All kernels, without repetitions."""
         return [
             *self.moves(),
             *self.transposes(),
@@ -271,8 +271,8 @@ WIDTHS = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True)
 class GpuBackend:
-    """What the kernels of src/backend/gpu_common take of the space. A block is any number of words, and
-    the leaf says how wide these are."""
+    """The part of the space that the kernels of src/backend/gpu_common use. A block is any number of words, and the
+    leaf gives their width."""
 
     name: str
     max_levels: int
@@ -288,29 +288,29 @@ class GpuBackend:
         return tuple(f"w{width}" for width in self.widths)
 
     def moves(self):
-        """In the order of the tables: by width, direction and shape."""
+        """The move kernels in the order of the tables: by width, direction and shape."""
         for width in self.widths:
             for direction in self.directions:
                 for shape in self.shapes():
                     yield MoveKernel(direction, shape, f"w{width}")
 
     def reductions(self):
-        """Every (op, element) that a device has."""
+        """All pairs (op, element) that devices support."""
         for name in self.elements:
             for op in ELEMENTS[name].ops:
                 yield ReduceKernel(op, name)
 
     def reduce_kernel(self, reduction):
-        """The kernel of a reduction."""
+        """The kernel for a reduction."""
         return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
 
     def reduce_kernels(self):
-        """Every kernel that a reduction needs, once; by what its number stands for."""
+        """All reduction kernels, without repetitions; a kernel's number is its index in this list."""
         return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
     def has_vectors(self, kernel):
-        """Whether whole elements fill a vector: a kernel of its own is generated. What does not is left
-        to the kernel for any elements."""
+        """Whether a vector holds a whole number of elements, so that a kernel is generated. Other elements are left to
+        the kernel for any elements."""
         size = ELEMENTS[kernel.element].size
         return size & (size - 1) == 0
 
@@ -323,7 +323,7 @@ GPU_BACKENDS = {
             max_levels=3,
             directions=DIRECTIONS,
             widths=WIDTHS,
-            # No device computes in C's long double.
+            # Devices do not support C's long double.
             elements=tuple(name for name, element in ELEMENTS.items() if not element.needs),
         ),
     )

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates the functions that libucd-mpi-preload puts in front of MPI's.
+"""Generates the functions by which libucd-mpi-preload interposes MPI's.
 
     mpi_calls.py OUTPUT_DIRECTORY      writes calls.h and wrappers.cpp
 """
@@ -11,36 +11,36 @@ from typing import NamedTuple
 
 import jinja2
 
-sys.dont_write_bytecode = True  # nothing is written beside the sources
+sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
 def arguments(parameters):
-    """The names of parameters."""
+    """The names in a list of parameters."""
     return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
 
 
 def with_types(parameters, count, address, displ):
-    """Parameters of one of the two forms of a function."""
+    """Replaces the placeholders in parameters by the types of one form of a function."""
     for name, c_type in (("COUNT", count), ("ADDRESS", address), ("DISPL", displ)):
         parameters = re.sub(rf"\b{name}\b", c_type, parameters)
     return parameters
 
 
 class Call(NamedTuple):
-    """A function of MPI. In parameters, COUNT is int, and MPI_Count in the form with _c; ADDRESS is MPI_Aint, and
-    MPI_Count in that form; DISPL is int, and MPI_Aint in that form."""
+    """A function of MPI. In parameters, COUNT, ADDRESS and DISPL stand for int, MPI_Aint and int; in the form with _c,
+    for MPI_Count, MPI_Count and MPI_Aint."""
 
     name: str  # without MPI_
-    function: str  # in src/mpi/preload
+    function: str  # that implements it, in src/mpi/preload
     parameters: str
     counts: bool = True  # it has a form with _c
-    counted: bool = True  # the statistics have a line for it
+    counted: bool = True  # statistics have a line for it
     first: str = ""  # an argument that the function takes before MPI's
-    instead: str = ""  # what it takes instead of MPI's arguments
-    since: str = ""  # the version of MPI that it came with, if that is later than 3: 4 or 4.1
-    extension: bool = False  # Open MPI 4 has it by a name with MPIX_
+    instead: str = ""  # arguments that the function takes instead of MPI's
+    since: str = ""  # the version of MPI that introduced it, if later than 3: 4 or 4.1
+    extension: bool = False  # Open MPI 4 has it under a name with MPIX_
 
 
 _SEND = "const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
@@ -62,7 +62,7 @@ def _completion(name, function, parameters, since=""):
 
 
 def _one_side(form, way, displ):
-    """One side's parameters, in the three forms that MPI has, with its names for sending or receiving."""
+    """The parameters of one side, in one of MPI's three forms, with MPI's names for sending or receiving."""
     const = "const " if way == "send" else ""
     displs = "sdispls" if way == "send" else "rdispls"
     if form == "equal":
@@ -73,7 +73,7 @@ def _one_side(form, way, displ):
 
 
 def _collective(name, pattern, send, receive, displ="DISPL"):
-    """The blocking, the nonblocking and the persistent function."""
+    """The blocking, nonblocking and persistent variants of a collective function."""
     rooted = pattern in ("gather", "scatter")
     sides = [_one_side(send, "send", displ), _one_side(receive, "recv", displ)]
     where = "int root, MPI_Comm comm" if rooted else "MPI_Comm comm"

@@ -1,4 +1,4 @@
-"""The one grammar of kernel names, formatting and parsing; see docs/internals/kernel-naming.md.
+"""Formats and parses the names of kernels; docs/internals/kernel-naming.md describes the grammar.
 
     move      = direction "_" kind{1,} "_" leaf        pack_sb_w8, unpack_i_r4
     transpose = direction "_t_" leaf                   pack_t_w8
@@ -43,7 +43,7 @@ def format_name(kernel):
 
 
 def parse_name(name):
-    """The kernel of a name; ValueError if it is not a kernel's name."""
+    """The kernel with a name; ValueError if the name is not that of a kernel."""
     if match := _MOVE.fullmatch(name):
         return MoveKernel(*match.groups())
     if match := _TRANSPOSE.fullmatch(name):

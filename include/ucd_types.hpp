@@ -5,7 +5,7 @@
 #ifndef UCD_TYPES_HPP_INCLUDED
 #define UCD_TYPES_HPP_INCLUDED
 
-/* Not 202002L: that GCC 10 says 201709L with -std=c++20. */
+/* Not 202002L, because GCC 10 defines 201709L with -std=c++20. */
 #if __cplusplus <= 201703L
 #error "ucd_types.hpp needs C++20: compile with -std=c++20, or use ucd.h, which is C"
 #else
@@ -27,7 +27,7 @@ namespace detail {
 template <class T>
 inline constexpr bool unknown = false;
 
-/* What an array, of C or of std, is made of, and how many of them. */
+/* The element type of a C array or std::array of any rank, and the number of elements. */
 template <class T>
 struct Elements {
     using type = T;
@@ -104,13 +104,13 @@ typename P::template of<Type> array_of(Ints shape, Ints strides) {
     return Type::ndarray<P>(shape, bytes, type_of<T>());
 }
 
-/* A member of a struct with the type of one, for members that are structs themselves. */
+/* A member of a struct and the type of one element of it, for members that are structs. */
 template <class Struct, class Member>
 struct Field {
     Member Struct::*member;
     TypeRef type;
 };
-/* &P::x with its type, for struct_of. */
+/* Pairs &P::x with its type, for struct_of. */
 template <class Struct, class Member>
 Field<Struct, Member> field(Member Struct::*member, TypeRef type) {
     return {member, type};
@@ -140,7 +140,7 @@ Struct struct_named(Member Struct::*);
 template <class Struct, class Member>
 Struct struct_named(Field<Struct, Member>);
 
-/* Bytes that stand for a Struct: only addresses of its members are taken. */
+/* Storage for a Struct that is never constructed: only addresses of its members are taken. */
 template <class Struct>
 union Place {
     char bytes[sizeof(Struct)];
@@ -158,9 +158,10 @@ intptr_t field_offset(Place<Struct> &place, const Field<Struct, Member> &f) {
 }
 } // namespace detail
 
-/* The named members of a struct, in this order, with the struct's size as extent, so that several
- * are an array of it: struct_of(&P::x, &P::id). Members may be arrays; for a member that is a
- * struct give its type as well: struct_of(&Q::name, field(&Q::point, point_type)). */
+/* The named members of a struct, in this order, with the struct's size as extent, so that a count
+ * above one describes an array of it: struct_of(&P::x, &P::id). Members may be arrays. For a member
+ * that is itself a struct, give its type as well:
+ * struct_of(&Q::name, field(&Q::point, point_type)). */
 template <class P = throwing, class First, class... Rest>
 typename P::template of<Type> struct_of(First first, Rest... rest) {
     using Struct = decltype(detail::struct_named(first));

@@ -11,14 +11,14 @@
  * Statuses    Functions return YAKSA_SUCCESS or a YAKSA_ERR__* code. OUT_OF_MEM: an allocation
  *             failed, or a table of handles is full. NOT_SUPPORTED: the type does not support the
  *             op, or this machine or library cannot do what is asked. INTERNAL: anything else,
- *             wrong arguments above all. ucd_yaksa_last_error says which it was. A call that fails
+ *             mostly invalid arguments. ucd_yaksa_last_error returns the reason. A call that fails
  *             before data moves changes nothing. No C++ exception crosses this interface.
  * Order       yaksa_init comes before all functions except yaksa_info_*.
  * Null rules  A noncontiguous buffer may be NULL: displacements may be absolute addresses. A packed
  *             buffer may be NULL if 0 bytes move, an array if it has 0 entries. info may be NULL.
  *             A pointer to an output may not.
- * Handles     Types and requests are numbers. Each has its number for itself: one that was freed,
- *             or never given out, is refused. No handle is freed while another thread uses it.
+ * Handles     Types and requests are numbers. A handle that was freed or never returned is an
+ *             error. No handle may be freed while another thread uses it.
  * Units       Counts, block lengths and strides are elements (extents of oldtype); displacements
  *             and strides of functions with an h in the name, sizes and offsets are bytes.
  * Memory      Buffers are host or device memory, in any combination, as in ucd.h. Arrays and
@@ -26,8 +26,8 @@
  * Threads     Any thread may call any function at any time. A request, and an info that is being
  *             changed, belong to one thread at a time. No other call runs during the last
  *             yaksa_finalize.
- * Blocking    Functions work in the calling thread and do not wait for anything, unless their
- *             comment says otherwise.
+ * Blocking    Functions work in the calling thread and do not block, unless their comment says
+ *             otherwise.
  */
 #ifndef YAKSA_H_INCLUDED
 #define YAKSA_H_INCLUDED
@@ -53,7 +53,7 @@ extern "C" {
 
 /* clang-format off */
 
-/* The result is out = out op in, element by element. LAST is none: it is their number. */
+/* The result is out = out op in, element by element. LAST is not an op but the number of ops. */
 typedef uint64_t yaksa_op_t;
 #define YAKSA_OP__MAX                     ((yaksa_op_t) 0)
 #define YAKSA_OP__MIN                     ((yaksa_op_t) 1)
@@ -68,7 +68,7 @@ typedef uint64_t yaksa_op_t;
 #define YAKSA_OP__REPLACE                 ((yaksa_op_t) 10)
 #define YAKSA_OP__LAST                    ((yaksa_op_t) 11)
 
-/* NULL is the empty type: it has no elements, and may be used as any other. */
+/* NULL is the empty type: it has no elements, and may be used like any other type. */
 typedef uint64_t yaksa_type_t;
 #define YAKSA_TYPE__NULL                  ((yaksa_type_t) 0)
 #define YAKSA_TYPE___BOOL                 ((yaksa_type_t) 1)
@@ -129,7 +129,7 @@ typedef uint64_t yaksa_type_t;
 #define YAKSA_TYPE__SHORT_INT             ((yaksa_type_t) 55)
 #define YAKSA_TYPE__LONG_DOUBLE_INT       ((yaksa_type_t) 56)
 
-/* NULL: the work is complete. */
+/* A request is NULL if the work is complete. */
 typedef uint64_t yaksa_request_t;
 #define YAKSA_REQUEST__NULL               ((yaksa_request_t) 0)
 
@@ -145,7 +145,7 @@ typedef enum { YAKSA_SUBARRAY_ORDER__C, YAKSA_SUBARRAY_ORDER__FORTRAN } yaksa_su
 typedef void *yaksa_info_t;
 #define YAKSA_INFO_MAX_KEYLEN (256)
 
-/* The version of yaksa whose interface this is, as a text and as a number. */
+/* The version of yaksa whose interface this header has, as text and as a number. */
 #define YAKSA_VERSION "0.4"
 #define YAKSA_NUMVERSION YAKSA_CALC_VERSION(0, 4, 0, YAKSA_RELEASE_TYPE_PATCH, 0)
 #define YAKSA_RELEASE_TYPE_ALPHA 0
@@ -169,18 +169,18 @@ UCD_API const char *ucd_yaksa_last_error(void);
  * Returns: OUT_OF_MEM, INTERNAL (info is NULL). */
 UCD_API int yaksa_info_create(yaksa_info_t *info);
 
-/* Frees an info. Calls that were given it do not need it any more once they have returned. Valid at
- * any time.
+/* Frees an info. A call needs its info only until it returns. Valid at any time.
  * Returns: INTERNAL (info is NULL). */
 UCD_API int yaksa_info_free(yaksa_info_t info);
 
 /* Sets a hint: vallen bytes at val, which are copied. Keys that have an effect:
  *
  *   yaksa_gpu_driver            text, with or without its NUL: nogpu (all buffers are host memory,
- *                               so none is looked up; in the info of the first yaksa_init: of all
- *                               calls), or cuda, hip, ze (whose streams the stream functions get)
- *   yaksa_cuda_inbuf_ptr_attr   a struct cudaPointerAttributes: what the CUDA runtime says of the
- *   yaksa_cuda_outbuf_ptr_attr  input and of the output buffer, so they are not looked up
+ *                               so none is looked up; in the info of the first yaksa_init, this
+ *                               holds for all calls), or cuda, hip, ze (the kind of the streams
+ *                               that are passed to the stream functions)
+ *   yaksa_cuda_inbuf_ptr_attr   a struct cudaPointerAttributes, as the CUDA runtime returns it for
+ *   yaksa_cuda_outbuf_ptr_attr  the input and the output buffer, which are then not looked up
  *   ucd.*                       text: a key of ucd_info_set
  *
  * All other keys are accepted and ignored, as are attributes that are too short. Valid at any time.
@@ -195,7 +195,7 @@ UCD_API int yaksa_info_keyval_append(yaksa_info_t info, const char *key, const v
 UCD_API int yaksa_init(yaksa_info_t info);
 
 /* Undoes one yaksa_init. The last call waits for all work, and frees all types and requests.
- * Returns: INTERNAL (yaksa_init has not succeeded as often). */
+ * Returns: INTERNAL (there were as many successful calls of yaksa_init as of this function). */
 UCD_API int yaksa_finalize(void);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -203,15 +203,15 @@ UCD_API int yaksa_finalize(void);
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * Constructors write a new handle to *newtype, which the caller frees with yaksa_type_free; it does
- * not depend on that of oldtype. A type without elements is YAKSA_TYPE__NULL, whose bounds are 0
- * (but not one of resized and dup). Arrays are copied; info has no effect.
+ * Constructors write a new handle to *newtype, which the caller frees with yaksa_type_free; oldtype
+ * may be freed earlier. The result is YAKSA_TYPE__NULL, whose bounds are 0, if it has no elements
+ * (except from resized and dup). Arrays are copied; info has no effect.
  *
  * Bounds: a type reaches from the smallest lower bound to the largest upper bound of the elements
  * of oldtype in it. Only structs of several different types are rounded up to their alignment.
  *
- * Returns, every constructor: OUT_OF_MEM; INTERNAL (a handle is none; a count, a length or a size
- * is negative; an array or newtype is NULL; the type is too large: ucd.h, Units).
+ * Every constructor returns: OUT_OF_MEM; INTERNAL (a handle is invalid; a count, length or size is
+ * negative; an array or newtype is NULL; the type is too large: ucd.h, Units).
  */
 
 /* count elements, one extent apart. */
@@ -264,17 +264,18 @@ UCD_API int yaksa_type_create_struct(intptr_t count, const intptr_t *array_of_bl
                                      const yaksa_type_t *array_of_types, yaksa_info_t info,
                                      yaksa_type_t *newtype);
 
-/* Part of an array of ndims dimensions: subsizes from starts on, of sizes. The bounds are those of
- * the whole array. INTERNAL also if the part is not within the array. */
+/* A part of an array of ndims dimensions: the array has sizes, and the part has subsizes and begins
+ * at starts. The bounds are those of the whole array. INTERNAL also if the part is not within the
+ * array. */
 UCD_API int yaksa_type_create_subarray(int ndims, const intptr_t *array_of_sizes,
                                        const intptr_t *array_of_subsizes,
                                        const intptr_t *array_of_starts,
                                        yaksa_subarray_order_e order, yaksa_type_t oldtype,
                                        yaksa_info_t info, yaksa_type_t *newtype);
 
-/* Frees a handle. Types built on it and requests that use it stay valid. YAKSA_TYPE__NULL is left
- * alone.
- * Returns: INTERNAL (no type, or another predefined one). */
+/* Frees a handle. Types built on it and requests that use it stay valid. YAKSA_TYPE__NULL is
+ * allowed.
+ * Returns: INTERNAL (not a type, or another predefined type). */
 UCD_API int yaksa_type_free(yaksa_type_t type);
 
 /* The packed bytes of one element. Returns: INTERNAL. */
@@ -293,21 +294,23 @@ UCD_API int yaksa_type_get_true_extent(yaksa_type_t type, intptr_t *lb, intptr_t
 
 /*
  * The packed stream of (count, type) is its elements in order, without gaps; an offset skips bytes
- * of it. A call moves as many whole elements (of predefined types, a pair being one) as the room
- * (max_pack_bytes, insize) and the rest of the stream allow, and has set the actual number of bytes
- * when it returns, which may be 0. With an op other than REPLACE the offset is at an element.
+ * of it. A call moves as many whole elements (of predefined types; a pair is one element) as the
+ * limit (max_pack_bytes, insize) and the rest of the stream allow, and sets the actual number of
+ * bytes, which may be 0, before it returns. With an op other than REPLACE the offset must be at the
+ * start of an element.
  *
  * Ops: integers, BYTE included, support all; _BOOL the logical ones; floating types MAX, MIN, SUM,
- * PROD; complex types SUM, PROD; a pair what both its members support, which are combined on their
- * own; CHAR and WCHAR_T only REPLACE; a derived type what all types in it support.
+ * PROD; complex types SUM, PROD; a pair the ops that both its members support, each of which is
+ * combined separately; CHAR and WCHAR_T only REPLACE; a derived type the ops that all its elements
+ * support.
  *
- * Returns, every one: OUT_OF_MEM; NOT_SUPPORTED; INTERNAL (an argument; an offset beyond the end
- * or, with an op, within an element; a device failed).
+ * All functions return: OUT_OF_MEM; NOT_SUPPORTED; INTERNAL (an invalid argument; an offset beyond
+ * the end or, with an op, within an element; a device failed).
  */
 
 /* Packs from the stream of (incount, type) at inbuf, from byte inoffset on, into outbuf. *request
- * is YAKSA_REQUEST__NULL if the work is complete on return. Otherwise input and output are left
- * alone until the request is complete; type and info may be freed. */
+ * is YAKSA_REQUEST__NULL if the work is complete on return. Otherwise the caller leaves input and
+ * output unchanged until the request is complete; type and info may be freed. */
 UCD_API int yaksa_ipack(const void *inbuf, uintptr_t incount, yaksa_type_t type, uintptr_t inoffset,
                         void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                         yaksa_info_t info, yaksa_op_t op, yaksa_request_t *request);
@@ -343,12 +346,12 @@ UCD_API int yaksa_unpack_stream(const void *inbuf, uintptr_t insize, void *outbu
                                 void *stream);
 
 /* Makes progress, and sets *completed to 1 or 0. A request that is complete is freed; so is one
- * whose work failed, with *completed 1 and the failure returned.
- * Returns: OUT_OF_MEM; INTERNAL (no request; completed is NULL; the work failed). */
+ * whose work failed: *completed is then 1, and the call returns the failure.
+ * Returns: OUT_OF_MEM; INTERNAL (not a request; completed is NULL; the work failed). */
 UCD_API int yaksa_request_test(yaksa_request_t request, int *completed);
 
 /* Waits until the request is complete, and frees it.
- * Returns: OUT_OF_MEM; INTERNAL (no request; the work failed). */
+ * Returns: OUT_OF_MEM; INTERNAL (not a request; the work failed). */
 UCD_API int yaksa_request_wait(yaksa_request_t request);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -360,7 +363,7 @@ UCD_API int yaksa_request_wait(yaksa_request_t request);
  * elements are not joined. If the type is contiguous, all of it is one segment, of 0 bytes if
  * there is no data.
  *
- * Returns, every one: OUT_OF_MEM; INTERNAL.
+ * All functions return: OUT_OF_MEM; INTERNAL.
  */
 
 /* The number of segments. */
@@ -371,8 +374,8 @@ UCD_API int yaksa_iov_len(uintptr_t count, yaksa_type_t type, uintptr_t *iov_len
 UCD_API int yaksa_iov_len_max(uintptr_t count, yaksa_type_t type, uintptr_t max_iov_bytes,
                               uintptr_t *iov_len, uintptr_t *actual_iov_bytes);
 
-/* Writes up to max_iov_len segments, from number iov_offset on, and sets *actual_iov_len to how
- * many it wrote: 0 at the end and beyond. No data is accessed. */
+/* Writes up to max_iov_len segments, starting with segment iov_offset, and sets *actual_iov_len to
+ * the number written, which is 0 at and beyond the end. No data is accessed. */
 UCD_API int yaksa_iov(const char *buf, uintptr_t count, yaksa_type_t type, uintptr_t iov_offset,
                       struct iovec *iov, uintptr_t max_iov_len, uintptr_t *actual_iov_len);
 
@@ -384,13 +387,13 @@ UCD_API int yaksa_iov(const char *buf, uintptr_t count, yaksa_type_t type, uintp
 UCD_API int yaksa_flatten_size(yaksa_type_t type, uintptr_t *flattened_type_size);
 
 /* Writes the type as bytes, for another process that uses this library. flattened_type has room for
- * yaksa_flatten_size of them, at any alignment. Returns: OUT_OF_MEM, INTERNAL. */
+ * as many bytes as yaksa_flatten_size sets, at any alignment. Returns: OUT_OF_MEM, INTERNAL. */
 UCD_API int yaksa_flatten(yaksa_type_t type, void *flattened_type);
 
-/* Creates a type from the bytes that yaksa_flatten wrote; the caller frees it. The bytes say how
- * many they are: as many are read. Any bytes give a valid type or an error, if the memory behind
- * flattened_type is as long as they say.
- * Returns: OUT_OF_MEM; NOT_SUPPORTED (a newer format); INTERNAL (these bytes are no type). */
+/* Creates a type from the bytes that yaksa_flatten wrote; the caller frees it. The bytes contain
+ * their own length, and that many are read. Any bytes give a valid type or an error, provided that
+ * the memory at flattened_type is as long as they say.
+ * Returns: OUT_OF_MEM; NOT_SUPPORTED (a newer format); INTERNAL (the bytes are not a type). */
 UCD_API int yaksa_unflatten(yaksa_type_t *type, const void *flattened_type);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-// yaksa's rule for the bounds of a type: from the smallest lower to the largest upper bound of what
-// is in it. Unlike in MPI, explicit bounds do not hide implicit ones, and no epsilon is added.
+// yaksa's rule for the bounds of a type: they reach from the smallest lower to the largest upper
+// bound of its elements. Unlike in MPI, explicit bounds do not hide implicit ones, and no epsilon
+// is added.
 #pragma once
 
 #include "type.h"
@@ -12,9 +13,9 @@ __extension__ using int128 = __int128;
 
 class Bounds {
 public:
-    // `blocklength` elements, the first at byte `at`. None change nothing.
+    // Adds `blocklength` elements, the first at byte `at`. No elements change nothing.
     void add_block(int128 at, std::intptr_t blocklength, const Type &old);
-    // Rounds the extent up.
+    // Rounds the extent up to a multiple of the alignment.
     void align(std::intptr_t alignment);
 
     std::intptr_t lb() const { return static_cast<std::intptr_t>(low_); }

@@ -1,4 +1,4 @@
-// The constructors: libucd checks the arguments and makes the layout, which then gets yaksa's
+// The constructors. libucd checks the arguments and builds the type, which then gets yaksa's
 // bounds.
 #include "bounds.h"
 #include "failure.h"
@@ -16,7 +16,7 @@ int check_output(const yaksa_type_t *newtype) {
                               : fail(YAKSA_ERR__INTERNAL, "newtype is NULL; it must not be");
 }
 
-// Hands out a layout under a new handle, or the empty type if it has no elements.
+// Returns a new handle for the layout, or the empty type if the layout has no elements.
 int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_type_t *newtype) {
     std::uintptr_t size = 0;
     UCD_YAKSA_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
@@ -56,7 +56,7 @@ int create_strided(std::intptr_t count, std::intptr_t blocklength, int128 stride
     Layout layout;
     UCD_YAKSA_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
-    if (count > 0 && blocklength > 0 && old.size != 0) { // libucd has checked that they fit
+    if (count > 0 && blocklength > 0 && old.size != 0) { // libucd has checked for overflow
         bounds.add_block(0, blocklength, old);
         bounds.add_block(stride * (count - 1), blocklength, old);
     }
@@ -78,7 +78,7 @@ int create_blocks(std::intptr_t count, std::intptr_t blocklength, const std::int
     return finish(std::move(layout), bounds, traits_over(old), newtype);
 }
 
-// The same for blocks of lengths of their own.
+// The same for blocks that have lengths of their own.
 template <class Create>
 int create_lists(std::intptr_t count, const std::intptr_t *blocklengths,
                  const std::intptr_t *displs, std::intptr_t unit, const Type &old,
@@ -92,7 +92,7 @@ int create_lists(std::intptr_t count, const std::intptr_t *blocklengths,
     return finish(std::move(layout), bounds, traits_over(old), newtype);
 }
 
-// What the members of a struct have in common.
+// The traits of a struct, from those of its members.
 class MemberTraits {
 public:
     void add(std::intptr_t blocklength, const Type &member) {
@@ -109,7 +109,7 @@ public:
         elements_ = true;
     }
 
-    // A struct of one type is a list of blocks, which is not rounded up.
+    // yaksa treats a struct of one type as a list of blocks, whose extent is not rounded up.
     bool is_rounded() const { return !same_type_; }
     Traits traits() const { return {new_identity(), element_bytes_, alignment_, pairs_}; }
 
@@ -145,8 +145,8 @@ int create_struct(std::intptr_t count, const std::intptr_t *blocklengths,
     return finish(std::move(layout), bounds, traits, newtype);
 }
 
-// In C++ a value that is none of the enumerators may not even be read as one; programs of C have
-// any.
+// Copies the bytes, because programs in C may pass any value, and reading a value outside the
+// enumeration's range is undefined in C++.
 int find_order(const yaksa_subarray_order_e &order, int &found) {
     int value = 0;
     static_assert(sizeof value == sizeof order);
@@ -165,7 +165,7 @@ int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *
     Layout layout;
     UCD_YAKSA_TRY(from_ucd(ucd_create_subarray(ndims, sizes, subsizes, starts, ucd_order,
                                                old.layout, UCD_INFO__NULL, layout.out())));
-    // These bounds are yaksa's, too.
+    // For a subarray, libucd's bounds are the same as yaksa's.
     std::uintptr_t size = 0;
     UCD_YAKSA_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
     if (size != 0) return add_type(std::move(layout), traits_over(old), newtype);
@@ -181,7 +181,7 @@ int create_resized(const Type &old, std::intptr_t lb, std::intptr_t extent, yaks
     return add_type(std::move(layout), traits_over(old), newtype);
 }
 
-// A constructor on one type.
+// Runs a constructor that has one old type.
 template <class Body>
 int create_on(const char *function, yaksa_type_t oldtype, const yaksa_type_t *newtype,
               Body &&body) {

@@ -1,4 +1,4 @@
-// Failures inside libucd-yaksa: yaksa's codes with a worded message.
+// Failures in libucd-yaksa: yaksa's codes, with a message.
 #pragma once
 
 #include <exception>
@@ -8,15 +8,16 @@
 
 namespace ucd_yaksa {
 
-// Words a failure for ucd_yaksa_last_error, and returns the code.
+// Sets the message for ucd_yaksa_last_error and returns the code.
 [[gnu::format(printf, 2, 3)]] int fail(int code, const char *format, ...);
-// What a call of libucd returned, as yaksa's code; libucd's message becomes ours.
+// The yaksa code for the status of a call of libucd; libucd's message becomes that of libucd-yaksa.
 int from_ucd(int rc);
 
 const char *last_failure();
 void prefix_failure(const char *function);
 
-// Runs a function of the interface: exceptions become codes, messages begin with its name.
+// Runs a function of the interface: exceptions become codes, and the function's name is put before
+// messages.
 template <class Body>
 int guarded(const char *function, Body &&body) {
     int rc = YAKSA_SUCCESS;

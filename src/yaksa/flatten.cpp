@@ -1,4 +1,5 @@
-// Flattened types: what libucd does not know of a type, and then what ucd_flatten writes.
+// Flattened types: a header with the traits that libucd does not know, followed by the bytes of
+// ucd_flatten.
 #include "failure.h"
 #include "life_cycle.h"
 #include "type.h"
@@ -13,7 +14,7 @@ namespace {
 struct Header {
     char magic[4];
     std::uint8_t version;
-    std::uint8_t alignment_bits; // the alignment is 2 to the power of it
+    std::uint8_t alignment_bits; // the alignment is 1 << alignment_bits
     std::uint8_t has_pairs;
     std::uint8_t reserved; // 0
 };
@@ -21,8 +22,8 @@ static_assert(sizeof(Header) == 8);
 
 constexpr char magic[4] = {'U', 'C', 'D', 'Y'};
 constexpr std::uint8_t newest_version = 1;
-constexpr std::uint8_t max_alignment_bits = 12; // more than any type of C has
-constexpr std::uintptr_t readable_header = 16;  // what ucd_flattened_size reads
+constexpr std::uint8_t max_alignment_bits = 12; // more than any C type needs
+constexpr std::uintptr_t readable_header = 16;  // number of bytes that ucd_flattened_size reads
 
 int flatten(const Type &type, std::byte *out) {
     std::uintptr_t bytes = 0;

@@ -1,4 +1,4 @@
-// Numbers for objects: a table that finds an entry by its handle without a lock.
+// Maps numeric handles to objects. Look-ups take no lock.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace ucd_yaksa {
 
-// A handle is an index in its lower 32 bits, and the number of the insertion in its upper ones: it
-// comes again only after 2^32 insertions, so a handle that was freed is recognised. Entries keep
-// their addresses. Any thread may call anything at any time, but no handle is removed while another
+// A handle has an index in its lower 32 bits and the number of the insertion in its upper ones. A
+// handle value is used again only after 2^32 insertions, so a freed handle is recognised. Entries
+// keep their addresses. All functions are thread-safe, but no handle may be removed while another
 // thread uses its entry.
 template <class Entry>
 class HandleTable {
 public:
-    // Handles have indices from `first` on, so that those below are left for constants.
+    // Indices of handles start at `first`; smaller numbers are left for constants.
     HandleTable(std::uint32_t first, std::uint32_t max_entries)
         : first_(first), max_entries_(max_entries) {}
     ~HandleTable() {
@@ -28,13 +28,14 @@ public:
     HandleTable(const HandleTable &) = delete;
     HandleTable &operator=(const HandleTable &) = delete;
 
-    // Null if there is none.
+    // Null if no entry has this handle.
     Entry *find(std::uint64_t handle) noexcept {
         Slot *const slot = slot_of(handle);
         return slot == nullptr ? nullptr : &slot->entry;
     }
 
-    // 0 if the table is full: then, or if there is no memory, `entry` stays as it was.
+    // Returns 0 if the table is full. In that case, and if an allocation fails, `entry` is
+    // unchanged.
     std::uint64_t insert(Entry &&entry) {
         const std::lock_guard lock(mutex_);
         std::uint32_t index = 0;
@@ -59,18 +60,18 @@ public:
         return handle;
     }
 
-    // Moves the entry out. False if there is none.
+    // Moves the entry out. False if no entry has this handle.
     bool remove(std::uint64_t handle, Entry &entry) noexcept {
         const std::lock_guard lock(mutex_);
         Slot *const slot = slot_of(handle);
         if (slot == nullptr) return false;
         take(*slot, entry);
         free_.push_back(static_cast<std::uint32_t>(handle) -
-                        first_); // make_room_for: no allocation
+                        first_); // make_room_for has reserved it
         return true;
     }
 
-    // Removes all entries, and hands each to `drop`.
+    // Removes all entries, and passes each to `drop`.
     template <class Drop>
     void clear(Drop &&drop) noexcept {
         const std::lock_guard lock(mutex_);

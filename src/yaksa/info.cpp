@@ -13,7 +13,8 @@
 namespace ucd_yaksa {
 namespace {
 
-// How struct cudaPointerAttributes begins since CUDA 11. Later versions have made it longer.
+// The first members of struct cudaPointerAttributes since CUDA 11. Later versions have appended
+// members.
 struct CudaPointerAttributes {
     enum : std::int32_t { unregistered, host, device, managed };
     std::int32_t type;
@@ -35,7 +36,7 @@ int create_info(yaksa_info_t *info) {
     return YAKSA_SUCCESS;
 }
 
-// Callers count the NUL or not.
+// Some callers include the NUL in the length.
 std::string text_of(const void *value, unsigned int length) {
     const char *const text = static_cast<const char *>(value);
     return length == 0 ? std::string() : std::string(text, strnlen(text, length));
@@ -47,7 +48,7 @@ int set_driver(Info &info, const std::string &driver) {
         info.no_gpu = true;
         return YAKSA_SUCCESS;
     }
-    info.stream_backend = driver; // libucd knows which there are when it is used
+    info.stream_backend = driver; // libucd checks the name when it is used
     return YAKSA_SUCCESS;
 }
 

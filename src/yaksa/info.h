@@ -6,16 +6,16 @@
 
 namespace ucd_yaksa {
 
-// What a yaksa_info_t points to.
+// The struct that a yaksa_info_t points to.
 struct Info {
     ucd_info_t hints = UCD_INFO__NULL;
     bool no_gpu = false;
-    std::string stream_backend; // whose streams the stream functions get; "" if it does not say so
+    std::string stream_backend; // the backend of streams; "" if not given
 };
 
-// What libucd is told for a call with the buffers that info speaks of.
+// The hints for a call that uses the buffers that info describes.
 ucd_info_t hints_of(yaksa_info_t info);
-// The same for a call with other buffers, in host memory too.
+// The hints for a call that also uses other buffers, in host memory.
 ucd_info_t hints_without_buffers(yaksa_info_t info);
 
 } // namespace ucd_yaksa

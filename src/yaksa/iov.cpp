@@ -1,4 +1,4 @@
-// I/O vectors. The segments of libucd join those of neighbouring elements; yaksa's do not.
+// I/O vectors. libucd joins segments of neighbouring elements; yaksa does not.
 #include "failure.h"
 #include "type.h"
 
@@ -9,8 +9,8 @@ namespace {
 
 // The segments of `count` elements.
 struct Segments {
-    bool contiguous;           // all of it is one
-    std::uintptr_t in_element; // else: of each
+    bool contiguous;           // all elements are one segment
+    std::uintptr_t in_element; // otherwise the segments of each element
     std::uintptr_t number, bytes;
 };
 
@@ -19,7 +19,8 @@ int segments_of(std::uintptr_t count, const Type &type, Segments &segments) {
     if (__builtin_mul_overflow(count, type.size, &segments.bytes) ||
         __builtin_mul_overflow(count, segments.in_element, &segments.number))
         return fail(YAKSA_ERR__INTERNAL, "count times the type does not fit uintptr_t");
-    // Elements without a gap: then there is none between them either. The same without any data.
+    // If an element has no gaps and its extent is its size, there are no gaps between elements
+    // either. A type without data counts as contiguous, too.
     segments.contiguous =
         segments.in_element <= 1 && type.extent == static_cast<std::intptr_t>(type.size);
     if (segments.contiguous) segments.number = 1;
@@ -52,7 +53,7 @@ int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t
         *written = 1;
         return YAKSA_SUCCESS;
     }
-    // libucd's numbers are the same, unless an element ends where the next one begins.
+    // libucd's segments are the same, unless an element ends where the next one begins.
     std::uintptr_t joined = 0, got = 0;
     UCD_YAKSA_TRY(from_ucd(ucd_iov_len(count, type.layout, &joined)));
     if (joined == segments.number)

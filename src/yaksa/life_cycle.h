@@ -4,10 +4,10 @@
 
 namespace ucd_yaksa {
 
-// Between the first yaksa_init and the last yaksa_finalize.
+// True between the first yaksa_init and the last yaksa_finalize.
 bool is_initialized();
 
-// Whether the first yaksa_init said nogpu: then `no_gpu_hints` says so to libucd.
+// Whether the first yaksa_init was given nogpu. `no_gpu_hints` then holds the hint for libucd.
 bool without_gpus();
 ucd_info_t no_gpu_hints();
 

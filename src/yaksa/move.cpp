@@ -1,4 +1,4 @@
-// Pack and unpack: as libucd does it, but whole elements only.
+// Pack and unpack. libucd moves the data; yaksa's rule is that only whole elements move.
 #include "failure.h"
 #include "info.h"
 #include "pair_arithmetic.h"
@@ -33,7 +33,7 @@ int last_boundary(const Range &range, std::uintptr_t offset, std::uintptr_t &bou
     return from_ucd(ucd_element_boundary(range.count, range.type->layout, offset, &boundary));
 }
 
-// What moves with room for `room` bytes: no part of an element.
+// Finds the range that fits into `room` bytes. It ends at an element boundary.
 int whole_elements(std::uintptr_t count, const Type &type, std::uintptr_t offset,
                    std::uintptr_t room, Range &range) {
     range = {count, &type, offset, 0};
@@ -52,7 +52,7 @@ int whole_elements(std::uintptr_t count, const Type &type, std::uintptr_t offset
     return YAKSA_SUCCESS;
 }
 
-// The arguments that pack and unpack share, checked.
+// The checked arguments that pack and unpack share.
 struct Arguments {
     Range range;
     ucd_op_t op = UCD_OP__REPLACE;
@@ -76,8 +76,8 @@ int check(std::uintptr_t count, yaksa_type_t handle, std::uintptr_t offset, std:
                 static_cast<std::uintmax_t>(offset));
 }
 
-// The three kinds of call. check() is for the argument that only this kind has; complete() is
-// called when nothing is left to do.
+// The three kinds of call. check() checks the argument that only this kind has; complete() is
+// called when the work is already complete.
 struct Blocking {
     static constexpr bool in_stream = false;
 

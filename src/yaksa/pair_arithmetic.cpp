@@ -20,16 +20,16 @@ std::byte *at(void *buffer, std::uintptr_t offset) {
     return static_cast<std::byte *>(buffer) + offset;
 }
 
-// The runs of a stream from any offset on, in order.
+// Iterates over the runs of a stream, from any offset on.
 class Runs {
 public:
     Runs(std::uintptr_t count, ucd_type_t layout) : count_(count), layout_(layout) {}
 
-    // Goes to the run that has the byte at `offset`, which is in the stream.
+    // Finds the run that contains the byte at `offset`, which must be in the stream.
     int seek(std::uintptr_t offset) {
         std::uintptr_t total = 0, got = 0, low = 0;
         UCD_YAKSA_TRY(read(0, nullptr, 0, got, total));
-        // The last run that begins at the offset or before.
+        // Binary search for the last run that begins at or before the offset.
         for (std::uintptr_t high = total; high - low > 1;) {
             const std::uintptr_t middle = low + (high - low) / 2;
             ucd_element_run_t run;
@@ -64,7 +64,7 @@ private:
     std::uintptr_t next_ = 0, filled_ = 0, used_ = 0;
 };
 
-// out = out op in, both packed: `length` bytes of the stream from `offset` on.
+// Computes out = out op in on packed data: `length` bytes of the stream from `offset` on.
 int combine(const void *in, void *out, const Range &range, ucd_info_t hints, ucd_op_t op) {
     Runs runs(range.count, range.type->layout);
     UCD_YAKSA_TRY(runs.seek(range.offset));
@@ -87,7 +87,7 @@ int combine(const void *in, void *out, const Range &range, ucd_info_t hints, ucd
     return YAKSA_SUCCESS;
 }
 
-// Whether all that is in the type supports the op, before any byte changes.
+// Checks that all elements of the type support the op, before any byte is changed.
 int check_op(const Type &type, ucd_op_t op) {
     std::array<ucd_element_run_t, 64> runs;
     std::uintptr_t got = 0, total = 0;
@@ -112,7 +112,7 @@ int check_op(const Type &type, ucd_op_t op) {
     }
 }
 
-// Calls body(part, chunk) for one part of the range after the other; `chunk` is memory for it.
+// Calls body(part, chunk) for each part of the range in order; `chunk` is memory for the part.
 template <class Body>
 int for_each_chunk(const Range &range, ucd_op_t op, Body &&body) {
     UCD_YAKSA_TRY(check_op(*range.type, op));

@@ -1,5 +1,6 @@
-// Ops on types with pairs. ucd.h has MAXLOC and MINLOC for them; yaksa combines each member on its
-// own. Rare, so it is done in packed form: a chunk of the stream at a time, and run by run.
+// Ops on types with pairs. ucd.h supports only MAXLOC and MINLOC for pairs; yaksa combines each
+// member separately. Since such calls are rare, the packed stream is processed in chunks, run by
+// run.
 #pragma once
 
 #include "type.h"
@@ -15,9 +16,9 @@ struct Range {
     std::uintptr_t offset = 0, length = 0;
 };
 
-// outbuf = outbuf op the range of inbuf's stream. The work is complete on return.
+// Computes outbuf = outbuf op (the range of inbuf's stream). The work is complete on return.
 int pack_pairs(const void *inbuf, const Range &range, void *outbuf, ucd_info_t hints, ucd_op_t op);
-// The range of outbuf's stream = itself op inbuf.
+// Computes (the range of outbuf's stream) = itself op inbuf.
 int unpack_pairs(const void *inbuf, void *outbuf, const Range &range, ucd_info_t hints,
                  ucd_op_t op);
 

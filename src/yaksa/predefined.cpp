@@ -42,7 +42,7 @@ Predefined pair(ucd_type_t type, std::uint64_t identity, ucd_type_t first, ucd_t
 
 } // namespace
 
-// yaksa has BYTE as an unsigned integer; arithmetic on it is that of UINT8_T.
+// In yaksa BYTE is an unsigned integer, so arithmetic on it is that of UINT8_T.
 const std::array<Predefined, predefined_count> predefined_types = {{
     {UCD_TYPE__NULL, YAKSA_TYPE__NULL, 1, {}},
     one<bool>(UCD_TYPE___BOOL, YAKSA_TYPE___BOOL),

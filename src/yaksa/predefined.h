@@ -1,4 +1,4 @@
-// yaksa's predefined types as those of ucd.h.
+// The UCD types of yaksa's predefined types.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@ namespace ucd_yaksa {
 
 struct Predefined {
     ucd_type_t type;
-    // The lowest handle of the same representation: yaksa takes these for one type.
+    // The lowest handle of the same representation: yaksa treats such types as the same type.
     std::uint8_t identity;
     std::uint8_t alignment;
-    // Of a pair, its two members; else UCD_TYPE__NULL.
+    // The two members of a pair; otherwise UCD_TYPE__NULL.
     ucd_type_t members[2];
 };
 
-// By handle. The first one, the empty type, has no type here.
+// Indexed by handle. Index 0 is the empty type, for which there is no UCD type.
 inline constexpr std::size_t predefined_count = 57;
 extern const std::array<Predefined, predefined_count> predefined_types;
 

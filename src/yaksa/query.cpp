@@ -4,7 +4,7 @@
 namespace ucd_yaksa {
 namespace {
 
-// A question about one type. Neither output may be NULL.
+// Runs a query of one type. Neither output may be NULL.
 template <class Body>
 int ask(const char *function, yaksa_type_t handle, const void *first, const void *second,
         Body &&body) {

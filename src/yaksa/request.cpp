@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t max_requests = 1 << 20;
 
-// Never destroyed, as the table of types.
+// Never destroyed, like the table of types.
 HandleTable<ucd_request_t> &started_requests() {
     alignas(HandleTable<ucd_request_t>) static std::byte memory[sizeof(HandleTable<ucd_request_t>)];
     static auto *const made = new (memory) HandleTable<ucd_request_t>(1, max_requests);
@@ -62,7 +62,7 @@ int add_request(ucd_request_t started, yaksa_request_t *request) {
     try {
         *request = started_requests().insert(ucd_request_t(started));
     } catch (const std::bad_alloc &) {
-        // The work is under way, and must not be lost.
+        // The work has been started and must complete: waited for below.
     }
     return *request != YAKSA_REQUEST__NULL ? YAKSA_SUCCESS : from_ucd(ucd_wait(&started));
 }

@@ -5,11 +5,11 @@
 
 namespace ucd_yaksa {
 
-// The handle of work that libucd has started; YAKSA_REQUEST__NULL if it is complete already. If
-// there are too many handles, waits for the work.
+// Sets a handle for work that libucd has started; YAKSA_REQUEST__NULL if the work is complete.
+// Waits for the work if the table of handles is full.
 int add_request(ucd_request_t started, yaksa_request_t *request);
 
-// When no other thread is in the library.
+// To be called when no other thread uses the library.
 void complete_all_requests();
 
 } // namespace ucd_yaksa

@@ -5,7 +5,7 @@
 
 namespace ucd_yaksa {
 
-// The stream that `stream` points to, for libucd.
+// Finds libucd's stream for the native stream that `stream` points to.
 int find_stream(const void *stream, yaksa_info_t info, ucd_stream_t &found);
 
 } // namespace ucd_yaksa

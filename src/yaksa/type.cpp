@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t max_types = 1 << 24;
 
 // Never destroyed, since threads may still use it when the program ends. The last yaksa_finalize
-// leaves it without memory.
+// frees the memory of its entries.
 HandleTable<Type> &created_types() {
     alignas(HandleTable<Type>) static std::byte memory[sizeof(HandleTable<Type>)];
     static auto *const made = new (memory) HandleTable<Type>(predefined_count, max_types);
@@ -24,7 +24,7 @@ HandleTable<Type> &created_types() {
 }
 
 std::array<Type, predefined_count> predefined;
-std::array<PairMembers, predefined_count> pairs; // those that are pairs
+std::array<PairMembers, predefined_count> pairs; // filled in for pairs
 std::atomic<std::uint64_t> identities{predefined_count};
 
 int measure(Type &type) {
@@ -32,7 +32,7 @@ int measure(Type &type) {
     return from_ucd(ucd_get_extent(type.layout, &type.lb, &type.extent));
 }
 
-// The packed pair: its two members without a gap.
+// Creates a packed pair: a struct of the two members without a gap.
 int create_packed_members(const ucd_type_t (&members)[2], ucd_type_t *type) {
     std::uintptr_t first = 0, second = 0;
     UCD_YAKSA_TRY(from_ucd(ucd_get_size(members[0], &first)));
@@ -72,7 +72,7 @@ int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle) {
     UCD_YAKSA_TRY(measure(type));
     const yaksa_type_t added = created_types().insert(std::move(type));
     if (added == 0) return fail(YAKSA_ERR__OUT_OF_MEM, "there are %u types already", max_types);
-    *layout.out() = UCD_TYPE__NULL; // now the table's
+    *layout.out() = UCD_TYPE__NULL; // the table owns it now
     *handle = added;
     return YAKSA_SUCCESS;
 }
@@ -85,7 +85,7 @@ int remove_type(yaksa_type_t handle) {
         return fail(YAKSA_ERR__INTERNAL, "type is %u, which is predefined",
                     static_cast<unsigned>(handle));
     Type type;
-    // Another thread may have been faster.
+    // If another thread has removed it, this reports the error.
     if (!created_types().remove(handle, type)) return find_type(handle, known);
     return from_ucd(ucd_free(&type.layout));
 }

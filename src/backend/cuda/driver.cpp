@@ -1,4 +1,4 @@
-// The CUDA driver: devices, contexts, and which memory an address is in.
+// The functions of runtime/driver.h for CUDA: devices, contexts, and the memory of an address.
 
 #include "runtime/driver.h"
 
@@ -13,7 +13,7 @@
 #include <iterator>
 #include <mutex>
 
-// The oldest architecture that this build has code for, as 10 * major + minor; the build sets it.
+// The oldest architecture that this build has code for, as 10 * major + minor. Set by the build.
 #ifndef UCD_CUDA_OLDEST_ARCHITECTURE
 #error "UCD_CUDA_OLDEST_ARCHITECTURE is not set"
 #endif
@@ -42,7 +42,7 @@ struct Range {
     uintptr_t end() const { return start + bytes; }
 };
 
-// Why a device cannot be used; "" if it can, as far as can be seen from outside.
+// The reason why a device cannot be used; "" if it seems usable.
 std::string refusal(const DriverLibrary &library, CUdevice device) {
     const int architecture =
         10 * attribute(library, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
@@ -57,7 +57,7 @@ std::string refusal(const DriverLibrary &library, CUdevice device) {
     if (mode != CU_COMPUTEMODE_EXCLUSIVE_PROCESS ||
         (library.primary_ctx_get_state(device, &flags, &active) == CUDA_SUCCESS && active != 0))
         return "";
-    // Only trying tells whether another process has it.
+    // Only an attempt shows whether another process uses the device exclusively.
     CUcontext context;
     const CUresult result = library.primary_ctx_retain(&context, device);
     if (result != CUDA_SUCCESS)
@@ -92,11 +92,11 @@ BackendState count_devices() {
     }
     if (usable == 0) return unavailable(devices == 0 ? "the driver has found no device" : refused);
     state.devices = static_cast<uint32_t>(devices < max_devices ? devices : max_devices);
-    state.reason = refused; // others can be used
+    state.reason = refused; // why some cannot be used, if others can
     return state;
 }
 
-// The primary context of each device, retained at its first use and until the process ends.
+// The primary context of each device, retained from its first use to the end of the process.
 struct Contexts {
     std::mutex mutex;
     std::array<std::atomic<CUcontext>, max_devices> primary{};
@@ -125,8 +125,9 @@ Status primary_context(int device, CUcontext &context) {
     return success;
 }
 
-// A driver that was not initialised, by anybody in this process, has no memory. One that fails, as
-// after a fault on a device, tells nothing: what the host can read is moved as the host's.
+// Handles a failed query. If no code in this process has initialised the driver, the address is not
+// device memory. If the driver fails, for instance after a fault on a device, memory that the host
+// can read is treated as host memory.
 Status no_answer(CUresult result, const void *address) {
     if (result == CUDA_ERROR_NOT_INITIALIZED || gpu::is_host_readable(address)) return success;
     return fail(UCD_ERR__DEVICE, "CUDA: asking for the memory of %p failed: %s", address,
@@ -141,7 +142,7 @@ BackendState look() {
     int version = 0;
     if (const CUresult result = library.driver_get_version(&version); result != CUDA_SUCCESS)
         return unavailable("the driver does not tell its version: " + library.text_of(result));
-    // Within a major version, drivers run what any toolkit has made.
+    // Within a major version, drivers run code of any toolkit.
     if (version / 1000 < CUDART_VERSION / 1000)
         return unavailable("the driver is for CUDA " + version_text(version) +
                            ", and this build needs " + version_text(CUDART_VERSION / 1000 * 1000));
@@ -165,15 +166,14 @@ std::string name_of(int device) {
     return name;
 }
 
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);
     unsigned type = 0, managed = 0, for_ipc = 0;
-    // Memory that CUDA does not know is no error: its type is 0, as is all else that it does not
-    // know.
+    // Memory that CUDA does not know is not an error: its type and all other attributes are 0.
     //
-    // Each attribute costs time. So a thread whose last address was the host's asks first for the
-    // one that tells it of the next address, too.
+    // Each attribute takes time. If the thread's last address was host memory, the type is queried
+    // alone first, since the next address is likely host memory, too.
     thread_local constinit bool last_was_known = false;
     if (!last_was_known) {
         CUpointer_attribute first[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
@@ -202,20 +202,21 @@ Status find(const void *address, MemoryLocation &place) {
     if (result != CUDA_SUCCESS) return no_answer(result, address);
     last_was_known = type != 0;
     if (managed != 0)
-        place.kind = MemoryKind::managed;
+        location.kind = MemoryKind::managed;
     else if (type == CU_MEMORYTYPE_DEVICE && ordinal >= 0)
-        place.kind = MemoryKind::device;
+        location.kind = MemoryKind::device;
     else if (type == CU_MEMORYTYPE_HOST && on_device == position)
-        place.kind = MemoryKind::pinned;
+        location.kind = MemoryKind::pinned;
     else
-        return success; // pageable; or registered, but at another address for devices
-    place.device = ordinal < 0 ? 0 : ordinal;
-    // A range that was reserved may be mapped to memory of several devices, piece by piece.
-    place.begin = std::max(range.start, mapping.start);
-    place.end = std::max(place.begin, std::min(range.end(), mapping.end()));
-    // What cudaMalloc gives can be shared so; pools and mapped ranges cannot. There is no other way
-    // to tell them apart: CU_POINTER_ATTRIBUTE_ACCESS_FLAGS says of pools that all may use them.
-    place.own_access = for_ipc == 0;
+        return success; // pageable, or registered at another device address
+    location.device = ordinal < 0 ? 0 : ordinal;
+    // A reserved address range may be mapped piecewise to memory of several devices.
+    location.begin = std::max(range.start, mapping.start);
+    location.end = std::max(location.begin, std::min(range.end(), mapping.end()));
+    // Memory of cudaMalloc can be shared by IPC; memory of pools and mapped ranges cannot. No other
+    // attribute distinguishes them: CU_POINTER_ATTRIBUTE_ACCESS_FLAGS reports full access for
+    // pools.
+    location.own_access = for_ipc == 0;
     return success;
 }
 
@@ -235,7 +236,7 @@ bool has_element(Element) {
     return true;
 }
 
-bool has_access(int device, const MemoryLocation &place) {
+bool has_access(int device, const MemoryLocation &memory) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUmemLocation location{};
     location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -243,7 +244,7 @@ bool has_access(int device, const MemoryLocation &place) {
     CUmemoryPool pool = nullptr;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE};
     void *values[] = {&pool};
-    if (library.pointer_get_attributes(1, attributes, values, place.begin) != CUDA_SUCCESS)
+    if (library.pointer_get_attributes(1, attributes, values, memory.begin) != CUDA_SUCCESS)
         return false;
     if (pool != nullptr) {
         CUmemAccess_flags access{};
@@ -251,7 +252,7 @@ bool has_access(int device, const MemoryLocation &place) {
                access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     }
     unsigned long long access = 0;
-    return library.mem_get_access(&access, &location, place.begin) == CUDA_SUCCESS &&
+    return library.mem_get_access(&access, &location, memory.begin) == CUDA_SUCCESS &&
            access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
@@ -274,7 +275,7 @@ Status find_device(cudaStream_t stream, int &device) {
     CUcontext context = nullptr;
     CUdevice handle = 0;
     CUresult result = library.stream_get_ctx(stream, &context);
-    // Only the current context tells its device.
+    // Only the current context can be asked for its device.
     if (result == CUDA_SUCCESS) result = library.ctx_push_current(context);
     if (result == CUDA_SUCCESS) {
         result = library.ctx_get_device(&handle);
@@ -305,7 +306,7 @@ Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
                       &object, owner.get(), [](void *o) { delete static_cast<Owner *>(o); }, 1,
                       cudaUserObjectNoDestructorSync),
                   "giving the graph a batch"));
-    (void)owner.release(); // the object's
+    (void)owner.release(); // the user object owns it
     const Status status =
         check(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove),
               "giving the graph a batch");
@@ -327,7 +328,7 @@ Current::Current(int device) {
     status = primary_context(device, context);
     if (!status.ok()) return;
     const DriverLibrary &library = DriverLibrary::instance();
-    // Most callers use the device themselves, and then there is nothing to change.
+    // Most callers use the device themselves, so it is already current.
     CUcontext before = nullptr;
     if (library.ctx_get_current(&before) == CUDA_SUCCESS && before == context) return;
     const CUresult result = library.ctx_push_current(context);

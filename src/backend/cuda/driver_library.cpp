@@ -14,13 +14,14 @@ void find(void *library, const char *name, Function &function, std::string &miss
 
 DriverLibrary load() {
     DriverLibrary l;
-    // Stays loaded: others in the process may use it, and it cannot be unloaded once initialised.
+    // Never closed: other code in the process may use it, and it cannot be unloaded once
+    // initialised.
     void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         l.missing = "there is no NVIDIA driver: libcuda.so.1 was not found";
         return l;
     }
-    // The names with versions are those that cuda.h gives the functions.
+    // Version suffixes are those that cuda.h maps the functions to.
     find(library, "cuInit", l.init, l.missing);
     find(library, "cuDriverGetVersion", l.driver_get_version, l.missing);
     find(library, "cuGetErrorString", l.get_error_string, l.missing);
@@ -46,7 +47,7 @@ DriverLibrary load() {
 } // namespace
 
 const DriverLibrary &DriverLibrary::instance() {
-    static const DriverLibrary *library = new DriverLibrary(load()); // used until the very end
+    static const DriverLibrary *library = new DriverLibrary(load()); // never destroyed
     return *library;
 }
 

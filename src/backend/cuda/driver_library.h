@@ -1,4 +1,4 @@
-// libcuda.so.1, loaded when it is there: its functions that the runtime has no equal of.
+// libcuda.so.1, loaded at run time: the driver functions for which the runtime has no equivalent.
 #pragma once
 
 #include <cuda.h>
@@ -8,7 +8,7 @@
 namespace ucd::cuda {
 
 struct DriverLibrary {
-    // Null members if `missing` says why.
+    // If not empty, the reason why the members below are null.
     std::string missing;
 
     decltype(&cuInit) init = nullptr;
@@ -31,7 +31,7 @@ struct DriverLibrary {
     decltype(&cuMemGetAccess) mem_get_access = nullptr;
     decltype(&cuMemPoolGetAccess) mem_pool_get_access = nullptr;
 
-    // Loaded once. Initialises nothing.
+    // Loads the library once. Does not initialise the driver.
     static const DriverLibrary &instance();
 
     std::string text_of(CUresult result) const;

@@ -7,7 +7,7 @@ namespace {
 
 #if CUDART_VERSION >= 13000
 
-// False if the driver has no such call.
+// Returns false if the driver does not support this call.
 bool copy_batch(gpuStream_t stream, std::span<const PlainCopy> copies, gpuError_t &error) {
     std::vector<void *> to;
     std::vector<const void *> from;
@@ -23,7 +23,7 @@ bool copy_batch(gpuStream_t stream, std::span<const PlainCopy> copies, gpuError_
     cudaMemcpyAttributes attributes{};
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
-    std::size_t first = 0; // copy with these attributes
+    std::size_t first = 0; // the first copy that the attributes apply to
     error = cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), copies.size(), &attributes,
                                  &first, 1, stream);
     if (error != cudaErrorNotSupported && error != cudaErrorCallRequiresNewerDriver) return true;
@@ -41,7 +41,7 @@ bool copy_batch(gpuStream_t, std::span<const PlainCopy>, gpuError_t &) {
 
 } // namespace
 
-// A batch is one call, but not one for graphs or the legacy stream.
+// A batch is one call, but is supported neither in graphs nor in the legacy stream.
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool captured) {
     const bool legacy = stream == nullptr || stream == cudaStreamLegacy;
     gpuError_t error;

@@ -1,4 +1,4 @@
-// What NVIDIA's devices have, and what was measured on them.
+// Properties of NVIDIA's devices, and values measured on them.
 #pragma once
 
 #include "plan/tuning.h"
@@ -10,36 +10,38 @@ inline constexpr gpu::Tuning tuning = {
     .warp_lanes = 32,
     .sector_bytes = 32,
     .line_bytes = 128,
-    // Every driver and device takes these. CUDA 12.1 and later take 32764 bytes from compute
-    // capability 7.0 on, which would not hold most tables of batches either.
+    // All drivers and devices support this size. CUDA 12.1 and later support 32764 bytes from
+    // compute capability 7.0 on, which would still be too small for most tables of batches.
     .parameter_bytes = 4096,
 
-    // A line of a tile is a warp's: each lane of it has a bank of shared memory to itself.
+    // A warp accesses one line of a tile, so that each lane uses a different bank of shared memory.
     .tile_side = 32,
-    // With fewer rows or columns, most tiles are edges, which pass by shared memory.
+    // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
     .min_tiled = 8,
-    // Stores of twice the words' width on average: unpacking structs of 17 bytes at a stride of 24
-    // is then faster than a hand-written kernel (H200; docs/measurements/performance.md).
+    // The mean store must be twice as wide as a word: unpacking structs of 17 bytes at a stride of
+    // 24 is then faster than a hand-written kernel (H200; docs/measurements/performance.md).
     .min_store_words = 2,
-    // An H200 has 270,336 threads in flight: half a million words or vectors fill them twice, and
-    // then several a thread save instructions.
+    // An H200 runs 270,336 threads at a time: half a million words or vectors are two rounds of
+    // these, and beyond that, several per thread save instructions.
     .many_threads = uint64_t{1} << 19,
-    // The second cache of an H200 has 50 MB, of which a move's data finds about this much. Data
-    // that comes from memory is moved as fast by one vector a thread, and the lower triangle of a
-    // matrix faster by two (0.92 of a hand-written kernel, not 0.81).
+    // The L2 cache of an H200 has 50 MB, of which about this much is available to a move's data.
+    // Data from memory is moved as fast with one vector per thread, except the lower triangle of a
+    // matrix, which is faster with two (0.92 of a hand-written kernel, not 0.81).
     .cached_bytes = uint64_t{32} << 20,
-    // Runs of 512 bytes or more hold both vectors of most threads: one search for two.
+    // In runs of 512 bytes or more, most threads have both vectors in one run, so one search serves
+    // two vectors.
     .long_run_bytes = 512,
-    // H200, 8-byte blocks at stride 512 to pinned memory beside busy kernels: the fewest blocks
-    // that lose less than a tenth (docs/internals/decisions/0028-few-blocks-to-host-memory.md).
+    // H200, 8-byte blocks at stride 512 to pinned memory while other kernels keep the device busy:
+    // the smallest number that loses less than a tenth
+    // (docs/internals/decisions/0028-few-blocks-to-host-memory.md).
     .host_blocks = 2,
-    // Two launches take as long as one with a table that is uploaded first.
+    // Two launches take as long as one launch whose table has to be uploaded first.
     .min_members_batched = 3,
-    // Not measured: an H200 copies so much in the time of two launches.
+    // Not measured: about what an H200 copies in the time of two launches.
     .min_cut_copy = uint64_t{4} << 20,
-    // H200, nests and lists of 1 and 2 bytes: 3 to 12 % slower by four.
+    // H200, nests and lists of 1 and 2 bytes: handling four words at a time is 3 to 12 % slower.
     .narrow_words_by_four = false,
-    // H200: what `ucd-bench --tune` found (docs/internals/decisions/0027-copy-engines.md).
+    // H200: measured by `ucd-bench --tune` (docs/internals/decisions/0027-copy-engines.md).
     .copy_engines = {.to_host = {.earlier = 2600,
                                  .per_row = 1.3,
                                  .per_odd_row = 0.8,
@@ -54,8 +56,8 @@ inline constexpr gpu::Tuning tuning = {
                                    .list_block = 256 * 1024}},
 };
 
-// What the runtime can do.
+// Capabilities of the runtime.
 inline constexpr bool captures_streams = true; // into graphs
-inline constexpr bool has_contexts = false;    // of which each knows its own memory only
+inline constexpr bool has_contexts = false;    // with memory of their own
 
 } // namespace ucd::UCD_GPU

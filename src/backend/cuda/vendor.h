@@ -1,11 +1,11 @@
-// CUDA's names for what gpu_common needs. Nothing else in there knows them.
+// Maps gpu_common's names to CUDA's. Nothing else in gpu_common refers to CUDA.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-// The namespace of everything that is compiled for this vendor, within ucd.
+// The namespace, within ucd, of all code that is compiled for this vendor.
 #define UCD_GPU cuda
 
 namespace ucd::UCD_GPU {
@@ -85,7 +85,7 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define UCD_GPU_FUNCTION __device__ __forceinline__
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     __global__ void __launch_bounds__(threads_per_block) name(const __grid_constant__ Params params)
-// The kernel as the runtime wants it.
+// The runtime's handle of a kernel.
 #define UCD_GPU_KERNEL_HANDLE(name) reinterpret_cast<const void *>(&name)
 #define UCD_GPU_BLOCK blockIdx.x
 #define UCD_GPU_BLOCKS gridDim.x
@@ -98,7 +98,7 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 
 namespace ucd::UCD_GPU {
 
-// By the hardware, in an instruction each: rounded to nearest, ties to even.
+// These use one hardware instruction each, which rounds to nearest, ties to even.
 __device__ __forceinline__ float float16_to_float(Float16 half) {
     float value;
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half.bits));
@@ -125,7 +125,7 @@ template <class T>
 __device__ __forceinline__ void store(uintptr_t address, T value) {
     *reinterpret_cast<T *>(address) = value;
 }
-// From memory that does not change while kernels run.
+// Loads from memory that does not change while kernels run.
 template <class T>
 __device__ __forceinline__ T load_table(const T *address) {
     return __ldg(address);

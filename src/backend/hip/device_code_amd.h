@@ -1,4 +1,4 @@
-// How kernels read, write and convert on AMD's devices. A part of vendor.h.
+// Loads, stores and conversions of kernels on AMD's devices. A part of vendor.h.
 #pragma once
 
 #define UCD_GPU_KERNEL(name, Params)                                                               \
@@ -10,14 +10,15 @@
 
 namespace ucd::UCD_GPU {
 
-// A kernel's only parameter, where the launch has put it. If the compiler is given it by value, it
-// copies it to each thread's private memory as soon as an index into it is not known.
+// The kernel's only parameter, at the address where the launch put it. If it were passed by value,
+// the compiler would copy it to each thread's private memory whenever an index into it is not
+// constant.
 template <class Params>
 UCD_GPU_FUNCTION const Params &parameters() {
     return *(const Params *)__builtin_amdgcn_kernarg_segment_ptr();
 }
 
-// By the hardware, in an instruction each: rounded to nearest, ties to even.
+// These use one hardware instruction each, which rounds to nearest, ties to even.
 UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
     return static_cast<float>(__builtin_bit_cast(_Float16, half));
 }
@@ -25,8 +26,8 @@ UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
     return __builtin_bit_cast(Float16, static_cast<_Float16>(value));
 }
 
-// A plain pointer could point to the memory of a block as well, which costs each access a check.
-// Only numbers and vectors can be read through one that says where it points.
+// A generic pointer may also point to shared memory, which costs each access a check. Pointers to
+// global memory avoid this, but only scalars and vectors can be accessed through them.
 typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
 template <std::size_t alignment>
 struct RawOf;
@@ -75,7 +76,7 @@ UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
 
 #undef UCD_HIP_GLOBAL
 
-// From memory that does not change while kernels run.
+// Loads from memory that does not change while kernels run.
 template <class T>
 UCD_GPU_FUNCTION T load_table(const T *address) {
     return load<T>(reinterpret_cast<uintptr_t>(address));

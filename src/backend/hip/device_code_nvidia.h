@@ -1,4 +1,4 @@
-// How kernels read, write and convert on NVIDIA's devices. A part of vendor.h.
+// Loads, stores and conversions of kernels on NVIDIA's devices. A part of vendor.h.
 #pragma once
 
 #define UCD_GPU_KERNEL(name, Params)                                                               \
@@ -6,7 +6,7 @@
 
 namespace ucd::UCD_GPU {
 
-// By the hardware, in an instruction each: rounded to nearest, ties to even.
+// These use one hardware instruction each, which rounds to nearest, ties to even.
 UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
     return __half2float(__builtin_bit_cast(__half, half));
 }
@@ -22,7 +22,7 @@ template <class T>
 UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
     *reinterpret_cast<T *>(address) = value;
 }
-// From memory that does not change while kernels run.
+// Loads from memory that does not change while kernels run.
 template <class T>
 UCD_GPU_FUNCTION T load_table(const T *address) {
     return __ldg(address);

@@ -1,4 +1,4 @@
-// The HIP driver: devices, and which memory an address is in.
+// The functions of runtime/driver.h for HIP: devices, and the memory of an address.
 
 #include "runtime/driver.h"
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// The architectures that this build has code for, with a space between them; the build sets it.
+// The architectures that this build has code for, separated by spaces. Set by the build.
 #ifndef UCD_HIP_ARCHITECTURES
 #error "UCD_HIP_ARCHITECTURES is not set"
 #endif
@@ -29,7 +29,7 @@ std::string version_text(int version) {
     return std::to_string(version / 10000000) + "." + std::to_string(version % 10000000 / 100000);
 }
 
-// Drops the error that a call has left behind, or a later call of the program's would report it.
+// Clears the error of a failed call, which a later call of the program would return otherwise.
 hipError_t forgotten(hipError_t error) {
     if (error != hipSuccess) (void)hipGetLastError();
     return error;
@@ -42,8 +42,8 @@ std::string_view take_word(std::string_view &text, char end) {
     return word;
 }
 
-// A device says what it is with its settings: "gfx90a:sramecc+:xnack-". Code says which of them it
-// needs, if any: "gfx90a:xnack+".
+// Whether code runs on a device. A device reports its architecture with its settings:
+// "gfx90a:sramecc+:xnack-". Code names the settings that it needs, if any: "gfx90a:xnack+".
 bool runs(std::string_view code, std::string_view device) {
     if (take_word(code, ':') != take_word(device, ':')) return false;
     while (!code.empty()) {
@@ -56,8 +56,8 @@ bool runs(std::string_view code, std::string_view device) {
     return true;
 }
 
-// Why a device cannot be used; "" if it can. HIP before version 6 ends the process if a kernel is
-// launched on a device that there is no code for.
+// The reason why a device cannot be used; "" if it can. HIP before version 6 ends the process if a
+// kernel is launched on a device for which it has no code.
 std::string refusal(const hipDeviceProp_t &properties) {
     for (std::string_view rest = UCD_HIP_ARCHITECTURES; !rest.empty();)
         if (runs(take_word(rest, ' '), properties.gcnArchName)) return "";
@@ -67,8 +67,8 @@ std::string refusal(const hipDeviceProp_t &properties) {
 
 struct DeviceFacts {
     std::string name;
-    std::string refusal;   // why it cannot be used; "" if it can
-    bool migrates = false; // managed memory moves to where it is used
+    std::string refusal;   // the reason why it cannot be used, or ""
+    bool migrates = false; // managed memory migrates on access
 };
 
 struct Found {
@@ -123,7 +123,7 @@ Found look_for_devices() {
         state.reason += state.reason.empty() ? "" : "; ";
         state.reason += "device " + std::to_string(i) + " " + facts.refusal;
     }
-    state.available = usable; // if not all can be used, the others can
+    state.available = usable; // true if any device can be used
     if (!usable) return found;
     int version = 0;
     if (forgotten(hipRuntimeGetVersion(&version)) == hipSuccess)
@@ -133,11 +133,11 @@ Found look_for_devices() {
 }
 
 const Found &found() {
-    static const Found *f = new Found(look_for_devices()); // used until the very end
+    static const Found *f = new Found(look_for_devices()); // never destroyed
     return *f;
 }
 
-// Unregistered memory is an error before version 6, and has a type of its own from then on.
+// Unregistered memory is an error before version 6, and has its own type from version 6 on.
 bool is_device(const hipPointerAttribute_t &a) {
 #if HIP_VERSION_MAJOR >= 6
     return a.type == hipMemoryTypeDevice;
@@ -167,8 +167,8 @@ uintptr_t number_of(const void *pointer) {
     return reinterpret_cast<uintptr_t>(pointer);
 }
 
-// The access rights that a device has to memory of a pool or of a mapped range; false if it is in
-// none.
+// Finds the access rights of a device to memory of a pool or of a mapped range; false if the
+// address is in neither.
 bool find_rights(int device, uintptr_t position, bool &may_write) {
     hipMemLocation location{};
     location.type = hipMemLocationTypeDevice;
@@ -209,40 +209,41 @@ std::string name_of(int device) {
     return found().has(device) ? found().of(device).name : "";
 }
 
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     if (!is_initialised() || !found().state.available) return success;
     hipPointerAttribute_t attributes{};
     const hipError_t error = forgotten(hipPointerGetAttributes(&attributes, address));
-    // Memory that it does not know is an invalid value before HIP 6.
+    // Before HIP 6, memory that HIP does not know is an invalid value.
     if (error == hipErrorInvalidValue || (error != hipSuccess && gpu::is_host_readable(address)))
         return success;
     if (error != hipSuccess)
         return fail(UCD_ERR__DEVICE, "HIP: asking for the memory of %p failed: %s", address,
                     hipGetErrorString(error));
     const bool known = found().has(attributes.device);
-    if (is_managed(attributes)) // what does not migrate stays in the host's memory
-        place.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
-                                                                     : MemoryKind::pinned;
+    if (is_managed(attributes)) // without migration, it stays in host memory
+        location.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
+                                                                        : MemoryKind::pinned;
     else if (is_device(attributes) && known)
-        place.kind = MemoryKind::device;
+        location.kind = MemoryKind::device;
     else if (is_host(attributes) && attributes.devicePointer == address)
-        place.kind = MemoryKind::pinned;
+        location.kind = MemoryKind::pinned;
     else
-        return success; // pageable; or registered, but at another address for devices
-    place.device = known ? attributes.device : 0;
-    place.begin = place.end = reinterpret_cast<uintptr_t>(address);
+        return success; // pageable, or registered at another device address
+    location.device = known ? attributes.device : 0;
+    location.begin = location.end = reinterpret_cast<uintptr_t>(address);
     bool may_write;
-    place.own_access = place.kind == MemoryKind::device && found().devices.size() > 1 &&
-                       find_rights(place.device, place.begin, may_write);
-    // A range of addresses that was reserved may have memory of several devices, and ROCm 7 reports
-    // managed memory as a part of such a range.
-    if (is_managed(attributes) || place.own_access) return success;
+    location.own_access = location.kind == MemoryKind::device && found().devices.size() > 1 &&
+                          find_rights(location.device, location.begin, may_write);
+    // A reserved address range may have memory of several devices, and ROCm 7 reports managed
+    // memory as a part of such a range.
+    if (is_managed(attributes) || location.own_access) return success;
     hipDeviceptr_t start{};
     std::size_t bytes = 0;
-    if (forgotten(hipMemGetAddressRange(&start, &bytes, pointer_to(place.begin))) == hipSuccess &&
-        number_of(start) <= place.begin && place.begin - number_of(start) < bytes) {
-        place.begin = number_of(start);
-        place.end = place.begin + bytes;
+    if (forgotten(hipMemGetAddressRange(&start, &bytes, pointer_to(location.begin))) ==
+            hipSuccess &&
+        number_of(start) <= location.begin && location.begin - number_of(start) < bytes) {
+        location.begin = number_of(start);
+        location.end = location.begin + bytes;
     }
     return success;
 }
@@ -263,9 +264,9 @@ bool has_element(Element) {
     return true;
 }
 
-bool has_access(int device, const MemoryLocation &place) {
+bool has_access(int device, const MemoryLocation &location) {
     bool may_write = false;
-    return find_rights(device, place.begin, may_write) && may_write;
+    return find_rights(device, location.begin, may_write) && may_write;
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
@@ -301,7 +302,7 @@ Status keep_with_graph(hipStream_t stream, std::shared_ptr<void> what) {
     UCD_TRY(
         check(hipUserObjectCreate(&object, holder.get(), drop, 1, hipUserObjectNoDestructorSync),
               "making what a graph keeps"));
-    (void)holder.release(); // the object's
+    (void)holder.release(); // the user object owns it
     Status kept = check(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove),
                         "giving it to the graph");
     if (!kept.ok()) (void)hipUserObjectRelease(object, 1);
@@ -321,7 +322,7 @@ Status keep_with_graph(hipStream_t, std::shared_ptr<void>) {
 
 namespace {
 
-// The devices that were current, for the scopes that this thread is in.
+// A stack of the devices that were current before each nested Current of this thread.
 constexpr int deepest = 8;
 thread_local int before[deepest];
 thread_local int depth = 0;

@@ -2,7 +2,7 @@
 
 namespace ucd::hip {
 
-// hipMemcpyBatchAsync, where there is one, is a loop too.
+// hipMemcpyBatchAsync is not used: where it exists, it is also a loop.
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
     return copy_each(stream, copies);
 }

@@ -1,4 +1,4 @@
-// HIP's names for what gpu_common needs. Nothing else in there knows them.
+// Maps gpu_common's names to HIP's. Nothing else in gpu_common refers to HIP.
 #pragma once
 
 #if defined(__HIPCC__)
@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-// The namespace of everything that is compiled for this vendor, within ucd.
+// The namespace, within ucd, of all code that is compiled for this vendor.
 #define UCD_GPU hip
 
 namespace ucd::UCD_GPU {
@@ -18,21 +18,21 @@ inline constexpr const char *vendor_name = "hip";
 inline constexpr const char *runtime_name = "HIP";
 
 #if defined(__HIP_PLATFORM_NVIDIA__)
-using Quad = uint4; // which nvcc loads and stores at once
+using Quad = uint4; // nvcc loads and stores it in one instruction
 #else
 struct alignas(16) Quad {
     uint32_t x, y, z, w;
 };
 #endif
 
-// That a stream has no work left does not mean that the host sees what kernels wrote to
-// non-coherent memory. Synchronising does, and has nothing to wait for by then.
+// An idle stream does not imply that the host sees what kernels wrote to non-coherent memory.
+// Synchronising ensures that, and does not wait for an idle stream.
 inline hipError_t query_stream(hipStream_t stream) {
     const hipError_t state = hipStreamQuery(stream);
     return state == hipSuccess ? hipStreamSynchronize(stream) : state;
 }
 
-// A launch has less than 2^32 threads. Kernels do with any number of blocks.
+// HIP limits a launch to less than 2^32 threads. Kernels work with any number of blocks.
 inline hipError_t launch_kernel(const void *kernel, dim3 blocks, dim3 threads, void **arguments,
                                 std::size_t shared, hipStream_t stream) {
     const uint32_t most = UINT32_MAX / threads.x;
@@ -76,7 +76,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #define gpuStreamCaptureStatusNone hipStreamCaptureStatusNone
 #define gpuStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
 #define gpuThreadExchangeStreamCaptureMode hipThreadExchangeStreamCaptureMode
-// Without the second flag, what is written before the event may stay in the device's caches.
+// Without the second flag, data written before the event may remain in the device's caches.
 #define gpuEventDisableTiming (hipEventDisableTiming | hipEventReleaseToSystem)
 #define gpuEventCreateWithFlags hipEventCreateWithFlags
 #define gpuEventRecord hipEventRecord
@@ -86,7 +86,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #define gpuMalloc hipMalloc
 #define gpuFree hipFree
 #define gpuHostAlloc hipHostMalloc
-// What is coherent if nothing is said depends on the environment.
+// Explicitly coherent, because the default depends on the environment.
 #define gpuHostAllocPortable (hipHostMallocPortable | hipHostMallocCoherent)
 #define gpuHostFree hipHostFree
 #define gpuIpcMemLazyEnablePeerAccess hipIpcMemLazyEnablePeerAccess
@@ -110,7 +110,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #if defined(__HIPCC__)
 
 #define UCD_GPU_FUNCTION __device__ __forceinline__
-// The kernel as the runtime wants it.
+// The runtime's handle of a kernel.
 #define UCD_GPU_KERNEL_HANDLE(name) reinterpret_cast<const void *>(&name)
 #define UCD_GPU_BLOCK blockIdx.x
 #define UCD_GPU_BLOCKS gridDim.x

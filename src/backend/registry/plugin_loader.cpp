@@ -34,7 +34,8 @@ std::vector<std::string> folders() {
 }
 
 std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason) {
-    // Never unloaded: plans, and with them its code, may be in use until the process ends.
+    // Never unloaded, because plans, and so the plugin's code, may be in use until the process
+    // ends.
     void *library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) {
         const char *why = ::dlerror();

@@ -1,4 +1,4 @@
-// Backends in shared objects of their own.
+// Loads backends that are shared libraries of their own.
 #pragma once
 
 #include "backend.h"
@@ -8,8 +8,9 @@
 
 namespace ucd {
 
-// libucd_NAME.so from the first folder that has it: those of UCD_PLUGIN_PATH if that is set, else
-// the one that this library was loaded from. Null with the reason otherwise.
+// Opens libucd_NAME.so in the first folder that has it. The folders are those of UCD_PLUGIN_PATH if
+// that is set, otherwise the one that this library was loaded from. Returns null and sets the
+// reason on failure.
 std::unique_ptr<Backend> open_plugin(const char *name, std::string &reason);
 
 } // namespace ucd

@@ -2,9 +2,9 @@
 
 #include "plugin_loader.h"
 
-// The build says which backends there are besides the first one, which is the one for host memory.
-// A backend is part of this library, or a plugin beside it, or known by its name only, so that
-// hints and ucd_backend_get can say so.
+// The build defines the list of backends besides seq, which is for host memory. A backend is linked
+// into this library, or is a plugin, or is not built; one that is not built is still listed by
+// name, so that messages about hints and ucd_backend_get can say so.
 #ifndef UCD_DEVICE_BACKENDS
 #error "UCD_DEVICE_BACKENDS is not set"
 #endif

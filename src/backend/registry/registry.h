@@ -1,4 +1,4 @@
-// Every backend that this library knows, found or not.
+// All backends by name, whether they are available or not.
 #pragma once
 
 #include "backend.h"
@@ -11,7 +11,7 @@ namespace ucd {
 
 struct RegistryEntry {
     const char *name;
-    // Null with the reason, if the backend is not to be had.
+    // Returns null and sets the reason if the backend is not available.
     std::unique_ptr<Backend> (*open)(std::string &reason);
 };
 

@@ -15,8 +15,8 @@ constexpr bool is_portable(Leaf leaf) {
     return leaf == Leaf::m || leaf == Leaf::r1;
 }
 
-// LocationCache in a list of move kernels: first the portable kernel for all leaves of a shape,
-// then each its own.
+// Index into a list of move kernels. All leaves of a shape first get the portable kernel of that
+// shape, and then their own kernel if the list has one.
 class MoveIndex {
 public:
     consteval explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {

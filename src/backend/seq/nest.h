@@ -31,7 +31,8 @@ struct Nest {
     uint64_t longest_run, runs;
 };
 
-// One block of a nest: its index in every level; for a v level the run and the child in that run.
+// One block of a nest: its index in every level. For an indexed level, `at` is the run and `in_run`
+// the child in that run.
 struct Position {
     uint64_t at[max_levels];
     uint64_t in_run[max_levels];

@@ -11,7 +11,7 @@ namespace ucd::ze {
 namespace {
 
 std::atomic<bool> initialised{false};
-// Of each driver, the context in use.
+// The context in use of each driver.
 std::array<std::atomic<ze_context_handle_t>, max_drivers> contexts;
 thread_local int current = 0;
 
@@ -24,7 +24,7 @@ std::string version_text(ze_api_version_t version) {
            std::to_string(ZE_MINOR_VERSION(version));
 }
 
-// All of a kind that `get(&count, list)` lists; none if it fails.
+// All objects that `get(&count, list)` lists; empty if the call fails.
 template <class Thing, class Get>
 std::vector<Thing> list(Get get, const Thing &example = {}) {
     uint32_t count = 0;
@@ -35,7 +35,7 @@ std::vector<Thing> list(Get get, const Thing &example = {}) {
     return things;
 }
 
-// Whether there are queues that run kernels.
+// Finds the queue groups; false if none runs kernels.
 bool find_queues(ze_device_handle_t device, DeviceFacts &facts) {
     ze_command_queue_group_properties_t example{};
     example.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
@@ -49,13 +49,13 @@ bool find_queues(ze_device_handle_t device, DeviceFacts &facts) {
         if ((groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0)
             compute = i;
         else if ((groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) != 0)
-            facts.copy_queues = i; // the first: others may be for links between devices
+            facts.copy_queues = i; // the first group, since others may be for links between devices
     }
     facts.compute_queues = compute.value_or(0);
     return compute.has_value();
 }
 
-// Parts have parts, too.
+// Finds sub-devices at all levels, since sub-devices may have sub-devices.
 void find_parts(ze_device_handle_t device, std::vector<ze_device_handle_t> &parts) {
     for (std::size_t looked = parts.size();; device = parts[looked++]) {
         const auto more =
@@ -67,7 +67,7 @@ void find_parts(ze_device_handle_t device, std::vector<ze_device_handle_t> &part
     }
 }
 
-// Why a device cannot be used; "" if it can.
+// The reason why a device cannot be used; "" if it can.
 std::string look_at(ze_device_handle_t device, DeviceFacts &facts) {
     const Calls &ze = calls();
     facts.device = device;
@@ -104,7 +104,7 @@ std::string find_drivers(std::vector<ze_driver_handle_t> &drivers) {
     return result == ZE_RESULT_SUCCESS ? "" : "asking for the drivers failed: " + text_of(result);
 }
 
-// Why the devices of a driver cannot be used; "" if they can, and then they are among those found.
+// Adds the devices of a driver. Returns the reason why they cannot be used; "" if they can.
 std::string add_driver(Found &found, ze_driver_handle_t driver) {
     const auto handles =
         list<ze_device_handle_t>([&](uint32_t *count, ze_device_handle_t *devices) {
@@ -173,7 +173,7 @@ int Found::number_of(std::size_t driver, ze_device_handle_t device) const {
 
 const Found &found() {
     static const Found *f = [] {
-        auto *made = new Found(look_for_devices()); // used until the very end
+        auto *made = new Found(look_for_devices()); // never destroyed
         initialised.store(true, std::memory_order_release);
         return made;
     }();

@@ -1,6 +1,6 @@
-// What this process uses of Level Zero: drivers, their devices, and one context of each driver.
-// Memory, lists, modules and events belong to a context. Memory of another context is not this
-// library's, even if its addresses look the same.
+// Level Zero's objects in this process: drivers, their devices, and one context of each driver.
+// Memory, lists, modules and events belong to a context. Memory of another context cannot be used,
+// even if its addresses look the same.
 #pragma once
 
 #include "backend.h"
@@ -17,16 +17,16 @@ inline constexpr std::size_t max_drivers = 8;
 
 struct DriverFacts {
     ze_driver_handle_t driver = nullptr;
-    ze_context_handle_t own_context = nullptr; // in use unless the user names another one
+    ze_context_handle_t own_context = nullptr; // used unless the user names another one
 };
 
 struct DeviceFacts {
     std::size_t driver = 0;
     ze_device_handle_t device = nullptr;
-    std::vector<ze_device_handle_t> parts; // sub-devices, whose memory is the device's
+    std::vector<ze_device_handle_t> parts; // sub-devices, which share the device's memory
     std::string name;
-    uint32_t compute_queues = 0;         // the ordinal of the group whose queues run kernels
-    std::optional<uint32_t> copy_queues; // of a group whose queues only copy
+    uint32_t compute_queues = 0;         // ordinal of the queue group that runs kernels
+    std::optional<uint32_t> copy_queues; // ordinal of a queue group that only copies
     int processors = 1;
     bool doubles = false;
 };
@@ -40,31 +40,32 @@ struct Found {
         return device >= 0 && static_cast<std::size_t>(device) < devices.size();
     }
     const DeviceFacts &of(int device) const { return devices[static_cast<std::size_t>(device)]; }
-    // The device that this one of a driver is, or is a part of; null: its first one. -1 if none.
+    // The number of a driver's device, or of the device that a sub-device belongs to. Null stands
+    // for the driver's first device. -1 if there is none.
     int number_of(std::size_t driver, ze_device_handle_t device) const;
 };
 
-// Initialises the drivers, once.
+// The drivers and devices; the first call initialises the drivers.
 const Found &found();
 
-// Whether anybody has asked found().
+// Whether found() has been called.
 bool is_initialised();
 
-// Names the context to use, of the driver of that device; while nobody has asked found(), device 0.
-// INVALID_ARG if another one is in use by now.
+// Sets the context to use for the driver of a device; before the first call of found(), device 0.
+// INVALID_ARG if another context is already in use.
 Status adopt(ze_context_handle_t context, int device);
 
-// The context in use; the first call settles which one.
+// The context in use. The first call decides which one that is.
 ze_context_handle_t context_of(int device);
-// Null as long as that is not settled: no memory belongs to it yet.
+// The same, but null as long as that is not decided: no memory belongs to the context yet.
 ze_context_handle_t context_in_use(std::size_t driver);
-// Whether a context was named, so that addresses are worth a look.
+// Whether the user has named a context, so that addresses may be device memory.
 bool has_adopted();
 
-// The calling thread's.
+// The current device of the calling thread.
 int current_device();
 void set_current_device(int device);
-// Its context.
+// The context of the current device.
 inline ze_context_handle_t current_context() {
     return context_of(current_device());
 }

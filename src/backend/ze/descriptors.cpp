@@ -6,7 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The same on all machines; the C library's headers may be older than the kernel.
+// The numbers are the same on all architectures. They are defined here, since the C library's
+// headers may be older than the kernel.
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -25,14 +26,14 @@ ze_result_t result_of(int error) {
     case EMFILE:
     case ENFILE:
     case ENOMEM: return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    default: return ZE_RESULT_ERROR_NOT_AVAILABLE; // the process or its descriptor has gone
+    default: return ZE_RESULT_ERROR_NOT_AVAILABLE; // the process or its descriptor is gone
     }
 }
 
 } // namespace
 
 Descriptor::~Descriptor() {
-    if (number_ >= 0) (void)::close(number_); // nothing was written by it
+    if (number_ >= 0) (void)::close(number_); // no errors to report: nothing was written
 }
 
 ze_result_t look_at(int descriptor, File &file) {

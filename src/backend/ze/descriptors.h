@@ -1,4 +1,4 @@
-// File descriptors of other processes.
+// Duplicates file descriptors of other processes.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -27,19 +27,18 @@ private:
     int number_ = -1;
 };
 
-// What a descriptor is open on. On Linux 5.6 and newer, each range of device memory that is shared
-// is a file of its own.
+// Identifies the file of a descriptor. Since Linux 5.6, each shared range of device memory is a
+// file of its own.
 struct File {
     uint64_t device = 0, number = 0;
     bool operator==(const File &) const = default;
 };
 
-// NOT_AVAILABLE if the descriptor is none.
+// Finds the file of a descriptor. NOT_AVAILABLE if the descriptor is not open.
 ze_result_t look_at(int descriptor, File &file);
 
-// A descriptor of this process for what another process has open as number `theirs`.
-// UNSUPPORTED_FEATURE before Linux 5.6; INSUFFICIENT_PERMISSIONS unless this process may look into
-// the other one as a debugger may.
+// Duplicates the descriptor `theirs` of another process. UNSUPPORTED_FEATURE before Linux 5.6;
+// INSUFFICIENT_PERMISSIONS unless this process has permission to debug the other one.
 ze_result_t take(pid_t process, int theirs, Descriptor &taken);
 
 } // namespace ucd::ze

@@ -1,4 +1,4 @@
-// The driver: devices, and which memory an address is in.
+// The functions of runtime/driver.h for Level Zero: devices, and the memory of an address.
 
 #include "runtime/driver.h"
 
@@ -16,7 +16,7 @@
 namespace ucd::ze::driver {
 namespace {
 
-// Without either, no driver can have a device, and nobody has to prepare for one.
+// If both are missing, no driver can have a device, and the loader need not be initialised.
 bool may_have_device() {
     if (std::getenv("ZE_ENABLE_ALT_DRIVERS") != nullptr) return true;
     return ::access("/dev/dri", F_OK) == 0;
@@ -47,9 +47,9 @@ Status use_context(uint64_t context, int device) {
 
 namespace {
 
-// Leaves `place` alone if the context has no memory there.
+// Leaves `location` unchanged if the address is not memory of the context.
 ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void *address,
-                    MemoryLocation &place) {
+                    MemoryLocation &location) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
     ze_device_handle_t device = nullptr;
@@ -63,33 +63,33 @@ ze_result_t find_in(ze_context_handle_t context, std::size_t driver, const void 
     case ZE_MEMORY_TYPE_SHARED: kind = MemoryKind::managed; break;
     default: return ZE_RESULT_SUCCESS;
     }
-    // The host's memory is as near to the driver's first device as to any.
+    // Host memory does not belong to a device, so the driver's first one is used.
     int number = found().number_of(driver, device);
     if (number < 0 && kind == MemoryKind::device) return ZE_RESULT_SUCCESS;
     if (number < 0) number = found().number_of(driver, nullptr);
-    place.kind = kind;
-    place.device = number;
-    place.begin = place.end = reinterpret_cast<uintptr_t>(address);
+    location.kind = kind;
+    location.device = number;
+    location.begin = location.end = reinterpret_cast<uintptr_t>(address);
     void *start = nullptr;
     std::size_t bytes = 0;
     if (calls().zeMemGetAddressRange(context, address, &start, &bytes) == ZE_RESULT_SUCCESS) {
-        place.begin = reinterpret_cast<uintptr_t>(start);
-        place.end = place.begin + bytes;
+        location.begin = reinterpret_cast<uintptr_t>(start);
+        location.end = location.begin + bytes;
     }
     return ZE_RESULT_SUCCESS;
 }
 
 } // namespace
 
-// As long as no context is in use, there is no memory of Level Zero that could be used.
-Status find(const void *address, MemoryLocation &place) {
+// As long as no context is in use, no memory of Level Zero can be used.
+Status find(const void *address, MemoryLocation &location) {
     if ((!is_initialised() && !has_adopted()) || !found().state.available) return success;
     ze_result_t failure = ZE_RESULT_SUCCESS;
     for (std::size_t driver = 0; driver < found().drivers.size(); ++driver) {
         const ze_context_handle_t context = context_in_use(driver);
         if (context == nullptr) continue;
-        const ze_result_t result = find_in(context, driver, address, place);
-        if (place.kind != MemoryKind::host) return success;
+        const ze_result_t result = find_in(context, driver, address, location);
+        if (location.kind != MemoryKind::host) return success;
         if (result != ZE_RESULT_SUCCESS) failure = result;
     }
     if (failure == ZE_RESULT_SUCCESS || gpu::is_host_readable(address)) return success;
@@ -97,7 +97,8 @@ Status find(const void *address, MemoryLocation &place) {
                 static_cast<unsigned>(failure));
 }
 
-// A context knows its own memory only. Of another one's, what the host can read is moved by it.
+// A context knows only its own memory. Memory of another context is moved by the host if the host
+// can read it.
 Status check_unknown(const void *address) {
     if (!is_initialised() || !found().state.available || gpu::is_host_readable(address))
         return success;
@@ -107,11 +108,11 @@ Status check_unknown(const void *address) {
                 address, static_cast<void *>(context_in_use(0)));
 }
 
-bool shares_host_memory(int device, const MemoryLocation &place) {
-    return found().of(device).driver == found().of(place.device).driver;
+bool shares_host_memory(int device, const MemoryLocation &location) {
+    return found().of(device).driver == found().of(location.device).driver;
 }
 
-// By then the driver is initialised: a buffer is in memory of a device's.
+// The driver is initialised here, because a buffer is in the memory of a device.
 bool has_element(Element element) {
     switch (element) {
     case Element::float64:
@@ -126,7 +127,7 @@ bool has_element(Element element) {
 }
 
 bool has_access(int, const MemoryLocation &) {
-    return false; // no memory has access rights of its own
+    return false; // Level Zero has no memory with its own access rights
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
@@ -142,7 +143,7 @@ Status find_device(gpuStream_t, int &) {
 Status enter(const NativeStream &native, gpuStream_t &stream) {
     if (native.native == nullptr)
         return fail(UCD_ERR__INVALID_ARG, "the stream is null; Level Zero has no default one");
-    // Valid until this thread enters another one: the library is done with it by then.
+    // Valid until this thread enters another stream. The library does not use it after that.
     thread_local std::unique_ptr<Stream> entered;
     entered = std::make_unique<Stream>(static_cast<ze_command_list_handle_t>(native.native),
                                        native.device, Stream::Kind::callers);
@@ -182,7 +183,7 @@ gpuError_t gpuDeviceCanAccessPeer(int *can, int device, int other) {
     const DeviceFacts &one = found().of(device), &peer = found().of(other);
     const ze_result_t result =
         one.driver != peer.driver
-            ? ZE_RESULT_SUCCESS // drivers know nothing of each other's devices
+            ? ZE_RESULT_SUCCESS // no access between devices of different drivers
             : calls().zeDeviceCanAccessPeer(one.device, peer.device, &may);
     *can = may != 0 ? 1 : 0;
     return result;
@@ -227,7 +228,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE: return "the command list is of another kind";
     default: break;
     }
-    // Any other one by its number, in memory of the thread's.
+    // Other errors are reported by number, in thread-local memory.
     thread_local std::string text;
     char digits[16];
     std::snprintf(digits, sizeof digits, "0x%x", static_cast<unsigned>(error));

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Embeds kernels as SPIR-V, and for some devices as native code besides.
+"""Embeds kernels as SPIR-V and, for some devices, also as native code.
 
     embed_kernels.py --simplify OPT --translate LLVM_SPIRV [--validate SPIRV_VAL] [--ocloc OCLOC --devices pvc,dg2]
                      OUTPUT.cpp OUTPUT.bin OUTPUT.json FILE.bc...
 
-OUTPUT.bin gets all modules, one behind the other. OUTPUT.cpp includes it and says where each kernel's module
-is; OUTPUT.json says it to tools. Reductions of one kind of element share a module, since they share most of their
-code; every other kernel has its own. A kernel that is in several files is there as often, in the order of the files.
+OUTPUT.bin gets all modules, one after the other. OUTPUT.cpp includes it and has a table of the kernels' modules;
+OUTPUT.json has the same table for tools. Reductions of one kind of element share a module, since they share most of
+their code; every other kernel has its own. A kernel that is in several files is embedded several times, in the order
+of the files.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # nothing is written beside the sources
+sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
 from native_code import build_flags, compile_natively
 from spirv_modules import File
@@ -34,7 +35,7 @@ def finished(arguments, words, module):
         code = compile_natively(arguments.ocloc, data, device, module["flags"])
         if code.binary is not None:
             natives.append(code.binary)
-        elif not module["doubles"]:  # which not all devices have
+        elif not module["doubles"]:  # with doubles it may fail, since some devices lack them
             sys.exit(f"{arguments.ocloc} compiles {module['kernels'][0]} not for {device}: {code.messages}")
     return data, natives
 

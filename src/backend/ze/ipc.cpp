@@ -1,6 +1,6 @@
-// Device memory for other processes. A handle of Level Zero's begins with a file descriptor, a
-// number that means something else to every other process. So what goes to others names this
-// process, too, and they take the descriptor from there.
+// Sharing of device memory between processes. A handle of Level Zero begins with a file descriptor,
+// a number that is only valid in one process. The handles of this library therefore contain the
+// process id as well, and the other process duplicates the descriptor.
 #include "ipc.h"
 
 #include "context.h"
@@ -28,12 +28,12 @@ void put_descriptor(ze_ipc_mem_handle_t &handle, int descriptor) {
     std::memcpy(handle.data, &descriptor, sizeof descriptor);
 }
 
-// The same memory in all processes, but for the descriptor.
+// Compares two handles without their descriptors.
 bool have_same_rest(const ze_ipc_mem_handle_t &one, const ze_ipc_mem_handle_t &other) {
     return std::equal(one.data + sizeof(int), one.data + sizeof one.data, other.data + sizeof(int));
 }
 
-// A short name of a file, by which a descriptor that means something else by now is found out.
+// A hash of the file, to detect that a descriptor has been reused for another file.
 uint32_t digest(const File &file) {
     const uint64_t mixed = (file.device * 0x9e3779b97f4a7c15u ^ file.number) * 0xbf58476d1ce4e5b9u;
     return static_cast<uint32_t>(mixed >> 32);
@@ -41,7 +41,7 @@ uint32_t digest(const File &file) {
 
 // Allocations -------------------------------------------------------------------
 
-// Of the memory at that address now; no other memory ever has the same.
+// The id of the memory that is now at the address. Ids are never reused.
 ze_result_t find_id(const void *memory, uint64_t &id) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
@@ -51,8 +51,8 @@ ze_result_t find_id(const void *memory, uint64_t &id) {
     return result;
 }
 
-// Whether the driver has spread it over several parts of a device, each with a descriptor. Intel's
-// drivers tell, by a function of their own, which does not know the loader's handles.
+// Whether the driver has split the memory over several sub-devices, with a descriptor for each.
+// Intel's drivers report this by an extension function, which does not accept the loader's handles.
 bool has_several_parts(void *memory) {
     using GetHandles =
         ze_result_t (*)(ze_context_handle_t, const void *, uint32_t *, ze_ipc_mem_handle_t *);
@@ -71,11 +71,12 @@ bool has_several_parts(void *memory) {
            parts > 1;
 }
 
-// What this process has exported. Never twice, since some drivers make a descriptor each time.
+// The exports of this process. Each allocation is exported once, because some drivers make a new
+// descriptor each time.
 class Exports {
 public:
     static Exports &instance() {
-        static auto *exports = new Exports; // used until the very end
+        static auto *exports = new Exports; // never destroyed
         return *exports;
     }
 
@@ -111,7 +112,7 @@ private:
         uint64_t id = 0;
         ze_ipc_mem_handle_t native{};
         File file;
-        Descriptor own; // if it is not the driver's to close
+        Descriptor own; // set if the driver does not close it
         bool settled = false;
     };
 
@@ -120,7 +121,8 @@ private:
         return calls().zeMemGetIpcHandle(current_context(), memory, &made.native);
     }
 
-    // Older drivers make a descriptor each time, which is the caller's; newer ones keep theirs.
+    // Older drivers make a new descriptor each time, which the caller closes; newer ones return the
+    // same one and close it themselves. A second call shows which is the case.
     static ze_result_t settle_owner(void *memory, Export &made) {
         ze_ipc_mem_handle_t again{};
         if (const ze_result_t result = calls().zeMemGetIpcHandle(current_context(), memory, &again);
@@ -128,7 +130,7 @@ private:
             return result;
         const int first = descriptor_in(made.native), second = descriptor_in(again);
         if (look_at(first, made.file) != ZE_RESULT_SUCCESS)
-            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; // handles of another kind
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; // the handle does not contain a descriptor
         if (first != second) {
             made.own = Descriptor(first);
             const Descriptor not_needed(second);
@@ -137,7 +139,7 @@ private:
         return ZE_RESULT_SUCCESS;
     }
 
-    // Programs free their memory without a word.
+    // Programs free their memory without notice, so freed allocations are found by their ids.
     void forget_freed() {
         std::erase_if(exports_, [](const auto &entry) {
             uint64_t id = 0;
@@ -151,17 +153,18 @@ private:
 
 // Mappings -------------------------------------------------------------------
 
-// What this process has opened. Never twice at a time: drivers may give the same address again, and
-// end it with the first close.
+// The memory that this process has opened. Each is opened once at a time: a driver may return the
+// same address again, and unmap it at the first close.
 class Imports {
 public:
     static Imports &instance() {
-        static auto *imports = new Imports; // used until the very end
+        static auto *imports = new Imports; // never destroyed
         return *imports;
     }
 
     ze_result_t open(const gpuIpcMemHandle_t &handle, void *&memory) {
-        // Descriptors of this process need no taking; such a handle is of another pid namespace.
+        // A handle with this process's id comes from another pid namespace: own handles are
+        // resolved earlier.
         if (handle.process == ::getpid()) return ZE_RESULT_ERROR_NOT_AVAILABLE;
         Import made;
         made.device = current_device();
@@ -181,7 +184,7 @@ public:
             memory = open->memory;
             return ZE_RESULT_SUCCESS;
         }
-        imports_.emplace_back(); // from here on, nothing throws
+        imports_.emplace_back(); // nothing below throws
         result = calls().zeMemOpenIpcHandle(current_context(), found().of(made.device).device,
                                             made.native, 0, &made.memory);
         if (result != ZE_RESULT_SUCCESS) {
@@ -209,7 +212,7 @@ private:
         int device = 0;
         ze_ipc_mem_handle_t native{};
         File file;
-        Descriptor descriptor; // stays as long as the mapping: drivers may look at it again
+        Descriptor descriptor; // kept with the mapping, since drivers may use it again
         void *memory = nullptr;
         unsigned uses = 1;
     };

@@ -1,9 +1,9 @@
-// Device memory that several processes use.
+// Sharing of device memory between processes.
 #pragma once
 
 namespace ucd::ze {
 
-// Before memory is freed: lets go of what other processes opened it by.
+// Must be called before memory is freed: closes the descriptor by which other processes opened it.
 void forget_export(void *memory);
 
 } // namespace ucd::ze

@@ -1,5 +1,5 @@
-// The kernels as SPIR-V, and for some devices as native code, made at build time by
-// embed_kernels.py.
+// The kernels as SPIR-V and, for some devices, as native code. embed_kernels.py makes them at build
+// time.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@ namespace ucd::ze {
 
 using Code = std::span<const unsigned char>;
 
-// Several kernels may have one module; a kernel may have several, of which the first one that a
-// device can take is the one to use.
+// Several kernels may share a module. A kernel may be in several modules; the first one that the
+// device supports is used.
 struct KernelModule {
     const char *kernel;
     Code spirv;
-    std::span<const Code> natives; // drivers know which devices each one is for
-    bool doubles;                  // needs a device that computes with 64-bit floats
-    const char *flags;             // for the driver's compiler
+    std::span<const Code> natives; // drivers find out which one fits a device
+    bool doubles;                  // needs a device with 64-bit floats
+    const char *flags;             // of the driver's compiler
 };
 
 std::span<const KernelModule> kernel_modules();

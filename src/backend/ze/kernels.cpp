@@ -1,4 +1,4 @@
-// Kernels: made of their modules at the first launch on each device.
+// Kernels are created from their modules at the first launch on each device.
 
 #include "context.h"
 #include "kernel_modules.h"
@@ -17,17 +17,17 @@
 
 namespace ucd::ze {
 
-// A kernel on a device.
+// A kernel that has been created on a device.
 struct LoadedKernel {
     int device;
     ze_kernel_handle_t handle = nullptr;
-    std::mutex mutex; // arguments are set one by one, and then taken by a launch
+    std::mutex mutex; // held while arguments are set and the kernel is launched
     LoadedKernel *next;
 };
 
 namespace {
 
-// Modules by device and SPIR-V; they stay to the end.
+// Modules by device and SPIR-V. They are never destroyed.
 std::mutex loading;
 std::map<std::pair<int, const unsigned char *>, ze_module_handle_t> modules;
 
@@ -55,7 +55,7 @@ ze_result_t make(const DeviceFacts &device, ze_module_format_t format, Code code
     return calls().zeModuleCreate(current_context(), device.device, &description, &made, nullptr);
 }
 
-// A driver refuses native code for other devices, or for other drivers.
+// Tries native code first: a driver rejects code that is for other devices or drivers.
 ze_result_t make(const DeviceFacts &device, const KernelModule &module, ze_module_handle_t &made) {
     for (const Code native : module.natives)
         if (make(device, ZE_MODULE_FORMAT_NATIVE, native, "", made) == ZE_RESULT_SUCCESS)
@@ -63,7 +63,7 @@ ze_result_t make(const DeviceFacts &device, const KernelModule &module, ze_modul
     return make(device, ZE_MODULE_FORMAT_IL_SPIRV, module.spirv, module.flags, made);
 }
 
-// With the lock held.
+// Called with the lock held.
 ze_result_t load(const Kernel &kernel, int index, LoadedKernel *&loaded) {
     const DeviceFacts &device = found().of(index);
     const KernelModule *module = find_module(kernel.name, device);
@@ -80,7 +80,7 @@ ze_result_t load(const Kernel &kernel, int index, LoadedKernel *&loaded) {
     ze_result_t result = ze.zeKernelCreate(in, &description, &made->handle);
     if (result == ZE_RESULT_SUCCESS)
         result = ze.zeKernelSetGroupSize(made->handle, gpu::threads_per_block, 1, 1);
-    // Addresses come as numbers within structures.
+    // Needed because addresses are passed as numbers in structures.
     if (result == ZE_RESULT_SUCCESS)
         result =
             ze.zeKernelSetIndirectAccess(made->handle, ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |

@@ -10,7 +10,7 @@ struct Loader {
     std::string missing;
 
     Loader() {
-        void *library = ::dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL); // used to the end
+        void *library = ::dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL); // never closed
         if (library == nullptr) {
             missing = "libze_loader.so.1 could not be loaded (" + text_of_failure() +
                       "); is the Level Zero loader installed?";
@@ -35,7 +35,7 @@ struct Loader {
 };
 
 const Loader &loader() {
-    static const Loader *found = new Loader; // used until the very end
+    static const Loader *found = new Loader; // never destroyed
     return *found;
 }
 

@@ -1,4 +1,4 @@
-// Level Zero's loader, which is found at run time.
+// Level Zero's loader library, which is loaded at run time.
 #pragma once
 
 #include <level_zero/loader/ze_loader.h>
@@ -8,7 +8,7 @@
 
 namespace ucd::ze {
 
-// What is called of API 1.4.
+// The functions of API 1.4 that are used.
 #define UCD_ZE_CALLS(call)                                                                         \
     call(zeCommandListAppendBarrier);                                                              \
     call(zeCommandListAppendLaunchKernel);                                                         \
@@ -55,10 +55,11 @@ struct Calls {
 #undef UCD_ZE_POINTER
 };
 
-// Why there is no usable loader; "" if there is one. Loads it, and calls nothing in it.
+// The reason why there is no usable loader; "" if there is one. Loads it, but calls none of its
+// functions.
 const std::string &missing_loader();
 
-// The loader's functions. There is a loader.
+// The loader's functions. Only valid if missing_loader() is "".
 const Calls &calls();
 
 } // namespace ucd::ze

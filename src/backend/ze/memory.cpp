@@ -1,4 +1,4 @@
-// Memory, and copies of it.
+// Allocations and copies.
 
 #include "context.h"
 #include "ipc.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-// Either memory running out is the same to gpu_common.
+// gpu_common has one error for host and device memory running out.
 ze_result_t one_shortage(ze_result_t result) {
     return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ? gpuErrorMemoryAllocation : result;
 }
@@ -40,12 +40,12 @@ bool is_pageable(const void *address) {
            properties.type == ZE_MEMORY_TYPE_UNKNOWN;
 }
 
-// What was read from pageable memory, until it has been copied on: a list reads its sources when it
-// runs.
+// Copies of pageable source memory, which are kept until the device has read them: a command list
+// reads its sources when it runs, not when the command is appended.
 class Snapshots {
 public:
     static Snapshots &instance() {
-        static auto *snapshots = new Snapshots; // used until the very end
+        static auto *snapshots = new Snapshots; // never destroyed
         return *snapshots;
     }
 
@@ -70,8 +70,8 @@ public:
             return copied;
         });
         if (result == ZE_RESULT_SUCCESS) result = stream.record(snapshot.copied);
-        // Without the event, only waiting tells when it is done. If not even that can be, the
-        // device may read it for ever.
+        // If the event could not be recorded, the stream is synchronised instead. If that fails,
+        // too, the device may still read the memory, so it is leaked.
         if (result != ZE_RESULT_SUCCESS && started && stream.synchronize() != ZE_RESULT_SUCCESS)
             snapshots_.pop_back();
         return result;
@@ -94,7 +94,7 @@ private:
     std::list<Snapshot> snapshots_;
 };
 
-// Copies of rows have pitches of 32 bits.
+// zeCommandListAppendMemoryCopyRegion has pitches of 32 bits.
 bool fits_region(std::size_t to_pitch, std::size_t from_pitch, std::size_t width,
                  std::size_t height) {
     return std::max({to_pitch, from_pitch, width, height}) <= UINT32_MAX;

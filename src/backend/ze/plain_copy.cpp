@@ -2,7 +2,7 @@
 
 namespace ucd::ze {
 
-// By copy engines.
+// Uses copy engines.
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool) {
     for (const PlainCopy &copy : copies) {
         const gpuError_t error =

@@ -1,6 +1,6 @@
-// The runtime that gpu_common works with, over Level Zero. As in other runtimes, a thread has a
-// current device, streams run in order, and an event is recorded any number of times. What an
-// application may not see: all of it is in one context, which context.h chooses.
+// The runtime that gpu_common needs, over Level Zero. As in other runtimes, a thread has a current
+// device, streams run in order, and an event can be recorded any number of times. Everything is in
+// one context, which context.h chooses.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -15,11 +15,11 @@ class Stream;
 class StreamPoint;
 struct LoadedKernel;
 
-// A kernel of this build, as a launch names it.
+// A kernel of this build; its address is the handle for launches.
 struct Kernel {
     const char *name;
     std::size_t param_bytes;
-    mutable std::atomic<LoadedKernel *> loaded{nullptr}; // on each device that it was needed on
+    mutable std::atomic<LoadedKernel *> loaded{nullptr}; // a list with one for each device
 };
 
 struct dim3 {
@@ -32,11 +32,11 @@ struct dim3 {
 using gpuError_t = ze_result_t;
 using gpuStream_t = ucd::ze::Stream *;
 using gpuEvent_t = ucd::ze::StreamPoint *;
-// For other processes of the machine.
+// A handle of memory for other processes on the same machine.
 struct gpuIpcMemHandle_t {
-    ze_ipc_mem_handle_t native; // begins with a descriptor of the process that made it
+    ze_ipc_mem_handle_t native; // begins with a descriptor of `process`
     int32_t process;
-    uint32_t file; // a digest of what the descriptor is open on
+    uint32_t file; // a hash of the descriptor's file
 };
 enum gpuMemcpyKind { gpuMemcpyDefault, gpuMemcpyByEngine };
 enum gpuStreamCaptureStatus { gpuStreamCaptureStatusNone };
@@ -58,7 +58,7 @@ struct gpuMemcpy3DParms {
 inline constexpr gpuError_t gpuSuccess = ZE_RESULT_SUCCESS, gpuErrorNotReady = ZE_RESULT_NOT_READY,
                             gpuErrorMemoryAllocation = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                             gpuErrorNotSupported = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            // Access to a peer is not switched on.
+                            // Peer access need not be enabled, so no call returns this.
     gpuErrorPeerAccessAlreadyEnabled = ZE_RESULT_FORCE_UINT32;
 inline constexpr unsigned gpuStreamNonBlocking = 0, gpuEventDisableTiming = 0,
                           gpuHostAllocPortable = 0, gpuIpcMemLazyEnablePeerAccess = 0;
@@ -66,7 +66,7 @@ inline constexpr int gpuDevAttrMultiProcessorCount = 0;
 
 const char *gpuGetErrorString(gpuError_t error);
 inline gpuError_t gpuGetLastError() {
-    return gpuSuccess; // no call leaves an error behind
+    return gpuSuccess; // no call stores an error
 }
 
 gpuError_t gpuDeviceGetAttribute(int *value, int attribute, int device);
@@ -105,7 +105,7 @@ gpuError_t gpuLaunchKernel(const void *kernel, ucd::ze::dim3 blocks, ucd::ze::di
                            void **arguments, std::size_t shared, gpuStream_t stream);
 gpuError_t gpuFuncGetAttributes(gpuFuncAttributes *attributes, const void *kernel);
 
-// No stream is captured; these are never called.
+// Streams cannot be captured, so these are never called.
 inline gpuError_t gpuStreamIsCapturing(gpuStream_t, gpuStreamCaptureStatus *) {
     return gpuErrorNotSupported;
 }

@@ -30,7 +30,7 @@ bool Signals::is_over(const Signal &signal) const {
 
 ze_result_t Signals::take(Signal *&signal) {
     const std::lock_guard lock(mutex_);
-    // Few are looked at: some may be of a stream that does not get on.
+    // Checks only a few, because some may belong to a stream that makes no progress.
     constexpr std::size_t looks = 4;
     for (std::size_t left = std::min(looks, retired_.size()); left > 0; --left) {
         Signal *oldest = retired_.front();
@@ -58,9 +58,9 @@ void Signals::retire(Signal *signal) noexcept {
     retired_.push_back(signal);
 }
 
-// Pools live as long as the process, as do their events.
+// Pools and their events are never destroyed.
 ze_result_t Signals::make() {
-    constexpr uint32_t events = 64; // of a pool
+    constexpr uint32_t events = 64; // in a pool
     if (pool_ == nullptr || made_ == events) {
         ze_event_pool_desc_t description{};
         description.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
@@ -77,7 +77,7 @@ ze_result_t Signals::make() {
     ze_event_desc_t description{};
     description.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     description.index = made_;
-    // The host, and other devices, see what was written before.
+    // Makes earlier writes visible to the host and to other devices.
     description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     auto signal = std::make_unique<Signal>();
     signal->home = this;

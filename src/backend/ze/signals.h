@@ -1,5 +1,5 @@
-// Level Zero's events, of pools, used again and again. One is set once by the device; it may be
-// reset only when nothing that was told to wait for it has still to see it set.
+// A pool of Level Zero's events, which are reused. The device sets a signal once. It may be reset
+// only when no command is left that waits for it.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -16,18 +16,18 @@ class Signals;
 struct Signal {
     Signals *home;
     ze_event_handle_t event;
-    std::vector<Signal *> readers; // set by those that have waited for it
+    std::vector<Signal *> readers; // set by the commands that wait for it, after they have
 };
 
-// Those of a driver's context.
+// The signals of a driver's context.
 class Signals {
 public:
-    // Never destroyed: events are asked about at exit.
+    // Never destroyed, because events are queried at exit.
     static Signals &of(int device);
 
-    // One that is not set.
+    // Takes a signal that is not set.
     ze_result_t take(Signal *&signal);
-    // No longer asked about by its owner; may still have to be set.
+    // Returns a signal that its owner no longer queries. The device may still set it.
     void retire(Signal *signal) noexcept;
 
 private:
@@ -38,7 +38,7 @@ private:
     const ze_context_handle_t context_;
     std::mutex mutex_;
     ze_event_pool_handle_t pool_ = nullptr; // the newest one
-    uint32_t made_ = 0;                     // of its events
+    uint32_t made_ = 0;                     // number of its events that have been made
     std::vector<Signal *> free_;
     std::deque<Signal *> retired_;
 };

@@ -9,15 +9,15 @@ MAGIC = 0x07230203
 HEADER_WORDS = 5
 
 # Opcodes of the SPIR-V specification, 3.32.
-NAMES = {2, 3, 4, 5, 6, 7, 8, 317, 330}  # sources, names, lines, processed: nothing that runs
+NAMES = {2, 3, 4, 5, 6, 7, 8, 317, 330}  # sources, names, lines, processed: debug information
 EXTENDED_IMPORT, MEMORY_MODEL, ENTRY_POINT, EXECUTION_MODE, CAPABILITY = 11, 14, 15, 16, 17
 EXTENSION = 10
 TYPE_FLOAT, FUNCTION, FUNCTION_END, FUNCTION_CALL = 22, 54, 56, 57
 DECORATE, MEMBER_DECORATE = 71, 72
-# Opcodes of types, constants and variables, by where the number of what they define stands.
+# Opcodes of types, constants and variables, by the index of the word with the id of the result.
 DEFINES_AT_1 = {EXTENDED_IMPORT, *range(19, 40)}
 DEFINES_AT_2 = {1, *range(41, 53), 59}
-# What stands in functions without a result: stores, copies, barriers, merges, branches.
+# Opcodes in functions that have no result: stores, copies, barriers, merges, branches.
 LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
 DEFINES_NOTHING = {62, 63, 64, 224, 225, 228, 246, 247, *range(249, 258)}
 CAPABILITY_FLOAT64, CAPABILITY_LINKAGE = 10, 5
@@ -28,30 +28,31 @@ def text_at(words):
     return b"".join(struct.pack("<I", word) for word in words).split(b"\0")[0].decode()
 
 
-# Variables to values, and no block or load twice: half of the bytes. Not inlined: that would be more again.
-# Passes that change arithmetic make integers of odd widths and `freeze`, which SPIR-V does not have.
+# These passes turn variables into values and remove duplicate blocks and loads, which halves the size. Functions are
+# not inlined, which would increase it again. Passes that change arithmetic would make integers of odd widths and
+# `freeze`, which SPIR-V does not have.
 PASSES = "function(sroa,early-cse,simplifycfg),globaldce"
 
 
 def successors(block):
-    """The labels that the last instruction of a block names."""
+    """The labels that the last instruction of a block refers to."""
     last = block[-1]
     opcode = last[0] & 0xFFFF
     if opcode == BRANCH:
         return last[1:2]
     if opcode == BRANCH_CONDITIONAL:
         return last[2:4]
-    # A default, and then pairs of a number and a label: no switch here is over 64 bits.
+    # A default label, then pairs of a number and a label. No switch here has 64-bit numbers.
     return last[2:3] + last[4::2] if opcode == SWITCH else ()
 
 
 def in_order(body):
-    """A function's instructions with each block behind all that dominate it, as SPIR-V wants it."""
+    """A function's instructions with each block after all blocks that dominate it, as SPIR-V requires."""
     starts = [i for i, instruction in enumerate(body) if instruction[0] & 0xFFFF == LABEL]
     ends = [*starts[1:], len(body) - 1]
     blocks = {body[start][1]: body[start:end] for start, end in zip(starts, ends)}
     entry = body[starts[0]][1]
-    left, seen = [], {entry}  # blocks in the order in which a search in depth leaves them
+    left, seen = [], {entry}  # blocks in post-order of a depth-first search
     path = [(entry, iter(successors(blocks[entry])))]
     while path:
         label, waiting = path[-1]
@@ -128,7 +129,7 @@ class File:
         return groups.values()
 
     def module_of(self, kernels):
-        """The words of a module with these kernels only, and whether it has doubles."""
+        """The words of a module with only these kernels, and whether it uses doubles."""
         entries = {self.entries[kernel] for kernel in kernels}
         kept, waiting = {}, list(entries)
         while waiting:
@@ -136,7 +137,7 @@ class File:
             if function not in kept:
                 kept[function] = self.functions[function]
                 waiting += self.calls[function]
-        # A word that is not a reference may look like one, and then keeps something for nothing.
+        # A word that is not an id may look like one; a declaration is then kept without need.
         needed = {word for body in kept.values() for instruction in body for word in instruction[1:]}
         declarations = []
         for opcode, instruction in reversed(self.before):
@@ -163,7 +164,7 @@ class File:
 
     def belongs(self, opcode, instruction, entries, present, doubles):
         if opcode == CAPABILITY:
-            # Nothing is imported or exported any more.
+            # The module imports and exports nothing any more, so it does not need linkage.
             return instruction[1] != CAPABILITY_LINKAGE and (
                 doubles or instruction[1] != CAPABILITY_FLOAT64
             )
@@ -178,7 +179,7 @@ class File:
 
     @staticmethod
     def without_absent(opcode, instruction, present):
-        """An entry point lists the variables that it uses, behind its name."""
+        """Removes absent variables from an entry point, which lists the variables that it uses after its name."""
         if opcode != ENTRY_POINT:
             return instruction
         words = len(text_at(instruction[3:]).encode()) // 4 + 1

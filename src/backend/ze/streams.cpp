@@ -36,7 +36,7 @@ Stream::Stream(ze_command_list_handle_t list, int device, Kind kind)
     : computes_(list), device_(device),
       copies_apart_(kind == Kind::own && found().of(device).copy_queues.has_value()) {}
 
-// What is in the new side's list from now on waits for what is in the other one's.
+// Changes to the other side's list: commands that follow there wait for those in the list so far.
 ze_result_t Stream::change_to(Side side) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (copies_ == nullptr)
@@ -60,7 +60,7 @@ ze_result_t Stream::add_barrier() {
     return barrier();
 }
 
-// An event that is recorded again gets another signal: the old one may still be set.
+// A recorded event gets a new signal each time, since the old one may still be set.
 ze_result_t Stream::record_locked(StreamPoint &event) {
     Signal *signal = nullptr;
     if (const ze_result_t result = Signals::of(device_).take(signal); result != ZE_RESULT_SUCCESS)
@@ -68,7 +68,7 @@ ze_result_t Stream::record_locked(StreamPoint &event) {
     if (const ze_result_t result =
             calls().zeCommandListAppendBarrier(list(), signal->event, 0, nullptr);
         result != ZE_RESULT_SUCCESS)
-        return result; // the signal is lost: it may be set, or never
+        return result; // the signal is leaked, since it may or may not be set
     event.forget();
     event.signal_ = signal;
     return ZE_RESULT_SUCCESS;
@@ -156,7 +156,7 @@ gpuError_t gpuStreamQuery(gpuStream_t stream) {
     return stream->query();
 }
 
-// Of no stream: what the tests' copies have left, which is nothing.
+// Null stands for the tests' copies, which are synchronous.
 gpuError_t gpuStreamSynchronize(gpuStream_t stream) {
     return stream == nullptr ? gpuSuccess : stream->synchronize();
 }

@@ -28,19 +28,20 @@ private:
     Signal *signal_ = nullptr;
 };
 
-// Commands of a list may run at once unless something orders them. So every command is followed by
-// a barrier, and a caller's list gets one in front, too. Copies for copy engines go to a list of
-// their own, where the device has queues that only copy; the two lists wait for each other where
-// the stream changes from one to the other.
+// Commands of a list may run concurrently unless something orders them. Therefore every command is
+// followed by a barrier, and a caller's list gets one in front, too. If the device has queues that
+// only copy, copies for copy engines go to a list of their own; the two lists wait for each other
+// where the stream changes from one to the other.
 class Stream {
 public:
-    // The caller's list, or the library's.
+    // Whether the list belongs to the caller or to the library.
     enum class Kind { callers, own };
     Stream(ze_command_list_handle_t list, int device, Kind kind);
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 
-    // append(list) puts one command into the list, which one thread may use at a time.
+    // append(list) appends one command to the list. The lock is held, because only one thread at a
+    // time may use a list.
     template <class Append>
     ze_result_t add(Append append) {
         return add_to(Side::compute, append);
@@ -53,10 +54,10 @@ public:
     ze_result_t add_barrier();
     ze_result_t record(StreamPoint &event);
     ze_result_t wait_for(StreamPoint &event);
-    // Whether everything so far is complete.
+    // Whether all commands so far are complete.
     ze_result_t query();
     ze_result_t synchronize();
-    // Destroys the lists, which are the library's.
+    // Destroys the lists; only for lists of the library.
     ze_result_t destroy();
 
 private:
@@ -74,7 +75,7 @@ private:
         return barrier();
     }
 
-    // With the lock held.
+    // These are called with the lock held.
     ze_command_list_handle_t list() const { return side_ == Side::copy ? copies_ : computes_; }
     ze_result_t change_to(Side side);
     ze_result_t barrier();
@@ -83,15 +84,15 @@ private:
     ze_result_t wait_locked(StreamPoint &event);
 
     const ze_command_list_handle_t computes_;
-    ze_command_list_handle_t copies_ = nullptr; // made at the first such copy
+    ze_command_list_handle_t copies_ = nullptr; // made at the first copy for copy engines
     const int device_;
     const bool copies_apart_;
     std::mutex mutex_;
-    Side side_ = Side::compute; // where the last commands are
-    StreamPoint changed_;       // of the other side, when that was left
-    StreamPoint end_;           // of everything so far, if told_
-    bool told_ = true;          // nothing has come since
-    bool unused_ = true;        // nothing has come ever
+    Side side_ = Side::compute; // the side of the last command
+    StreamPoint changed_;       // the end of the other side when it was left
+    StreamPoint end_;           // the end of all commands, if told_
+    bool told_ = true;          // end_ covers all commands
+    bool unused_ = true;        // no command has been appended yet
 };
 
 } // namespace ucd::ze

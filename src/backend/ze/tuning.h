@@ -1,5 +1,5 @@
-// What Intel's devices have. Nothing was measured: where a comment says so, the number is the one
-// that cannot do much harm.
+// Properties of Intel's devices. No threshold has been measured: where a comment says so, the value
+// is a cautious choice.
 #pragma once
 
 #include "plan/tuning.h"
@@ -8,22 +8,22 @@
 namespace ucd::UCD_GPU {
 
 inline constexpr gpu::Tuning tuning = {
-    // The compiler chooses 8, 16 or 32 lanes for each kernel: work that is laid out for 32 threads
-    // in step is then done by several, side by side.
+    // The compiler chooses 8, 16 or 32 lanes for each kernel: work for a warp of 32 threads may
+    // then be done by several hardware threads.
     .warp_lanes = 32,
     .sector_bytes = 64,
     .line_bytes = 64,
-    // OpenCL promises these for every kernel.
+    // OpenCL guarantees this size for every kernel.
     .parameter_bytes = 1024,
 
     .tile_side = 32,
-    // With fewer rows or columns, most tiles are edges, which pass by shared memory.
+    // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
     .min_tiled = 8,
     // As on NVIDIA's devices; not measured.
     .min_store_words = 2,
-    // A PVC has 1024 vector engines with 8 threads of 16 lanes each in flight.
+    // A PVC has 1024 vector engines, each of which runs 8 threads of 16 lanes.
     .many_threads = uint64_t{1} << 17,
-    // The shared cache of a DG2 has 16 MiB, that of a PVC's stack 204 MiB; not measured.
+    // The L2 cache of a DG2 has 16 MiB, that of a PVC's stack 204 MiB; not measured.
     .cached_bytes = uint64_t{16} << 20,
     // As on NVIDIA's devices; not measured.
     .long_run_bytes = 512,
@@ -31,8 +31,8 @@ inline constexpr gpu::Tuning tuning = {
     .min_members_batched = 3,
     // As on NVIDIA's devices; not measured.
     .min_cut_copy = uint64_t{4} << 20,
-    // Not measured. With sixteen at once, ocloc has some kernels of three levels spill registers on
-    // a PVC.
+    // Not measured. With sixteen words at a time, ocloc spills registers in some kernels of three
+    // levels on a PVC.
     .narrow_words_by_four = true,
     .copy_engines = {.to_host = gpu::unmeasured_engine,
                      .from_host = gpu::unmeasured_engine,
@@ -40,8 +40,8 @@ inline constexpr gpu::Tuning tuning = {
                      .long_row = UINT64_MAX},
 };
 
-// What the runtime can do.
+// Capabilities of the runtime.
 inline constexpr bool captures_streams = false; // into graphs
-inline constexpr bool has_contexts = true;      // of which each knows its own memory only
+inline constexpr bool has_contexts = true;      // with memory of their own
 
 } // namespace ucd::UCD_GPU

@@ -1,12 +1,13 @@
-// Level Zero under the names that gpu_common has for a runtime. Nothing else in there knows it.
-// Level Zero has no such runtime: what runtime.h declares, this folder does with command lists,
-// events and modules. Kernels are compiled by clang in its HIP mode, which makes SPIR-V of C++.
+// Maps gpu_common's names for a runtime to Level Zero. Nothing else in gpu_common refers to Level
+// Zero. Level Zero has no such runtime, so this folder implements runtime_calls.h with command
+// lists, events and modules. clang in its HIP mode compiles kernels, since it makes SPIR-V from
+// C++.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// The namespace of everything that is compiled for this vendor, within ucd.
+// The namespace, within ucd, of all code that is compiled for this vendor.
 #define UCD_GPU ze
 
 namespace ucd::UCD_GPU {
@@ -24,7 +25,7 @@ struct alignas(16) Quad {
 
 #include "runtime_calls.h"
 
-// The host only knows kernels by name; their bodies are not compiled for it.
+// On the host, kernels are only names; their bodies are not compiled.
 #define UCD_GPU_FUNCTION inline
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     static Kernel name{#name, sizeof(Params)};                                                     \
@@ -61,12 +62,12 @@ T load_table(const T *address);
 // Kernels --------------------------------------------------------------
 
 #define UCD_ZE_DEVICE __attribute__((device))
-// With linkage, each function would be kept for other modules.
+// Functions with external linkage would be kept for other modules.
 #define UCD_GPU_FUNCTION __attribute__((device, internal_linkage)) inline
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     extern "C" __attribute__((global)) void name(const Params params)
-// A kernel's parameters are in registers, of which each thread would make a copy in memory to find
-// what has an index there. So a block has one copy.
+// A kernel's parameters are in registers. For an indexed access, each thread would copy them to
+// memory; this makes one copy for each block instead.
 #define UCD_GPU_INDEXING_KERNEL(name, Params)                                                      \
     UCD_GPU_FUNCTION void run_##name(const Params &params);                                        \
     extern "C" __attribute__((global)) void name(const RawParams<sizeof(Params)> params) {         \
@@ -81,10 +82,11 @@ T load_table(const T *address);
 #define UCD_GPU_FOR_EACH_THREAD(thread)                                                            \
     if (const auto thread = static_cast<uint32_t>(__spirv_BuiltInLocalInvocationId(0)); true)
 #define UCD_GPU_SHARED __attribute__((shared))
-// Execution and memory of a work group; acquire and release, of its own memory.
+// Scopes of execution and memory: the work group. Semantics: acquire and release, for work-group
+// memory.
 #define UCD_GPU_BARRIER() __spirv_ControlBarrier(2, 2, 0x108)
 
-// llvm-spirv knows these names as instructions of SPIR-V.
+// llvm-spirv translates functions of these names to SPIR-V instructions.
 UCD_ZE_DEVICE std::size_t __spirv_BuiltInWorkgroupId(int dimension);
 UCD_ZE_DEVICE std::size_t __spirv_BuiltInNumWorkgroups(int dimension);
 UCD_ZE_DEVICE std::size_t __spirv_BuiltInLocalInvocationId(int dimension);
@@ -105,7 +107,7 @@ UCD_GPU_FUNCTION uint64_t high_product(uint64_t a, uint64_t b) {
     return __spirv_ocl_u_mul_hi(a, b);
 }
 
-// In integers: no device needs to know float16 then.
+// Computed with integers, so that no device needs to support float16.
 UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
     return to_float(half);
 }
@@ -113,8 +115,8 @@ UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
     return to_float16(value);
 }
 
-// A plain pointer is one of any memory, which costs each access a check. Only numbers and vectors
-// can be read through one that says where it points.
+// A generic pointer costs each access a check of its address space. Pointers to global memory avoid
+// this, but only scalars and vectors can be accessed through them.
 typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
 template <std::size_t alignment>
 struct RawOf;
@@ -160,8 +162,8 @@ UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
     auto *to = reinterpret_cast<UCD_ZE_GLOBAL typename Raw::Word *>(address);
     for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
 }
-// Member by member: the driver's compiler takes four numbers apart into the words of a union, but
-// keeps a vector in memory.
+// Copies member by member, because the driver's compiler keeps four scalars of a union in
+// registers, but a vector in memory.
 template <>
 UCD_GPU_FUNCTION Quad load<Quad>(uintptr_t address) {
     const RawQuad raw = *reinterpret_cast<const UCD_ZE_GLOBAL RawQuad *>(address);
@@ -174,14 +176,14 @@ UCD_GPU_FUNCTION void store<Quad>(uintptr_t address, Quad value) {
 
 #undef UCD_ZE_GLOBAL
 
-// Parameters as few large members: the driver's compiler takes each one apart.
+// The parameters as few large members, because the driver's compiler passes each member separately.
 template <std::size_t bytes>
 struct RawParams {
     typedef uint64_t __attribute__((may_alias)) Word;
     static_assert(bytes % sizeof(Word) == 0);
     Word word[bytes / sizeof(Word)];
 };
-// By each thread: all write the same.
+// Every thread copies everything; all write the same values.
 template <std::size_t bytes>
 UCD_GPU_FUNCTION void copy_for_block(const RawParams<bytes> &from, RawParams<bytes> &to) {
 #pragma unroll
@@ -189,7 +191,7 @@ UCD_GPU_FUNCTION void copy_for_block(const RawParams<bytes> &from, RawParams<byt
     UCD_GPU_BARRIER();
 }
 
-// From memory that does not change while kernels run.
+// Loads from memory that does not change while kernels run.
 template <class T>
 UCD_GPU_FUNCTION T load_table(const T *address) {
     return load<T>(reinterpret_cast<uintptr_t>(address));

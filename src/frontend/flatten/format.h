@@ -1,4 +1,5 @@
-// The constants of the flattened form and its numbers as bytes: docs/reference/flatten-format.md.
+// The constants of the format of flattened types, and the encoding of its numbers:
+// docs/reference/flatten-format.md.
 #pragma once
 
 #include "element.h"
@@ -9,25 +10,25 @@
 
 namespace ucd::flat {
 
-// The header. Magic, version, total size and checksum stay where they are in every version.
+// The header. Magic, version, total size and checksum are at the same offsets in every version.
 inline constexpr uint8_t magic[4] = {'U', 'C', 'D', 'T'};
-inline constexpr uint16_t version = 2; // the latest
+inline constexpr uint16_t version = 2; // the newest one
 inline constexpr std::size_t version_at = 4, flags_at = 6, alignment_at = 7, total_at = 8,
                              checksum_at = 16, node_count_at = 20, header_bytes = 24;
-inline constexpr uint8_t explicit_flag = 1; // below the code of the width of start, lb and extent
+inline constexpr uint8_t explicit_flag = 1; // followed by the width code of start, lb and extent
 inline constexpr unsigned root_width_shift = 1;
 inline constexpr uint8_t root_flags_mask = 7;
 
 inline constexpr unsigned max_alignment_log = 15;
 
-// The low half of a node's first byte.
+// The low four bits of a node's first byte.
 enum class Kind : uint8_t { element = 1, nest, indexed_block, indexed, structure };
 inline constexpr uint8_t kind_mask = 15;
-// The high half: what lists are not written out.
-inline constexpr uint8_t progression_flag = 16; // no steps: all are the unit
-inline constexpr uint8_t one_length_flag = 32;  // one length for all
+// The high four bits: lists that are omitted.
+inline constexpr uint8_t progression_flag = 16; // steps are omitted; each equals the unit
+inline constexpr uint8_t one_length_flag = 32;  // one length holds for all entries
 
-// The second byte of a node with children: log2 of the bytes per number.
+// The second byte of a node with children: log2 of the number of bytes of each number.
 struct Widths {
     uint8_t ids = 0, scalars = 0, steps = 0, lengths = 0;
     constexpr uint8_t code() const {
@@ -40,9 +41,9 @@ struct Widths {
 };
 
 inline constexpr std::size_t min_node_bytes = 4;
-inline constexpr unsigned max_dims = 63; // each doubles the size at least
+inline constexpr unsigned max_dims = 63; // each dimension at least doubles the size
 
-// Representations by class and packed bytes.
+// Representations, identified by class and packed size.
 struct Representation {
     Element element = Element::none;
     uint8_t element_class = 0, bytes = 0;
@@ -84,13 +85,13 @@ inline constexpr Representation representations[] = {
     {Element::float8_e5m2, 17, 1},
 };
 
-// The first version of the format that has it. What is written is of the first version that has all
-// that is in it, so that older readers take as much as they can.
+// The first version of the format that has the class. The writer uses the lowest version that
+// suffices, so that older readers can read as much as possible.
 constexpr uint16_t version_of(uint8_t element_class) {
     return element_class <= 15 ? 1 : 2;
 }
 
-// Element::none if there is no such thing.
+// The element of the result is Element::none if the format has no such representation.
 constexpr Representation representation_of(Element element) {
     for (const Representation &r : representations)
         if (r.element == element) return r;
@@ -102,7 +103,7 @@ constexpr Representation representation_with(uint8_t element_class, uint8_t byte
     return {};
 }
 
-// log2 of the bytes that a number needs: 0 to 3.
+// log2 of the number of bytes that a value needs: 0 to 3.
 constexpr uint8_t width_of_unsigned(uint64_t value) {
     return value <= UINT8_MAX ? 0 : value <= UINT16_MAX ? 1 : value <= UINT32_MAX ? 2 : 3;
 }
@@ -113,7 +114,7 @@ constexpr uint8_t width_of_signed(int64_t value) {
                                                   : 3;
 }
 
-// Little endian, whatever the machine. `width` is a log2.
+// Stores a number in little-endian order on any machine. `width` is log2 of its bytes.
 inline uint8_t *store(uint8_t *at, uint64_t value, unsigned width) {
     const unsigned bytes = 1u << width;
     for (unsigned i = 0; i < bytes; ++i) at[i] = static_cast<uint8_t>(value >> (8 * i));
@@ -129,8 +130,8 @@ inline int64_t load_signed(const uint8_t *at, unsigned width) {
     return static_cast<int64_t>(load_unsigned(at, width) << unused) >> unused;
 }
 
-// CRC-32C (Castagnoli, as in iSCSI) of the bytes, those of the checksum itself taken as zeros.
-// Eight tables: one look-up per byte, but eight bytes at a time.
+// CRC-32C (Castagnoli, as in iSCSI) of the bytes; the checksum's own bytes count as zeros. Uses
+// eight tables to process eight bytes at a time (slicing-by-8).
 inline constexpr auto crc_tables = [] {
     std::array<std::array<uint32_t, 256>, 8> tables{};
     for (uint32_t i = 0; i < 256; ++i) {
@@ -155,7 +156,7 @@ inline uint32_t crc32c(uint32_t crc, const uint8_t *bytes, std::size_t count) {
     return ~crc;
 }
 
-// Of `total` bytes that start with a header.
+// The checksum of `total` bytes that begin with a header.
 inline uint32_t checksum(const uint8_t *bytes, std::size_t total) {
     constexpr uint8_t zeros[4] = {};
     uint32_t crc = crc32c(0, bytes, checksum_at);

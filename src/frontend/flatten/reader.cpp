@@ -1,9 +1,9 @@
-// The reader. Whatever the bytes are, the time, the memory and the type that comes out are bounded
-// by their number: every list is limited by the bytes that are left, and what is not written out
-// there (progressions, nests) is not written out in memory either.
+// The reader. For any input, time, memory and the size of the resulting type are bounded by the
+// number of bytes: the length of a list is limited by the bytes that are left, and what the format
+// does not write out (progressions, nests) is not expanded in memory either.
 //
-// Only the root has bounds of its own. Strides are written wherever the writer's extents counted,
-// so the nodes below have the bounds that their strides need, or else their true bounds.
+// Only the root has the bounds of the original type. The writer turns extents into strides, so
+// nodes below the root get the bounds that their strides need, or else their true bounds.
 
 #include "flatten/reader.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 using namespace flat;
 
-// Reads numbers; zeros beyond the end, which is remembered.
+// Reads numbers. Beyond the end it returns zeros, and beyond_end() becomes true.
 class Cursor {
 public:
     Cursor(const uint8_t *begin, const uint8_t *end) : at_(begin), end_(end) {}
@@ -27,7 +27,7 @@ public:
     bool beyond_end() const { return beyond_end_; }
     std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
-    // Where `count` numbers lie, or null if they are not there.
+    // Skips `count` numbers and returns their address, or null if fewer are left.
     const uint8_t *take(uint64_t count, unsigned width) {
         if (count > left() >> width) {
             beyond_end_ = true;
@@ -55,7 +55,7 @@ Status corrupt(const char *what) {
     return fail(UCD_ERR__CORRUPT, "flattened is no flattened type: %s", what);
 }
 
-// Bounds that hold whatever is in them. The type gets its true bounds.
+// Settles a type whose true bounds become its bounds, whatever the bounds of its children.
 Status settle(Bounds &bounds, Type &t) {
     bounds.set(0, 0);
     if (!bounds.settle(t).ok()) return corrupt("a size or displacements that do not fit");
@@ -74,7 +74,7 @@ public:
     Status run(TypeOwner &type);
 
 private:
-    // A node of `count` entries, as far as it is read alike for all kinds.
+    // The parts that all kinds of list have in common.
     struct List {
         uint64_t count = 0;
         std::vector<int64_t> displs;
@@ -130,7 +130,8 @@ Status Reader::node(TypeOwner &type) {
     const uint8_t first = cursor_.byte(), flags = first & ~kind_mask;
     const auto kind = static_cast<Kind>(first & kind_mask);
     if (kind == Kind::element && flags == 0) return element(type);
-    // Each entry of a list takes up bytes somewhere, so one of its columns is written out.
+    // At least one of a list's columns must be written out, so that each entry takes up bytes:
+    // otherwise a few bytes could describe any number of entries.
     const bool progression = (flags & progression_flag) != 0;
     const uint8_t defined = kind == Kind::indexed ? progression ? progression_flag : one_length_flag
                             : kind == Kind::structure ? progression_flag
@@ -182,14 +183,14 @@ Status Reader::refer(const uint8_t *id, unsigned width, const Type *&type) {
     return success;
 }
 
-// Many levels, two bytes each, are one type.
+// A nest of many levels becomes one type, because each level takes up as little as two bytes.
 Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Type *child,
                  TypeOwner &type) {
     TypeOwner t = new_type(Combiner::ndarray, Form::nest, child);
     t->argument_count = 1 + 2 * dims;
     t->arguments = std::make_unique<int64_t[]>(t->argument_count);
     t->arguments[0] = dims;
-    // The product of all counts fits 64 bits, so that sums of what the levels span fit 128.
+    // The product of all counts fits 64 bits, so the sums of the levels' spans fit 128.
     int128 lowest = 0, highest = 0;
     int64_t times = 1;
     for (unsigned level = 0; level < dims; ++level) {
@@ -228,7 +229,7 @@ Status Reader::nest(Widths w, TypeOwner &type) {
         int64_t count = number(2 * level), stride = number(2 * level + 1), blocklength = 1;
         if (count < 2) return corrupt("a nest with a level of fewer than two");
         Combiner combiner = Combiner::hvector;
-        // What the user called a block length or a contig.
+        // If the stride is the extent, this was a block length or a contig.
         if (stride == child->extent()) {
             blocklength = count;
             count = 1;
@@ -299,7 +300,7 @@ Status Reader::indexed_block(List l, TypeOwner &type) {
     return success;
 }
 
-// The child with an extent of `stride`.
+// The child, resized to the extent `stride`.
 Status with_extent(int64_t stride, const Type *child, TypeOwner &type) {
     TypeOwner t = new_type(Combiner::resized, Form::wrap, child);
     Bounds bounds;
@@ -357,7 +358,8 @@ Status Reader::structure(List l, TypeOwner &type) {
     return success;
 }
 
-// The last node where the writer's type starts, then with its bounds. Always a new type.
+// The last node, displaced to the start of the original type and with its bounds. Always creates a
+// new type.
 Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) {
     TypeOwner placed;
     if (nodes_.empty()) {
@@ -369,7 +371,8 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
     } else if (start == 0) {
         placed = std::move(nodes_.back());
     } else {
-        // To lower a displacement is less work than a list of one; it is described as one.
+        // A displacement costs less to lower than a list of one entry; ucd_describe still shows it
+        // as such a list.
         placed = new_type(Combiner::hindexed_block, Form::wrap, nodes_.back().get());
         placed->displs.assign(1, start);
         placed->stride = start;

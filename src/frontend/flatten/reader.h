@@ -1,4 +1,4 @@
-// A type from bytes that anyone may have written: docs/reference/flatten-format.md.
+// Creates types from untrusted bytes: docs/reference/flatten-format.md.
 #pragma once
 
 #include "status.h"
@@ -9,11 +9,11 @@
 
 namespace ucd {
 
-// What the first bytes of a flattened type say about the number of all of them, unverified. Reads
-// the first 16; TRUNCATED if there are fewer.
+// Reads the total size from the header of a flattened type without verifying it. Needs the first 16
+// bytes; TRUNCATED if there are fewer.
 Status flattened_size(const uint8_t *bytes, std::size_t available, uint64_t &size);
 
-// CORRUPT for bytes that are no flattened type, NOT_SUPPORTED for those of a newer version.
+// Returns CORRUPT if the bytes are not a flattened type, NOT_SUPPORTED if their version is newer.
 Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type);
 
 } // namespace ucd

@@ -16,14 +16,15 @@ uint64_t magnitude(int64_t v) {
     return v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
 }
 
-// Divisions take several times as long as all else that is done with an entry.
+// Avoids a division where possible, which takes several times as long as all other work for an
+// entry.
 bool divides(uint64_t divisor, uint64_t n) {
     const uint64_t below = divisor - 1;
     return (divisor & below) == 0 ? (n & below) == 0 : n % divisor == 0;
 }
 
-// The greatest common divisor of the lengths of the maximal runs of entries that are `by` apart,
-// among every `apart`-th entry.
+// Considers every `apart`-th entry only. The greatest common divisor of the lengths of the maximal
+// runs in which entries are `by` apart.
 std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, int64_t by) {
     std::size_t divisor = 0, length = 1;
     for (std::size_t i = apart; i < displs.size() && divisor != 1; i += apart) {
@@ -37,7 +38,7 @@ std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, in
     return std::gcd(divisor, length);
 }
 
-// Some order of lists of one length, as cheap as can be.
+// An arbitrary total order of lists of equal length, chosen to be fast.
 template <class T>
 int order_of(std::span<const T> a, std::span<const T> b) {
     return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size_bytes());
@@ -90,10 +91,10 @@ ShapeId Shapes::strided(int64_t count, int64_t stride, ShapeId child) {
     return intern(s);
 }
 
-// The nest that a list is whose entries are progressions of progressions throughout, or no_shape.
-// Only plain shapes lower to the same layout both ways.
+// The nest for a list that consists of progressions of progressions at every level, or no_shape.
+// Only plain shapes lower to the same layout as a list and as a nest.
 ShapeId Shapes::nested_progressions(const std::vector<int64_t> &displs, ShapeId child) {
-    std::size_t apart = 1; // entries of the list that stand for one of those left
+    std::size_t apart = 1; // list entries that one remaining entry stands for
     while (displs.size() > apart) {
         const Shape &c = shapes_[child];
         const int64_t step = wrapping_sub(displs[apart], displs[0]);
@@ -181,7 +182,7 @@ Shape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &s
     return s;
 }
 
-// Room at the end of the list of the shape under construction, which is the last one.
+// Extends the list of the shape under construction, which is the last one.
 uint8_t *Shapes::extend(Shape &s, std::size_t bytes) {
     lists_.resize(lists_.size() + bytes);
     s.list_bytes += bytes;
@@ -205,13 +206,13 @@ bool Shapes::Less::operator()(ShapeId a, ShapeId b) const {
                         u.element_bytes, u.alignment_log, u.steps_width, u.lengths_width);
     };
     if (key(s) != key(t)) return key(s) < key(t);
-    // Kind, count, flags and widths are equal, so that the lists are equally long.
+    // Kind, count, flags and widths are equal, so the lists have the same length.
     int order = order_of(shapes->children_of(s), shapes->children_of(t));
     if (order == 0) order = order_of(shapes->list_of(s), shapes->list_of(t));
     return order < 0;
 }
 
-// The id of the shape under construction: that of an equal one, if there is one.
+// The id of the shape under construction, or that of an equal shape if there is one.
 ShapeId Shapes::intern(const Shape &s) {
     if (shapes_.size() == no_shape) throw std::bad_alloc();
     const auto id = static_cast<ShapeId>(shapes_.size());
@@ -224,7 +225,7 @@ ShapeId Shapes::intern(const Shape &s) {
     return *equal;
 }
 
-// A nest is written as one node, down to the first shape that is none.
+// The first shape below the levels of a nest, which are written as one node.
 const ShapeId &Shapes::below(const Shape &nest) const {
     const Shape *s = &nest;
     while (shapes_[s->child].kind == Kind::nest) s = &shapes_[s->child];
@@ -236,8 +237,8 @@ std::span<const ShapeId> Shapes::written_children(const Shape &s) const {
     return children_of(s);
 }
 
-// In post-order, children as they are listed: the order follows from the shapes alone, not from the
-// type that they were found in.
+// Writes the shapes in post-order, children in the order of the list. The order therefore depends
+// on the shapes alone, not on the type that they were found in.
 Shapes::Written Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
     struct Frame {
         ShapeId id;

@@ -1,9 +1,10 @@
-// What types look like, wherever they lie and whatever bounds they have: the nodes of the flattened
-// form while it is made. Extents have become strides, displacements have moved up to where they
-// differ, and equal shapes are one shape.
+// Shapes are the nodes of the flattened form while it is built: types without position and bounds.
+// Extents have become strides, displacements are kept at the level where they differ, and equal
+// shapes are one shape.
 //
-// A list may become a simpler shape only if both lower to the same layout, since the reader's speed
-// is to be the writer's: it becomes strides where normalisation would make strides of it as well.
+// A list is replaced by a simpler shape only if both lower to the same layout, so that the reader's
+// type is as fast as the writer's. It becomes strides exactly where normalisation would make
+// strides of it.
 #pragma once
 
 #include "flatten/format.h"
@@ -18,7 +19,7 @@ namespace ucd::flat {
 using ShapeId = uint32_t;
 inline constexpr ShapeId no_shape = UINT32_MAX;
 
-// Displacements wrap in between; those of first bytes relative to each other fit.
+// Intermediate displacements may wrap; the displacement of one first byte relative to another fits.
 constexpr int64_t wrapping_add(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -29,23 +30,23 @@ constexpr int64_t wrapping_mul(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-// Relative to its first packed byte.
+// A shape is relative to its first packed byte.
 struct Shape {
     Kind kind = Kind::element;
     uint8_t flags = 0;
     uint8_t element_class = 0, element_bytes = 0, alignment_log = 0; // element
     uint8_t steps_width = 0, lengths_width = 0;                      // lists
     ShapeId child = no_shape;                                        // nest, indexed_block, indexed
-    int64_t count = 0;                       // nest: of its one level; lists: entries
+    int64_t count = 0;                       // nest: of its one level; lists: number of entries
     int64_t stride{};                        // nest: of its one level; indexed: within a run
-    int64_t unit = 0;                        // lists: what the steps count
-    std::size_t list_at = 0, list_bytes = 0; // steps, then lengths, as written
+    int64_t unit = 0;                        // lists: the unit of the steps, in bytes
+    std::size_t list_at = 0, list_bytes = 0; // the encoded steps, then lengths
     std::size_t children_at = 0;             // structure
 
-    // Strides over one element of one piece, no two touching but in one dense block.
+    // Strides over an element of one piece, no two of which touch unless all are one dense block.
     bool plain = false;
     bool dense = false; // one block
-    int64_t end = 0;    // just past its last byte, if it is plain
+    int64_t end = 0;    // the end of its last byte, if it is plain
 };
 
 // A shape whose first byte lies at displacement `at`.
@@ -57,32 +58,32 @@ struct PlacedShape {
 class Shapes {
 public:
     Shapes() = default;
-    Shapes(const Shapes &) = delete; // the index refers to it
+    Shapes(const Shapes &) = delete; // the index points to this object
     Shapes &operator=(const Shapes &) = delete;
 
     ShapeId element(const Type &type);
     ShapeId strided(int64_t count, int64_t stride, ShapeId child);
-    // Equal children at displs[i].
+    // Equal children at displacements displs[i].
     PlacedShape indexed_block(const std::vector<int64_t> &displs, ShapeId child);
     // Runs of lengths[i] > 0 children, `stride` apart, at displs[i].
     PlacedShape indexed(const std::vector<int64_t> &displs, const std::vector<int64_t> &lengths,
                         int64_t stride, ShapeId child);
-    // Different children at displs[i]; two at least.
+    // At least two children, which may differ, at displs[i].
     PlacedShape structure(const std::vector<int64_t> &displs, const std::vector<ShapeId> &children);
 
     const Shape &operator[](ShapeId id) const { return shapes_[id]; }
 
     struct Written {
         uint32_t nodes = 0;
-        uint16_t version = 1; // the first that has all of them
+        uint16_t version = 1; // the first version that has all of them
     };
-    // Appends everything that `root` is made of, children first.
+    // Appends all shapes that `root` consists of, children first.
     Written write(ShapeId root, std::vector<uint8_t> &bytes) const;
 
 private:
     struct Steps {
         bool progression = true;
-        int64_t unit = 0; // the one step, or the greatest common divisor of all
+        int64_t unit = 0; // the only step, or the greatest common divisor of all
         uint8_t width = 0;
     };
     static Steps survey(const std::vector<int64_t> &displs);
@@ -91,7 +92,7 @@ private:
     uint8_t *extend(Shape &shape, std::size_t bytes);
     ShapeId intern(const Shape &shape);
     std::span<const uint8_t> list_of(const Shape &shape) const;
-    // One child, or those of a structure.
+    // The one child, or the children of a structure.
     std::span<const ShapeId> children_of(const Shape &shape) const;
 
     const ShapeId &below(const Shape &nest) const;
@@ -102,8 +103,8 @@ private:
     std::vector<Shape> shapes_; // children before parents
     std::vector<uint8_t> lists_;
     std::vector<ShapeId> children_; // of structures
-    // Equal shapes are found by comparing, in order: types may have been made from bytes that are
-    // chosen to do harm, and equal hashes can be chosen.
+    // Equal shapes are found by ordered comparison. A hash table could be made slow by a peer that
+    // sends types with colliding hashes.
     struct Less {
         const Shapes *shapes;
         bool operator()(ShapeId a, ShapeId b) const;

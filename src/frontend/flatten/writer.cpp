@@ -1,4 +1,4 @@
-// The writer: takes a type apart into shapes, and writes those that the root needs.
+// The writer: converts a type to shapes, and writes those that the root needs.
 
 #include "flatten/writer.h"
 
@@ -14,13 +14,14 @@ namespace {
 
 using namespace flat;
 
-// Takes a type apart, in post-order on a stack of its own: a million levels are legal.
+// Converts a type to shapes in post-order, with an explicit stack, because a million levels are
+// legal.
 class Dissection {
 public:
     explicit Dissection(Shapes &shapes) : shapes_(shapes) {}
 
     PlacedShape run(const Type &root) {
-        // Only members of structs can be reached on several ways.
+        // Only members of structs can be reached by more than one path.
         shared_ = root.nested_structs > 0;
         stack_.push_back({&root, 0});
         while (!stack_.empty()) {
@@ -46,7 +47,7 @@ private:
         return t.blocklengths[member] > 0 && t.children[member]->size > 0;
     }
 
-    // A child whose shape is not known yet.
+    // The next child whose shape is not known yet, or null.
     const Type *next_child(Frame &f) {
         const Type &t = *f.type;
         if (t.form == Form::element) return nullptr;
@@ -63,12 +64,12 @@ private:
             const Type *child = t.children[i];
             if (child == previous || !contributes(t, i)) continue;
             if (!known_.contains(child)) return child;
-            previous = child; // performance only: spares look-ups of what is known
+            previous = child; // performance only: saves a look-up of the same child
         }
         return nullptr;
     }
 
-    // `result_` is the child's shape, if there is one child.
+    // If the type has one child, `result_` is its shape.
     PlacedShape combine(const Type &t) {
         const PlacedShape c = result_;
         switch (t.form) {
@@ -85,7 +86,7 @@ private:
             const ShapeId run = shapes_.strided(t.blocklength, t.child->extent(), c.id);
             return {c.at, shapes_.strided(t.count, t.stride, run)};
         }
-        // Never written: this is for how large such a type may become.
+        // Such a type is never written; its shape is used for an upper limit of the size.
         case Form::by_reference:
             return {c.at, shapes_.strided(t.count, 0,
                                           shapes_.strided(t.blocklength, t.child->extent(), c.id))};
@@ -135,7 +136,8 @@ private:
             return std::all_of(children.begin(), children.end(),
                                [&](ShapeId id) { return id == children[0]; });
         };
-        // A struct of blocks is an index: one list of lengths, not a shape for each.
+        // A struct of dense blocks is written as indexed: with one list of lengths instead of a
+        // shape for each.
         const Shape &first = shapes_[children[0]];
         bool dense = first.dense && all_same();
         for (std::size_t i = 0; i < n && dense; ++i)

@@ -1,4 +1,4 @@
-// A type as bytes for another process: docs/reference/flatten-format.md.
+// Writes types as bytes, for files and other processes: docs/reference/flatten-format.md.
 #pragma once
 
 #include "types/type.h"

@@ -5,11 +5,11 @@
 namespace ucd {
 namespace {
 
-// docs/internals/decisions/0011-advice.md says where these come from.
-constexpr uint64_t worth_a_row = 64;     // bytes of a cache line, which a copy engine moves whole
-constexpr unsigned copy_engine_dims = 3; // that copy engines take
+// docs/internals/decisions/0011-advice.md explains these numbers.
+constexpr uint64_t worth_a_row = 64;     // a cache line: copy engines move whole ones
+constexpr unsigned copy_engine_dims = 3; // dimensions that copy engines support
 
-// A regular box: its levels with the row itself, and the bytes of a row. No levels if it is none.
+// A regular box: its levels with the row, and the bytes of a row. No levels if it is none.
 struct RegularBox {
     unsigned dims;
     uint64_t row;

@@ -1,4 +1,5 @@
-// How data of a layout is best sent: from where it lies, by a copy engine, or packed.
+// Recommends how to send data of a layout: as it is, as a list of segments, by a copy engine, or
+// packed.
 #pragma once
 
 #include "layout.h"
@@ -8,11 +9,11 @@
 
 namespace ucd {
 
-// From which size on segments are listed, and how many at most. How the defaults were found:
-// docs/internals/decisions/0011-advice.md.
+// The least mean size and the maximum number of segments for which a list of segments is
+// recommended. docs/internals/decisions/0011-advice.md says how the defaults were found.
 struct AdviceLimits {
-    uint64_t min_segment = 1024; // bytes on average that make up for handling an entry
-    uint64_t max_entries = 1024; // that one writev takes
+    uint64_t min_segment = 1024; // mean bytes that outweigh the cost of an entry
+    uint64_t max_entries = 1024; // the limit of writev
 };
 
 struct Advice {
@@ -20,10 +21,11 @@ struct Advice {
     uint64_t segments, mean_segment;
 };
 
-// The one decision, for `count` of a type that has this layout.
+// The advice for `count` elements of a type that has this layout. The only place where it is
+// decided.
 Advice advise(const Type &type, const Layout &layout, uint64_t count, const AdviceLimits &limits);
 
-// Advice on one of the type, in words: "iov: 16 segments of 4096 bytes: ...".
+// The advice for one element as text: "iov: 16 segments of 4096 bytes: ...".
 std::string advice_text(const Type &type, const Layout &layout);
 
 } // namespace ucd

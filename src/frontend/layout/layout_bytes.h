@@ -1,11 +1,11 @@
-// What a layout costs in memory.
+// The memory that layouts use.
 #pragma once
 
 #include "layout.h"
 
 namespace ucd {
 
-// Bytes that a layout holds.
+// The memory of a layout, in bytes.
 uint64_t bytes_of(const Layout &layout);
 
 } // namespace ucd

@@ -8,14 +8,14 @@
 namespace ucd {
 namespace {
 
-// Shared nodes are written once and referred to by a number afterwards, or else text would double
-// with each level: "[@0 #1: indexed_block(...) block(4), @900 #1]".
+// Writes shared nodes once and refers to them by a number afterwards; otherwise the text could
+// double with each level: "[@0 #1: indexed_block(...) block(4), @900 #1]".
 class Writer {
 public:
     Writer(const Layout &layout, uint64_t most) : layout_(layout), most_(most) {}
 
     std::string write(NodeId root, int64_t start) {
-        // Only what is written twice has a number. Which that is, a first time shows.
+        // The first pass finds the nodes that occur more than once; the second pass numbers them.
         for (const bool numbered : {false, true}) {
             if (numbered && std::none_of(seen_.begin(), seen_.end(),
                                          [](const auto &s) { return s.second.times > 1; }))
@@ -36,8 +36,8 @@ public:
 private:
     static constexpr NodeId none = UINT32_MAX;
     struct Item {
-        NodeId node;        // none: only the text
-        std::string before; // what goes before it
+        NodeId node;        // none: only the text is written
+        std::string before; // text that goes before the node
         uint64_t depth;
     };
     struct Seen {
@@ -50,7 +50,7 @@ private:
             text_ += " ...";
             return;
         }
-        // Short texts are repeated.
+        // Nodes with short texts are not numbered but repeated.
         if (n.kind != NodeKind::block &&
             !(n.kind == NodeKind::strided && layout_.nodes[n.child].kind == NodeKind::block)) {
             Seen &seen = seen_[item.node];
@@ -67,7 +67,7 @@ private:
         node(n, item.depth);
     }
 
-    // `write_entry(i)` for the entries, as many as are to be shown.
+    // Calls `write_entry(i)` for the entries, up to the limit.
     template <class WriteEntry>
     void list(uint64_t count, WriteEntry write_entry) {
         text_ += std::to_string(count) + ";";
@@ -134,7 +134,7 @@ private:
     const Layout &layout_;
     uint64_t most_;
     std::string text_;
-    std::vector<Item> pending_; // what is still to be written, the next last
+    std::vector<Item> pending_; // items to write; the last one is next
     std::map<NodeId, Seen> seen_;
     uint64_t nodes_ = 0, numbers_ = 0;
 };

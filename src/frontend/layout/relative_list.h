@@ -1,4 +1,4 @@
-// The displacements of a list as layouts have them.
+// Computes the displacements of a list in the form that layouts use.
 #pragma once
 
 #include "layout.h"
@@ -13,8 +13,8 @@
 
 namespace ucd {
 
-// The displacements in bytes, relative to the first; there is one at least. Part by part, use() is given them while
-// they are in a cache, with the last one of the part before.
+// The displacements in bytes, relative to the first; the list must not be empty. Calls use() for
+// each part while it is in a cache, with the last displacement of the part before in front.
 template <class Use>
 std::vector<int64_t> displacements_from_first(const TypeLists &lists, Use use) {
     const std::span<const int64_t> all = lists.displs();
@@ -30,7 +30,7 @@ std::vector<int64_t> displacements_from_first(const TypeLists &lists, Use use) {
             for (std::size_t k = 0; k < size; ++k)
                 part[k] = static_cast<int64_t>(times(static_cast<uint64_t>(from[k]) - first));
         };
-        // Shifts are done several at once.
+        // Compilers vectorise shifts, but on many processors not 64-bit multiplications.
         if (std::has_single_bit(unit))
             make([shift = std::countr_zero(unit)](uint64_t n) { return n << shift; });
         else

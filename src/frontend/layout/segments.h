@@ -1,4 +1,4 @@
-// The maximal segments of a layout, in packed order, from any segment or any byte.
+// Lists the maximal segments of a layout in packed order, starting at any segment or byte.
 #pragma once
 
 #include "layout_walk.h"
@@ -7,13 +7,14 @@
 
 namespace ucd {
 
-// The packed offset at which segment `index` of `top` starts; the packed size for index == count.
-// O(depth * log entries).
+// The packed offset at which segment `index` of `top` starts; the packed size if index is the
+// number of segments. O(depth * log entries).
 inline uint64_t segment_start(const Layout &layout, const Node &top, uint64_t index) {
     if (index == top.segments.count) return top.bytes;
     const Node *n = &top;
     uint64_t offset = 0;
-    // Within `times` children, where the first segment of one may be the last of the one before.
+    // Steps into one of several equal children. The first segment of a child may be the last of the
+    // child before.
     const auto within_children = [&](const Node &child, int64_t stride) {
         const uint64_t each = child.segments.count;
         const bool merged = touches(child.segments, stride);
@@ -28,9 +29,9 @@ inline uint64_t segment_start(const Layout &layout, const Node &top, uint64_t in
             continue;
         }
         const Table &t = layout.tables[n->table];
-        const Node &child = layout.nodes[n->child]; // of indexed and runs
+        const Node &child = layout.nodes[n->child]; // of indexed_block and indexed
         if (t.segments_first.empty()) {
-            // Every entry has as many segments as the others, and none is shared by two.
+            // All entries have the same number of segments, and no segment belongs to two of them.
             const uint64_t each = n->segments.count / n->count;
             const uint64_t i = index / each;
             index %= each;
@@ -70,13 +71,13 @@ struct Segment {
     uint64_t bytes;
 };
 
-// Collects blocks into maximal segments, up to a number of them.
+// Joins blocks to maximal segments, up to a number of segments.
 template <class Store>
 class SegmentCollector {
 public:
     SegmentCollector(uint64_t room, Store store) : room_(room), store_(store) {}
 
-    // False once a block starts a segment for which there is no room.
+    // False if the block starts a segment beyond that number.
     bool add(int64_t displ, uint64_t bytes) {
         if (started_ && displace(current_.displ, static_cast<int64_t>(current_.bytes)) == displ) {
             current_.bytes += bytes;
@@ -102,8 +103,7 @@ private:
     bool started_ = false;
 };
 
-// Whether the segments of a node are listed by a loop of its own: a block, or blocks one level
-// down.
+// Whether the blocks of a node are listed by one loop: the node is a block, or its child is.
 struct IsBlockLoop {
     const Layout &layout;
     bool operator()(const Node &n) const {
@@ -112,7 +112,7 @@ struct IsBlockLoop {
     }
 };
 
-// Adds the blocks of a piece of such a node.
+// Adds the blocks of a part of such a node.
 template <class Collector>
 bool add_piece(const Layout &layout, const Piece &piece, Collector &collector) {
     const Node &n = *piece.node;
@@ -162,8 +162,8 @@ bool add_piece(const Layout &layout, const Piece &piece, Collector &collector) {
 }
 
 // Stores the maximal segments of the packed bytes [offset, offset + length) of `top`, at most
-// `room` of them, as store(i, segment); the first and the last are cut to the range. Returns how
-// many.
+// `room` of them, by store(i, segment); the first and the last are cut to the range. Returns the
+// number of segments.
 template <class Store>
 uint64_t list_segments(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
                        uint64_t room, Store store) {

@@ -1,4 +1,4 @@
-// Exceptions of the standard library as statuses.
+// Converts exceptions of the standard library to statuses.
 #pragma once
 
 #include "status.h"
@@ -9,14 +9,14 @@
 
 namespace ucd {
 
-// Of the exception being handled: to be called within a catch clause.
+// The status for the exception that is being handled; call it in a catch clause only.
 inline Status status_of_exception() noexcept {
     try {
         throw;
     } catch (const std::bad_alloc &) {
         return fail(UCD_ERR__OUT_OF_MEM, "out of memory");
     } catch (const std::length_error &) {
-        // What a container says to a size that no allocator is even asked for.
+        // Containers throw this for sizes that exceed max_size(), before they call the allocator.
         return fail(UCD_ERR__OUT_OF_MEM, "out of memory");
     } catch (const std::exception &e) {
         return fail(UCD_ERR__INTERNAL, "%s", e.what());

@@ -7,7 +7,7 @@
 namespace ucd {
 namespace {
 
-// Where a key's text is, or would be inserted.
+// The place of a key's text, or the place to insert it at.
 auto place_of(const Info &info, std::string_view key) {
     return std::lower_bound(info.texts.begin(), info.texts.end(), key,
                             [](const auto &text, std::string_view k) { return text.first < k; });
@@ -21,7 +21,7 @@ const std::string *find_text(const Info &info, std::string_view key) {
 }
 
 Status set_text(Info &info, std::string_view key, std::string_view value) {
-    // What allocates comes first: afterwards either both are set or neither.
+    // Allocates first, so that hint and text are either both set or both unchanged.
     std::string text(value);
     auto *old = const_cast<std::string *>(find_text(info, key));
     if (old == nullptr) {

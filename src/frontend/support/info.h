@@ -1,4 +1,4 @@
-// Hints: parsed and checked when they are set.
+// Hints are parsed and checked when they are set.
 #pragma once
 
 #include "memory.h"
@@ -13,10 +13,10 @@
 
 namespace ucd {
 
-// Where a hint says that a buffer is. Which backend that means is looked up per call.
+// A buffer's memory as a hint gives it. The backend is looked up by its name in each call.
 struct LocationHint {
     MemoryKind kind = MemoryKind::host;
-    std::string backend; // of device memory
+    std::string backend; // for device memory
     int32_t device = 0;
 };
 
@@ -29,16 +29,17 @@ struct Info {
     std::optional<uint32_t> max_blocks, threads;
     std::optional<uint64_t> list_memory; // ucd.list_memory
     std::optional<uint64_t> ze_context;
-    // Every key as it was set, known or not, in ascending order.
+    // The values of all keys as they were set, known keys or not, sorted by key.
     std::vector<std::pair<std::string, std::string>> texts;
 };
 
-// Sets a key: the hint that it is, if it is one of libucd's (set_hint), and its text.
+// Sets the text of a key and, if it is a key of libucd, its hint (set_hint).
 Status set_text(Info &info, std::string_view key, std::string_view value);
-// The text that a key was set to, or null.
+// The value that a key was set to, or null.
 const std::string *find_text(const Info &info, std::string_view key);
 
-// What a call goes by: its own info, and the environment's hints for what that leaves open.
+// The hints that apply to a call: those of its info, and the environment's for keys that the info
+// does not set.
 struct Hints {
     bool host_only = false;
     bool peers = true; // devices may use each other's memory
@@ -46,7 +47,7 @@ struct Hints {
     Limits limits;
 };
 
-// Replaces what `info` sets, and leaves the rest.
+// Overrides the hints that `info` sets and keeps the others.
 inline void apply(const Info &info, Hints &hints) {
     if (info.host_only) hints.host_only = *info.host_only;
     if (info.peers) hints.peers = *info.peers;

@@ -119,16 +119,16 @@ constexpr Key keys[] = {
      set_member<&Info::ze_context, parse_address>},
 };
 
-// How the keys of the libraries on top of libucd begin. They check these where they use them.
+// The prefixes of keys of libraries over libucd, which check these keys where they use them.
 constexpr std::string_view key_families[] = {"ucd.mpi.", "ucd.ucx."};
 
-// Variables of libucd and libucd-mpi-preload that stand for no key.
+// Variables of libucd and libucd-mpi-preload that do not correspond to a key.
 constexpr std::string_view other_variables[] = {
     "UCD_LOG_LEVEL", "UCD_MPI",         "UCD_MPI_GPU_AWARE",
     "UCD_MPI_STATS", "UCD_PLUGIN_PATH", "UCD_TUNING",
 };
 
-// How variables begin that only tests and their stand-ins for drivers read.
+// The prefixes of variables that are read only by tests and by their replacements for drivers.
 constexpr std::string_view test_variables[] = {
     "UCD_REQUIRE_BACKEND", "UCD_SOURCE", "UCD_STAND_IN", "UCD_TEST_", "UCD_ZE_DRIVER_",
 };
@@ -154,9 +154,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-// The known name that takes the fewest changes.
+// Finds the known name with the smallest edit distance.
 struct Nearest {
-    std::string_view name; // ends in a NUL
+    std::string_view name; // NUL-terminated
     std::size_t changes = SIZE_MAX;
 
     void consider(std::string_view given, std::string_view known) {
@@ -165,13 +165,13 @@ struct Nearest {
     }
 };
 
-constexpr std::size_t max_quoted = 100; // characters; no known name is nearly as long
+constexpr std::size_t max_quoted = 100; // characters; known names are much shorter
 
 Status fail_unknown_key(std::string_view key) {
     const std::string_view given = key.substr(0, max_quoted);
     Nearest nearest;
     for (const Key &known : keys) nearest.consider(given, known.name);
-    // Of a family only the beginning is known here, up to the second dot.
+    // Only the prefix of a family is known here, which ends with the second dot.
     const std::size_t dot = given.find('.', given.find('.') + 1);
     if (dot != std::string_view::npos)
         for (const std::string_view family : key_families)
@@ -219,7 +219,7 @@ void log_unknown_variables() {
         const std::string_view text = *entry;
         const std::string name(text.substr(0, text.find('=')));
         if (!name.starts_with("UCD_") || is_known_variable(name)) continue;
-        if (environment_variable(name.c_str()) == nullptr) continue; // none is read; see there
+        if (environment_variable(name.c_str()) == nullptr) continue; // setuid programs read none
         if (std::find(logged.begin(), logged.end(), name) != logged.end()) continue;
         const std::string_view given = std::string_view(name).substr(0, max_quoted);
         Nearest nearest;

@@ -15,13 +15,14 @@ std::atomic<uint64_t> most = default_list_memory;
 template <class T>
 class KeptLists {
 public:
-    // Never destroyed: types may be freed at exit.
+    // Never destroyed, because types may be freed at exit.
     static KeptLists &instance() {
         static KeptLists *kept = new KeptLists;
         return *kept;
     }
 
-    // The smallest that has room enough, and little more.
+    // Takes the smallest kept list with enough room and at most an eighth more; empty if there is
+    // none.
     std::vector<T> take(std::size_t entries) {
         const std::lock_guard lock(mutex_);
         std::vector<T> *best = nullptr;
@@ -37,7 +38,7 @@ public:
         return taken;
     }
 
-    // In place of those that have been here longest, if there are too many.
+    // Keeps a list. Evicts the oldest ones if there are too many lists or bytes.
     void keep(std::vector<T> &list) noexcept {
         const std::lock_guard lock(mutex_);
         const std::size_t bytes = bytes_of(list);

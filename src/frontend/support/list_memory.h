@@ -1,5 +1,5 @@
-// Memory of long lists, which is kept for the next one: of a list of displacements that is new each
-// time, fresh pages would cost several times what a look at it does.
+// Keeps the memory of long lists for later lists. For a list of displacements that is new in each
+// call, faulting in fresh pages costs several times as much as reading the list.
 #pragma once
 
 #include <cstddef>
@@ -8,32 +8,33 @@
 
 namespace ucd {
 
-// Lists of fewer bytes are left to the allocator, which keeps their memory itself.
+// Shorter lists are left to the allocator, which reuses their memory itself.
 inline constexpr std::size_t min_kept_list = std::size_t{64} << 10;
-// All that is kept, half of it for displacements and half for lengths (ucd.list_memory). Pages of
-// lists of 4 MiB and more are the system's to take back when it needs memory.
+// The limit of what is kept (ucd.list_memory): half of it is for displacements and half for
+// lengths. For lists of 4 MiB and more, the system may reclaim the pages when memory is short
+// (MADV_FREE).
 inline constexpr uint64_t default_list_memory = uint64_t{512} << 20;
 void set_list_memory(uint64_t bytes) noexcept;
 uint64_t list_memory() noexcept;
 
-// An empty list with room for so many entries. T: int64_t, uint64_t.
+// An empty list with a capacity of at least `entries`. T is int64_t or uint64_t.
 template <class T>
 std::vector<T> take_list(std::size_t entries);
 
-// Takes over the memory of a list that is no longer needed, and leaves it empty.
+// Keeps the memory of a list that is no longer needed. The list is empty afterwards.
 template <class T>
 void keep_list(std::vector<T> &list) noexcept;
 
-// What a list takes.
+// The memory that a list uses.
 template <class T>
 std::size_t bytes_of(const std::vector<T> &list) {
     return list.capacity() * sizeof(T);
 }
 
-// Gives all that is kept back to the allocator.
+// Frees all kept lists.
 void release_kept_lists() noexcept;
 
-// A copy of an array, in kept memory if there is any.
+// A copy of an array, in kept memory if there is a list that fits.
 std::vector<int64_t> list_of(const int64_t *array, std::size_t entries);
 
 } // namespace ucd

@@ -24,7 +24,7 @@ Status read_log_level() {
 }
 
 void log_line(const char *format, ...) {
-    // One write per line, so that lines of several threads do not mix.
+    // One write for each line, so that lines of different threads do not mix.
     char line[1024];
     va_list args;
     va_start(args, format);

@@ -1,4 +1,4 @@
-// What UCD_LOG_LEVEL asks to be printed, on standard error; nothing by default.
+// Log messages on standard error, as UCD_LOG_LEVEL requests; none by default.
 #pragma once
 
 #include "status.h"
@@ -9,8 +9,8 @@ namespace ucd {
 
 enum class LogLevel : uint8_t {
     off,
-    error, // every failure, as ucd_last_error() words it
-    plan,  // and every plan: the layout, and the kernel chosen for it
+    error, // every failure, with the message of ucd_last_error()
+    plan,  // also every plan: the layout, and the kernel chosen for it
 };
 
 inline std::atomic<LogLevel> log_level{LogLevel::off};
@@ -19,10 +19,10 @@ inline bool logs(LogLevel level) {
     return log_level.load(std::memory_order_relaxed) >= level;
 }
 
-// Reads the environment; INVALID_ARG if it asks for a level that does not exist.
+// Reads UCD_LOG_LEVEL; INVALID_ARG if its value is not a level.
 Status read_log_level();
 
-// One line.
+// Writes one line.
 [[gnu::format(printf, 1, 2), gnu::cold]] void log_line(const char *format, ...);
 
 } // namespace ucd

@@ -1,4 +1,4 @@
-// A list that mostly has one entry, for which it allocates nothing.
+// A list that usually has one entry, for which it does not allocate.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ public:
     T &back() { return end()[-1]; }
     std::span<const T> span() const { return {begin(), size_}; }
 
-    // Adding as many entries as were reserved in all allocates nothing.
+    // Adding up to this many entries in all does not allocate.
     void reserve(std::size_t entries) {
         if (entries > 1) many_.reserve(entries);
     }
@@ -66,7 +66,7 @@ public:
 
 private:
     T first_{};
-    std::vector<T> many_; // all of them, if they are more than one
+    std::vector<T> many_; // all entries, if there is more than one
     std::size_t size_ = 0;
 };
 

@@ -9,15 +9,16 @@
 namespace ucd {
 namespace {
 
-// Entries that stay in the first cache between two looks at them.
+// Number of entries that stay in the L1 cache between two passes over them.
 constexpr std::size_t part = 1024;
 
-// A number's magnitude has no more bits than this value.
+// The number's magnitude has at most as many bits as the result.
 uint64_t magnitude_bits(int64_t n) {
     return static_cast<uint64_t>(n ^ (n >> 63));
 }
 
-// Where the children of some blocks are. Sum has room for all that is computed.
+// The range of the origins of the blocks' children. Sum is wide enough for all intermediate
+// results.
 template <class Sum>
 struct Reach {
     Sum low = 0, high = 0;
@@ -48,7 +49,7 @@ std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &
                                         int64_t &most) {
     std::vector<int64_t> copy = take_list<int64_t>(list.size());
     if (list.empty()) return copy;
-    // In parts that stay in a cache between the looks at them.
+    // Works in parts that stay in a cache between the copy and the search for extremes.
     for (std::size_t begin = 0; begin < list.size(); begin += part) {
         const auto some = list.subspan(begin, std::min(part, list.size() - begin));
         copy.insert(copy.end(), some.begin(), some.end());
@@ -72,7 +73,7 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, bool &any_empt
         const BlocksLook look = look_at_blocks(some.displs, some.lengths.data());
         if (static_cast<int64_t>(look.length_bits) < 0) return false;
         any_empty |= look.any_empty;
-        // 64 bits are enough for most, and several times as fast.
+        // 64-bit arithmetic is enough for most lists, and several times as fast as 128-bit.
         const int bits_each = static_cast<int>(std::bit_width(look.displ_bits | look.length_bits));
         if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {
             children += look.lengths;

@@ -1,4 +1,4 @@
-// How far lists of blocks reach.
+// The range that lists of blocks cover.
 #pragma once
 
 #include "types/bounds.h"
@@ -9,18 +9,18 @@
 
 namespace ucd {
 
-// A copy of a list, in kept memory if there is any; and its least and its greatest entry, if it has
-// one at all.
+// A copy of a list, in kept memory if there is a list that fits. Sets the least and the greatest
+// entry, unless the list is empty.
 std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
                                         int64_t &most);
 
-// Blocks of `lengths[i]` children, `stride` apart, at `displs[i]` times `unit`.
+// Blocks of `lengths[i]` children, `stride` apart, at `displs[i]` * `unit`.
 struct BlocksOfOwnLength {
     std::span<const int64_t> displs, lengths;
     int64_t unit, stride;
 
-    // False if a length is negative; then `bounds` and `any_empty`, which is whether one is 0, mean
-    // nothing.
+    // Sets `any_empty` if a length is 0. Returns false if a length is negative; `bounds` and
+    // `any_empty` are then unspecified.
     bool add_to(Bounds &bounds, const Type &child, bool &any_empty) const;
 };
 

@@ -16,7 +16,7 @@ void Bounds::add(int128 displacement, int64_t blocklength, const Type &child) {
 
 void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                       const Type &child) {
-    // The last child of a block lies before the first if the extent is negative.
+    // If the extent is negative, the last child of a block lies before the first.
     const int128 reach = static_cast<int128>(blocklength - 1) * child.extent();
     add_range(lowest + std::min<int128>(reach, 0), highest + std::max<int128>(reach, 0),
               static_cast<uint128>(count) * static_cast<uint128>(blocklength), child);
@@ -28,7 +28,7 @@ void Bounds::add_range(int128 lowest, int128 highest, uint128 children, const Ty
     by_reference_ = by_reference_ || child.by_reference;
     if (children == 0) return;
     if (child.explicit_bounds) {
-        // lb and ub are a marker each: with a negative extent, ub lies below lb.
+        // lb and ub are separate markers: with a negative extent, ub lies below lb.
         marked_.include(lowest + child.lb, highest + child.ub);
     }
     if (child.size == 0) return;
@@ -56,7 +56,8 @@ Status Bounds::settle(Type &type) const {
     if (too_large_)
         return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
-    // Before any two of them are subtracted: that need not fit 128 bits.
+    // Checked before any two of them are subtracted, since the difference of two values of 128 bits
+    // may overflow.
     for (const int128 v : {data_.low, data_.high, marked_.low, marked_.high})
         if (!fits(v)) return too_far();
     int128 lb = data_.low, ub = data_.high;
@@ -64,7 +65,7 @@ Status Bounds::settle(Type &type) const {
         lb = marked_.low;
         ub = marked_.high;
     } else {
-        // The standard's epsilon; every alignment is a power of two.
+        // The epsilon of MPI-4.1 5.1.6. Every alignment is a power of two.
         const int128 mask = alignment_ - 1;
         ub = lb + ((ub - lb + mask) & ~mask);
     }

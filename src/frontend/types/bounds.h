@@ -7,27 +7,30 @@
 
 namespace ucd {
 
-// Wide enough for any product or sum of two 64-bit numbers, so that overflow is found by comparing.
+// Wide enough for any product or sum of two 64-bit numbers, so that overflow can be found by
+// comparing.
 __extension__ using int128 = __int128;
 __extension__ using uint128 = unsigned __int128;
 
-// Collects the blocks of a type under construction, then settles what follows from them.
+// Collects the blocks of a type under construction, then computes what follows from them.
 class Bounds {
 public:
     // `blocklength` >= 0 children, the child's extent apart, the first displaced by `displacement`.
     void add(int128 displacement, int64_t blocklength, const Type &child);
 
-    // The same block at many places: what matters of `count` places is how far they reach.
+    // `count` equal blocks whose displacements are in [`lowest`, `highest`], both of which occur.
+    // The displacements between do not matter.
     void add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                   const Type &child);
 
-    // `children` >= 0 in all, whose origins reach from `lowest` to `highest`.
+    // `children` >= 0 children in all, whose origins are in [`lowest`, `highest`].
     void add_range(int128 lowest, int128 highest, uint128 children, const Type &child);
 
-    // Bounds that a constructor sets. They stand in for what the blocks imply.
+    // Sets explicit bounds, which replace those that follow from the blocks.
     void set(int128 lb, int128 ub);
 
-    // Fills in size, bounds, elements, alignment and ops; OVERFLOW if they do not fit.
+    // Fills in size, bounds, elements, alignment and ops of `type`; OVERFLOW if a value does not
+    // fit.
     Status settle(Type &type) const;
 
 private:

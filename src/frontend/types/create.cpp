@@ -36,7 +36,7 @@ std::vector<int64_t> copy_of(const int64_t *array, int64_t count) {
     return list_of(array, static_cast<std::size_t>(count));
 }
 
-// Where the first block lies, in bytes.
+// The displacement of the first block, in bytes.
 int64_t first_of(const int64_t *displs, int64_t count, int64_t unit) {
     return count > 0 ? displace(0, static_cast<uint64_t>(displs[0]), unit) : 0;
 }
@@ -127,7 +127,8 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
 
 namespace {
 
-// Exactly these handles: what INT or LONG stands for differs from machine to machine.
+// Only handles of fixed width are accepted, because the width of INT or LONG differs between
+// machines.
 Status find_index_element(ucd_type_t handle, Element &element) {
     if (handle == UCD_TYPE__INT32_T)
         element = Element::int32;
@@ -168,7 +169,7 @@ Status create_indexed_block_ref(int64_t count, int64_t blocklength, const void *
     bounds.add_many(0, 0, count, blocklength, child);
     UCD_TRY(bounds.settle(*t));
     if (t->size > 0) UCD_TRY(array_present(indices, count, "indices"));
-    // Where the blocks will be, only the caller knows.
+    // The displacements are not known yet, so the caller gives the bounds.
     int64_t ub;
     if (lb == INT64_MIN || __builtin_add_overflow(lb, extent, &ub))
         return fail(UCD_ERR__OVERFLOW, "the bounds %jd and %jd bytes beyond do not fit",
@@ -205,12 +206,12 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
                      const Type *const *children, TypeOwner &type) {
     UCD_TRY(lengths_valid(count, blocklengths));
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
-    t->count = 0; // children that it gives up if it fails
+    t->count = 0; // number of children that have been retained so far
     t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
     t->displs = copy_of(displs, count);
     t->blocklengths = copy_of(blocklengths, count);
     Bounds bounds;
-    // Neighbours of one type are taken together; a structure of one type is a list.
+    // Consecutive members of one type are handled together; a structure of one type is a list.
     for (int64_t i = 0, next; i < count; i = next) {
         const Type *const child = children[i];
         for (next = i; next < count && children[next] == child; ++next) t->children[next] = child;
@@ -218,7 +219,7 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
         const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
                                        std::span(t->blocklengths).subspan(begin, size), 1,
                                        child->extent()};
-        (void)blocks.add_to(bounds, *child, t->any_empty); // they have been looked at
+        (void)blocks.add_to(bounds, *child, t->any_empty); // the lengths have been checked
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }

@@ -1,5 +1,5 @@
-// The constructors, on checked handles. Each checks its own arguments and leaves `type` alone on
-// failure. Arrays are copied; child types are retained.
+// The constructors. Handles have been checked. Each constructor checks its other arguments, and
+// leaves `type` unchanged on failure. Arrays are copied; child types are retained.
 #pragma once
 
 #include "status.h"
@@ -7,7 +7,7 @@
 
 namespace ucd {
 
-// What an array of displacements counts: bytes, or extents of the child.
+// The unit of an array of displacements: bytes, or extents of the child.
 enum class Unit : uint8_t { bytes, extents };
 
 Status create_contig(int64_t count, const Type &child, TypeOwner &type);
@@ -16,7 +16,7 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
                      const Type &child, TypeOwner &type);
 Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
                             const Type &child, TypeOwner &type);
-// Neither copied nor read: the indices stay the caller's.
+// The indices are neither copied nor read; they stay in the caller's memory.
 Status create_indexed_block_ref(int64_t count, int64_t blocklength, const void *indices,
                                 ucd_type_t index_type, int64_t unit, int64_t lb, int64_t extent,
                                 const Type &child, TypeOwner &type);
@@ -26,7 +26,7 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
                      const Type *const *children, TypeOwner &type);
 Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type);
 
-// create_arrays.cpp
+// These are in create_arrays.cpp.
 Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
                        const int64_t *starts, int order, const Type &child, TypeOwner &type);
 Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs,

@@ -1,4 +1,4 @@
-// Arrays: subarray, darray (MPI-4.1 5.1.3, 5.1.4) and ndarray come down to nested strides.
+// Arrays: subarray, darray (MPI-4.1 5.1.3, 5.1.4) and ndarray are reduced to nested strides.
 
 #include "types/create.h"
 
@@ -35,7 +35,7 @@ Status present(const void *array, int ndims, const char *argument) {
     return success;
 }
 
-// One step of an array's nest around `nest`; an unowned handle on `child` starts it.
+// Puts one strided level around `nest`; if `nest` is empty, around `child`.
 Status around(TypeOwner &nest, const Type &child, int64_t count, int64_t stride) {
     TypeOwner outer;
     UCD_TRY(create_vector(count, 1, stride, Unit::bytes, nest ? *nest : child, outer));
@@ -43,8 +43,8 @@ Status around(TypeOwner &nest, const Type &child, int64_t count, int64_t stride)
     return success;
 }
 
-// The nest displaced, with the bounds of the whole array if `whole` says so, as one type that keeps
-// the user's arguments.
+// Makes one type of the nest, displaced by `shift`, which keeps the user's arguments. If `extent`
+// is given, the bounds are those of the whole array: from 0 to `*extent`.
 Status wrap(TypeOwner nest, const Type &child, Combiner combiner, int128 shift,
             const int128 *extent, std::vector<int64_t> arguments, TypeOwner &type) {
     TypeOwner t(new Type);
@@ -64,19 +64,19 @@ Status wrap(TypeOwner nest, const Type &child, Combiner combiner, int128 shift,
     return success;
 }
 
-// The dimension that varies fastest is the last one in C order and the first one in Fortran order:
-// dimension k of `order`, counted from the fastest.
+// The index of the k-th fastest dimension. The dimension that varies fastest is the last one in C
+// order and the first one in Fortran order.
 int dimension(int order, int ndims, int k) {
     return order == UCD_ORDER__C ? ndims - 1 - k : k;
 }
 
-// Whether the array has no elements. Then its extent is 0, and so are all loops around it,
-// whichever dimension says so: what the others say could overflow.
+// Whether the array has no elements. Its extent and all loops over it are then 0, whichever
+// dimension has size 0. Checked first, because the product of the other sizes could overflow.
 bool is_empty(int ndims, const int64_t *sizes) {
     return std::any_of(sizes, sizes + ndims, [](int64_t n) { return n == 0; });
 }
 
-// `size` times as many bytes, unless that overflows.
+// Multiplies `bytes` by `size`; OVERFLOW if the product is too large.
 Status grow(int128 &bytes, int64_t size) {
     bytes *= size;
     if (bytes > INT64_MAX || bytes < -INT64_MAX)
@@ -120,8 +120,8 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
 
 namespace {
 
-// What one process owns of one dimension: full blocks, `block` elements each and `period` apart,
-// then a shorter one; all of it `first` elements into the dimension.
+// The elements of one dimension that a process owns: `full_blocks` blocks of `block` elements,
+// `period` apart, then a block of `rest` elements. The first block starts at element `first`.
 struct ProcessShare {
     int64_t first, full_blocks, block, period, rest;
 };
@@ -173,7 +173,7 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     else
         s.rest = static_cast<int64_t>(last);
     if (s.full_blocks == 0) {
-        // A block that the dimension's end cuts short is the only one; `block` may be far longer.
+        // The only block is cut short by the end of the dimension; `block` may be much longer.
         s.full_blocks = 1;
         s.block = s.rest;
         s.rest = 0;
@@ -182,9 +182,10 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     return success;
 }
 
-// Puts one dimension around the nest; `bytes` is the distance of neighbours in that dimension.
+// Puts one dimension around the nest; `bytes` is the distance between neighbours in that dimension.
 Status distribute(TypeOwner &nest, const Type &child, const ProcessShare &s, int64_t bytes) {
-    // What does not fit wraps: it lies beyond the array, whose extent is OVERFLOW then.
+    // A product that does not fit wraps. It then exceeds the array's extent, which is reported as
+    // OVERFLOW.
     const int64_t period = displace(0, static_cast<uint64_t>(s.period), bytes);
     if (s.rest == 0) {
         UCD_TRY(around(nest, child, s.block, bytes));
@@ -226,7 +227,7 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
     }
     if (processes != size)
         return fail(UCD_ERR__INVALID_ARG, "size is %d; it must be the product of psizes", size);
-    // The process grid is in C order whatever the array's order is.
+    // The process grid is always in C order, whatever the order of the array (MPI-4.1 5.1.4).
     std::vector<ProcessShare> shares(static_cast<std::size_t>(ndims));
     int coordinates = rank;
     for (int i = ndims - 1; i >= 0; --i) {

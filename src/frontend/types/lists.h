@@ -1,5 +1,6 @@
-// The lists of a type: what displacements and lengths its constructor was given. Once a layout says
-// the same, the type gives up its own, and they are made again for who asks.
+// Access to the lists of a type: the displacements and lengths that were given to its constructor.
+// Once the type's layout has the same information, the type frees its own lists, and readers get
+// lists that are recomputed from the layout.
 #pragma once
 
 #include "layout.h"
@@ -11,34 +12,35 @@
 
 namespace ucd {
 
-// The lists as something else has them: displacements in bytes from the first, and lengths. The
-// memory is for what has to be made.
+// The lists as recomputed from the layout: displacements in bytes relative to the first, and
+// lengths. They refer to the layout's tables, or to the memory here if they had to be computed.
 struct ListedBlocks {
     std::span<const int64_t> displs, lengths;
     std::vector<int64_t> displ_memory, length_memory;
 };
 
-// Keeps the lists where they are until drop_lists(); false if they have been given up.
+// Prevents the lists from being freed until drop_lists(); false if they have been freed already.
 bool hold_lists(const Type &type);
 void drop_lists(const Type &type);
 
-// From now on they follow from the type's cache: the displacements, and the lengths too if
-// `lengths` says so. Frees them as soon as nobody holds them.
+// Declares that the type's cache has the same displacements, and the same lengths if `lengths` is
+// true. Those lists are freed as soon as no one holds them.
 void give_up_lists(const Type &type, bool lengths);
 
-// What they take.
+// The memory that the lists use.
 uint64_t list_bytes(const Type &type);
 
-// The lists of a type that has any, for as long as this lives.
+// The lists of a type that has some. They are valid during the lifetime of this object.
 class TypeLists {
 public:
-    // Throws std::bad_alloc if they have to be made again and there is no memory for that.
+    // Throws std::bad_alloc if recomputing the lists runs out of memory.
     explicit TypeLists(const Type &type);
     ~TypeLists();
     TypeLists(const TypeLists &) = delete;
     TypeLists &operator=(const TypeLists &) = delete;
 
-    // Block i lies displs()[i] * unit() bytes from base(), which wraps. Empty: no lengths.
+    // Block i lies at base() + displs()[i] * unit() bytes, with wrapping arithmetic. lengths() is
+    // empty if the type has no lengths.
     std::span<const int64_t> displs() const { return displs_; }
     std::span<const int64_t> lengths() const { return lengths_; }
     int64_t base() const { return base_; }
@@ -47,7 +49,7 @@ public:
     int64_t at(std::size_t i) const {
         return displace(base_, static_cast<uint64_t>(displs_[i]), unit_);
     }
-    // As it was given.
+    // Displacement i as it was given to the constructor.
     int64_t given(std::size_t i) const { return held_ ? displs_[i] : at(i) / type_.unit; }
 
 private:

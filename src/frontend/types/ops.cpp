@@ -14,7 +14,8 @@ std::string_view op_name(Op op) {
 }
 
 Status fail_unsupported(Op op, const Type &type) {
-    // Down to a predefined type without the op: some child lacks it wherever the parent does.
+    // Descends to a predefined type that lacks the op: wherever a type lacks it, some child does
+    // too.
     const Type *t = &type;
     while (t->form != Form::element) {
         if (t->form != Form::structure) {

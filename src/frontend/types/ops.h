@@ -1,4 +1,4 @@
-// Which reductions a type takes, and the words for it.
+// The ops that a type supports, and the message for those that it does not.
 #pragma once
 
 #include "status.h"
@@ -10,7 +10,8 @@ namespace ucd {
 
 std::string_view op_name(Op op);
 
-// NOT_SUPPORTED, naming the op and the first element of the type that does not take it.
+// Returns NOT_SUPPORTED. The message names the op and the first element of the type that does not
+// support it.
 Status fail_unsupported(Op op, const Type &type);
 
 } // namespace ucd

@@ -58,7 +58,7 @@ consteval Element of_long_double(Element x87, Element quad, Element plain) {
 
 using ld = long double;
 
-// In the order of the handle values, which are ABI.
+// In the order of the handle values, which are part of the ABI.
 constexpr Entry table[predefined_count + 1] = {
     {},
     scalar<bool>("_bool", Element::bool8),
@@ -128,7 +128,7 @@ constexpr Entry table[predefined_count + 1] = {
     scalar<uint8_t>("float8_e5m2", Element::float8_e5m2),
 };
 
-// Storage without a destructor: types stay usable whatever the order of tear-down at exit.
+// Storage without a destructor, so that the types stay valid in any order of destruction at exit.
 alignas(Type) std::byte storage[sizeof(Type) * (predefined_count + 1)];
 
 Type *types() {
@@ -161,7 +161,7 @@ std::string_view predefined_name(unsigned value) {
 }
 
 unsigned predefined_with(Element element) {
-    // Fixed-width names first: they say what the representation is.
+    // Prefers types with fixed-width names, which express the representation.
     constexpr unsigned first_fixed = 15, last_fixed = 22;
     for (unsigned v = first_fixed; v <= last_fixed; ++v)
         if (table[v].element == element) return v;

@@ -20,7 +20,8 @@ TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
 
 namespace {
 
-// Gives up so many references; adds `type` to the list of the dead if the last is among them.
+// Releases `times` references. If the last one is among them, adds `type` to the list of types to
+// free.
 void drop(const Type *type, const Type *&dead, uint64_t times = 1) {
     if (type == nullptr || type->permanent) return;
     if (type->references.fetch_sub(times, std::memory_order_acq_rel) != times) return;
@@ -28,7 +29,7 @@ void drop(const Type *type, const Type *&dead, uint64_t times = 1) {
     dead = type;
 }
 
-// Past the neighbours of child `i` that are the same type.
+// The index after the consecutive children, from `i` on, that are the same type.
 int64_t equal_children(const Type &type, int64_t i) {
     const Type *const child = type.children[i];
     while (++i < type.count && type.children[i] == child) {
@@ -50,7 +51,7 @@ void release(const Type *type) {
             drop(t->children[i], dead, static_cast<uint64_t>(next - i));
         }
         if (!t->shares_cache()) delete t->cache.load(std::memory_order_acquire);
-        // The last reference is gone: nobody else looks at them.
+        // No other thread can use the lists, because the last reference is gone.
         auto &lists = const_cast<Type &>(*t);
         keep_list(lists.displs);
         keep_list(lists.blocklengths);

@@ -1,6 +1,6 @@
-// A datatype as the user built it: constructor, arguments, children and bounds. Immutable once
-// published and reference counted. What a call needs to move data (layout, plans) is derived at
-// first use and cached here.
+// A datatype as the user built it: constructor, arguments, children and bounds. It is reference
+// counted, and immutable once published. What a call needs to move data (layout, plans) is derived
+// at first use and cached on the type.
 #pragma once
 
 #include "element.h"
@@ -15,8 +15,8 @@
 
 namespace ucd {
 
-// What a call needs to move data of a type is made at first use and cached on the type, which knows
-// nothing of it but that it goes with the type.
+// Base class of the cached data. The type only owns it, so this room does not depend on layouts or
+// plans.
 struct Type;
 struct ListedBlocks;
 struct CachedOnType {
@@ -24,7 +24,7 @@ struct CachedOnType {
     CachedOnType(const CachedOnType &) = delete;
     CachedOnType &operator=(const CachedOnType &) = delete;
     virtual ~CachedOnType() = default;
-    // The lists that a type has given up, see types/lists.h.
+    // Recomputes the lists that the type has freed, see types/lists.h.
     virtual void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const = 0;
 };
 
@@ -47,7 +47,7 @@ enum class Combiner : uint8_t {
     resized,
 };
 
-// What the constructors come down to. Bounds, normalisation and flattening know only these.
+// The forms that constructors are reduced to. Bounds, normalisation and flattening know only these.
 enum class Form : uint8_t {
     element,       // a predefined type
     strided,       // `count` blocks, `stride` bytes apart
@@ -55,52 +55,53 @@ enum class Form : uint8_t {
     indexed,       // the same, each block with its own length
     structure,     // the same, each block with its own type as well
     wrap,          // the child, displaced by `stride` bytes
-    nest,          // strides around strides: `arguments` as those of ndarray
+    nest,          // nested strides; `arguments` are those of ndarray
     by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
 };
 
-// A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
+// A block has `blocklength` (or blocklengths[i]) children, one extent of the child apart.
 struct Type {
     mutable std::atomic<uint64_t> references{1};
     Combiner combiner = Combiner::predefined;
     Form form = Form::element;
-    bool permanent = false;          // a predefined type of the table: not counted, never freed
+    bool permanent = false;          // predefined: not reference counted, never freed
     bool explicit_bounds = false;    // lb and ub were set by a constructor, here or further down
     Element element = Element::none; // the one representation of all elements, if there is one
     uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
     uint32_t alignment = 1;
     uint32_t ops = ~uint32_t{0};            // op_bit()s that every element supports
     uint32_t nested_structs = 0;            // struct constructors on the deepest path
-    bool by_reference = false;              // it, or a type that it was built on, is of that form
-    bool unflattened = false;               // made from flattened bytes, or built on what is
-    mutable std::atomic<bool> moved{false}; // as it was described, see transfer/first_use.h
+    bool by_reference = false;              // this type, or one that it was built on, has that form
+    bool unflattened = false;               // made from flattened bytes, or built on such a type
+    mutable std::atomic<bool> moved{false}; // moved once already, see transfer/first_use.h
     bool any_empty = false;                 // indexed: one of the lengths is 0
-    uint64_t flattened_bytes = 0;           // that it was made from, if it was
+    uint64_t flattened_bytes = 0; // size of the flattened bytes that it was made from, or 0
 
     uint64_t size = 0;
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
 
-    // Of lists of blocks, the stride is where the first one lies, in bytes.
+    // For lists of blocks, the stride is the displacement of the first block, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-    // Those of indexed_block and indexed may be given up: they are read by types/lists.h.
-    std::vector<int64_t> displs, blocklengths;   // in memory that is kept for the next type
-    const void *indices = nullptr;               // by_reference: the caller's, in any memory
-    Element index_element = Element::none;       // what they are
+    // The lists of indexed_block and indexed may be freed early, so they must be read by
+    // types/lists.h.
+    std::vector<int64_t> displs, blocklengths;   // their memory is reused by later types
+    const void *indices = nullptr;               // by_reference: the caller's array, in any memory
+    Element index_element = Element::none;       // the type of the indices
     mutable std::atomic<uint32_t> list_state{0}; // see types/lists.h
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 
-    // The user's arguments where the members above do not keep them: vector's stride in elements;
-    // subarray, darray and ndarray in the order of their parameters.
+    // The user's arguments, if the members above do not keep them: vector's stride in elements; the
+    // arguments of subarray, darray and ndarray in the order of their parameters.
     std::unique_ptr<int64_t[]> arguments;
     uint32_t argument_count = 0;
 
     mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
-    mutable const Type *next_dead = nullptr; // links types on their way out; see release()
+    mutable const Type *next_dead = nullptr; // links types that are being freed, see release()
 
-    // A duplicate has what was derived from its original.
+    // A duplicate uses the cache of its original.
     bool shares_cache() const { return combiner == Combiner::dup; }
-    // What it is a duplicate of, or itself.
+    // The type that this is a duplicate of, or this type.
     const Type &original() const {
         const Type *type = this;
         while (type->shares_cache()) type = type->child;
@@ -114,10 +115,10 @@ struct Type {
     }
 };
 
-// So many more references.
+// Adds references.
 void retain(const Type &type, uint64_t times = 1);
 
-// Gives up one reference; the last one frees the type and gives up its children, without recursion.
+// Releases one reference; the last one frees the type and releases its children, without recursion.
 void release(const Type *type);
 
 struct Release {
@@ -126,7 +127,7 @@ struct Release {
 using TypeOwner = std::unique_ptr<Type, Release>;
 using ConstTypeOwner = std::unique_ptr<const Type, Release>;
 
-// Empty but for what it is; takes a reference to the child, unless that is null.
+// A type of which only combiner, form and child are set. Retains the child, unless it is null.
 TypeOwner new_type(Combiner combiner, Form form, const Type *child);
 
 // The type behind a handle; INVALID_ARG for null and for values that no predefined type has.

@@ -1,5 +1,5 @@
-// For libraries that are built for the ABI of MPI 5: what they include as <mpi.h> is that ABI's
-// header, whichever MPI library has it.
+// The <mpi.h> of libraries that are built for the ABI of MPI 5: the header of that ABI, whichever
+// MPI library provides it.
 #pragma once
 
 #include <mpi_abi.h>

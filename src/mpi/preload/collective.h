@@ -1,6 +1,7 @@
-// Collective calls whose data is packed here. MPI gets as many items as the user said, each of the
-// same size and basic elements, without gaps: what MPI libraries derive from counts and sizes stays
-// the same on all processes, whoever of them packs.
+// Collective calls whose data this library packs. MPI gets the number of items that the user gave,
+// each of the same size and with the same basic elements, without gaps. MPI libraries choose
+// algorithms by counts and sizes, so the choice is the same on all processes, whichever of them
+// pack.
 #pragma once
 
 #include "preload/operation.h"
@@ -17,16 +18,17 @@ inline bool may_be_collective(MPI_Datatype datatype) {
     return known != nullptr && known->may_be_collective();
 }
 
-// The buffer may be MPI_BOTTOM.
+// Computed with integers, because the buffer may be MPI_BOTTOM.
 inline const void *address(const void *buffer, MPI_Count displ) {
     return reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
                                           static_cast<std::uintptr_t>(displ));
 }
 
-// Arguments for one side of a call. `device` is where data is that MPI cannot read, or null.
-// `arguments` returns them as MPI gets them.
+// The structs below hold the arguments for one side of a call. `device` returns the device whose
+// memory the data is in, if MPI cannot read that memory; otherwise null. `arguments` returns the
+// arguments to pass to MPI.
 
-// `count` items for each process, one behind the other.
+// `count` items for each process, consecutive in the buffer.
 template <class Count>
 struct EqualBlocks {
     void *buffer;
@@ -55,7 +57,7 @@ struct EqualBlocks {
     }
 };
 
-// A count and a displacement, in items, for each process.
+// A count for each process, and a displacement in items.
 template <class Count, class Displ>
 struct CountedBlocks {
     void *buffer;
@@ -104,7 +106,7 @@ struct CountedBlocks {
     }
 };
 
-// A count, a displacement in bytes, and a type for each process.
+// A count, a displacement in bytes and a type for each process.
 template <class Count, class Displ>
 struct TypedBlocks {
     void *buffer;
@@ -121,7 +123,7 @@ struct TypedBlocks {
             in_view.add({address(buffer, displs[i]), counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
-    // Blocks may be in several memories.
+    // Each block is checked, because the blocks may be in different memories.
     const Device *device(int blocks) const {
         if (!may_be_taken()) return nullptr;
         const Device *found = nullptr;
@@ -168,7 +170,7 @@ TypedBlocks<Count, Displ> blocks(const void *buffer, const Count *counts, const 
     return {const_cast<void *>(buffer), counts, displs, datatypes};
 }
 
-// The rest of the arguments.
+// The arguments that follow the two sides.
 struct Rooted {
     int root;
     MPI_Comm comm;
@@ -180,7 +182,8 @@ struct Unrooted {
     auto arguments() const { return std::tuple(comm); }
 };
 
-// What is packed for one call, or each time that it is started; null if MPI does all.
+// Decides what this library packs for one call, or for each start of a persistent request. Returns
+// null if MPI moves all the data.
 template <class Send, class Receive>
 CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
                               int root, MPI_Comm comm, Use use) {
@@ -188,7 +191,7 @@ CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, cons
     const bool devices = has_devices();
     const bool kept = use == Use::once || schedules_keep_types;
     if (!devices && (!has_known_types() || !kept)) return nullptr;
-    // Every process reads the type of a broadcast.
+    // In a broadcast, every process reads the type.
     if (pattern == Pattern::broadcast && !devices && !send.may_be_taken()) return nullptr;
     const Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);
     const bool may_send = reads.send && send.may_be_taken();
@@ -224,7 +227,8 @@ CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, cons
     return data;
 }
 
-// Calls MPI with the arguments of both sides, and the rest.
+// Calls MPI with the arguments of both sides, or packed data for the sides that `data` has, and the
+// rest.
 template <class Next, class Send, class Receive, class... Rest>
 int pass_on(Next next, const CollectiveData *data, const Send &send, const Receive &receive,
             std::tuple<Rest...> rest) {
@@ -258,7 +262,7 @@ inline OperationPtr collective_operation(CollectivePtr data, MPI_Comm comm) {
     return operation;
 }
 
-// The call may be complete at once, and then its request may be one that MPI shares.
+// If the call is complete at once, its request may be one that MPI shares between operations.
 template <class Next>
 int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
                            MPI_Request *request) {
@@ -280,7 +284,7 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
     return rc;
 }
 
-// Data is packed when the request is started.
+// The data is packed each time the request is started.
 template <class Next>
 int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
                           MPI_Request *request) {

@@ -19,7 +19,7 @@ bool BlocksInView::take(const Block &block) {
         return false;
     KnownType *const known = find_known(block.datatype);
     if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
-        known->is_nowhere(block.buffer) || !known->may_be_collective() ||
+        known->has_no_address(block.buffer) || !known->may_be_collective() ||
         known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
@@ -59,7 +59,7 @@ MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {
 
 MPI_Datatype PackedBlocks::item_datatype() const {
     std::size_t block = 0;
-    while (!parts_[block].typed) ++block; // there is one: it was worth packing
+    while (!parts_[block].typed) ++block; // some block has data, or packing would not be worthwhile
     return item_datatype(block);
 }
 

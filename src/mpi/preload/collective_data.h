@@ -1,4 +1,4 @@
-// What a collective call sends and receives, packed.
+// The packed data of a collective call.
 #pragma once
 
 #include "preload/message.h"
@@ -10,7 +10,7 @@
 
 namespace ucd_mpi {
 
-// Data for or from one process: `count` items, `repeated` times one behind the other.
+// Data for or from one process: `count` items, `repeated` times in a row.
 struct Block {
     const void *buffer = nullptr;
     MPI_Count count = 0;
@@ -18,7 +18,7 @@ struct Block {
     int repeated = 1;
 };
 
-// Whether to pack some blocks here. Each type learns how much is moved with it.
+// Decides whether packing some blocks is worthwhile. Adds to each type's count of bytes moved.
 class BlocksInView {
 public:
     explicit BlocksInView(Use use) : use_(use) {}
@@ -34,32 +34,34 @@ private:
     std::uintptr_t bytes_ = 0;
 };
 
-// Blocks, packed one behind the other. Empty if there is no memory, or if that cannot be done.
+// Packed blocks, one after the other. Empty if an allocation failed or the blocks cannot be packed.
 class PackedBlocks {
 public:
     PackedBlocks() = default;
-    // They are worth packing, or some are in the memory of the device.
+    // The blocks are worth packing, or some are in the memory of the device.
     PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }
     void *memory() const { return memory_.data(); }
-    // Of a block, or of the first one that has data; MPI_DATATYPE_NULL if it has none.
+    // The datatype of one packed item: of the given block, or of the first block that has data.
+    // MPI_DATATYPE_NULL if the block has none.
     MPI_Datatype item_datatype(std::size_t block) const;
     MPI_Datatype item_datatype() const;
-    // Of all blocks.
+    // True if the items of all blocks are packed as predefined types.
     bool has_predefined_items() const;
     std::uintptr_t offset(std::size_t block) const { return parts_[block].offset; }
 
-    // Statuses of ucd.h.
+    // These return statuses of ucd.h.
     int pack() const;
-    // What one process sends, if blocks are repeated or not.
+    // Packs the part that one process sends, whether there is a block for each process or one block
+    // that is repeated.
     int pack_one(std::size_t process) const;
     int unpack() const;
 
 private:
     struct Part {
-        TypedBuffer typed; // empty if it has no data
+        TypedBuffer typed; // empty if the block has no data
         std::uintptr_t offset = 0;
     };
 
@@ -69,7 +71,7 @@ private:
     PackedMemory memory_;
 };
 
-// With the arguments that MPI reads until the call is complete.
+// Packed blocks with the argument arrays that MPI reads until the call is complete.
 struct PackedSide {
     PackedBlocks blocks;
     std::vector<int> displs;
@@ -93,12 +95,12 @@ struct PackedSide {
 struct CollectiveData {
     PackedSide sent, received; // a side is empty if MPI moves it
     Participation participation;
-    bool on_device = false; // some of the data
+    bool on_device = false; // some of the data is in device memory
     bool failed = false;    // MPI cannot move the data, and neither can this library
 
     bool has_predefined_items() const;
-    // Before MPI is called: what is sent, and what of the receive buffer MPI may read or leave as
-    // it is. A status of ucd.h.
+    // Called before MPI: packs the data to send, and the part of the receive buffer that MPI may
+    // read or leave unchanged. Returns a status of ucd.h.
     int pack() const;
     int unpack() const { return received ? received.blocks.unpack() : UCD_SUCCESS; }
 };

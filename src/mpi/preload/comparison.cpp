@@ -12,7 +12,7 @@
 namespace ucd_mpi {
 namespace {
 
-// The time of one kind of call.
+// Times of one kind of call.
 struct Time {
     double first = 0, shortest = 0; // seconds; 0 before the first
 
@@ -32,7 +32,8 @@ struct Items {
     std::byte *buffer = nullptr;
     int count = 1;
 
-    // MPI libraries are wrong about some true bounds, and then move data where UCD says that it is.
+    // Allocates for the union of MPI's and UCD's true bounds: some MPI libraries report wrong true
+    // bounds and still move data to where UCD's bounds are.
     bool make(MPI_Datatype datatype, ucd_type_t type, std::uintptr_t bytes, std::uintptr_t size,
               const Effort &effort) {
         MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
@@ -63,7 +64,7 @@ std::optional<Comparison> compare(MPI_Datatype datatype, ucd_type_t type, std::u
                                   const Effort &effort) {
     std::uintptr_t size = 0;
     Items items;
-    if (!has_world() || // to pack, a communicator is needed
+    if (!has_world() || // MPI_Pack takes a communicator
         ucd_get_size(type, &size) != UCD_SUCCESS || size == 0 ||
         size > static_cast<std::uintptr_t>(effort.max_span))
         return std::nullopt;

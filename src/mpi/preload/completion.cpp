@@ -9,7 +9,7 @@
 namespace ucd_mpi {
 namespace {
 
-// The user's statuses, or our own where the user wants none.
+// The user's statuses, or an array of this library if the user ignores statuses.
 class Statuses {
 public:
     Statuses(int count, MPI_Status *statuses) : used_(statuses) {
@@ -29,16 +29,16 @@ int first_error(int rc, int other) {
     return rc != MPI_SUCCESS ? rc : other;
 }
 
-// Sessions that are initialised.
+// The number of initialised sessions.
 [[maybe_unused]] std::atomic<int> open_sessions{0};
 
-// MPI ends: handles may come again for other things.
+// Called when MPI ends: MPI may use the same handles again after that.
 void forget_all() {
     forget_operations();
     forget_types();
 }
 
-// After a call that completes all requests.
+// Settles the operations after a call that completes all requests.
 int settle_all(Completion &completion, int rc, int count, const Statuses &statuses) {
     if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
     int delivered = MPI_SUCCESS;
@@ -50,9 +50,9 @@ int settle_all(Completion &completion, int rc, int count, const Statuses &status
     return first_error(rc, delivered);
 }
 
-// The operations of persistent requests that are started now. They are not in the table while MPI
-// starts them: Open MPI gives a buffered send whose last message is under way another handle, and
-// the old one to whoever asks next.
+// The operations of persistent requests that are being started. They are taken out of the table
+// while MPI starts them: if a buffered send's last message is still in progress, Open MPI replaces
+// its handle and gives the old handle to the next request, possibly of another thread.
 class Starting {
 public:
     Starting(int count, MPI_Request *requests) : requests_(requests) {
@@ -68,7 +68,7 @@ public:
     Starting(const Starting &) = delete;
     Starting &operator=(const Starting &) = delete;
 
-    // What is sent is packed. Returns MPI's error code.
+    // Packs the data of sends. Returns MPI's error code.
     int prepare() {
         for (auto &[i, operation] : operations_)
             if (prepare_start(*operation) != UCD_SUCCESS) return raise_error(operation->comm);
@@ -95,7 +95,7 @@ int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
 
 int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
              MPI_Datatype *duplicate) {
-    // What is known of it goes to the duplicate, which is committed, too.
+    // The duplicate inherits the attribute, and is committed if the original is.
     const bool known = find_known(datatype) != nullptr;
     const int rc = next(datatype, duplicate);
     if (known && rc == MPI_SUCCESS) remember_duplicate(*duplicate);
@@ -205,7 +205,7 @@ int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), i
     return first_error(rc, delivered);
 }
 
-// MPI may need the packed bytes until the operation is complete, so MPI frees it then.
+// MPI may use the packed bytes until the operation is complete, so the request is freed only then.
 int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
     if (!has_operations() || request == nullptr) return next(request);
     OperationPtr operation = take_operation(*request);
@@ -216,7 +216,7 @@ int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
     return MPI_SUCCESS;
 }
 
-// The user may read what was received once the flag is set.
+// The user may read the received data once the flag is set, so it is unpacked first.
 int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
                        int *flag, MPI_Status *status) {
     OperationPtr operation = take_operation(request);
@@ -230,7 +230,7 @@ int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Reques
     return rc;
 }
 
-// As above, of several requests.
+// The same for several requests.
 int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
                            const MPI_Request *requests, int *flag, MPI_Status *statuses) {
     Completion completion(count, requests);

@@ -15,7 +15,7 @@ std::string name_of(MPI_Datatype datatype) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     if (PMPI_Type_get_name(datatype, name, &length) != MPI_SUCCESS) return "";
-    // Open MPI gives duplicates a name, and makes resized types of duplicates.
+    // Open MPI names duplicates "Dup " itself, and implements resized types as duplicates.
     return std::strcmp(name, "Dup ") != 0 ? name : "";
 }
 
@@ -37,7 +37,7 @@ const char *name_of_combiner(int combiner) {
     }
 }
 
-// Children's handles are ours to free, unless they are predefined.
+// The caller owns the handles of children, unless they are predefined types.
 void free_children(const Contents &contents) {
     for (MPI_Datatype child : contents.types) {
         int combiner = MPI_COMBINER_NAMED;

@@ -1,4 +1,4 @@
-// A type in a few words, for people.
+// A short description of a type for the statistics.
 #pragma once
 
 #include "types/convert.h"
@@ -7,7 +7,8 @@
 
 namespace ucd_mpi {
 
-// The name that the user gave it, or how it was made: "vector(1000, 1, 3) of MPI_INT, 4000 bytes".
+// The name that the user gave the type or, without one, how it was made: "vector(1000, 1, 3) of
+// MPI_INT, 4000 bytes".
 std::string describe(MPI_Datatype datatype, const Converted &converted);
 
 } // namespace ucd_mpi

@@ -17,8 +17,8 @@ std::atomic<Devices> devices_found{Devices::unknown};
 
 namespace {
 
-// ucd_backend_get would initialise drivers. In the description of a type, a backend that is
-// available has two lines, and another one has one. The CPU's is always available.
+// Reads ucd_describe's text, because ucd_backend_get would initialise drivers. A backend that is
+// available has two lines there, any other has one. The CPU's backend is always available.
 bool has_device_backend() {
     int backends = 0;
     uintptr_t bytes = 0;
@@ -34,7 +34,7 @@ bool has_device_backend() {
     return lines > backends + 1;
 }
 
-// How MPI libraries say it: an extension of theirs, by backend.
+// Asks the MPI library by an extension function that depends on the backend.
 bool is_read_by_mpi(std::string_view name) {
     if (settings().gpu_aware) return *settings().gpu_aware;
     struct Question {
@@ -55,7 +55,7 @@ bool is_read_by_mpi(std::string_view name) {
 
 std::atomic<bool> device_used{false};
 
-// Never destroyed: messages may be under way when the process ends.
+// Never destroyed, because messages may be in progress when the process ends.
 struct Known {
     std::mutex mutex;
     std::deque<Device> devices;
@@ -85,7 +85,8 @@ bool uses_devices() {
 
 const Device *device_of(const void *address) {
     char name[32];
-    // To ask the driver takes longer than to send a small message.
+    // Checking heap and stack first avoids asking the driver, which takes longer than to send a
+    // small message.
     if (!has_devices() || ucd::in_heap_or_stack(address) ||
         ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name, sizeof name) !=
             UCD_SUCCESS)

@@ -1,4 +1,4 @@
-// Memory of devices, which the host cannot read. What is there is staged in host memory.
+// Device memory that the host cannot read. Data there is staged through host memory.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@ namespace ucd_mpi {
 
 struct Device {
     std::string name;          // as in the hints of ucd.h
-    bool mpi_reads_it = false; // MPI moves consecutive bytes of its memory itself
+    bool mpi_reads_it = false; // MPI itself moves contiguous data in its memory
 };
 
-// Whether a GPU's backend is there: if not, no buffer is looked at. Costs a load after the first
-// time, which initialises libucd, but no GPU driver.
+// Whether a GPU backend is available; if not, buffers are not looked up. The first call initialises
+// libucd, but no GPU driver; later ones cost one load.
 enum class Devices : int { unknown, none, some };
 extern std::atomic<Devices> devices_found;
 bool look_for_devices();
@@ -21,10 +21,11 @@ inline bool has_devices() {
     return found == Devices::some || (found == Devices::unknown && look_for_devices());
 }
 
-// Null if the host reads the memory: pageable, pinned and managed memory, and all as long as the
-// process has initialised no GPU driver. The address may be any. Devices stay until the end.
+// The device that owns the memory at an address; the address may be any. Null if the host can read
+// it: pageable, pinned and managed memory, and all memory as long as the process has initialised no
+// GPU driver. The result stays valid until the process ends.
 const Device *device_of(const void *address);
-// Whether that has found one yet.
+// Whether device_of has found a device yet.
 bool uses_devices();
 
 } // namespace ucd_mpi

@@ -44,7 +44,8 @@ void reverse_each(std::byte *to, const std::byte *from, std::uintptr_t bytes,
     }
 }
 
-// How wide the words are that MPI reverses in an element, both ways; 0 if it does something else.
+// The width of the words whose bytes MPI reverses in an element, both when packing and when
+// unpacking; 0 if the conversion is not such a reversal.
 std::uintptr_t width_of(MPI_Datatype element) {
     using Bytes = std::array<std::byte, max_element>;
     MPI_Count size = 0;

@@ -1,5 +1,5 @@
-// Packed data in MPI's external32 form, where it differs from this machine's in the order of bytes
-// only.
+// Packed data in MPI's external32 form, for elements that differ from this machine's only in byte
+// order.
 #pragma once
 
 #include "types/convert.h"
@@ -11,19 +11,20 @@ namespace ucd_mpi {
 
 class ExternalForm {
 public:
-    // Asks MPI what it does with one element of each kind. False if an element changes its size, or
-    // if the kinds of elements do not repeat soon: then MPI has to do it.
+    // Tries MPI's conversion of one element of each kind. False if the conversion is more than a
+    // reversal of bytes, or if the sequence of kinds has a long period: MPI then has to convert.
     bool find(const Converted &converted);
 
-    // From either form to the other; `bytes` are whole items. In host memory; to may be from.
+    // Converts from either form to the other. `bytes` is a multiple of the item's size. Both
+    // buffers are in host memory; `to` may equal `from`.
     void convert(void *to, const void *from, std::uintptr_t bytes) const;
 
 private:
     struct Part {
         std::uintptr_t bytes;
-        std::uintptr_t width; // of what has its bytes reversed
+        std::uintptr_t width; // of the words whose bytes are reversed
     };
-    std::vector<Part> parts_; // over and over
+    std::vector<Part> parts_; // one period, which repeats
 };
 
 } // namespace ucd_mpi

@@ -10,7 +10,7 @@
 namespace ucd_mpi {
 namespace {
 
-// Where a library's code is, and whether it is a Fortran binding.
+// The address range of a library's code, and whether the library is a Fortran binding.
 struct Caller {
     std::uintptr_t begin = 0, end = 0;
     bool fortran = false;
@@ -19,19 +19,20 @@ constexpr std::size_t remembered = 8;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Caller, remembered> last_callers;
 [[gnu::tls_model("initial-exec")]] thread_local std::size_t oldest = 0;
 
-// Functions that only bindings have, as compilers spell them.
+// Functions that only Fortran bindings export, in the name mangling of different compilers.
 constexpr const char *binding_functions[] = {"pmpi_send_", "pmpi_send__", "pmpi_send", "PMPI_SEND",
                                              "pmpi_send_f08_"};
 
 bool is_binding(void *library, const void *base) {
     return std::ranges::any_of(binding_functions, [&](const char *name) {
         Dl_info info;
-        void *const function = dlsym(library, name); // perhaps of a library that this one needs
+        void *const function = dlsym(library, name); // may be in a dependency of this library
         return function != nullptr && dladdr(function, &info) != 0 && info.dli_fbase == base;
     });
 }
 
-// The segment of `address`, in `caller`, where `address` is caller.begin.
+// Callback of dl_iterate_phdr. On entry, caller.begin is an address; sets `caller` to the range of
+// the segment that contains it.
 int find_segment(dl_phdr_info *library, std::size_t, void *found) {
     auto &caller = *static_cast<Caller *>(found);
     for (int i = 0; i < library->dlpi_phnum; ++i) {
@@ -51,7 +52,7 @@ bool look_up(const void *return_address) {
     Dl_info info;
     if (dladdr(return_address, &info) == 0 || dl_iterate_phdr(find_segment, &caller) == 0)
         return false;
-    // Never closed: so the library stays, and what is remembered of its addresses stays true.
+    // Never closed: the library then stays loaded, and the remembered addresses stay valid.
     if (void *const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
         caller.fortran = is_binding(library, info.dli_fbase);
     last_callers[oldest++ % remembered] = caller;

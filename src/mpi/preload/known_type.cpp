@@ -21,7 +21,7 @@
 namespace ucd_mpi {
 namespace {
 
-// The MPI type of an element; null if several stand for the same.
+// The MPI type of an element; null if several MPI types have this element.
 MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
     MPI_Datatype found = MPI_DATATYPE_NULL;
     for (const Leaf &leaf : leaves) {
@@ -32,7 +32,7 @@ MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
     return found;
 }
 
-// The runs one behind the other, as an MPI type.
+// An MPI type for the runs, one after the other.
 MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
                           const std::vector<Leaf> &leaves) {
     std::vector<int> blocklengths;
@@ -41,7 +41,7 @@ MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
     for (const ucd_element_run_t &run : runs) {
         types.push_back(leaf_of(leaves, run.element));
         if (types.back() == MPI_DATATYPE_NULL || run.elements > INT32_MAX) return MPI_DATATYPE_NULL;
-        // Pairs of different members have padding.
+        // A pair type whose members differ has padding, which the packed stream lacks.
         MPI_Count lb = 0, extent = 0;
         PMPI_Type_get_extent_x(types.back(), &lb, &extent);
         if (static_cast<std::uint64_t>(extent) != run.element_bytes) return MPI_DATATYPE_NULL;
@@ -66,7 +66,7 @@ MPI_Datatype build_packed(const std::vector<ucd_element_run_t> &runs,
 Shapes known_shapes;
 MeasuringTime measuring_time;
 
-// Since the first type was committed, or later.
+// The time since the first call, which is made when the first type is committed.
 std::chrono::nanoseconds time_since_start() {
     static const auto start = std::chrono::steady_clock::now();
     return std::chrono::steady_clock::now() - start;
@@ -76,7 +76,7 @@ UnreadTypes unread_types;
 SeenHandles seen_handles;
 
 UnreadTypes::Handle handle_of(MPI_Datatype datatype) {
-    return (UnreadTypes::Handle)datatype; // a pointer or an int, as the MPI library has it
+    return (UnreadTypes::Handle)datatype; // a pointer or an int, depending on the MPI library
 }
 
 Shape shape_of_type(MPI_Datatype datatype, MPI_Count size) {
@@ -85,13 +85,13 @@ Shape shape_of_type(MPI_Datatype datatype, MPI_Count size) {
     return shape_of(size, extent);
 }
 
-// `seen`: bytes that were moved with a type of that shape.
+// `seen` is the number of bytes moved so far with a type of that shape.
 bool is_time_to_read(Shape shape, std::uint64_t seen) {
     return seen >= known_shapes.bytes_to_read(shape) ||
            (known_shapes.is_unsettled(shape) && measuring_time.is_left(time_since_start()));
 }
 
-// Counts types that were freed, so that threads notice that what they remember may be gone.
+// Incremented when a type is freed, so that each thread's look-up cache becomes invalid.
 std::atomic<std::uint64_t> generation{0};
 
 int on_duplicate(MPI_Datatype, int, void *, void *value, void *copy, int *flag) {
@@ -107,7 +107,7 @@ int on_free(MPI_Datatype, int, void *value, void *) {
     return MPI_SUCCESS;
 }
 
-// Until a type is committed, there is nothing to look for.
+// MPI_KEYVAL_INVALID until the first type is committed; look-ups then end at once.
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
 int make_keyval() {
@@ -118,16 +118,16 @@ int make_keyval() {
     if (key != MPI_KEYVAL_INVALID || !initialised) return key;
     if (PMPI_Type_create_keyval(on_duplicate, on_free, &key, nullptr) != MPI_SUCCESS)
         return MPI_KEYVAL_INVALID;
-    time_since_start(); // begins here
+    time_since_start(); // starts the clock
     keyval.store(key, std::memory_order_release);
     return key;
 }
 
-// What a thread has looked up last.
+// An entry of a thread's look-up cache.
 struct Remembered {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     KnownType *known = nullptr;
-    std::uint64_t generation = 0; // of derived types
+    std::uint64_t generation = 0; // at the look-up; for_ever if predefined
 };
 constexpr std::size_t ways_of_lookup = 16;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, ways_of_lookup>
@@ -146,7 +146,7 @@ bool is_remembered(const Remembered &slot, MPI_Datatype datatype) {
             slot.generation == generation.load(std::memory_order_acquire));
 }
 
-// A type that has it keeps it: others may be using what is known.
+// Does not replace an existing attribute: other threads may be using it.
 void make_known(MPI_Datatype datatype, int key, std::uint64_t bytes_seen) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
@@ -159,7 +159,8 @@ void make_known(MPI_Datatype datatype, int key, std::uint64_t bytes_seen) {
         known->release();
 }
 
-// Whether `count` items more make it worth reading; if not, they are counted.
+// Whether `count` more items make it worthwhile to read the type; if not, their bytes are added to
+// its count.
 bool is_unread_to_be_read(MPI_Datatype datatype, MPI_Count count) {
     MPI_Count size = 0;
     if (count <= 0 || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0) return false;
@@ -238,8 +239,8 @@ MPI_Aint KnownType::some_byte(MPI_Datatype datatype) const {
     return static_cast<MPI_Aint>(lb);
 }
 
-bool KnownType::is_nowhere(const void *buffer) const {
-    constexpr std::uintptr_t unmapped = 64 << 10; // below it and as much before it
+bool KnownType::has_no_address(const void *buffer) const {
+    constexpr std::uintptr_t unmapped = 64 << 10; // at each side of address 0
     return reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(low_) + unmapped <
            2 * unmapped;
 }
@@ -284,7 +285,7 @@ const ExternalForm *KnownType::external() {
         ExternalForm form;
         try {
             if (form.find(converted_)) external_ = std::move(form);
-        } catch (const std::exception &) { // no memory: MPI may still do it
+        } catch (const std::exception &) { // out of memory: left to MPI
         }
     });
     return external_ ? &*external_ : nullptr;
@@ -305,12 +306,12 @@ void KnownType::learn(MPI_Datatype datatype) {
     const State state = read(datatype);
     const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
     const auto nanoseconds = static_cast<std::uint64_t>(time.count());
-    bytes_seen_ = 0; // from here on, what is moved here
+    bytes_seen_ = 0; // from here on it counts the bytes that this library moves
     bytes_to_pay_ = nanoseconds * bytes_for_nanosecond;
     const Shape shape = shape_.load(std::memory_order_relaxed);
     if (shape != 0 && known_shapes.is_unsettled(shape) &&
         measuring_time.is_left(time_since_start())) {
-        // Where nothing is to be gained, nothing needs to be measured.
+        // If this library does not take the type, there is no gain to measure.
         const std::optional<Gain> gain =
             state == State::taken ? measure_gain(datatype, converted_.type) : Gain{};
         known_shapes.settle(shape, gain ? gain->bytes_to_pay(nanoseconds) : bytes_to_read_again);
@@ -326,7 +327,7 @@ KnownType::State KnownType::read(MPI_Datatype datatype) {
         find_signature(gain);
         if (settings().statistics) statistics_row_ = ucd_mpi::statistics_row(datatype, converted_);
         return gain ? State::taken : State::left;
-    } catch (const std::exception &) { // no memory: MPI may still do it
+    } catch (const std::exception &) { // out of memory: left to MPI
         return State::left;
     }
 }
@@ -336,7 +337,7 @@ void KnownType::count_until_paid(std::uintptr_t bytes) {
     paid_.store(true, std::memory_order_relaxed);
 }
 
-// Whether there is anything to gain.
+// Returns whether packing by UCD is expected to be faster than by MPI.
 bool KnownType::find_layout() {
     ucd_layout_t one = {}, two = {};
     one.struct_size = two.struct_size = sizeof one;
@@ -384,7 +385,7 @@ void remember_committed(MPI_Datatype datatype) {
     if (key == MPI_KEYVAL_INVALID) key = make_keyval();
     if (key == MPI_KEYVAL_INVALID) return;
     const UnreadTypes::Handle handle = handle_of(datatype);
-    // A duplicate is known already, and so is a type that is committed again.
+    // A duplicate has the attribute already, and so has a type that is committed again.
     void *value = nullptr;
     int found = 0;
     if (seen_handles.may_contain(handle) &&
@@ -443,7 +444,7 @@ KnownType *find_known_or_predefined(MPI_Datatype datatype) {
     if (datatype == MPI_DATATYPE_NULL || read_combiner(datatype, combiner) != UCD_SUCCESS ||
         !is_predefined(combiner))
         return nullptr;
-    // Never destroyed: messages may be under way when the process ends.
+    // Never destroyed, because messages may be in progress when the process ends.
     static auto &mutex = *new std::mutex;
     static auto &all = *new std::unordered_map<MPI_Datatype, KnownType *>;
     const std::lock_guard lock(mutex);

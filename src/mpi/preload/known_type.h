@@ -1,4 +1,4 @@
-// What this library knows of a committed datatype, and how it finds that by the handle.
+// What this library has learnt about a committed datatype, and the look-up by its handle.
 #pragma once
 
 #include "preload/external.h"
@@ -13,22 +13,23 @@
 
 namespace ucd_mpi {
 
-// Packed data as MPI is given it: `per_item` elements of `datatype`, which has no gaps, for one
-// item of the user's type. The basic elements are the same, so signatures match.
+// How packed data is described to MPI: `per_item` elements of `datatype`, which has no gaps, for
+// each item of the user's type. The basic elements are the same, so type signatures match.
 struct PackedSignature {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Count per_item = 0;
-    bool owned = false; // the datatype is freed with it
+    bool owned = false; // KnownType frees the datatype
 };
 
-// Persistent requests are made to be used again, so their types are read at once.
+// `again` is for persistent requests: they are meant to be started many times, so their types are
+// read at once.
 enum class Use { once, again };
 
-// Made for a committed type when it is used, and shared by its duplicates and by calls that use it.
-// The type is converted when enough data was moved with it to pay for that.
+// Made when a committed type is first used, and shared by its duplicates and by calls that use it.
+// The type is converted once enough data was moved with it to pay for the conversion.
 class KnownType {
 public:
-    // `bytes_seen`: moved with the type before.
+    // `bytes_seen` is the number of bytes moved with the type before.
     explicit KnownType(std::uint64_t bytes_seen) : bytes_seen_(bytes_seen) {}
     KnownType(const KnownType &) = delete;
     KnownType &operator=(const KnownType &) = delete;
@@ -36,13 +37,14 @@ public:
     void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
 
-    // Whether this library moves data of this type. `count` items more are moved now, by whomever.
+    // Whether this library moves data of this type. `count` more items are about to be moved, by
+    // this library or by MPI.
     bool is_taken(MPI_Datatype datatype, MPI_Count count, Use use);
-    // Whether this library should move `count` items, and how many bytes they are; nothing if the
-    // MPI library should.
+    // The bytes of `count` items if this library should move them; nothing if the MPI library
+    // should.
     std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
 
-    // So many bytes are moved here now.
+    // Counts bytes that this library moves.
     void count_moved(std::uintptr_t bytes) {
         if (!paid_.load(std::memory_order_relaxed)) [[unlikely]]
             count_until_paid(bytes);
@@ -51,29 +53,30 @@ public:
     // False if all collective calls with this type are left to MPI.
     bool may_be_collective() const;
 
-    // Where an item's data is, from the buffer's address on: one byte of it.
+    // The displacement of one byte of an item's data from the buffer's address.
     MPI_Aint some_byte(MPI_Datatype datatype) const;
-    // Whether the data would be at addresses that nobody has: the buffer is null, and the type has
-    // no absolute addresses. Valid once the type is taken.
-    bool is_nowhere(const void *buffer) const;
-    // For data in a device's memory, which MPI cannot read: converts the type now, so that what
-    // follows is valid. False if that cannot be done.
+    // Whether the data would be at addresses that are never mapped: the buffer is null, and the
+    // type has no absolute addresses. Valid once the type is taken.
+    bool has_no_address(const void *buffer) const;
+    // For data in device memory that MPI cannot read: converts the type now, whether that pays or
+    // not. False if the type cannot be converted; otherwise the members below are valid.
     bool take_anyway(MPI_Datatype datatype);
 
     // Valid once the type is taken.
     ucd_type_t type() const { return converted_.type; }
     std::uintptr_t size() const { return size_; }
     int statistics_row() const { return statistics_row_; }
-    bool one_is_contiguous() const { return one_is_contiguous_; } // but several are not
+    bool one_is_contiguous() const { return one_is_contiguous_; } // several may have gaps
     bool several_are_contiguous() const { return several_are_contiguous_; }
     // Null if messages of this type are left to MPI.
     const PackedSignature *signature() const;
-    // There is always one: if no elements can be named, then it is bytes.
+    // Never fails: if the elements cannot be described to MPI, the packed data is described as
+    // bytes.
     PackedSignature any_signature() const;
-    // One packed item as one MPI item; MPI_DATATYPE_NULL if MPI refuses.
+    // The MPI type of one packed item; MPI_DATATYPE_NULL if MPI fails to create it.
     MPI_Datatype item_datatype();
     bool item_is_predefined() const;
-    // Null if MPI has to bring data of this type into the external32 form.
+    // Null if MPI has to convert data of this type to the external32 form.
     const ExternalForm *external();
 
 private:
@@ -88,10 +91,10 @@ private:
 
     std::atomic<State> state_{State::fresh};
     std::atomic<std::uint64_t> bytes_seen_;
-    // Whether reading the type has paid, for the types that come after it.
+    // Whether reading the type has paid off; later types of its shape are read accordingly.
     std::atomic<bool> paid_{false};
     std::uint64_t bytes_to_pay_ = 0;
-    std::atomic<Shape> shape_{0}; // 0 until it is asked for
+    std::atomic<Shape> shape_{0}; // 0 until it is needed
     std::atomic<long> references_{1};
     std::once_flag learned_;
     Converted converted_;
@@ -99,7 +102,7 @@ private:
     std::uintptr_t mean_segment_ = 0;
     bool one_is_contiguous_ = false, several_are_contiguous_ = false;
     bool gains_in_messages_ = false;
-    std::intptr_t low_ = 0; // of one item's data
+    std::intptr_t low_ = 0; // displacement of the first byte of one item's data
     int statistics_row_ = 0;
     PackedSignature signature_;
     std::once_flag item_made_;
@@ -108,7 +111,7 @@ private:
     std::optional<ExternalForm> external_;
 };
 
-// A reference that ends itself; empty for types that are left to MPI.
+// An owned reference; empty for types that are left to MPI.
 class KnownTypeRef {
 public:
     KnownTypeRef() = default;
@@ -130,29 +133,29 @@ private:
     KnownType *known_ = nullptr;
 };
 
-// After MPI has committed the datatype.
+// Call after MPI has committed the datatype.
 void remember_committed(MPI_Datatype datatype);
 
-// Before the user frees the datatype. MPI would delete what is known of it when the last request
-// that uses it is complete: MPICH gives up its lock for that, while it makes progress, and then
-// another thread makes progress too.
+// Call before the datatype is freed: deletes the attribute. MPI would otherwise delete it when the
+// last request that uses the type completes: while MPICH makes progress, it releases its lock for
+// the callback, and then another thread makes progress at the same time.
 void forget_freed(MPI_Datatype datatype);
 
-// After MPI has made a duplicate of a type of which something is known.
+// Call after MPI has duplicated a type that has the attribute.
 void remember_duplicate(MPI_Datatype duplicate);
 
-// MPI has ended, and all types have gone.
+// Call when MPI has ended and all types are gone.
 void forget_types();
 
-// Whether there are any; false in programs that have no derived types.
+// Whether any type has been committed; false in programs that have no derived types.
 bool has_known_types();
 
-// Null for predefined types and for types that were not committed, which MPI refuses.
+// Null for predefined types and for types that were not committed, for which MPI raises an error.
 KnownType *find_known(MPI_Datatype datatype);
-// The same for `count` items that are moved now. Null, too, for types that are left to MPI because
-// so little was moved with them that nothing should be known of them yet.
+// The same for `count` items that are about to be moved. Also null for types that are left to MPI
+// because too little data was moved with them so far; no KnownType is made for them yet.
 KnownType *find_known_to_move(MPI_Datatype datatype, MPI_Count count, Use use);
-// Predefined types, too. These are kept for ever.
+// Also finds predefined types. Their entries are never freed.
 KnownType *find_known_or_predefined(MPI_Datatype datatype);
 
 } // namespace ucd_mpi

@@ -6,10 +6,10 @@
 namespace ucd_mpi {
 
 Loops loops_of(const Converted &converted) {
-    // More boxes than these are a list, too.
+    // A type with more boxes than these counts as a list.
     std::array<ucd_box_t, 16> boxes;
     std::uintptr_t found = 0, total = 0;
-    // To find the boxes of a list takes time in proportion to its length.
+    // Finding the boxes of a list takes time in proportion to its length.
     constexpr std::size_t short_list = 64;
     if (converted.longest_list > short_list ||
         ucd_get_boxes(1, converted.type, 0, boxes.data(), boxes.size(), &found, &total) !=

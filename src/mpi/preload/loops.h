@@ -1,4 +1,4 @@
-// What a type's loops look like.
+// The structure of a type's loops.
 #pragma once
 
 #include "types/convert.h"
@@ -7,7 +7,7 @@
 
 namespace ucd_mpi {
 
-// Of a type's loops, as UCD has put them in order.
+// Describes a type's loops in UCD's normalised order.
 struct Loops {
     bool regular = false;           // no list
     bool transposed = false;        // an outer loop has shorter strides than an inner one

@@ -15,7 +15,7 @@ OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype dataty
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
     // Predefined types have their data at the buffer.
     KnownType *const derived = find_known(datatype);
-    // MPI libraries are wrong about some true bounds; the type as converted has the right ones.
+    // Some MPI libraries report wrong true bounds; the converted type has the right ones.
     if (derived != nullptr && uses_devices()) (void)derived->take_anyway(datatype);
     const MPI_Aint displ = derived != nullptr ? derived->some_byte(datatype) : 0;
     const Device *const device = device_of(reinterpret_cast<const void *>(

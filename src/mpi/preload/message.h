@@ -1,4 +1,4 @@
-// The typed buffer of one call, and its packed form.
+// The typed buffer of one call, and how its packed form is described to MPI.
 #pragma once
 
 #include "preload/device.h"
@@ -16,32 +16,33 @@ inline bool is_packing(Call call) {
            call == Call::Unpack_external;
 }
 
-// The type of items that are packed whatever it costs: it is converted now. Null if that cannot be
-// done.
+// The type of items that must be packed, whether that pays or not; converts the type now. Null if
+// it cannot be converted.
 KnownType *take_anyway(MPI_Datatype datatype, MPI_Count count);
 
-// `count` items in a device's memory that MPI cannot move: the device, and the type, which is
-// converted.
+// Items in device memory that MPI cannot move: the device, and the type, which has been converted.
 struct OnDevice {
     KnownType *known = nullptr;
     const Device *device = nullptr;
 };
-// Without a device if MPI can move them, or if the arguments are wrong.
+// `device` is null if MPI can move the items, or if the arguments are invalid.
 OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype);
-// The same of a typed buffer that is anywhere, but whose packed form is at `packed`.
+// The same for a typed buffer in any memory whose packed form is at `packed`.
 OnDevice find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype);
 
-// Between any memories. A status of ucd.h.
+// Copies between any two memories. Returns a status of ucd.h.
 inline int copy_bytes(void *to, const void *from, std::uintptr_t bytes) {
     std::uintptr_t moved = 0;
     return ucd_pack(from, bytes, UCD_TYPE__BYTE, 0, to, bytes, &moved, UCD_INFO__NULL,
                     UCD_OP__REPLACE);
 }
 
-// Raises an error that MPI did not see. Returns it.
+// Calls the communicator's error handler for an error that occurred in this library. Returns MPI's
+// error code.
 int raise_error(MPI_Comm comm);
 
-// Empty if the call is left to MPI: it is not worth it, or wrong, or switched off.
+// Empty if the call is left to MPI: packing is not worthwhile, the arguments are invalid, or it is
+// switched off.
 class TypedBuffer {
 public:
     TypedBuffer() = default;
@@ -58,7 +59,7 @@ public:
         KnownType *const known = find_known_to_move(datatype, count, use);
         if (known == nullptr) return;
         const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
-        if (!bytes || known->is_nowhere(buffer)) return;
+        if (!bytes || known->has_no_address(buffer)) return;
         if (!is_packing(call)) {
             const PackedSignature *const signature = known->signature();
             if (signature == nullptr || *bytes > max_sent_bytes ||
@@ -68,13 +69,13 @@ public:
         }
         call_ = call;
         type_ = KnownTypeRef(known);
-        buffer_ = const_cast<void *>(buffer); // what is sent is not written
+        buffer_ = const_cast<void *>(buffer); // a buffer that is sent from is not written
         count_ = count;
         bytes_ = *bytes;
         known->count_moved(bytes_);
     }
 
-    // To be packed to `packed`, or unpacked from there.
+    // A typed buffer that will be packed to `packed`, or unpacked from there.
     template <class Count>
     static TypedBuffer packed_at(Call call, const void *packed, const void *buffer, Count count,
                                  MPI_Datatype datatype) {
@@ -85,7 +86,8 @@ public:
                                        : TypedBuffer();
     }
 
-    // Of a type that is converted; the bytes must fit.
+    // For a type that has been converted. The caller has checked that the number of bytes does not
+    // overflow.
     TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
                 const Device *device = nullptr)
         : call_(call), type_(known), device_(device), buffer_(const_cast<void *>(buffer)),
@@ -95,10 +97,10 @@ public:
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
-    // Null if MPI can move the data, too.
+    // Null if MPI could also move the data.
     const Device *device() const { return device_; }
 
-    // As a message: elements without gaps.
+    // How the packed data is sent as a message: elements without gaps.
     MPI_Datatype packed_datatype() const { return signature_.datatype; }
     bool packed_is_predefined() const { return !signature_.owned; }
     template <class Count>
@@ -108,13 +110,13 @@ public:
 
     const ExternalForm *external() const { return type_->external(); }
 
-    // As a message of as many items, each of the same size and without gaps.
+    // The same as `count` items, each of the same size and without gaps.
     MPI_Datatype item_datatype() const { return type_->item_datatype(); }
     bool item_is_predefined() const { return type_->item_is_predefined(); }
 
-    // Statuses of ucd.h.
+    // These return statuses of ucd.h.
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
-    // A part of the packed bytes.
+    // Packs a range of the packed stream.
     int pack(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
         return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
             return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset,
@@ -155,7 +157,7 @@ private:
     Call call_ = {};
     KnownTypeRef type_;
     const Device *device_ = nullptr;
-    PackedSignature signature_; // of a message; the type has it
+    PackedSignature signature_; // of a message; the type owns its datatype
     void *buffer_ = nullptr;
     MPI_Count count_ = 0;
     std::uintptr_t bytes_ = 0;

@@ -1,5 +1,5 @@
-// The function of the same name that comes after this library's: another tool's, or MPI's own.
-// There is always one, since this library is linked with the MPI library.
+// Finds the next definition of a function after this library's, in another tool or in MPI itself.
+// There always is one, because this library is linked with the MPI library.
 #pragma once
 
 #include <dlfcn.h>

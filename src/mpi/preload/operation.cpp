@@ -11,7 +11,7 @@ namespace ucd_mpi {
 namespace {
 
 using FreedRequests = std::vector<std::pair<MPI_Request, OperationPtr>>;
-// Never destroyed: a process may end with requests that nobody has completed.
+// Never destroyed, because a process may end with requests that were not completed.
 struct Table {
     std::mutex mutex;
     std::unordered_map<MPI_Request, OperationPtr> operations;
@@ -69,7 +69,8 @@ int prepare_start(Operation &operation) {
 int deliver(Operation &operation, MPI_Status &status) {
     if (!operation.receives || !operation.active || operation.delivered) return MPI_SUCCESS;
     int rc = UCD_SUCCESS;
-    // MPICH does not write the status of a collective call, or of MPI_Isendrecv.
+    // MPICH does not set the status of a collective call or of MPI_Isendrecv, so the status is not
+    // used for these.
     if (operation.collective != nullptr) {
         rc = operation.collective->unpack();
     } else if (operation.keeps) {
@@ -78,7 +79,7 @@ int deliver(Operation &operation, MPI_Status &status) {
         int cancelled = 0;
         PMPI_Test_cancelled(&status, &cancelled);
         if (cancelled != 0) return MPI_SUCCESS;
-        // After an error, it may be more than there was room for.
+        // After an error, the status may give more bytes than the buffer has room for.
         rc = operation.typed.unpack(operation.packed.data(),
                                     std::min(received_bytes(status), operation.typed.bytes()));
     }
@@ -125,8 +126,9 @@ void adopt_freed(MPI_Request request, OperationPtr operation) {
     keep_freed(std::move(one));
 }
 
-// Nobody is told of an error of these, so nothing is called that would call an error handler. No
-// lock is held while MPI is called: it may call functions of the user.
+// Errors of these operations cannot be reported, so no function is called that would call an error
+// handler for them. No lock is held while MPI is called, because MPI may call functions of the
+// user.
 void progress_freed() {
     if (freed_count.load(std::memory_order_acquire) == 0) return;
     FreedRequests active;
@@ -146,10 +148,11 @@ void progress_freed() {
 
 void finish_freed() {
     progress_freed();
-    // A send ends if the program is right. Nothing is known of a receive.
+    // In a correct program, every send completes, so it can be waited for. A receive may never
+    // complete.
     for (auto &[request, operation] : take_freed()) {
         if (operation->receives)
-            (void)operation.release(); // MPI may still write to it
+            (void)operation.release(); // leaked, because MPI may still write to it
         else
             PMPI_Wait(&request, MPI_STATUS_IGNORE);
     }

@@ -7,7 +7,8 @@
 
 namespace ucd_mpi {
 
-// Whether `bytes` from the position on lie in the buffer. If not, MPI says what is wrong.
+// Whether `bytes` from the position on lie in the buffer. If not, the call is passed to MPI, which
+// reports the error.
 template <class Count>
 bool has_room(Count size, const Count *position, std::uintptr_t bytes) {
     return position != nullptr && *position >= 0 && size >= *position &&
@@ -55,7 +56,7 @@ inline bool is_external32(const char *datarep) {
     return datarep != nullptr && std::strcmp(datarep, "external32") == 0;
 }
 
-// Bytes are reversed in host memory.
+// Packs into host memory, since bytes are reversed there.
 inline bool pack_reversed(const TypedBuffer &typed, const ExternalForm &form, void *packed) {
     if (typed.device() == nullptr) {
         if (typed.pack(packed) != UCD_SUCCESS) return false;

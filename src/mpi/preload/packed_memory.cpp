@@ -11,11 +11,11 @@
 namespace ucd_mpi {
 namespace {
 
-constexpr int smallest_class = 12; // blocks of 4 KiB
+constexpr int smallest_class = 12; // size class of blocks of 4 KiB
 constexpr int classes = 48;
 constexpr std::size_t max_kept = std::size_t{256} << 20;
 
-// Never destroyed: messages may be under way when the process ends.
+// Never destroyed, because messages may be in progress when the process ends.
 struct Kept {
     std::mutex mutex;
     std::vector<void *> blocks[classes];
@@ -40,7 +40,7 @@ struct Kept {
     }
 };
 
-// Of pageable memory for null.
+// The blocks of pageable memory if `device` is null, else of memory pinned for the device.
 Kept &kept_for(const Device *device) {
     static Kept &pageable = *new Kept;
     if (device == nullptr) return pageable;

@@ -1,5 +1,5 @@
-// Memory for packed messages, which MPI reads and writes. Blocks are kept for later messages, since
-// fresh pages of the system cost more than packing into them.
+// Memory for packed messages, which MPI reads and writes. Freed blocks are kept for later messages,
+// because faulting in fresh pages takes longer than packing into them.
 #pragma once
 
 #include "preload/device.h"
@@ -12,8 +12,8 @@ namespace ucd_mpi {
 class PackedMemory {
 public:
     PackedMemory() = default;
-    // For data that the device moves, it is pinned if possible. data() is null if there is no
-    // memory, and for 0 bytes.
+    // If `device` is not null, the memory is pinned if possible. data() is null if the allocation
+    // fails, and for 0 bytes.
     explicit PackedMemory(std::size_t bytes, const Device *device = nullptr);
     PackedMemory(PackedMemory &&other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_),

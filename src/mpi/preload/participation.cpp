@@ -3,13 +3,15 @@
 namespace ucd_mpi {
 namespace {
 
-// Of two groups of processes, each with roles of its own: left to MPI.
+// False for an intercommunicator, whose two groups have different roles: such calls are left to
+// MPI.
 bool has_one_group(MPI_Comm comm) {
     int inter = 1;
     return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0;
 }
 
-// A neighbour may be missing at the border of a grid: then its block stays as it is.
+// At the border of a grid a neighbour may be MPI_PROC_NULL: its block in the receive buffer then
+// stays unchanged.
 bool find_grid_neighbours(MPI_Comm comm, Participation &p) {
     int dimensions = 0;
     if (PMPI_Cartdim_get(comm, &dimensions) != MPI_SUCCESS) return false;

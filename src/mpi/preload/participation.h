@@ -1,4 +1,5 @@
-// Which of its arguments a collective call reads on this process, and for how many processes.
+// Which arguments of a collective call MPI reads on this process, and how many blocks they
+// describe.
 #pragma once
 
 #include "types/c_mpi.h"
@@ -17,20 +18,20 @@ enum class Pattern {
     neighbor_alltoall,
 };
 
-// Arguments that are not read here may be anything.
+// Arguments that MPI does not read on this process may have any value.
 struct Reads {
     bool send = false, receive = false;
 };
-// `root` is for broadcast, gather and scatter. None if the communicator is one that the call is
-// left to MPI for.
+// `root` is for broadcast, gather and scatter. Both false if the call is left to MPI because of its
+// communicator.
 Reads arguments_read(Pattern pattern, const void *sendbuf, const void *recvbuf, int root,
                      MPI_Comm comm);
 
 struct Participation {
-    int sends_to = 1, receives_from = 1; // blocks in the buffers
+    int sends_to = 1, receives_from = 1; // number of blocks in the buffers
     int rank = 0;
-    bool alone = false; // MPI copies, or does nothing
-    // What of the receive buffer MPI reads, or leaves as it is.
+    bool alone = false; // no other process takes part: MPI copies, or does nothing
+    // The part of the receive buffer that MPI reads, or leaves unchanged.
     enum class Kept { none, own, all } kept = Kept::none;
 };
 // Nothing if the call is left to MPI.

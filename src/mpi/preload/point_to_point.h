@@ -13,7 +13,8 @@ TypedBuffer message(Call call, const void *buffer, Count count, MPI_Datatype dat
     return TypedBuffer(call, buffer, count, datatype, use);
 }
 
-// The packed bytes of what is sent; without data if that failed, and then MPI does it.
+// Packs the data of a send. Returns memory without data if that failed; the call is then passed to
+// MPI.
 inline PackedMemory packed_bytes(const TypedBuffer &typed) {
     PackedMemory packed(typed.bytes(), typed.device());
     return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
@@ -35,7 +36,7 @@ int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Dataty
     return next(buf, count, datatype, dest, tag, comm);
 }
 
-// Nonblocking: MPI may have finished with it at once, and then the request may be one that it
+// Tracks a nonblocking send, unless it is already complete: its request may then be one that MPI
 // shares among such sends.
 inline void track_send(MPI_Request request, OperationPtr operation) {
     int complete = 0;
@@ -77,7 +78,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
     return next(buf, count, datatype, dest, tag, comm, request);
 }
 
-// What is sent is packed when it is started.
+// The data of a send is packed each time the request is started.
 template <class Next, class Count>
 int persistent(Call call, Next next, bool receives, const void *buf, Count count,
                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
@@ -104,7 +105,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
     return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
 }
 
-// What the user said is received, and where.
+// The receive arguments that the user gave.
 template <class Count>
 struct Received {
     void *buf;
@@ -112,7 +113,7 @@ struct Received {
     MPI_Datatype datatype;
 };
 
-// `next(buf, count, datatype, status)` receives, into memory for the packed bytes.
+// Receives packed bytes and unpacks them. `next(buf, count, datatype, status)` receives.
 template <class Count, class Next>
 int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed, MPI_Comm comm,
                    MPI_Status *status) {
@@ -131,7 +132,7 @@ int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed,
     return rc != MPI_SUCCESS ? rc : deliver(operation, *used);
 }
 
-// `next(buf, count, datatype, status)` receives.
+// A blocking receive. `next(buf, count, datatype, status)` receives.
 template <class Next, class Count>
 int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
                 MPI_Status *status) {
@@ -190,7 +191,8 @@ int nonblocking_receive(Call call, Next next, void *buf, Count count, MPI_Dataty
         request);
 }
 
-// What was probed. Its communicator is not known, so errors of this library are MPI_COMM_SELF's.
+// Receives a message that was probed. Its communicator is not known, so errors of this library are
+// raised on MPI_COMM_SELF.
 template <class Next, class Count>
 int matched_receive(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
                     MPI_Message *matched, MPI_Status *status) {
@@ -270,7 +272,7 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
     return rc;
 }
 
-// For a request for both ways.
+// One side of MPI_Isendrecv. Empty if MPI does not keep the packed type alive, see tuning.h.
 template <class Count>
 TypedBuffer scheduled_message(Call call, const void *buffer, Count count, MPI_Datatype datatype,
                               int peer) {
@@ -287,8 +289,8 @@ inline void track_both(Call call, MPI_Request request, OperationPtr operation) {
         track_send(request, std::move(operation));
 }
 
-// The status says nothing with MPICH 4.0. So the packed memory has what is in the receive buffer,
-// and all of it is unpacked.
+// MPICH 4.0 does not set the status, so the number of received bytes is unknown. Therefore the
+// packed memory starts with the contents of the receive buffer, and all of it is unpacked.
 template <class Next, class Count>
 int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count sendcount,
                              MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,

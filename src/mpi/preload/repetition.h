@@ -1,4 +1,4 @@
-// What the packed stream of a type is made of, if it repeats soon.
+// The period of a type's packed stream, in runs of elements.
 #pragma once
 
 #include <ucd.h>
@@ -9,11 +9,11 @@
 namespace ucd_mpi {
 
 struct Repetition {
-    std::vector<ucd_element_run_t> runs; // of the first one
-    std::uintptr_t times = 0;            // how often they occur in one item
+    std::vector<ucd_element_run_t> runs; // of one period
+    std::uintptr_t times = 0;            // number of periods in one item
 };
 
-// False if the runs of equal elements do not repeat after a few hundred.
+// False if the runs of equal elements have no period of at most a few hundred runs.
 bool find_repetition(ucd_type_t type, Repetition &repetition);
 
 } // namespace ucd_mpi

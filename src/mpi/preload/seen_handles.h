@@ -1,6 +1,6 @@
-// Handles of types of which something is known, or was once. MPI is asked about no other ones: it
-// would raise an error on MPI_COMM_WORLD for a handle that is none, where the user's call raises it
-// on its own communicator.
+// Handles of types that have, or once had, the attribute. MPI is asked for the attribute of these
+// handles only: for an invalid handle it would raise an error on MPI_COMM_WORLD, where the user's
+// call raises it on its own communicator.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace ucd_mpi {
 
-// Any thread, without a lock. Some handles that were not added seem to be here.
+// Thread-safe and lock-free. A Bloom filter: it may report a handle that was never added.
 class SeenHandles {
 public:
     using Handle = std::uintptr_t;

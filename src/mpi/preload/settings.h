@@ -1,5 +1,5 @@
-// What the user wants: UCD_MPI, UCD_MPI_STATS and UCD_MPI_GPU_AWARE, read when the library is
-// loaded.
+// The settings of the environment variables UCD_MPI, UCD_MPI_STATS and UCD_MPI_GPU_AWARE, read when
+// the library is loaded.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ struct Settings {
     bool pack = true;     // MPI_Pack, MPI_Unpack and their external forms are taken over
     bool messages = true; // so are messages and collective calls
     bool statistics = false;
-    std::optional<bool> gpu_aware; // whether MPI reads device memory; if not said, MPI is asked
+    std::optional<bool> gpu_aware; // whether MPI reads device memory; if unset, MPI is asked
 };
 
 const Settings &settings();

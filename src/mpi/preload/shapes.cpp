@@ -8,8 +8,8 @@
 namespace ucd_mpi {
 namespace {
 
-// Its two highest bits. Programs that send what has just changed, as particles that leave, have a
-// new number of bytes each time.
+// The number's two highest bits. Programs that send whatever has changed, such as particles that
+// leave a cell, have a slightly different number of bytes each time.
 std::uint64_t roughly(std::int64_t number) {
     const auto all = static_cast<std::uint64_t>(number);
     const int dropped = std::max(static_cast<int>(std::bit_width(all)) - 2, 0);
@@ -20,7 +20,7 @@ std::uint64_t roughly(std::int64_t number) {
 
 Shape shape_of(std::int64_t size, std::int64_t extent) {
     const auto mixed = (roughly(size) * 0x9e3779b97f4a7c15 ^ roughly(extent)) * 0xbf58476d1ce4e5b9;
-    return mixed | 1; // 0 is none
+    return mixed | 1; // 0 means none
 }
 
 std::uint64_t Shapes::bytes_to_read(Shape shape) const {
@@ -39,7 +39,7 @@ void Shapes::did_not_pay(Shape shape) {
     const Known &known = place_of(shape);
     if (known.shape.load(std::memory_order_acquire) == shape &&
         known.settled.load(std::memory_order_relaxed))
-        return; // measured is better than guessed
+        return; // a measured value is not replaced by the default
     remember(shape, bytes_to_read_again, false);
 }
 
@@ -55,7 +55,7 @@ void Shapes::remember(Shape shape, std::uint64_t bytes, bool settled) {
 }
 
 bool MeasuringTime::is_left(Nanoseconds elapsed) const {
-    constexpr Nanoseconds longest = std::chrono::milliseconds{4}; // of one
+    constexpr Nanoseconds longest = std::chrono::milliseconds{4}; // of one measurement
     constexpr int share = 100;
     return (Nanoseconds{spent_.load(std::memory_order_relaxed)} + longest) * share <= elapsed;
 }

@@ -1,7 +1,7 @@
-// From how many bytes on it pays to read a type, for programs that make a type anew for each
-// message. What is remembered of types that are gone is their shape: about their size and extent.
-// Types of one shape may differ; then one is read earlier or later than is best, and nothing else
-// happens.
+// How many bytes must be moved with a type before reading it pays, for programs that make a new
+// type for each message. What was learnt from types that are gone is kept by shape: rounded size
+// and extent. Types of one shape may differ; one of them is then read earlier or later than is
+// best, with no other effect.
 #pragma once
 
 #include <array>
@@ -15,20 +15,21 @@ namespace ucd_mpi {
 using Shape = std::uint64_t;
 Shape shape_of(std::int64_t size, std::int64_t extent);
 
-// Any thread, without a lock.
+// Thread-safe and lock-free.
 class Shapes {
 public:
-    // So many bytes of a type are moved by MPI before the type is read.
+    // The number of bytes that MPI moves with a type before the type is read.
     std::uint64_t bytes_to_read(Shape shape) const;
-    // Reading one of these types did not pay, and no measurement has told from when on it does.
+    // True if reading a type of this shape did not pay, and no measurement has found how many bytes
+    // it takes.
     bool is_unsettled(Shape shape) const;
 
     void did_not_pay(Shape shape);
     void settle(Shape shape, std::uint64_t bytes);
 
 private:
-    // A later shape takes the place of an earlier one. The members are stored one by one: what
-    // another thread reads between may belong to two shapes.
+    // A table without chaining: a later shape replaces an earlier one in the same place. The
+    // members are stored one by one, so another thread may read members of two shapes.
     struct Known {
         std::atomic<Shape> shape{0};
         std::atomic<std::uint64_t> bytes{0};
@@ -42,12 +43,12 @@ private:
     std::array<Known, max_shapes> known_;
 };
 
-// What measuring may take: a hundredth of the time since the first type was committed. A
-// measurement costs as much as hundreds of messages, so a program that ends soon has none.
+// The budget for measurements: a hundredth of the time since the first type was committed. A
+// measurement costs as much as hundreds of messages, so short programs make none.
 class MeasuringTime {
 public:
     using Nanoseconds = std::chrono::nanoseconds;
-    // `elapsed`: since the first type was committed.
+    // `elapsed` is the time since the first type was committed.
     bool is_left(Nanoseconds elapsed) const;
     void spend(Nanoseconds time);
 

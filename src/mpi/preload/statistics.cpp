@@ -25,14 +25,14 @@ struct Moved {
     std::atomic<std::uint64_t> times{0}, bytes{0}, nanoseconds{0};
 };
 
-// Types of one description, or all others.
+// The types that share a description; the last row is for all other types.
 struct Row {
     std::string description = "others";
-    MPI_Datatype datatype = MPI_DATATYPE_NULL; // a duplicate of the first one, until the end
-    ucd_type_t type = UCD_TYPE__NULL;          // the same
+    MPI_Datatype datatype = MPI_DATATYPE_NULL; // a duplicate, freed when statistics are printed
+    ucd_type_t type = UCD_TYPE__NULL;          // likewise a duplicate
     Moved moved[call_count];
 };
-// Never destroyed: threads may still count when the process ends.
+// Never destroyed, because threads may still count when the process ends.
 struct TypeTable {
     std::mutex mutex;
     int used = 0;
@@ -47,7 +47,7 @@ TypeTable &type_table() {
 struct Sum {
     std::uint64_t times = 0, bytes = 0;
     double seconds = 0, saved = 0;
-    bool estimated = true; // all of it
+    bool estimated = true; // false if the saving of some types is unknown
 
     void add(Call call, const Moved &moved, const std::optional<Comparison> &comparison) {
         if (moved.times == 0) return;
@@ -84,7 +84,7 @@ public:
         if (rank_ >= 0) text_ += "rank " + std::to_string(rank_) + ": ";
         text_ += std::string(text) + "\n";
     }
-    // At once, so that lines of processes do not mix if they are few.
+    // Writes in one call, so that lines of different processes are less likely to mix.
     void write() const { std::fputs(text_.c_str(), stderr); }
 
 private:

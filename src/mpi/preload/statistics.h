@@ -1,5 +1,5 @@
-// What was taken over, by call and by type, for UCD_MPI_STATS=1. Without it, nothing is counted and
-// no clock is read.
+// Statistics of the calls that were taken over, by call and by type, for UCD_MPI_STATS=1. Otherwise
+// nothing is counted and no clock is read.
 #pragma once
 
 #include "calls.h"
@@ -11,15 +11,15 @@
 
 namespace ucd_mpi {
 
-// A call whose data is packed here, or left to MPI.
+// Count a call whose data this library packs, and one that is left to MPI.
 void count_taken(Call call);
 void count_passed(Call call);
 
 // The row of the table for a type that is taken over. Types of one description share a row. The
-// last row is for those that find the table full.
+// last row is for types that came when the table was full.
 int statistics_row(MPI_Datatype datatype, const Converted &converted);
 
-// Packing or unpacking by UCD.
+// Counts one packing or unpacking by UCD.
 void count_moved(Call call, int row, std::uintptr_t bytes, std::chrono::nanoseconds time);
 
 // `move(moved)` packs or unpacks, and sets how many bytes it moved.
@@ -34,8 +34,8 @@ int counted_move(Call call, int row, Move move) {
     return rc;
 }
 
-// To stderr, once; nothing unless the user wants it. MPI is still initialised. `rank` is negative
-// in a program that has sessions only.
+// Prints to stderr, once, if UCD_MPI_STATS is set. Call while MPI is still initialised. `rank` is
+// negative in a program that has sessions only.
 void print_statistics(int rank);
 
 } // namespace ucd_mpi

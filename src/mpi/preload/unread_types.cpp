@@ -13,7 +13,7 @@ bool UnreadTypes::add(Handle type) {
 }
 
 bool UnreadTypes::remove(Handle type) {
-    // Most types that are looked for are not here: a load costs less than an exchange.
+    // Most look-ups miss, and a load costs less than a compare-exchange.
     return contains(type) && place_of(type).type.compare_exchange_strong(
                                  type, 0, std::memory_order_acq_rel, std::memory_order_relaxed);
 }

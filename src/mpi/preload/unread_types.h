@@ -1,6 +1,7 @@
-// Committed types of which nothing is known but how much was moved with them. What is known of a
-// type is an attribute of it. To set it and to delete it takes as long as a message of a kilobyte,
-// and programs that make a type anew for each message often free it before reading it would pay.
+// Committed types that have not been read, with the number of bytes moved with each. What is learnt
+// about a type is an attribute of it. Setting and deleting an attribute takes as long as a message
+// of a kilobyte, and programs that make a new type for each message often free it before reading it
+// would pay.
 #pragma once
 
 #include <array>
@@ -10,25 +11,26 @@
 
 namespace ucd_mpi {
 
-// Any thread, without a lock. Whoever removes a type is the only one who does. A type that MPI
-// freed without this library's knowledge stays: then one of the same handle takes its place.
+// Thread-safe and lock-free. Only one thread's `remove` of a type returns true. A type that MPI
+// freed without this library's knowledge stays until a type of the same handle replaces it.
 class UnreadTypes {
 public:
-    using Handle = std::uintptr_t; // never 0, but for what is no handle
+    using Handle = std::uintptr_t; // 0 is no handle
 
-    // False if there is no room for it.
+    // False if the type's place is in use.
     bool add(Handle type);
     bool contains(Handle type) const {
         return type != 0 && place_of(type).type.load(std::memory_order_acquire) == type;
     }
-    // `bytes` are moved with it now; returns all so far. Of a type that is not here, any number.
+    // Adds `bytes` and returns the sum so far. For a type that is not in the table, the result is
+    // arbitrary.
     std::uint64_t count(Handle type, std::uint64_t bytes) {
         return place_of(type).bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     }
     std::uint64_t bytes_moved(Handle type) const {
         return place_of(type).bytes.load(std::memory_order_relaxed);
     }
-    // False if it is not here.
+    // False if the type is not in the table.
     bool remove(Handle type);
     void clear();
 
@@ -39,7 +41,7 @@ private:
         std::atomic<Handle> type{0};
         std::atomic<std::uint64_t> bytes{0};
     };
-    // Handles are numbers with the index in the lowest bits, or addresses.
+    // Handles are addresses, or numbers whose lowest bits are an index.
     static std::size_t index_of(Handle type) { return (type ^ type >> 6 ^ type >> 12) % max_types; }
     const Unread &place_of(Handle type) const { return types_[index_of(type)]; }
     Unread &place_of(Handle type) { return types_[index_of(type)]; }

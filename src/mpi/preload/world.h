@@ -1,4 +1,4 @@
-// Whether MPI_COMM_WORLD and MPI_COMM_SELF exist. Programs with sessions only have none.
+// Whether MPI_COMM_WORLD and MPI_COMM_SELF exist; they do not in programs that use sessions only.
 #pragma once
 
 #include "types/c_mpi.h"

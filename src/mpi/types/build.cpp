@@ -6,7 +6,7 @@
 namespace ucd_mpi {
 namespace {
 
-// What is left of the numbers, taken from the front.
+// Reads numbers from the front.
 class Numbers {
 public:
     explicit Numbers(const std::vector<std::intptr_t> &numbers)
@@ -29,7 +29,7 @@ public:
 
 private:
     const std::intptr_t *at_, *end_;
-    bool short_ = false; // more was taken than there is
+    bool short_ = false; // more was read than there is
 };
 
 int order_of(std::intptr_t order) {
@@ -86,7 +86,7 @@ int build_pair(const std::vector<ucd_type_t> &members, ucd_type_t &type) {
     return ucd_ok(ucd_create_struct(2, ones, displs, members.data(), UCD_INFO__NULL, &type));
 }
 
-// Elements that UCD has no type of.
+// For elements that no UCD type represents.
 int build_bytes(MPI_Datatype datatype, ucd_type_t &type) {
     std::uintptr_t size = 0;
     Bounds bounds;

@@ -1,4 +1,4 @@
-// One UCD type from what an MPI datatype was built of.
+// Builds one UCD type from the contents of an MPI datatype.
 #pragma once
 
 #include "types/contents.h"
@@ -9,9 +9,9 @@
 
 namespace ucd_mpi {
 
-// Both create a type that the caller frees. Its bounds may still differ from MPI's.
+// Both create a type that the caller frees. Its bounds may differ from MPI's.
 int build_predefined(MPI_Datatype datatype, const Contents &contents, ucd_type_t &type);
-// `children`: what the members of contents.types became.
+// `children` are the UCD types of contents.types.
 int build_derived(const Contents &contents, const std::vector<ucd_type_t> &children,
                   ucd_type_t &type);
 

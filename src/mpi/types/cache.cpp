@@ -20,7 +20,7 @@ int on_free(MPI_Datatype, int, void *value, void *) {
     return MPI_SUCCESS;
 }
 
-// MPI_KEYVAL_INVALID if MPI refuses.
+// MPI_KEYVAL_INVALID if MPI fails to create the key.
 int keyval() {
     static const int made = [] {
         int key = MPI_KEYVAL_INVALID;
@@ -30,10 +30,11 @@ int keyval() {
     return made;
 }
 
-// Held while an attribute is read and its reference taken, so that nobody sets another one then.
+// Held while an attribute is read and a reference is taken, so that no other thread sets the
+// attribute in between.
 std::mutex attributes;
 
-// With a reference; null if the datatype has none.
+// Takes a reference for the caller. Sets null if the datatype has no attribute.
 int read_attribute(MPI_Datatype datatype, int key, CachedType *&cached) {
     void *value = nullptr;
     int found = 0;
@@ -48,14 +49,14 @@ int find_cached(MPI_Datatype datatype, int key, CachedType *&cached) {
     return read_attribute(datatype, key, cached);
 }
 
-// Another thread may have converted the datatype meanwhile: then its result is taken.
+// If another thread has converted the datatype in the meantime, its result is used.
 int publish(MPI_Datatype datatype, int key, CachedType &made, CachedType *&cached) {
     const std::lock_guard lock(attributes);
     UCD_MPI_TRY(read_attribute(datatype, key, cached));
     if (cached != nullptr) return UCD_SUCCESS;
     UCD_MPI_TRY(mpi_ok(PMPI_Type_set_attr(datatype, key, &made), "MPI_Type_set_attr"));
-    made.add_reference(); // the attribute's
-    made.add_reference(); // the caller's
+    made.add_reference(); // for the attribute
+    made.add_reference(); // for the caller
     cached = &made;
     return UCD_SUCCESS;
 }

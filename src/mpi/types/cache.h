@@ -27,8 +27,8 @@ private:
     std::atomic<long> references_{1};
 };
 
-// The datatype's cached type, converted if need be, with a reference for the caller. A status of
-// ucd.h.
+// The datatype's cached type, which is made if necessary, with a reference for the caller. Returns
+// a status of ucd.h.
 int cached_type(MPI_Datatype datatype, CachedType *&cached);
 
 } // namespace ucd_mpi

@@ -8,8 +8,8 @@ namespace ucd_mpi {
 
 namespace {
 
-// Large counts are the last of the constructor's numbers; in the C binding of two constructors they
-// stand among others.
+// MPI returns large counts after all other numbers. In the C binding of two constructors, they come
+// between others.
 void put_in_order(Contents &contents, std::size_t ints) {
     std::vector<std::intptr_t> &n = contents.numbers;
     const std::vector<std::intptr_t> all = n;
@@ -18,7 +18,7 @@ void put_in_order(Contents &contents, std::size_t ints) {
                  all.begin() + static_cast<std::ptrdiff_t>(to));
     };
     n.clear();
-    if (contents.combiner == MPI_COMBINER_SUBARRAY) { // ndims and order; the rest
+    if (contents.combiner == MPI_COMBINER_SUBARRAY) { // the ints are ndims and order
         part(0, 1);
         part(ints, all.size());
         part(1, ints);

@@ -9,7 +9,7 @@
 
 namespace ucd_mpi {
 
-// What MPI_Type_get_value_index returns, if it has no name: a pair of two predefined types.
+// The combiner of an unnamed type of MPI_Type_get_value_index: a pair of two predefined types.
 inline bool is_pair(int combiner) {
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     return combiner == MPI_COMBINER_VALUE_INDEX;
@@ -19,7 +19,8 @@ inline bool is_pair(int combiner) {
 #endif
 }
 
-// Predefined types are not freed. Those of Fortran's kinds and pairs have arguments, but no name.
+// Predefined types must not be freed. The types of MPI_Type_create_f90_* and pairs have arguments,
+// but no name.
 inline bool is_predefined(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
            combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
@@ -28,10 +29,10 @@ inline bool is_predefined(int combiner) {
 
 struct Contents {
     int combiner = MPI_COMBINER_NAMED;
-    // The constructor's arguments that are numbers, in the order of its C binding, each array as a
-    // whole; whether they were int, MPI_Aint or MPI_Count.
+    // The constructor's numeric arguments (int, MPI_Aint and MPI_Count) in the order of its C
+    // binding, arrays in one piece.
     std::vector<std::intptr_t> numbers;
-    // Handles that the caller frees, but for predefined ones.
+    // The caller frees these handles, except those of predefined types.
     std::vector<MPI_Datatype> types;
 };
 

@@ -13,15 +13,15 @@
 namespace ucd_mpi {
 namespace {
 
-// Of a constructor's own loop or list. `of_blocks`: what it repeats has no gaps, so that the
-// innermost loop is a block.
+// The steps of a constructor's own loop or list. `of_blocks`: its child has no gaps, so that the
+// innermost loop is one block.
 std::uint64_t own_steps(const Contents &contents, bool of_blocks) {
     const std::vector<std::intptr_t> &n = contents.numbers;
     if (is_predefined(contents.combiner) || n.empty()) return 0;
     switch (contents.combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
-    case MPI_COMBINER_DARRAY: return 0; // the last one's share of an array is not looked at
+    case MPI_COMBINER_DARRAY: return 0; // a darray's share of the array is not counted
     case MPI_COMBINER_CONTIGUOUS: return of_blocks ? 0 : static_cast<std::uint64_t>(n[0]);
     case MPI_COMBINER_SUBARRAY: break;
     default: return static_cast<std::uint64_t>(n[0]);
@@ -34,8 +34,8 @@ std::uint64_t own_steps(const Contents &contents, bool of_blocks) {
     return static_cast<std::uint64_t>(of_blocks ? all - fastest : all);
 }
 
-// The types that one conversion has seen, by handle: a type that is used often is converted once.
-// The handles are kept until the end, so that none is used again for another type.
+// The types that one conversion has seen, by handle: each type is converted once, however often it
+// is used. The handles are kept until the end, so that MPI does not use one again for another type.
 class Conversion {
 public:
     ~Conversion() {
@@ -70,7 +70,7 @@ private:
     struct Open {
         MPI_Datatype datatype;
         Contents contents;
-        std::size_t next = 0; // of the children
+        std::size_t next = 0; // the next child to convert
     };
 
     int enter(MPI_Datatype datatype) {
@@ -82,7 +82,7 @@ private:
         return UCD_SUCCESS;
     }
 
-    // A child's handle is ours to free, unless it is a predefined type.
+    // Child handles must be freed, unless they are predefined types.
     int keep(MPI_Datatype child) {
         if (find_predefined(child) != UCD_TYPE__NULL) return UCD_SUCCESS;
         int combiner = MPI_COMBINER_NAMED;
@@ -91,7 +91,7 @@ private:
         return UCD_SUCCESS;
     }
 
-    // All children are done.
+    // Called when all children have been converted.
     int leave(const Open &open) {
         ucd_type_t type = UCD_TYPE__NULL;
         const int combiner = open.contents.combiner;
@@ -111,7 +111,8 @@ private:
         return UCD_SUCCESS;
     }
 
-    // The bounds that the MPI library gives the type, which need not be those of ucd.h.
+    // Sets the bounds that the MPI library gives the type, which may differ from those of ucd.h's
+    // rules.
     int finish(MPI_Datatype datatype, ucd_type_t type) {
         Bounds wanted, own;
         int rc = read_bounds(datatype, wanted);
@@ -138,8 +139,9 @@ private:
         leaves_.push_back({datatype, rc == UCD_SUCCESS ? layout.element : UCD_TYPE__NULL});
     }
 
-    // If MPI's size does not agree with the type map as it was read, this library does not know how
-    // MPI builds the type. True bounds are not compared: MPI libraries are wrong about some.
+    // If MPI's size differs from that of the type map as it was read, this library does not know
+    // how MPI builds the type. True bounds are not compared, because some MPI libraries report
+    // wrong ones.
     int check(MPI_Datatype root) {
         const ucd_type_t type = done_.at(root);
         uintptr_t wanted = 0, size = 0;

@@ -1,4 +1,4 @@
-// From MPI datatype to UCD type.
+// Conversion from MPI datatype to UCD type.
 #pragma once
 
 #include "types/c_mpi.h"
@@ -11,22 +11,22 @@
 
 namespace ucd_mpi {
 
-// A predefined MPI type inside, and what stands for it in the UCD type.
+// A predefined MPI type in the datatype, and the UCD type that represents it.
 struct Leaf {
     MPI_Datatype datatype;
     ucd_type_t element;
 };
 
 struct Converted {
-    ucd_type_t type = UCD_TYPE__NULL; // the caller's to free
-    std::vector<Leaf> leaves;         // each once
-    std::size_t longest_list = 0;     // most numbers that one constructor inside was given
-    // Of loops and lists as the type was built: the sum of counts along nested constructors. A walk
-    // from the start of an item to its middle takes so many steps at most.
+    ucd_type_t type = UCD_TYPE__NULL; // the caller frees it
+    std::vector<Leaf> leaves;         // without repetitions
+    std::size_t longest_list = 0;     // length of the longest argument list of a constructor
+    // The sum of counts along nested constructors, as the type was built. A walk from the start of
+    // an item to its middle takes at most this many steps.
     std::uint64_t steps = 0;
 };
 
-// A status of ucd.h. Never recurses, whatever the depth.
+// Returns a status of ucd.h. Does not recurse, since types may be nested to any depth.
 int convert(MPI_Datatype datatype, Converted &converted);
 
 } // namespace ucd_mpi

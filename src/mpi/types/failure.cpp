@@ -26,7 +26,7 @@ int ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return code;
     const char *sentence = ucd_last_error();
-    // Without the name of libucd's function, which the caller did not call.
+    // Removes the name of libucd's function, since the caller did not call that.
     if (code == UCD_ERR__NOT_INITIALIZED) sentence = std::strstr(sentence, ": ") + 2;
     return fail(code, "%s", sentence);
 }

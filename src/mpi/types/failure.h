@@ -1,15 +1,15 @@
-// Failures inside libucd-mpi: statuses of ucd.h with a worded message.
+// Failures in libucd-mpi: statuses of ucd.h, with a message.
 #pragma once
 
 #include <ucd.h>
 
 namespace ucd_mpi {
 
-// Words a failure for ucd_mpi_last_error, and returns the code.
+// Sets the message for ucd_mpi_last_error and returns the code.
 [[gnu::format(printf, 2, 3)]] int fail(int code, const char *format, ...);
-// Passes on what a call of libucd returned; libucd's message becomes ours.
+// Passes on the status of a call of libucd; libucd's message becomes that of libucd-mpi.
 int ucd_ok(int code);
-// What a call of MPI returned, if its error handler returns at all.
+// The status for the error code of an MPI call, in case its error handler returns.
 int mpi_ok(int code, const char *call);
 
 const char *last_failure();

@@ -25,7 +25,8 @@ public:
     }
 
 private:
-    // The types that a build of the MPI library lacks are null handles, or have another size.
+    // Skips types that the MPI library was built without: their handles are null or have another
+    // size.
     void add(MPI_Datatype datatype, ucd_type_t type) {
         if (datatype == MPI_DATATYPE_NULL || type == UCD_TYPE__NULL) return;
         uintptr_t size = 0;
@@ -95,7 +96,7 @@ private:
         add(MPI_CXX_LONG_DOUBLE_COMPLEX, UCD_TYPE__C_LONG_DOUBLE_COMPLEX);
     }
 
-    // A LOGICAL moves as an integer of its size.
+    // A LOGICAL is treated as an integer of its size.
     void add_fortran() {
         for (const MPI_Datatype integer :
              {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_LOGICAL})

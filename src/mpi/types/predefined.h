@@ -1,4 +1,4 @@
-// MPI's predefined types as UCD's.
+// The UCD types of MPI's predefined types.
 #pragma once
 
 #include "types/c_mpi.h"
@@ -7,11 +7,11 @@
 
 namespace ucd_mpi {
 
-// The UCD type of the same representation; UCD_TYPE__NULL if there is none, or if the handle is of
-// no predefined type. Valid after MPI_Init: some handles are made there.
+// The UCD type of the same representation; UCD_TYPE__NULL if there is none, or if the datatype is
+// not predefined. Valid after MPI_Init, which sets some handles.
 ucd_type_t find_predefined(MPI_Datatype datatype);
 
-// The type of a Fortran integer, real or complex of that many bytes; UCD_TYPE__NULL if UCD has
+// The type of a Fortran integer, real or complex of this many bytes; UCD_TYPE__NULL if UCD has
 // none.
 ucd_type_t integer_of(long long bytes);
 ucd_type_t real_of(long long bytes);

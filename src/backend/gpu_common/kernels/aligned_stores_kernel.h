@@ -1,4 +1,4 @@
-// The body of the kernel that unpacks in stores.
+// The body of the kernel that unpacks with aligned stores.
 #pragma once
 
 #include "kernels/divide.h"
@@ -7,8 +7,8 @@
 
 namespace ucd::UCD_GPU {
 
-// The 8 bytes from any address on, of which all lie in the range, as do those of the aligned words
-// that they are in.
+// Loads the 8 bytes at an address of any alignment. The aligned words that contain them must all be
+// within the range.
 UCD_GPU_FUNCTION uint64_t load_unaligned(uintptr_t address) {
     const uintptr_t aligned = address & ~uintptr_t{7};
     const auto shift = static_cast<uint32_t>(address - aligned) * 8;
@@ -33,7 +33,8 @@ UCD_GPU_FUNCTION void unpack_aligned_store(const AlignedStoresParams &p, uint32_
                  static_cast<uintptr_t>(int64_t{p.level[k].stride}) * max_store_bytes;
     }
     const uintptr_t from = p.packed + position;
-    // Eight bytes before what is stored and behind it are of the stream, too.
+    // The eight bytes before and after the stored ones are also in the range, so unaligned loads
+    // are safe.
     if (position >= p.begin + max_store_bytes &&
         position + static_cast<uint64_t>(2 * max_store_bytes) <= p.end) {
         const uint64_t word = load_unaligned(from);

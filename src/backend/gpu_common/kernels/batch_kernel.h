@@ -1,4 +1,4 @@
-// The body of the kernels that move batches.
+// The bodies of the kernels that move batches.
 #pragma once
 
 #include "kernels/runtime_width.h"
@@ -7,7 +7,7 @@
 
 namespace ucd::UCD_GPU {
 
-// A member, as a thread that has one of its vectors knows it.
+// What a thread needs of the member that its vector belongs to.
 struct MovedMember {
     Walked layout;
     uintptr_t packed;
@@ -16,9 +16,9 @@ struct MovedMember {
 
 // One vector of a member.
 struct BatchVector {
-    uintptr_t packed;    // where it is or goes
-    uint32_t number;     // in the member
-    uint32_t head, tail; // the bytes [head, tail) of it are in the range
+    uintptr_t packed;    // address on the packed side
+    uint32_t number;     // index within the member
+    uint32_t head, tail; // bytes [head, tail) are in the range
     UCD_GPU_FUNCTION bool whole() const { return head == 0 && tail == vector_bytes; }
 };
 
@@ -45,7 +45,7 @@ public:
                     if (whole) return unpack_narrow_group(m, group - begin, lane);
                 }
             }
-            // All vectors of the thread at once: all loads, then all stores.
+            // Moves all vectors of the thread at once: first all loads, then all stores.
             const uint32_t last = vector + (max_batch_vectors_per_thread - 1) * warp_lanes;
             const bool whole = (vector > begin || m.head == 0) &&
                                (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
@@ -104,8 +104,8 @@ private:
         }
     }
 
-    // All vectors of a group of threads, which have neighbouring words of them. Wider words gain
-    // nothing by it.
+    // Unpacks the vectors of a group of threads so that neighbouring threads store neighbouring
+    // words. Wider words do not gain from this.
     UCD_GPU_FUNCTION void unpack_narrow_group(const MovedMember &m, uint32_t number,
                                               uint32_t lane) const {
 #pragma unroll 1
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    // Of one or two bytes, four at a time.
+    // Moves words of one or two bytes, four at a time.
     UCD_GPU_FUNCTION void move_narrow_words(const MovedMember &m, const BatchVector &vector,
                                             uint32_t word) const {
         Bytes16 bytes;
@@ -162,7 +162,7 @@ private:
         if constexpr (direction == Direction::pack) store<Quad>(vector.packed, bytes.quad());
     }
 
-    // A vector at an end of the range: in words and bytes, one after the other.
+    // Moves a vector at an end of the range in words and bytes, one after the other.
     UCD_GPU_FUNCTION void move_part(const MovedMember &m, const BatchVector &v,
                                     uint32_t word) const {
         const uint32_t shift = m.layout.shift < 3 ? m.layout.shift : 3;
@@ -182,7 +182,7 @@ private:
         }
     }
 
-    // Whole vectors, warp_lanes apart.
+    // Moves whole vectors that are warp_lanes apart.
     template <unsigned width, unsigned vectors>
     UCD_GPU_FUNCTION void move_several(const MovedMember &m, uint32_t number) const {
         using V = Vector<width>;

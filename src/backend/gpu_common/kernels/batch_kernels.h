@@ -10,7 +10,7 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// A table that travels with the launch.
+// A table that is passed in the launch's parameters.
 struct SmallBatchParams {
     static constexpr unsigned max_bytes = tuning.parameter_bytes - 2 * vector_bytes;
     BatchSections sections;

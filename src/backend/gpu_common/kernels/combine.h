@@ -1,5 +1,5 @@
-// What one element becomes: `a` is the destination's, `b` the source's. The same formulas as on the
-// CPU, so that the same bits come out; compiled without fused multiply-add.
+// The result for one element: `a` is the destination's, `b` the source's. The formulas are those of
+// the CPU's kernels, so that results are bit-identical; compiled without fused multiply-add.
 #pragma once
 
 #include "element.h"
@@ -37,7 +37,7 @@ UCD_GPU_FUNCTION T combined(T a, T b) {
     if constexpr (op == Op::bxor) return static_cast<T>(a ^ b);
 }
 
-// Computed in float and rounded; what is chosen stays as it is.
+// Sums and products are computed in float and rounded; max and min return one operand unchanged.
 template <Op op>
 UCD_GPU_FUNCTION Float16 combined(Float16 a, Float16 b) {
     const float x = float16_to_float(a), y = float16_to_float(b);
@@ -77,7 +77,8 @@ template <Op op, class Value, class Index>
 UCD_GPU_FUNCTION Pair<Value, Index> combined(Pair<Value, Index> a, Pair<Value, Index> b) {
     const bool better = op == Op::maxloc ? b.value > a.value : b.value < a.value;
     const bool earlier = b.value == a.value && b.index < a.index;
-    // Not a choice of two objects: of that, some compilers make addresses.
+    // Not written as a conditional expression on objects, for which some compilers take addresses
+    // and use memory.
     if (better || earlier) a = b;
     return a;
 }

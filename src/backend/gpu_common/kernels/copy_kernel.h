@@ -28,7 +28,7 @@ UCD_GPU_FUNCTION void find_on_both(const CopyLevel *level, uint32_t levels,
     }
 }
 
-// All loads, then all stores.
+// Performs all loads, then all stores.
 template <unsigned width, unsigned count>
 UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t (&to)[count]) {
     Word<width> words[count];
@@ -38,7 +38,8 @@ UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t
     for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
 }
 
-// A tile's words: several(first) copies as many words as the thread has, threads_per_block apart.
+// Copies the words of a tile: several(first) copies all words of a thread, which are
+// threads_per_block apart; one(word) copies each word of a tile that is not full.
 template <class Params, class Several, class One>
 UCD_GPU_FUNCTION void for_words_of_tile(const Params &p, uint32_t tile, uint32_t thread,
                                         Several several, One one) {
@@ -92,7 +93,7 @@ UCD_GPU_FUNCTION void copy_words_of_tile(const CopyPlacesParams &p, uint32_t til
         [&](uint32_t word) { copy_from_places<width, 1>(p, word); });
 }
 
-// Where the parameters say what words are, in their order: rows and places.
+// Kernels that copy words in the order that the parameters give: rows and places.
 template <unsigned width, class Params>
 UCD_GPU_FUNCTION void run_copy_words(const Params &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
@@ -110,7 +111,7 @@ UCD_GPU_FUNCTION void run_copy_words_batch(const BatchParams &batch) {
 }
 
 struct CopyTile {
-    uintptr_t from, to; // of its first element
+    uintptr_t from, to; // addresses of its first element
     uint32_t columns, rows;
 };
 
@@ -131,7 +132,7 @@ UCD_GPU_FUNCTION CopyTile copy_tile_at(const CopyTilesParams &p, uint32_t index)
             rows < tile_side ? static_cast<uint32_t>(rows) : tile_side};
 }
 
-// A tile at an edge: without shared memory.
+// Copies a tile at an edge, without shared memory.
 template <unsigned width>
 UCD_GPU_FUNCTION void copy_edge(const CopyTilesParams &p, const CopyTile &t, uint32_t thread) {
     for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
@@ -144,7 +145,7 @@ UCD_GPU_FUNCTION void copy_edge(const CopyTilesParams &p, const CopyTile &t, uin
     }
 }
 
-// By all threads of a block.
+// Called by all threads of a block.
 template <unsigned width>
 UCD_GPU_FUNCTION void copy_by_tile(const CopyTilesParams &p, uint32_t index) {
     UCD_GPU_SHARED TileMemory<width> tile;
@@ -155,7 +156,7 @@ UCD_GPU_FUNCTION void copy_by_tile(const CopyTilesParams &p, uint32_t index) {
         }
         return;
     }
-    // Lanes along what is close, on each side.
+    // On each side, neighbouring lanes take elements that are close in memory.
     UCD_GPU_FOR_EACH_THREAD(thread) {
         move_half<width, true, false>(tile, thread, t.from, static_cast<uint64_t>(p.from_row),
                                       static_cast<uint64_t>(p.from_column));
@@ -179,7 +180,8 @@ UCD_GPU_FUNCTION void run_copy_tiles_batch(const BatchParams &batch) {
         batch, [](const CopyTilesParams &p, uint32_t index) { copy_by_tile<width>(p, index); });
 }
 
-// The 16 bytes of the range that thread `number` has, as long as both sides have blocks.
+// Copies the 16 bytes of the range that belong to thread `number`, in pieces that are contiguous on
+// both sides.
 UCD_GPU_FUNCTION void copy_vector_by_interpreters(const CopyInterpretersParams &p,
                                                   uint64_t number) {
     const uint64_t first = number * vector_bytes;

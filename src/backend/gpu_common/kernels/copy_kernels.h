@@ -4,7 +4,7 @@
 
 namespace ucd::UCD_GPU {
 
-// A kernel for one copy, and the one for a batch of such copies.
+// The kernel for one copy, and that for a batch of such copies.
 struct CopyKernel {
     const void *one, *batch;
 };

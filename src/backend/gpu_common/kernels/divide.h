@@ -1,4 +1,4 @@
-// Division by the numbers of params/divisor.h.
+// Division by the divisors of params/divisor.h.
 #pragma once
 
 #include "params/divisor.h"

@@ -1,4 +1,4 @@
-// The kernels that are the same for all shapes.
+// The kernels that exist once for all shapes.
 
 #include "kernels/aligned_stores_kernel.h"
 #include "kernels/interpreter_kernel.h"

@@ -1,4 +1,4 @@
-// The body of the kernel that moves any layout.
+// The body of the interpreter, the kernel that moves any layout.
 #pragma once
 
 #include "kernels/divide.h"
@@ -34,8 +34,8 @@ UCD_GPU_FUNCTION uint64_t displacement_of(const char *lists, const InterpreterNo
     return interpreter_entry<uint64_t>(lists, load_table(&node->displacements), entry);
 }
 
-// A displacement by a caller's list; `index` is an index_*. Such a list changes between launches,
-// and not while a kernel reads it.
+// A displacement from a caller's list; `index` is an index_* constant. The caller changes such a
+// list only between launches, never while a kernel reads it.
 UCD_GPU_FUNCTION uint64_t displacement_by_index(uint64_t indices, uint32_t index, uint64_t unit,
                                                 uint64_t i) {
     if (index == index_64_bits) return load_table(list_pointer<uint64_t>(indices) + i) * unit;
@@ -54,7 +54,8 @@ struct Stretch {
     const InterpreterNode *block;
 };
 
-// Where stream byte `position` of a layout is, and how many follow it in its block.
+// The address of stream byte `position`, and the number of bytes from there to the end of its
+// block.
 UCD_GPU_FUNCTION Stretch locate(const InterpretedLayout &p, uint64_t position) {
     const char *lists = list_pointer<char>(p.lists);
     const auto *nodes = reinterpret_cast<const InterpreterNode *>(lists + p.nodes);
@@ -96,8 +97,8 @@ UCD_GPU_FUNCTION Stretch locate(const InterpretedLayout &p, uint64_t position) {
     }
 }
 
-// The bytes of a vector, collected from its low end or given out from there, without an index.
-// Neither is there a choice of where to write, of which compilers make an address, and so memory.
+// The 16 bytes of a vector in registers. There is no indexed access and no choice of a destination:
+// for both, compilers would take an address and use memory.
 class Bytes16 {
 public:
     UCD_GPU_FUNCTION void put(uint32_t at, uint64_t word) {
@@ -125,7 +126,7 @@ private:
     uint64_t low_ = 0, high_ = 0;
 };
 
-// A vector whose 16 bytes are all in the range, in words that blocks consist of.
+// Moves a vector that is in the range as a whole, in words that all blocks consist of.
 template <Direction direction, unsigned width>
 UCD_GPU_FUNCTION void move_whole_vector(const InterpreterParams &p, uintptr_t packed,
                                         uint64_t position) {

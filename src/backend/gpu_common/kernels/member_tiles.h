@@ -1,4 +1,4 @@
-// How a kernel runs a batch whose members have parameters of their own.
+// The common part of kernels for batches whose members have parameters of their own.
 #pragma once
 
 #include "kernels/words.h"
@@ -6,8 +6,8 @@
 
 namespace ucd::UCD_GPU {
 
-// A block takes a tile of one member, whose parameters it fetches first: run(params, number of the
-// tile in its member), by all threads of the block.
+// Each block works on one tile of one member, whose parameters it loads to shared memory first. All
+// threads of the block call run(params, number of the tile in its member).
 template <class Params, class Run>
 UCD_GPU_FUNCTION void run_member_tiles(const BatchParams &batch, Run run) {
     constexpr uint32_t words = sizeof(Params) / sizeof(uint32_t);
@@ -31,8 +31,8 @@ UCD_GPU_FUNCTION void run_member_tiles(const BatchParams &batch, Run run) {
     }
 }
 
-// The same where each thread has a share of its own: share(params, i) is what thread i of the
-// member takes, if there is so much.
+// The same for kernels in which each thread works on its own: share(params, i) does the work of
+// thread i of the member, which is none beyond the member's end.
 template <class Params, class Share>
 UCD_GPU_FUNCTION void run_member_threads(const BatchParams &batch, Share share) {
     run_member_tiles<Params>(batch, [share](const Params &params, uint32_t number) {

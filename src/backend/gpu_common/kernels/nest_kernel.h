@@ -1,5 +1,6 @@
-// The body of every generated kernel. Neighbouring threads move neighbouring vectors of the packed
-// stream, or unpack its neighbouring words; each word finds its place by a division per level.
+// The body of every generated nest kernel. Neighbouring threads move neighbouring vectors of the
+// packed stream, or unpack its neighbouring words. The address of a word is found by one division
+// for each level.
 #pragma once
 
 #include "kernels/divide.h"
@@ -9,7 +10,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Displacements are counted in words.
+// Displacement `index` of a list, in words.
 template <unsigned width>
 UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     if (list.displacement_unit == 0)
@@ -19,8 +20,8 @@ UCD_GPU_FUNCTION int64_t displacement_at(const NestList &list, uint32_t index) {
     return static_cast<int64_t>(entry) * static_cast<int32_t>(list.displacement_unit);
 }
 
-// The same for the child of an indexed_block level, whose list may be a caller's. Such a list
-// changes between launches, and not while a kernel reads it.
+// The same for a child of an indexed_block level, whose list may be a caller's. The caller changes
+// such a list only between launches, never while a kernel reads it.
 template <unsigned width>
 UCD_GPU_FUNCTION int64_t displacement_of_child(const NestList &list, uint32_t child) {
     if (list.displacement_unit == 0)
@@ -34,7 +35,7 @@ UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
     return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
 
-// The run that holds a child. The search is within one granule of children.
+// Finds the run that contains a child. The search is limited to one granule of children.
 UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
     const uint32_t *start = list_pointer<uint32_t>(list.starts) + (child >> list.granule);
     const uint32_t *first = list_pointer<uint32_t>(list.first);
@@ -49,7 +50,8 @@ UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
     return low;
 }
 
-// Takes `position` from words of the level to words of its child.
+// Descends one level: `position` becomes the position within the child, and `displacement` includes
+// the child's.
 template <unsigned width, LevelKind kind>
 UCD_GPU_FUNCTION void descend(const NestLevel &level, const NestList &list, uint32_t &position,
                               int64_t &displacement) {
@@ -74,7 +76,7 @@ UCD_GPU_FUNCTION uintptr_t place_of(const NestParams &p, uint32_t word) {
     return p.typed + static_cast<uintptr_t>(displacement + word) * width;
 }
 
-// A vector that may be in the range only in part: in words and bytes, one after the other.
+// Moves a vector that may be only partly in the range, in words and bytes, one after the other.
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_words(const NestParams &p, uint32_t vector) {
     const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
@@ -99,7 +101,7 @@ UCD_GPU_FUNCTION void move_words(const NestParams &p, uint32_t vector) {
     }
 }
 
-// Where the words of a whole vector are.
+// The addresses of the words of a whole vector.
 template <unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
@@ -107,7 +109,7 @@ UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *p
     for (unsigned k = 0; k < words; ++k) places[k] = place_of<width, kinds...>(p, word + k);
 }
 
-// Words that are the level's children: from one to the next it is a step.
+// The same if each word is a child of the strided level: the addresses are one stride apart.
 template <unsigned width>
 UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
@@ -117,7 +119,8 @@ UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintpt
     for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + step;
 }
 
-// Runs whose children touch: one search for all words, and a look at the next run where one ends.
+// The same for runs whose children touch: one search for all words, and the next run is read where
+// one ends.
 template <unsigned width>
 UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
@@ -138,10 +141,11 @@ UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr
     }
 }
 
-// How words are found.
+// How the addresses of words are found.
 enum class Finding { each_word, steps, runs };
 
-// `per_thread` vectors, `threads_per_block` apart from `first` on: all loads, then all stores.
+// Moves `per_thread` vectors, `threads_per_block` apart, starting with `first`: first all loads,
+// then all stores.
 template <Direction direction, unsigned width, unsigned per_thread, Finding finding,
           LevelKind... kinds>
 UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
@@ -180,19 +184,20 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
     }
 }
 
-// Words of which a thread finds the places at once: of a vector, or fewer.
+// The number of words whose addresses a thread finds at a time: those of a vector, or fewer.
 template <unsigned width, unsigned levels>
 inline constexpr unsigned places_at_once =
     levels > 1 && width < 4 && tuning.narrow_words_by_four ? 4 : vector_bytes / width;
 
-// The words of narrow ones that are found at once, as the registers of a vector hold them.
+// Four narrow words, as registers of a vector hold them.
 template <unsigned width>
 union FourWords {
     uint32_t whole[width];
     Word<width> word[4];
 };
 
-// The first four words of a vector, behind which the others move up, and `last` come in.
+// Removes the first four words of a vector and returns them. The other words move up, and `last` is
+// appended.
 template <unsigned width>
 UCD_GPU_FUNCTION FourWords<width> shift(Quad &vector, const FourWords<width> &last) {
     static_assert(width == 1 || width == 2);
@@ -208,7 +213,7 @@ UCD_GPU_FUNCTION FourWords<width> shift(Quad &vector, const FourWords<width> &la
     return first;
 }
 
-// A vector of narrow words, four at a time.
+// Moves a vector of narrow words, four at a time.
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_narrow_vector(const NestParams &p, uint32_t vector) {
     const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
@@ -234,7 +239,7 @@ UCD_GPU_FUNCTION void move_narrow_vector(const NestParams &p, uint32_t vector) {
     if constexpr (direction == Direction::pack) store<Quad>(packed, whole);
 }
 
-// The same, with the words found in the way that the level allows.
+// Moves whole vectors, and finds the addresses in the fastest way that the levels allow.
 template <Direction direction, unsigned width, unsigned per_thread, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
     constexpr LevelKind kind[] = {kinds...};
@@ -256,8 +261,9 @@ UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
     }
 }
 
-// Unpacks a tile in words narrower than a vector. Neighbouring threads have neighbouring words, not
-// vectors: so a store of a warp covers what it touches of memory, to which no other one comes back.
+// Unpacks a tile in words narrower than a vector. Neighbouring threads take neighbouring words, not
+// vectors: a store of a warp then writes the memory that it touches completely, and no later store
+// touches it again.
 template <unsigned width, unsigned per_thread, Finding finding, LevelKind... kinds>
 UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uint32_t thread) {
     constexpr unsigned words = per_thread * Vector<width>::words;
@@ -290,7 +296,7 @@ UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uin
     }
 }
 
-// A tile that is in the range as a whole.
+// Unpacks a tile that is in the range as a whole.
 template <unsigned width, unsigned per_thread, LevelKind... kinds>
 UCD_GPU_FUNCTION void unpack_tile(const NestParams &p, uint32_t start, uint32_t thread) {
     constexpr LevelKind kind[] = {kinds...};

@@ -1,4 +1,4 @@
-// The generated kernels, and those that are not generated.
+// The tables of the generated nest kernels, and the kernels that are not generated.
 #pragma once
 
 #include "params/nest.h"
@@ -10,19 +10,19 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// Several vectors are in flight per thread where that pays: such of one word each, and such whose
-// two words are mostly in one run of a list.
+// Moving two vectors per thread pays for vectors of one word, and for vectors of two words in one
+// level, since both words are mostly in the same run of a list.
 template <unsigned width, unsigned levels>
 inline constexpr unsigned
     max_per_thread = width == vector_bytes || (width == vector_bytes / 2 && levels == 1) ? 2 : 1;
 
 struct NestKernel {
     const char *name;
-    const void *handle; // as the runtime wants it
+    const void *handle; // the runtime's handle of the kernel
 };
 
-// Those for words of one width: for each direction, the shapes of one level, of two, of three, each
-// in the order of LevelKind with the innermost level changing fastest.
+// The kernels for words of one width: for each direction, the shapes of one, two and three levels,
+// in the order of LevelKind, where the innermost level changes fastest.
 std::span<const NestKernel> nest_kernels(unsigned width);
 
 inline const NestKernel &nest_kernel(Direction direction, std::span<const LevelKind> kinds,
@@ -39,7 +39,7 @@ const void *interpreter_kernel(Direction direction);
 
 const void *aligned_stores_kernel();
 
-// Null for widths that are no word's.
+// Null if no word has this width.
 const void *transpose_kernel(Direction direction, unsigned width);
 
 } // namespace ucd::UCD_GPU

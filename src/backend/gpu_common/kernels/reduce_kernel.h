@@ -1,6 +1,6 @@
-// The body of the generated kernels that reduce. Neighbouring threads take neighbouring vectors or
-// elements of the packed stream; how the layout is nested is a matter of numbers here, so that
-// there is one kernel for each op and element.
+// The body of the generated reduction kernels. Neighbouring threads take neighbouring vectors or
+// elements of the packed stream. The nesting of the layout is read from the parameters, so that
+// there is only one kernel for each op and element.
 #pragma once
 
 #include "kernels/combine.h"
@@ -10,22 +10,22 @@
 
 namespace ucd::UCD_GPU {
 
-// A displacement as a list has it, in bytes.
+// A displacement from a list, in bytes.
 UCD_GPU_FUNCTION int64_t in_bytes(int64_t displacement, const NestList &list, uint32_t shift) {
     return list.displacement_unit == 0 ? displacement : displacement << shift;
 }
 
-// Takes `word` to the level's child.
+// Returns the child that contains `word`, and sets `word` to the position within it.
 UCD_GPU_FUNCTION uint32_t child_of(const NestLevel &level, uint32_t &word) {
     const uint32_t child = quotient(word, level.each);
     word -= child * level.each.value;
     return child;
 }
 
-// Where a word is, whatever the levels.
+// The address of a word, for any levels.
 UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word) {
     int64_t displacement = 0;
-    if (p.strided) { // a few instructions, without an index into the levels
+    if (p.strided) { // faster, since the levels are not indexed
         const uint32_t child = child_of(p.nest.level[0], word);
         displacement = steps(child, p.nest.level[0]) << p.shift;
     } else {
@@ -51,7 +51,7 @@ UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word)
            (static_cast<uintptr_t>(word) << p.shift);
 }
 
-// 16 bytes of either side.
+// The 16 bytes of one side.
 template <class T>
 union Elements16 {
     static constexpr unsigned count = vector_bytes / sizeof(T);
@@ -81,7 +81,7 @@ UCD_GPU_FUNCTION void reduce_vector(const ReduceParams &p, uint32_t vector) {
     store<Quad>(place, typed.whole);
 }
 
-// An element at an address that is a multiple of its size, or of 8.
+// Loads an element at an address that is a multiple of its size, or of 8.
 template <class T>
 UCD_GPU_FUNCTION T load_element(uintptr_t address) {
     if constexpr (sizeof(T) < vector_bytes)
@@ -103,7 +103,7 @@ UCD_GPU_FUNCTION void store_element(uintptr_t address, T value) {
     }
 }
 
-// Elements one after the other, from a byte behind nest.packed to another.
+// Reduces elements one after the other: `from` and `to` are offsets in bytes from nest.packed.
 template <Op op, class T>
 UCD_GPU_FUNCTION void reduce_elements(const ReduceParams &p, uint64_t from, uint64_t to) {
     const uint32_t within = (1u << p.shift) - 1;
@@ -120,7 +120,7 @@ UCD_GPU_FUNCTION void reduce_elements(const ReduceParams &p, uint64_t from, uint
     }
 }
 
-// What one thread takes.
+// The work of one thread.
 template <Op op, class T>
 UCD_GPU_FUNCTION void reduce_share(const ReduceParams &p, uint32_t i) {
     uint64_t from = uint64_t{i} * sizeof(T), to = from + sizeof(T);

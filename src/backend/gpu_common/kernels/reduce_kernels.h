@@ -1,4 +1,4 @@
-// The kernels that reduce, generated for each op and element.
+// The reduction kernels, which are generated for each op and element.
 #pragma once
 
 #include "element.h"
@@ -11,13 +11,14 @@ namespace ucd::UCD_GPU {
 
 struct ReduceKernel {
     const char *name;
-    const void *handle; // null: only the kernel for any elements does it
-    const void *batch;  // the same for batches
-    uint8_t number;     // what that one knows it by: where it stands in reduce_kernels()
+    const void *handle; // null: only the kernel for any elements can do it
+    const void *batch;  // likewise for batches
+    uint8_t number;     // its index in reduce_kernels(), for the kernel for any elements
 };
 std::span<const ReduceKernel> reduce_kernels();
 
-// What a device can reduce, and by which kernel. Several may share one.
+// A pair of op and element that devices can reduce, and its kernel. Several pairs may share a
+// kernel.
 struct Reduction {
     Op op;
     Element element;
@@ -25,13 +26,13 @@ struct Reduction {
 };
 std::span<const Reduction> reductions();
 
-// Null where a device has no such reduction.
+// Null if devices cannot do this reduction.
 const ReduceKernel *reduce_kernel(Op op, Element element);
 
 const void *reduce_any_kernel();
 const void *reduce_any_batch_kernel();
 
-// Of elements of one kind: one move's and a batch's.
+// The kernels for one kind of element: for one move and for a batch.
 struct ReduceHandles {
     const void *one, *batch;
 };

@@ -1,6 +1,6 @@
-// The body of the kernel that reduces any elements in any layout: of several kinds, of odd sizes or
-// at odd addresses, split by padding, or too many for 31 bits. A thread takes the elements that
-// start in one vector of the packed stream.
+// The body of the kernel that reduces any elements in any layout: elements of several kinds, of odd
+// sizes or at odd addresses, split by padding, or too many for 31 bits. A thread takes the elements
+// that start in one vector of the packed stream.
 #pragma once
 
 #include "kernels/combine.h"
@@ -11,7 +11,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Elements and their packed bytes.
+// These convert between elements and their packed bytes.
 
 template <class T>
 UCD_GPU_FUNCTION T scalar_at(const Bytes16 &bytes, uint32_t at) {
@@ -60,14 +60,14 @@ UCD_GPU_FUNCTION Stretch stretch_at(const ReduceAnyParams &p, uint64_t position)
     return locate(p.layout, position);
 }
 
-// Bytes of an element from stream byte `position` on; where they are if `first` does not have them
-// all.
+// The address of byte `i` of the element at stream byte `position`. `first` is the element's first
+// stretch; the layout is walked only if the byte is beyond it.
 UCD_GPU_FUNCTION uintptr_t place_in_element(const ReduceAnyParams &p, const Stretch &first,
                                             uint64_t position, uint32_t i) {
     return i < first.bytes ? first.place + i : stretch_at(p, position + i).place;
 }
 
-// The kind of element at stream byte `position`, and how many bytes of it stand before.
+// The kind of element at stream byte `position`, and the number of bytes of this kind before it.
 struct Found {
     uint32_t element;
     uint64_t before;
@@ -78,7 +78,7 @@ UCD_GPU_FUNCTION Found element_at(const ReduceAnyParams &p, uint64_t position) {
     return {load_table(&s.block->element), load_table(&s.block->bytes) - s.bytes};
 }
 
-// combine(number, a, b) is the kernel's by number.
+// combine(number, a, b) applies the reduction kernel of that number.
 template <class Combine>
 UCD_GPU_FUNCTION void reduce_one(const ReduceAnyParams &p, uint64_t position, ReduceKind kind,
                                  uintptr_t packed, Combine combine) {
@@ -87,7 +87,7 @@ UCD_GPU_FUNCTION void reduce_one(const ReduceAnyParams &p, uint64_t position, Re
     const auto bits = static_cast<uint32_t>(position) | size | p.width | 8;
     const uint32_t width = bits & (~bits + 1);
     const bool pack = p.direction == Direction::pack;
-    Bytes16 a, b; // the destination's and the source's
+    Bytes16 a, b; // destination and source
 #pragma unroll 1
     for (uint32_t i = 0; i < size; i += width) {
         const uint64_t typed_word = load_word(place_in_element(p, first, position, i), width);
@@ -103,7 +103,7 @@ UCD_GPU_FUNCTION void reduce_one(const ReduceAnyParams &p, uint64_t position, Re
     }
 }
 
-// The elements that start in one vector.
+// Reduces the elements that start in one vector.
 template <class Combine>
 UCD_GPU_FUNCTION void reduce_any_share(const ReduceAnyParams &p, uint64_t v, Combine combine) {
     const uintptr_t packed = p.packed + v * vector_bytes;

@@ -1,11 +1,11 @@
-// Words whose width is known at run time: from the parameters, or from a table.
+// Access to words whose width is known only at run time, from the parameters or from a table.
 #pragma once
 
 #include "kernels/words.h"
 
 namespace ucd::UCD_GPU {
 
-// Up to 8 bytes.
+// The width is at most 8 bytes.
 UCD_GPU_FUNCTION uint64_t load_word(uintptr_t place, uint32_t width) {
     switch (width) {
     case 8: return load<uint64_t>(place);

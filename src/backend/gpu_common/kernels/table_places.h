@@ -1,4 +1,4 @@
-// Where words of a layout are, by a table instead of the constants of a generated kernel.
+// Finds the addresses of words by a table, which replaces the constants of a generated kernel.
 #pragma once
 
 #include "kernels/interpreter_kernel.h"
@@ -8,7 +8,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Reads entries of a table: from device memory, or from what has come with the launch.
+// These read entries of a table: from device memory, or from the launch's parameters.
 struct TableInMemory {
     const char *table;
     template <class T>
@@ -28,11 +28,11 @@ UCD_GPU_FUNCTION uint64_t joined(uint32_t low, uint32_t high) {
     return low | static_cast<uint64_t>(high) << 32;
 }
 
-// A layout in memory, as a thread walks it.
+// A layout and its address, with what a thread needs to walk it.
 struct Walked {
     uintptr_t typed;
     uint32_t shape, levels, shift, kinds, lists; // see TableShape
-    Quad outermost;                              // level, read ahead
+    Quad outermost;                              // the outermost level, read in advance
 };
 
 template <class Table>
@@ -47,7 +47,8 @@ public:
         return {typed, shape, head.x, head.y, head.z, head.w, outermost};
     }
 
-    // For the interpreter, which counts in 64 bits. `position` is that of the shape.
+    // The layout for the interpreter, which uses 64-bit positions. Sets `position` to the start
+    // position of the shape.
     UCD_GPU_FUNCTION InterpretedLayout interpreted(const Walked &m, uint64_t &position) const {
         const Quad rest = table_.template entry<Quad>(shapes_, m.shape * 4 + 2);
         position = joined(rest.x, rest.y);
@@ -59,7 +60,8 @@ public:
         return layout;
     }
 
-    // Where words of the stream are. Level by level for all of them, so that a level is read once.
+    // Finds the addresses of words at the given stream positions. Handles one level for all words
+    // before the next, so that each level is read once.
     template <unsigned count>
     UCD_GPU_FUNCTION void find(const Walked &m, uint32_t (&position)[count],
                                uintptr_t (&places)[count]) const {
@@ -103,7 +105,7 @@ public:
                 m.typed + (static_cast<uintptr_t>(displacement[i] + position[i]) << m.shift);
     }
 
-    // Of so many that are `apart` from each other.
+    // The same for `count` words that are `apart` words from each other.
     template <unsigned count>
     UCD_GPU_FUNCTION void find(const Walked &m, uint32_t word, uint32_t apart,
                                uintptr_t (&places)[count]) const {
@@ -126,7 +128,7 @@ private:
         return list;
     }
 
-    // A displacement as a list has it, in words, as are strides.
+    // A displacement from a list, in words, the unit of strides.
     UCD_GPU_FUNCTION static int64_t in_words(int64_t displacement, const NestList &list,
                                              uint32_t shift) {
         return list.displacement_unit == 0 ? displacement >> shift : displacement;

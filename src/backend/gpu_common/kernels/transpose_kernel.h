@@ -1,4 +1,4 @@
-// The body of the kernels that transpose.
+// The body of the kernels that transpose by tiles in shared memory.
 #pragma once
 
 #include "kernels/divide.h"
@@ -8,8 +8,8 @@
 namespace ucd::UCD_GPU {
 
 struct Tile {
-    uintptr_t typed;   // of its first element
-    uint64_t position; // in the stream
+    uintptr_t typed;   // address of its first element
+    uint64_t position; // of its first element in the stream
     uint32_t columns, rows;
 };
 
@@ -33,7 +33,7 @@ UCD_GPU_FUNCTION Tile tile_at(const TransposeParams &p, uint32_t index, uint32_t
     return t;
 }
 
-// An element that may lie in the range only in part, or not at all.
+// Moves those bytes of an element that are in the range, which may be none.
 template <Direction direction, unsigned width>
 UCD_GPU_FUNCTION void move_bytes_in_range(const TransposeParams &p, uintptr_t place,
                                           uint64_t position) {
@@ -49,14 +49,15 @@ UCD_GPU_FUNCTION void move_bytes_in_range(const TransposeParams &p, uintptr_t pl
 
 template <unsigned width>
 struct TileMemory {
-    // The spare column keeps a column's elements in different banks.
+    // The additional column avoids bank conflicts: it puts the elements of a column in different
+    // banks.
     Word<width> elements[tile_side][tile_side + 1];
 };
 
 inline constexpr unsigned lines_at_a_time = threads_per_block / tile_side;
 
-// One half of the move of a tile that is whole and in the range as a whole: between shared memory
-// and the side with addresses base + line * line_step + lane * lane_step.
+// One half of the move of a tile that is complete and within the range: between shared memory and
+// the side with addresses base + line * line_step + lane * lane_step.
 template <unsigned width, bool in, bool by_columns>
 UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uintptr_t base,
                                 uint64_t line_step, uint64_t lane_step) {
@@ -81,7 +82,7 @@ UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uintpt
     }
 }
 
-// Element by element, for a tile at an edge of the matrix or of the range: without shared memory.
+// Moves a tile at an edge of the matrix or of the range element by element, without shared memory.
 template <Direction direction, unsigned width>
 UCD_GPU_FUNCTION void move_elements(const TransposeParams &p, const Tile &t, uint32_t thread) {
     for (uint32_t i = thread; i < tile_side * tile_side; i += threads_per_block) {
@@ -117,7 +118,8 @@ UCD_GPU_FUNCTION void run_transpose(const TransposeParams &p) {
         const auto row_stride = static_cast<uint64_t>(p.row_stride);
         const auto column_stride = static_cast<uint64_t>(p.column_stride);
         const uintptr_t packed = p.packed + t.position;
-        // Lanes along rows in memory, where they are close; along columns in the stream.
+        // Neighbouring lanes follow rows in memory, where elements of rows are close, and columns
+        // in the stream.
         UCD_GPU_FOR_EACH_THREAD(thread) {
             if constexpr (pack)
                 move_half<width, true, true>(tile, thread, t.typed, column_stride, row_stride);

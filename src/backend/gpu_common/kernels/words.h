@@ -1,5 +1,5 @@
-// How kernels touch memory: words of 1 to 16 bytes on the typed side, vectors of 16 on the packed
-// one; entries of lists.
+// Memory accesses of kernels: words of 1 to 16 bytes on the typed side, vectors of 16 bytes on the
+// packed side, and entries of lists.
 #pragma once
 
 #include "params/types.h"
@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-// A kernel that finds parts of its parameters by an index. A vendor may have another way to give it
-// these.
+// Defines a kernel that indexes into its parameters. Vendors may pass the parameters of such
+// kernels differently.
 #if !defined(UCD_GPU_INDEXING_KERNEL)
 #define UCD_GPU_INDEXING_KERNEL UCD_GPU_KERNEL
 #endif
@@ -18,7 +18,7 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// As scalars: device code may not read members of an object of the host.
+// Scalars, because device code may not read members of a host object.
 inline constexpr uint32_t warp_lanes = tuning.warp_lanes;
 inline constexpr uint32_t tile_side = tuning.tile_side;
 
@@ -47,7 +47,7 @@ struct WordOf<16> {
 template <unsigned width>
 using Word = typename WordOf<width>::type;
 
-// 16 bytes of the packed stream as words. Indexed by constants only, so that it stays in registers.
+// 16 bytes of the packed stream as words. Indexed only by constants, so that it stays in registers.
 template <unsigned width>
 union Vector {
     static constexpr unsigned words = vector_bytes / width;
@@ -55,8 +55,8 @@ union Vector {
     Word<width> word[words];
 };
 
-// A list at an address of the parameters. Entries are then found by the arithmetic of pointers,
-// which leaves constant distances to the instructions that load.
+// A list whose address is in the parameters. Pointer arithmetic lets the compiler put constant
+// distances into load instructions.
 template <class T>
 UCD_GPU_FUNCTION const T *list_pointer(uint64_t address) {
     return reinterpret_cast<const T *>(address);

@@ -1,7 +1,7 @@
-// Many moves as one launch. The 16-byte vectors of all members are numbered through, and a thread
-// finds the member of its vector by the prefix sums of their vectors: so blocks have equal shares,
-// however large or small members are. How a member's layout is walked is read from a table, in
-// place of the constants of a generated kernel.
+// Many moves in one launch. The 16-byte vectors of all members are numbered consecutively, and a
+// thread finds the member of its vector by the prefix sums of the members' vectors. Blocks thus
+// have equal shares of the work, however the sizes of members differ. A member's layout is read
+// from a table, which replaces the constants of a generated kernel.
 #pragma once
 
 #include "params/types.h"
@@ -18,11 +18,11 @@ typedef struct __attribute__((aligned(vector_bytes))) BatchMember {
 } BatchMember;
 UCD_GPU_SIZE(BatchMember, 32);
 
-// The table starts with the prefix sums. Everything else is given by its offset.
+// The table starts with the prefix sums. The other sections are given by their offsets.
 typedef struct BatchSections {
-    uint32_t vectors;   // of all members
-    uint8_t granule;    // log2 of the vectors per entry of `starts`
-    uint8_t per_thread; // vectors that a thread moves of a tile
+    uint32_t vectors;   // number of vectors of all members
+    uint8_t granule;    // log2 of the number of vectors for each entry of `starts`
+    uint8_t per_thread; // vectors of a tile that each thread moves
     uint8_t neighbours; // see NestParams
     uint8_t unused;
     uint32_t tiles;
@@ -30,20 +30,22 @@ typedef struct BatchSections {
 } BatchSections;
 
 #ifdef __cplusplus
-inline constexpr uint32_t max_batch_vectors = uint32_t{1} << 30; // of one launch
+inline constexpr uint32_t max_batch_vectors = uint32_t{1} << 30; // limit for one launch
 #endif
 UCD_GPU_CONSTANT(max_batch_vectors_per_thread, 4);
 
-// Of a batch whose members have parameters of their own: what a block takes of a member.
+// A tile of a batch whose members have parameters of their own: the part of a member that one block
+// works on.
 typedef struct MemberTile {
     uint32_t member, number;
 } MemberTile;
 
-// A table in device memory. (A small table travels with the launch: see kernels/batch_kernels.h.)
+// A table in device memory. (A small table is passed in the launch's parameters:
+// kernels/batch_kernels.h.)
 typedef struct BatchParams {
     BatchSections sections;
     uint32_t unused;
-    uint64_t table; // its address
+    uint64_t table; // address of the table
 } BatchParams;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// From one layout to another, without a packed stream between them. Each byte knows its place on
-// both sides, so that any order of moving will do.
+// Copies from one layout to another without a packed stream between them. Each byte has one address
+// on either side, so bytes may be moved in any order.
 #pragma once
 
 #include "params/interpreter.h"
@@ -10,16 +10,16 @@ namespace ucd::gpu {
 #endif
 
 UCD_GPU_CONSTANT(max_copy_levels, 8);
-UCD_GPU_CONSTANT(copy_words_per_thread, 4); // or one
+UCD_GPU_CONSTANT(copy_words_per_thread, 4); // or 1
 
 // A strided level that both sides have.
 typedef struct CopyLevel {
-    Divisor each; // words, or tiles, of one child
+    Divisor each; // number of words, or tiles, of one child
     uint32_t unused;
-    int64_t from, to; // bytes from child to child
+    int64_t from, to; // strides in bytes
 } CopyLevel;
 
-// Both sides are strided: words in an order in which neighbours are close on both.
+// If both sides are strided: words in an order in which neighbours are close on both sides.
 typedef struct CopyRowsParams {
     uint64_t from, to;
     uint32_t words, tiles;
@@ -28,38 +28,38 @@ typedef struct CopyRowsParams {
     CopyLevel level[max_copy_levels]; // the outermost first
 } CopyRowsParams;
 
-// Neighbours on one side are far apart on the other: tiles of two levels pass through shared
-// memory.
+// If neighbours on one side are far apart on the other: tiles of two levels, which are moved
+// through shared memory.
 typedef struct CopyTilesParams {
     uint64_t from, to;
-    uint64_t columns, rows; // neighbours in a column are close in `to`, those in a row in `from`
-    int64_t from_column, from_row, to_column, to_row; // bytes from one to the next
-    Divisor column_tiles, row_tiles;                  // along each
+    uint64_t columns, rows; // elements of a column are close in `to`, those of a row in `from`
+    int64_t from_column, from_row, to_column, to_row; // strides in bytes
+    Divisor column_tiles, row_tiles;                  // number of tiles along each
     uint32_t tiles;
     uint32_t levels;
-    CopyLevel level[max_copy_levels]; // around them
+    CopyLevel level[max_copy_levels]; // the levels around the two
 } CopyTilesParams;
 
-// Whatever has a nest on each side.
+// For layouts that are nests on both sides.
 typedef struct __attribute__((aligned(vector_bytes))) CopyTable {
     TableShape shape[2];
     NestList list[2 * max_levels];
 } CopyTable;
 
-// Words in the order of the stream.
+// For nests: words in the order of the packed stream.
 typedef struct CopyPlacesParams {
     uint64_t from, to;
-    uint32_t first_from, first_to; // the words of each side's stream that the range begins with
+    uint32_t first_from, first_to; // where the range begins in each side's stream, in words
     uint32_t words, tiles;
     uint32_t per_thread;
     uint32_t unused;
     CopyTable table;
 } CopyPlacesParams;
 
-// Whatever else there is.
+// For all other layouts.
 typedef struct CopyInterpretersParams {
     InterpretedLayout from, to;
-    uint64_t first_from, first_to; // the bytes of each side's stream that the range begins with
+    uint64_t first_from, first_to; // where the range begins in each side's stream, in bytes
     uint64_t bytes;
     uint32_t shift; // log2 of the width of words, at most 3
     uint32_t unused;

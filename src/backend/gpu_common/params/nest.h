@@ -1,9 +1,9 @@
-// What the generated kernels work on: up to three levels around blocks of bytes, given by value
-// with the launch. Positions are counted in words of the kernel's width and fit 31 bits. The
-// interpreter kernel moves what does not fit.
+// Parameters of the generated kernels: up to three levels around blocks of bytes, passed by value
+// with the launch. Positions are in words of the kernel's width and fit 31 bits. What does not fit
+// is moved by the interpreter.
 //
-// Every level has the packed size of one child, which is all that is needed to find the child. The
-// number of children is not needed: no position lies beyond the end.
+// Each level has the packed size of one child, which suffices to find the child. The number of
+// children is not needed, because no position lies beyond the end.
 #pragma once
 
 #include "params/divisor.h"
@@ -25,35 +25,36 @@ typedef uint8_t LevelKind;
 #endif
 
 typedef struct NestLevel {
-    Divisor each;   // words of one child
-    int32_t stride; // in words, so that a product takes one instruction
+    Divisor each;   // number of words of one child
+    int32_t stride; // in words, to fit 32 bits: a product is then one instruction
 } NestLevel;
 
-// What levels with lists have besides; addresses of lists in memory that the device reaches: the
-// library's own, or a caller's indices.
+// The lists of a level. Their addresses are in memory that the device can access: the library's own
+// memory, or a caller's indices.
 typedef struct NestList {
     uint64_t displacements;     // indexed_block: by child; indexed: by run
-    uint64_t first;             // indexed: children before each run, and a last entry beyond all;
-                                // indexed_block: the unit in bytes of entries with 64 bits
-    uint64_t starts;            // indexed: the run of each 2^granule-th child: short searches
-    uint32_t displacement_unit; // of signed entries with 32 bits, in words; a signed number, too.
-                                // 0: entries have 64 bits, and are bytes if nothing else is said
+    uint64_t first;             // indexed: number of children before each run, and the total;
+                                // indexed_block: unit of 64-bit entries, in bytes
+    uint64_t starts;            // indexed: run of each 2^granule-th child, for short searches
+    uint32_t displacement_unit; // of 32-bit entries, in words; entries and unit are signed.
+                                // 0: 64-bit entries (indexed: bytes; indexed_block: see first)
     uint32_t granule;
 } NestList;
 UCD_GPU_SIZE(NestList, 32);
 
-// What every thread reads comes first: the device loads parameters line by line for each launch.
+// Members that every thread reads come first, because the device loads parameters line by line for
+// each launch.
 typedef struct NestParams {
-    uint64_t typed;      // where the first byte of the stream's origin lies
-    uint64_t packed;     // the aligned vector that holds the first byte
-    uint32_t vectors;    // that hold a byte of the range
-    uint32_t first_word; // the stream word that vector 0 starts with; wraps if it would be negative
-    uint32_t head;       // bytes of vector 0 before the range
-    uint32_t tail;       // bytes of the last vector up to the end of the range
+    uint64_t typed;      // address of the origin of the stream
+    uint64_t packed;     // address of the aligned vector with the first byte
+    uint32_t vectors;    // number of vectors that contain bytes of the range
+    uint32_t first_word; // stream position of vector 0 in words; wraps if negative
+    uint32_t head;       // number of bytes of vector 0 before the range
+    uint32_t tail;       // number of bytes of the last vector before the range's end
     uint32_t tiles;
-    uint32_t per_thread; // vectors that each thread moves of a tile: 1, or max_per_thread
-    uint32_t dense;      // one level of runs whose children touch
-    uint32_t neighbours; // words narrower than a vector are unpacked by neighbouring threads
+    uint32_t per_thread; // vectors of a tile that each thread moves: 1 or max_per_thread
+    uint32_t dense;      // true for one level of runs whose children touch
+    uint32_t neighbours; // true if neighbouring threads unpack neighbouring narrow words
     NestLevel level[max_levels];
     NestList list[max_levels];
 } NestParams;

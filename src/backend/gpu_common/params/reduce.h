@@ -1,5 +1,5 @@
-// What the kernels that reduce work on: destination = destination op source, element by element.
-// One of the two is typed, the other packed.
+// Parameters of the reduction kernels: destination = destination op source for each element. One of
+// the two is typed, the other packed.
 #pragma once
 
 #include "params/interpreter.h"
@@ -14,7 +14,7 @@ UCD_GPU_CONSTANT(element_count, 35);
 #ifdef __cplusplus
 static_assert(element_count == static_cast<uint32_t>(Element::count_));
 
-// What a thread takes.
+// The work of one thread.
 enum class ReduceBy : uint8_t {
     vectors,  // 16 bytes on both sides
     elements, // one element
@@ -23,35 +23,35 @@ enum class ReduceBy : uint8_t {
 typedef uint8_t ReduceBy;
 #endif
 
-// Elements of one kind in up to three levels. Words have 2^shift bytes: a vector or an element, or
-// of elements of 16 bytes a part.
+// For elements of one kind in up to three levels. Words have 2^shift bytes: a vector, an element,
+// or a part of an element of 16 bytes.
 typedef struct ReduceParams {
-    NestParams nest; // but for what says how tiles are moved; `vectors` may be elements
+    NestParams nest; // without the members for tiles; `vectors` may count elements
     LevelKind kinds[max_levels];
-    uint8_t levels;  // 0: consecutive
-    uint8_t strided; // one level of that kind
+    uint8_t levels;  // 0 if the elements are contiguous
+    uint8_t strided; // true if there is one level, which is strided
     uint8_t shift;
     ReduceBy by;
     Direction direction;
 } ReduceParams;
 
-// What the op does with a kind of element.
+// How the op treats a kind of element.
 typedef struct ReduceKind {
     uint8_t number; // see ReduceKernel
     uint8_t size;
 } ReduceKind;
 
-// Elements of any kinds, anywhere, in any layout.
+// For elements of any kinds, at any addresses, in any layout.
 typedef struct ReduceAnyParams {
-    InterpretedLayout layout;   // without lists: consecutive bytes
-    InterpretedLayout elements; // over the packed stream, whose blocks are of elements; without
-    Element element;            // lists: the kind of all
+    InterpretedLayout layout;   // contiguous bytes if it has no lists
+    InterpretedLayout elements; // of the packed stream; its blocks have elements
+    Element element;            // of the whole stream, if `elements` has no lists
     Direction direction;
     ReduceKind kinds[element_count];
-    uint32_t width;    // of the words that all of it is a multiple of, but for elements
-    uint64_t packed;   // the aligned vector that holds the first byte
-    uint64_t vectors;  // that hold a byte of the range
-    uint64_t position; // the stream byte that vector 0 starts with; wraps if it would be negative
+    uint32_t width;    // of words of which all but the elements is a multiple
+    uint64_t packed;   // address of the aligned vector with the first byte
+    uint64_t vectors;  // number of vectors that contain bytes of the range
+    uint64_t position; // stream position of vector 0; wraps if negative
     uint32_t head, tail;
 } ReduceAnyParams;
 

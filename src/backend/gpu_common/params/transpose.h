@@ -1,6 +1,6 @@
-// Two levels whose roles differ on the two sides: neighbours in the packed stream lie far apart in
-// memory, and neighbours in memory lie far apart in the stream. Moved in tiles through shared
-// memory, so that both sides see neighbours.
+// Parameters for transposes: neighbours in the packed stream are far apart in memory, and
+// neighbours in memory are far apart in the stream. Moved in tiles through shared memory, so that
+// accesses to both sides are coalesced.
 #pragma once
 
 #include "params/divisor.h"
@@ -12,18 +12,18 @@ namespace ucd::gpu {
 UCD_GPU_CONSTANT(max_outer_levels, 2);
 
 typedef struct TransposeParams {
-    // The level around the elements, and the one whose steps in memory are short.
+    // Columns are the level around the elements; rows are the level with short strides in memory.
     uint64_t columns, rows;
-    int64_t column_stride, row_stride; // in memory
-    uint64_t row_bytes;                // in the stream, from row to row
-    // All others.
+    int64_t column_stride, row_stride; // strides in memory
+    uint64_t row_bytes;                // distance between rows in the stream
+    // The outer levels.
     uint64_t outer_count[max_outer_levels];
     int64_t outer_stride[max_outer_levels];
     uint64_t outer_bytes[max_outer_levels];
-    Divisor column_tiles, row_tiles, outer_tiles; // tiles along each; of outer levels the inner one
+    Divisor column_tiles, row_tiles, outer_tiles; // along each; outer: the inner one of the two
     uint32_t tiles;
     uint64_t typed;
-    uint64_t packed;     // where stream byte 0 would be
+    uint64_t packed;     // the address that stream byte 0 would have
     uint64_t begin, end; // the range of the stream
 } TransposeParams;
 

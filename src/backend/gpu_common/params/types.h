@@ -1,8 +1,8 @@
-// Every header of this room is read by C++ and by OpenCL C. So each structure is plain: integers of
-// fixed width, arrays and structures of these; no member functions, no default values. Addresses
-// are 64-bit numbers, because a kernel of OpenCL C takes no structure that holds pointers. The
-// kernels of all vendors read these structures, and so their layout in memory is the same in both
-// languages.
+// C++ and OpenCL C read all headers of this room, so each structure is plain: integers of fixed
+// width, and arrays and structures of these; no member functions, no default values. Addresses are
+// 64-bit integers, because OpenCL C does not allow pointers in a kernel's structures. The layout of
+// the structures in memory is the same in both languages, since the kernels of all vendors read
+// them.
 #pragma once
 
 #ifdef __cplusplus
@@ -36,7 +36,7 @@ namespace ucd::gpu {
 #endif
 
 UCD_GPU_CONSTANT(threads_per_block, 256);
-// Of the packed side: the bytes that one thread moves with one access.
+// The number of bytes of the packed side that one thread moves in one access.
 UCD_GPU_CONSTANT(vector_bytes, 16);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// Which is done sooner between device and pinned memory, a copy engine or a kernel.
-// docs/internals/decisions/0027-copy-engines.md has the measurements behind this model.
+// A model of whether a copy engine or a kernel moves data between device and pinned memory sooner.
+// docs/internals/decisions/0027-copy-engines.md has the measurements behind it.
 #pragma once
 
 #include <algorithm>
@@ -7,25 +7,25 @@
 
 namespace ucd::gpu {
 
-// The figures of a direction, in nanoseconds; those of a tuning file (docs/reference/tuning.md).
+// The figures of one direction, in nanoseconds, as in tuning files (docs/reference/tuning.md).
 struct CopyEngine {
-    double earlier;         // by so much the engine starts before a kernel would
-    double per_row;         // at least, that the engine takes for a row
-    double per_odd_row;     // what a row that is not aligned costs the engine besides its bytes
-    double kernel_per_byte; // that a kernel moves
-    double row_per_byte;    // that the engine moves in rows of up to `long_row` bytes
-    double list_block;      // bytes of a list's shortest block from which on the engine is faster
+    double earlier;         // how much earlier than a kernel the engine starts
+    double per_row;         // minimum time of the engine for a row
+    double per_odd_row;     // additional time of the engine for an unaligned row
+    double kernel_per_byte; // time of a kernel for a byte
+    double row_per_byte;    // time of the engine for a byte in rows up to `long_row` bytes
+    double list_block;      // least block size of a list for which the engine is faster
 };
 
 struct CopyEngines {
     CopyEngine to_host, from_host;
-    // What is no device's own. Rows of `long_row` bytes and more are as fast as memory allows, and
-    // need no alignment.
+    // These do not depend on the device. Rows of at least `long_row` bytes are as fast as memory
+    // allows, and need no alignment.
     uint64_t row_alignment = 16, long_row = 1000; // bytes
 };
 
-// Without measurements: for one row, and for rows that no engine feels, aligned ones of 4 KiB or
-// more.
+// For devices without measurements: the engine is chosen for a single row, and for rows that are
+// cheap on any engine, which are aligned ones of at least 4 KiB.
 inline constexpr CopyEngine unmeasured_engine = {.earlier = 80,
                                                  .per_row = 80,
                                                  .per_odd_row = 80,
@@ -33,7 +33,8 @@ inline constexpr CopyEngine unmeasured_engine = {.earlier = 80,
                                                  .row_per_byte = 0.02,
                                                  .list_block = 1e18};
 
-// Rows of one copy; `bits`: of all of its addresses and distances.
+// `row` and `rows` are size and number of the rows of one copy; `bits` is the bitwise or of all its
+// addresses and distances.
 inline bool is_engine_faster(const CopyEngines &engines, bool to_host, uint64_t row, uint64_t rows,
                              uint64_t bits) {
     const CopyEngine &e = to_host ? engines.to_host : engines.from_host;

@@ -8,17 +8,17 @@
 namespace ucd::gpu {
 namespace {
 
-// The levels of a side that the range has several children of, the innermost first.
+// The levels of one side of which the range covers several children, the innermost first.
 struct Strides {
     struct Level {
-        uint64_t each; // packed bytes of a child
+        uint64_t each; // packed size of a child
         int64_t stride;
     };
     ShortList<Level, CopyNest::max_of_a_side> levels;
-    int64_t origin = 0;  // displacement of what these levels are in
-    uint64_t offset = 0; // byte of it that the range begins with
+    int64_t origin = 0;  // displacement of the child that contains the range
+    uint64_t offset = 0; // offset in its stream at which the range begins
 
-    // Bytes in memory between things that are `apart` in the stream.
+    // The distance in memory of two positions that are `apart` bytes apart in the stream.
     int64_t stride_of(uint64_t apart) const {
         int64_t stride = static_cast<int64_t>(apart); // within a block
         for (const Level &level : levels)
@@ -31,14 +31,14 @@ struct Strides {
         return std::any_of(levels.begin(), levels.end(),
                            [each](const Level &level) { return level.each == each; });
     }
-    // Whether a child of every level that has no more than `each` bytes begins with byte `at` of
-    // the range.
+    // Whether byte `at` of the range begins a child of every level whose children have at most
+    // `each` bytes.
     bool begins_child(uint64_t at, uint64_t each) const {
         return std::all_of(levels.begin(), levels.end(), [&](const Level &level) {
             return level.each > each || (offset + at) % level.each == 0;
         });
     }
-    // Where byte `at` of the range is.
+    // The displacement of byte `at` of the range.
     int64_t place_of(uint64_t at) const {
         int64_t place = origin;
         uint64_t position = offset + at;
@@ -68,8 +68,8 @@ bool strides_of(const CopySide &side, uint64_t length, Strides &strides) {
 
 using Level = CopyNest::Level;
 
-// Levels that carry on where others end, on both sides, are one; those around the block that do are
-// part of it.
+// Merges each level with the next one where that continues it on both sides; a level that continues
+// the block on both sides becomes part of the block.
 void merge_levels(CopyNest &nest) {
     auto &levels = nest.levels;
     for (std::size_t i = 0; i < levels.size();) {
@@ -98,13 +98,14 @@ void merge_levels(CopyNest &nest) {
     }
 }
 
-// Cuts a range into nests.
+// Divides a range into nests.
 class Cut {
 public:
     Cut(const Strides &from, const Strides &to, CopyNests &nests)
         : from_(from), to_(to), nests_(nests) {}
 
-    // The children's bytes of all levels. False if they do not fit into each other.
+    // Collects the sizes of children of all levels. False if a size is not a multiple of the next
+    // smaller one.
     bool find_sizes() {
         for (const Strides *side : {&from_, &to_})
             for (const Strides::Level &level : side->levels) sizes_.push_back(level.each);
@@ -117,8 +118,8 @@ public:
     }
     std::size_t sizes() const { return sizes_.size(); }
 
-    // Bytes [begin, end) of the range, inside of which no child begins of levels that are above
-    // those of the first `sizes` sizes.
+    // Divides the bytes [begin, end) of the range, in which no child of a larger size than the
+    // first `sizes` sizes begins.
     bool cut(std::size_t sizes, uint64_t begin, uint64_t end) {
         if (begin == end) return true;
         if (sizes == 0) return put({.block = end - begin, .levels = {}}, begin);

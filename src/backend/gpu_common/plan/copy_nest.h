@@ -1,4 +1,4 @@
-// Ranges of two strided layouts as nests, whose levels have a stride on each side. A nest may be
+// Ranges of two strided layouts as nests, whose levels have a stride for each side. A nest may be
 // walked in any order.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ucd::gpu {
 
-// A list that is short, and made anew for each call.
+// A list of limited size without allocations, since it is made anew for each call.
 template <class T, std::size_t room>
 class ShortList {
 public:
@@ -41,11 +41,11 @@ struct CopyNest {
     static constexpr std::size_t max_of_a_side = 8;
     struct Level {
         uint64_t count;
-        int64_t from, to; // bytes from child to child
+        int64_t from, to; // strides in bytes
         friend bool operator==(const Level &, const Level &) = default;
     };
-    uint64_t block = 0; // bytes that are consecutive on both sides
-    // Joined, there may be more of them; and a last one for the words of a block.
+    uint64_t block = 0; // number of bytes that are contiguous on both sides
+    // Joining may increase the number of levels; the last one is for the words of a block.
     using Levels = ShortList<Level, 2 * max_of_a_side + 4>;
     Levels levels;
 };
@@ -53,34 +53,35 @@ struct CopyNest {
 // One side of a range: bytes of the packed stream of a node, from `offset` on.
 struct CopySide {
     const Layout &layout;
-    const Node &top; // may stand outside of the layout's nodes
+    const Node &top; // need not be a node of the layout
     uint64_t offset;
 };
 
-// A nest at the displacements of its first byte.
+// A nest and the displacements of its first byte.
 struct PlacedCopyNest {
     CopyNest nest;
     int64_t from, to;
 };
-// Whole children of a level; before and behind them, parts of children, which are cut in the same
-// way.
+// The nests of a range: whole children of a level in the middle, and parts of children before and
+// after them, which are divided in the same way.
 using CopyNests = ShortList<PlacedCopyNest, 9>;
 
-// The range as nests: one, if whole children of both sides begin and end together. False if a side
-// is not strided, if their levels do not fit into each other, or if there is no room for all nests.
+// Divides a range into nests. One nest suffices if whole children of both sides begin and end
+// together. False if a side is not strided, if the levels of the sides do not fit into each other,
+// or if there are too many nests.
 bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests);
 
-// Puts the level last whose children are closest on a side, and so on.
+// Sorts the levels so that the one with the shortest stride on that side is last.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);
 
-// A level whose children are close on the other side, but which is not the innermost one, would be
-// walked after everything else, when a cache has lost its lines. So the last level is cut in two,
-// and such levels go between its parts.
+// A level with a short stride on the other side that is not the innermost one would be walked after
+// all inner levels, when a cache has evicted its lines. Therefore the last level is split, and such
+// levels are put between its two parts.
 void keep_neighbours_together(CopyNest &nest, int64_t CopyNest::Level::*other_side,
                               const Tuning &tuning);
 
-// How often, on either side, a word is in another sector of memory than its neighbour, among the
-// words of a warp. The last level is walked fastest.
+// The number of words of a warp that are in another memory sector than the word before, summed over
+// both sides. The last level is walked fastest.
 uint64_t jumps_of(const CopyNest &nest, uint64_t word, const Tuning &tuning);
 
 } // namespace ucd::gpu

@@ -10,8 +10,8 @@ bool is_word(uint64_t bytes) {
     return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;
 }
 
-// Tiles pay where neighbours in the stream lie further apart than a sector of memory, and those in
-// memory do not.
+// Tiles pay if neighbours in the stream are further apart than a memory sector, and neighbours in
+// memory are not.
 Matrix matrix_in(const Shape &shape, bool repeated, const Tuning &tuning) {
     if (shape.levels < 2) return {};
     for (unsigned k = 0; k < shape.levels; ++k)
@@ -24,7 +24,7 @@ Matrix matrix_in(const Shape &shape, bool repeated, const Tuning &tuning) {
     for (unsigned k = 1; k + 1 < shape.levels; ++k)
         if (magnitude(shape.level[k].stride) < magnitude(shape.level[row].stride)) row = k;
     const ShapeLevel &rows = shape.level[row];
-    // The number of repetitions is known at the call only.
+    // The number of repetitions is known only at the call.
     const bool enough = rows.count >= tuning.min_tiled || (row == 0 && repeated);
     if (!enough || magnitude(rows.stride) > tuning.sector_bytes / 2) return {};
     return {true, row};
@@ -36,7 +36,7 @@ LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, c
     : layout(l), extent(e), repeated(r) {
     if (layout.empty()) return;
     size = layout.top().bytes;
-    // Two stand for any number above one: only the outermost count differs.
+    // 2 stands for any count above one, because only the outermost count differs.
     top_ = repeat(layout.top(), layout.root, repeated ? 2 : 1, extent);
     word = common_word(layout, top_);
     contiguous = top_.kind == NodeKind::block;
@@ -64,7 +64,7 @@ void LayoutPlan::list_aligned_stores(uint64_t max_bytes, const Tuning &tuning) {
 }
 
 InterpreterLists lists_of_elements(const Layout &runs, int64_t extent) {
-    // Two stand for any number, one included: the interpreter does not look at the count.
+    // 2 stands for any count, one included, because the interpreter does not use the count.
     return make_interpreter_lists(runs, repeat(runs.top(), runs.root, 2, extent));
 }
 

@@ -1,4 +1,4 @@
-// Lists and nodes as the device will have them, in one piece of memory.
+// Builds the lists and nodes for the device in one piece of memory.
 #pragma once
 
 #include "huge_pages.h"
@@ -12,7 +12,7 @@ namespace ucd::gpu {
 
 class ListBuilder {
 public:
-    // The offset of a copy of the entries, which starts on 16 bytes.
+    // Adds a copy of the entries and returns its offset, a multiple of 16.
     template <class T>
     uint64_t add(const std::vector<T> &entries) {
         const uint64_t at = (bytes_.size() + 15) / 16 * 16;
@@ -21,18 +21,18 @@ public:
             __builtin_memcpy(bytes_.data() + at, entries.data(), entries.size() * sizeof(T));
         return at;
     }
-    // The offset of `count` entries, which are made one by one by entry(i).
+    // Adds `count` entries, which entry(i) computes one by one, and returns their offset.
     template <class T, class Entry>
     uint64_t make(std::size_t count, Entry entry) {
         const uint64_t at = (bytes_.size() + 15) / 16 * 16;
         const std::size_t end = at + count * sizeof(T);
-        // performance only: all memory at once, and in large pages
+        // performance only: reserves all memory at once, and in large pages
         if (end > bytes_.capacity()) {
             bytes_.reserve(end);
             prefer_huge_pages(bytes_.data(), end);
         }
         bytes_.resize(at);
-        // In parts that stay in a cache: memory is not filled before it is written.
+        // Works in parts that stay in a cache, so that memory is not zeroed before it is written.
         std::array<T, 1024> part;
         const auto *const made = reinterpret_cast<const char *>(part.data());
         for (std::size_t i = 0; i < count; i += part.size()) {
@@ -43,7 +43,7 @@ public:
         return at;
     }
     std::size_t size() const { return bytes_.size(); }
-    // In memory of exactly their size.
+    // Returns the lists in memory of exactly their size.
     std::vector<char> take() {
         bytes_.shrink_to_fit();
         return std::move(bytes_);

@@ -1,4 +1,4 @@
-// Lists as kernels want them.
+// Lists in the form that kernels need.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace ucd::gpu {
 
-// Lists of starts beyond this size are not made for speed alone.
+// Lists of starts that are longer are not made for speed alone.
 inline constexpr uint64_t max_starts = uint64_t{1} << 20;
 
-// Where a search in `first` (prefix sums, with a last entry beyond all) starts: the entry that
-// holds position i << granule, for each i, and a last one for the end.
+// The start points of a search in `first` (prefix sums, with an additional entry for the end): the
+// entry that contains position i << granule, for each i, and an additional one for the end.
 template <class First>
 std::size_t starts_needed(const First &first, uint32_t granule) {
     const uint64_t end = first[first.size() - 1];
@@ -38,8 +38,8 @@ std::vector<uint32_t> starts_of(const First &first, uint32_t granule) {
     return starts;
 }
 
-// About two entries to a granule, so that a search takes a step or two; and small ones where
-// entries are long, so that most searches take none.
+// With about two entries in each granule, a search takes a step or two. Granules are small if
+// entries are long, so that most searches take no step.
 inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
     constexpr uint32_t small = 6;
     const uint64_t two = std::max<uint64_t>(2 * positions / entries, 1);
@@ -47,10 +47,10 @@ inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
     return positions >> small <= max_starts ? std::min(granule, small) : granule;
 }
 
-// Displacements in units of this fit 32 bits, or 0 if none does that.
+// The unit in which all displacements fit 32 bits, or 0 if there is none.
 inline uint32_t unit_for(const std::vector<int64_t> &displacements) {
-    // The largest power of two: a multiple of whatever words the layout is made of. It shows in the
-    // lowest bit, which is the same for numbers of both signs.
+    // The largest power of two that divides all displacements, which is a multiple of every word of
+    // the layout. It is the lowest set bit, which is the same for both signs of a number.
     constexpr uint64_t most = uint64_t{1} << 16;
     uint64_t bits = most;
     int64_t low = 0, high = 0;

@@ -1,4 +1,4 @@
-// The numbers of params/divisor.h.
+// Computes the divisors of params/divisor.h.
 #pragma once
 
 #include "params/divisor.h"

@@ -1,4 +1,4 @@
-// From a plan to its entry in a table.
+// Makes a table's entry from a plan.
 #pragma once
 
 #include "params/table_shape.h"
@@ -8,11 +8,11 @@
 
 namespace ucd::gpu {
 
-// `address`: where the plan's lists are on the device, if it has any. Adds to the table's lists.
+// `address` is that of the plan's lists on the device, if it has any. Adds to the table's lists.
 TableShape nest_shape(const LayoutPlan &plan, uint32_t word, uint64_t address,
                       std::vector<NestList> &lists);
 
-// `address`: where `interpreted` is on the device.
+// `address` is that of `interpreted` on the device.
 TableShape interpreter_shape(const InterpreterLists &interpreted, uint32_t word, uint64_t address,
                              uint64_t position);
 

@@ -1,4 +1,4 @@
-// What a move's range and addresses mean to kernels.
+// Derives the kernels' parameters from a move's range and addresses.
 #pragma once
 
 #include "move.h"
@@ -12,13 +12,13 @@ namespace ucd::gpu {
 
 inline constexpr uint64_t max_positions = uint64_t{1} << 31;
 
-// The largest word of which numbers and addresses are multiples; their bits are or-ed.
+// The largest word that divides the numbers and addresses whose bitwise or is `bits`.
 inline uint32_t common_alignment(uint64_t bits) {
     bits |= vector_bytes;
     return static_cast<uint32_t>(bits & (~bits + 1));
 }
 
-// The 16-byte vectors of the packed side that hold the range.
+// The 16-byte vectors of the packed side that contain the range.
 struct Vectors {
     uintptr_t start;
     uint64_t count;
@@ -31,13 +31,14 @@ struct Vectors {
           tail(static_cast<uint32_t>(packed + length - (start + (count - 1) * vector_bytes))) {}
 };
 
-// `max_blocks`: 0 if there is no cap.
+// `max_blocks` is the limit; 0 means no limit.
 inline uint32_t grid_for(uint64_t tiles, uint32_t max_blocks) {
     constexpr uint64_t most = (uint64_t{1} << 31) - 1;
     return static_cast<uint32_t>(std::min(tiles, max_blocks > 0 ? max_blocks : most));
 }
 
-// A caller's indices, which are read as the library's own displacements are. See reads_indices().
+// A list of a caller's indices, in the form of the library's own displacements. See
+// reads_indices().
 inline NestList caller_list(const IndexList &indices, uint32_t word) {
     const bool wide = packed_size(indices.element) == sizeof(int64_t);
     return {.displacements = reinterpret_cast<uintptr_t>(indices.indices),
@@ -47,7 +48,7 @@ inline NestList caller_list(const IndexList &indices, uint32_t word) {
             .granule = 0};
 }
 
-// `lists`: the address of the plan's lists on the device.
+// `lists` is the address of the plan's lists on the device.
 inline NestList nest_list(const ShapeLevel &level, uint32_t word, uint64_t lists) {
     if (is_by_reference(level)) return caller_list(level.indices, word);
     return {.displacements = lists + level.displacements,
@@ -57,8 +58,8 @@ inline NestList nest_list(const ShapeLevel &level, uint32_t word, uint64_t lists
             .granule = level.granule};
 }
 
-// The outermost level may start at the child that holds the offset, so that positions stay small
-// wherever in a large layout the range lies. Runs are found by their number, and stay.
+// The stream bytes before the outermost level's child that contains the offset: starting there
+// keeps positions small in a large layout. Not for runs, which are found by child number.
 inline uint64_t skipped_bytes(const Shape &shape, uint64_t offset) {
     if (shape.levels == 0 || shape.level[0].kind == LevelKind::indexed) return 0;
     return offset / shape.level[0].each * shape.level[0].each;
@@ -81,22 +82,22 @@ inline bool fits_32_bits(int64_t n) {
     return n == static_cast<int32_t>(n);
 }
 
-// Whether a kernel for nests reads the indices of the level: 32 bits with a sign, whose unit is a
-// number of words that has 32 bits, too; or 64 bits.
+// Whether nest kernels can read the indices of the level: they support signed 32-bit indices whose
+// unit in words fits 32 bits, and 64-bit indices.
 inline bool reads_indices(const ShapeLevel &level, int word_shift) {
     if (level.indices.element == Element::uint32 && !level.indices.small) return false;
     if (packed_size(level.indices.element) == sizeof(int64_t)) return true;
     return level.indices.unit != 0 && fits_32_bits(level.indices.unit >> word_shift);
 }
 
-// Strides and units are multiples of the word, 1 << word_shift: members of a batch are too many for
-// divisions.
+// Strides and units are multiples of the word, 1 << word_shift. Shifts are used because a division
+// for each of a batch's many members would take too long.
 inline bool fits_level(const ShapeLevel &level, int word_shift) {
     return fits_32_bits(level.stride >> word_shift) &&
            (!is_by_reference(level) || reads_indices(level, word_shift));
 }
 
-// Whether a kernel for nests moves the range, whose first `skipped` bytes are not counted.
+// Whether a kernel for nests moves the range, whose positions are relative to byte `skipped`.
 inline bool fits_nest(const Shape &shape, uint64_t skipped, const Slice &range, uint32_t word) {
     if (shape.levels == 0) return false;
     const int shift = std::countr_zero(word);

@@ -10,10 +10,10 @@
 namespace ucd::gpu {
 namespace {
 
-// A list of segments or words in place of a subtree may have so many entries, or some times what
-// the layout has in lists of its own.
+// The maximum number of entries of a list of segments or words that replaces a subtree. More are
+// allowed in proportion to the layout's own lists.
 constexpr uint64_t max_entries = uint64_t{1} << 16;
-// Words are found faster than segments, while their list stays in a cache.
+// Words are found faster than segments as long as their list stays in a cache.
 constexpr uint64_t max_words = uint64_t{1} << 16;
 
 constexpr uint64_t max_positions = uint64_t{1} << 31;
@@ -25,7 +25,7 @@ ShapeLevel with_displacements(ShapeLevel level, const std::vector<int64_t> &disp
         level.displacements = lists.add(displs);
         return level;
     }
-    // All are multiples of the unit, which is a power of two.
+    // All displacements are multiples of the unit, which is a power of two.
     const int shift = std::countr_zero(level.displacement_unit);
     level.displacements = lists.make<int32_t>(
         displs.size(), [&](std::size_t i) { return static_cast<int32_t>(displs[i] >> shift); });
@@ -49,8 +49,8 @@ bool fits(const Layout &layout, const Node &n) {
     return layout.tables[n.table].first[n.count] < max_positions;
 }
 
-// Runs of a few blocks: a list of all blocks takes no more memory than one of the runs with the
-// means to find them.
+// Runs of a few blocks on average: a list of all blocks takes no more memory than a list of the
+// runs and the lists to search it.
 bool is_short(const Layout &layout, const Node &n) {
     constexpr uint64_t few = 3;
     return layout.nodes[n.child].kind == NodeKind::block &&
@@ -87,11 +87,11 @@ ShapeLevel level_of(const Layout &layout, const Node &n, ListBuilder &lists) {
     return with_displacements(level, t.displs, lists);
 }
 
-// The maximal segments under a node, from its origin.
+// The maximal segments of a node, relative to its origin.
 struct SegmentList {
     std::vector<int64_t> displs;
     std::vector<uint64_t> bytes;
-    uint64_t common = 0; // divides all lengths
+    uint64_t common = 0; // greatest common divisor of all lengths
     bool uniform = true;
 };
 
@@ -117,8 +117,8 @@ SegmentList segments_of(const Layout &layout, const Node &node) {
     return list;
 }
 
-// A whole subtree as one level of words or segments. A word is a power of two, so that kernels with
-// narrower words, for unaligned buffers, find whole ones in it.
+// Makes one level of words or segments from a whole subtree. The word is a power of two, so that
+// kernels with narrower words, for unaligned buffers, divide it evenly.
 ShapeLevel flattened(const Layout &layout, const Node &node, ListBuilder &lists) {
     const SegmentList list = segments_of(layout, node);
     ShapeLevel level;
@@ -158,7 +158,8 @@ bool can_flatten(const Layout &layout, const Node &node) {
            node.bytes < max_positions;
 }
 
-// A caller's list below many levels: these become one, of the places where the list applies.
+// A caller's list below many levels: the levels become one list of the displacements at which the
+// caller's list applies.
 Shape shape_around_list(const Layout &layout, const Node &top, ListBuilder &lists) {
     const Node *list = &top;
     while (list->kind != NodeKind::by_reference) {
@@ -191,7 +192,7 @@ Shape shape_around_list(const Layout &layout, const Node &top, ListBuilder &list
 } // namespace
 
 Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuilder &lists) {
-    // From the root to the block, or to a node with different children.
+    // The nodes from the root to the block, or to a node with different children.
     std::vector<const Node *> chain;
     const Node *n = &top;
     for (;; n = &layout.nodes[n->child]) {
@@ -203,7 +204,7 @@ Shape shape_of(const Layout &layout, const Node &top, bool open_ended, ListBuild
     const bool is_nest = n->kind == NodeKind::block && chain.size() <= max_levels;
     std::size_t kept = chain.size();
     if (!is_nest) {
-        // As many levels as possible stay: their lists need not be repeated.
+        // Keeps as many levels as possible, so that their lists need not be repeated.
         kept = std::min<std::size_t>(kept, max_levels - 1);
         const Node &rest = kept < chain.size() ? *chain[kept] : *n;
         if (!can_flatten(layout, rest))
@@ -222,7 +223,7 @@ AlignedStoreList aligned_stores_of(const Layout &layout, const Node &top, const 
     constexpr uint64_t max_segments = 1024, max_bytes = uint64_t{1} << 20;
     AlignedStoreList list;
     const Node *n = &top;
-    // A strided node may also be the top of what is listed in the last level.
+    // A strided node may also be the top of the subtree that the last level lists.
     const auto is_level = [&](unsigned k) {
         return k < shape.levels && shape.level[k].kind == LevelKind::strided;
     };
@@ -289,7 +290,7 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     return p;
 }
 
-// A number and its negative have the same lowest bit, and no other matters.
+// Only the lowest set bit matters, which is the same for a number and its negative.
 uint64_t bits_of(const Layout &layout, const Node &n) {
     if (n.kind == NodeKind::block) return n.bytes;
     if (n.kind == NodeKind::by_reference)
@@ -309,8 +310,8 @@ InterpreterLists make_interpreter_lists(const Layout &layout, const Node &top) {
     nodes.reserve(layout.nodes.size() + 1);
     for (const Node &n : layout.nodes) nodes.push_back(interpreter_node(layout, n, lists));
     nodes.push_back(interpreter_node(layout, top, lists));
-    // The lists are made once, for any number of repetitions. A block that is repeated without gaps
-    // has no end that they could know; who walks it stops at the end of the range.
+    // The lists are made once for any number of repetitions. A block that is repeated without gaps
+    // has no known end; the walk stops at the end of the range.
     if (top.kind == NodeKind::block) nodes.back().bytes = UINT64_MAX;
     InterpreterLists result;
     result.root = static_cast<uint32_t>(nodes.size() - 1);
@@ -320,7 +321,7 @@ InterpreterLists make_interpreter_lists(const Layout &layout, const Node &top) {
 }
 
 uint32_t common_word(const Layout &layout, const Node &top) {
-    // A list on the top is that of the layout's top.
+    // If the top node has a list, it is the list of the layout's top node.
     const bool outside = top.kind == NodeKind::block || top.kind == NodeKind::strided;
     uint64_t bits = vector_bytes | (outside ? bits_of(layout, top) : 0);
     for (const Node &n : layout.nodes) bits |= bits_of(layout, n);

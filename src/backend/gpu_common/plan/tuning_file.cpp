@@ -19,7 +19,7 @@ constexpr Figure figures[] = {
     {"per_odd_row", &CopyEngine::per_odd_row},   {"kernel_per_byte", &CopyEngine::kernel_per_byte},
     {"row_per_byte", &CopyEngine::row_per_byte}, {"list_block", &CopyEngine::list_block}};
 
-// Nothing that is measured takes longer, or is longer.
+// An upper limit for all values, which no measurement exceeds.
 constexpr double most = 1e18;
 
 std::string_view trimmed(std::string_view text) {
@@ -29,7 +29,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// "to_host.per_row", or null.
+// The figure of a name such as "to_host.per_row", or null.
 double *find(std::string_view name, CopyEngines &engines) {
     const std::size_t dot = name.find('.');
     const std::string_view direction = name.substr(0, dot);
@@ -42,7 +42,8 @@ double *find(std::string_view name, CopyEngines &engines) {
     return nullptr;
 }
 
-// "name = value"; false if the line is none. Lines of other devices' sections are checked, too.
+// Parses a line "name = value"; false if it is invalid. Lines in sections of other devices are
+// checked, too.
 bool apply_line(std::string_view line, CopyEngines &engines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) return false;
@@ -62,7 +63,7 @@ bool apply_line(std::string_view line, CopyEngines &engines) {
 
 Status apply_tuning(std::string_view text, const char *file, std::string_view device,
                     CopyEngines &engines) {
-    CopyEngines others{}, mine = engines; // all or nothing
+    CopyEngines others{}, mine = engines; // changed only if all lines are valid
     CopyEngines *section = nullptr;
     for (unsigned number = 1; !text.empty(); ++number) {
         const std::size_t length = std::min(text.find('\n'), text.size());

@@ -1,4 +1,4 @@
-// Figures that were measured on a user's own devices: the file that UCD_TUNING names.
+// Reads the file that UCD_TUNING names, with figures that were measured on a user's devices.
 // docs/reference/tuning.md has the format.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace ucd::gpu {
 
 inline constexpr std::size_t max_tuning_bytes = std::size_t{64} * 1024;
 
-// Changes the figures that the section of this device has. INVALID_ARG, with the number of the
-// line, for a text that is none; `file` is for the message.
+// Changes the figures that the device's section sets. INVALID_ARG with the line's number if the
+// text is invalid; `file` is for the message.
 Status apply_tuning(std::string_view text, const char *file, std::string_view device,
                     CopyEngines &engines);
 

@@ -1,4 +1,4 @@
-// Streams that are being captured into graphs, where the vendor's runtime has that.
+// Handling of streams that are being captured into graphs, if the vendor's runtime supports that.
 #pragma once
 
 #include "runtime/check.h"
@@ -6,7 +6,8 @@
 
 namespace ucd::UCD_GPU {
 
-// Lets this thread do what is harmless to a graph that another thread is capturing.
+// While this lives, the thread may make calls that are forbidden while another thread captures a
+// graph, but are harmless to it.
 class BesideCaptures {
 public:
     BesideCaptures() { exchange(); }
@@ -15,7 +16,7 @@ public:
     BesideCaptures &operator=(const BesideCaptures &) = delete;
 
 private:
-    // Without a driver there is no capture either, and so failures do not matter.
+    // Failures are ignored: without a driver there is no capture either.
     void exchange() {
         if constexpr (captures_streams) (void)gpuThreadExchangeStreamCaptureMode(&mode_);
     }

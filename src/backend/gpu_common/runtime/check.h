@@ -1,4 +1,4 @@
-// Return codes of the runtime as statuses.
+// Converts return codes of the runtime to statuses.
 #pragma once
 
 #include "status.h"
@@ -6,11 +6,11 @@
 
 namespace ucd::UCD_GPU {
 
-// `what` was tried: "allocating device memory".
+// `what` names the action for the message, such as "allocating device memory".
 [[nodiscard]] inline Status check(gpuError_t error, const char *what) {
     if (error == gpuSuccess) [[likely]]
         return success;
-    (void)gpuGetLastError(); // or a later call would report it
+    (void)gpuGetLastError(); // clears the error, which a later call would return
     const int code = error == gpuErrorMemoryAllocation ? UCD_ERR__OUT_OF_MEM
                      : error == gpuErrorNotSupported   ? UCD_ERR__NOT_SUPPORTED
                                                        : UCD_ERR__DEVICE;

@@ -13,7 +13,8 @@ Status Device::open(int index, std::unique_ptr<Device> &device) {
     UCD_TRY(check(gpuDeviceGetAttribute(&processors, gpuDevAttrMultiProcessorCount, index),
                   "asking for the processors"));
     made->processors_ = static_cast<uint32_t>(processors);
-    // Packs are short, and their latency matters: they get the highest priority.
+    // Packing kernels are short, and their latency matters, so their streams have the highest
+    // priority.
     UCD_TRY(
         check(gpuDeviceGetStreamPriorityRange(&lowest, &made->priority_), "asking for priorities"));
     UCD_TRY(
@@ -28,7 +29,7 @@ Status Device::open(int index, std::unique_ptr<Device> &device) {
     return success;
 }
 
-// No work is outstanding. Failures are ignored: at exit, the driver may have been unloaded before.
+// No work may be outstanding. Failures are ignored: at exit, the driver may already be unloaded.
 Device::~Device() {
     const driver::Current current(index_);
     lanes_.reset();

@@ -1,4 +1,5 @@
-// A device in use: what launches on it need, for each thread. Made at the first launch on it.
+// A device in use, with the lanes and events that launches need, for each thread. Made at the first
+// launch on the device.
 #pragma once
 
 #include "per_thread.h"
@@ -15,7 +16,7 @@ inline constexpr int max_devices = 32;
 
 class Device {
 public:
-    // The calling thread has made the device current.
+    // The calling thread must have made the device current.
     static Status open(int index, std::unique_ptr<Device> &device);
     ~Device();
     Device(const Device &) = delete;
@@ -27,7 +28,8 @@ public:
 
     const gpu::CopyEngines &copy_engines() const { return copy_engines_; }
 
-    // For one launch of this thread's; `bytes`: about how many it moves. The device is current.
+    // Begins one launch of this thread; `bytes` is about the number of bytes that it moves. The
+    // device must be current.
     Status begin_launch(uint64_t bytes, LaunchTurn &turn) {
         return turn.begin(lanes_->own(), priority_, bytes);
     }
@@ -44,7 +46,7 @@ private:
     int priority_ = 0;
     gpu::CopyEngines copy_engines_;
     gpuStream_t upload_ = nullptr;
-    // Destroyed while the device is current.
+    // Must be destroyed while the device is current.
     std::unique_ptr<PerThread<LaneGroup>> lanes_;
     std::unique_ptr<PerThread<EventPool>> events_;
 };

@@ -9,12 +9,12 @@ DeviceLists::~DeviceLists() {
 }
 
 ListStore &ListStore::instance() {
-    static ListStore *store = new ListStore; // plans may be freed at exit
+    static ListStore *store = new ListStore; // never destroyed: plans may be freed at exit
     return *store;
 }
 
-// The memory of lists that are freed stays here, since giving it back to the driver would wait for
-// the device. `held` has one entry, to be filled in or replaced.
+// Memory of freed lists is kept, because returning it to the driver would wait for the device.
+// `held` has one entry, which is filled in or replaced.
 Status ListStore::allocate(std::size_t size, OnDevice &on, Device &device, ListMemory &held) {
     for (;;) {
         const auto it = on.unused.lower_bound(size);
@@ -39,12 +39,13 @@ Status ListStore::allocate(std::size_t size, OnDevice &on, Device &device, ListM
     }
 }
 
-// What has been used since the last time gets another round.
+// The clock algorithm: lists that were used since the last pass are skipped once.
 bool ListStore::evict_one(OnDevice &on, const Device &device) {
     const auto index = static_cast<std::size_t>(device.index());
     for (std::size_t looks = 2 * on.by_age.size(); looks > 0; --looks) {
         DeviceLists::Copy &copy = on.by_age.front()->copies_[index];
-        // A call that comes later waits for the lock; one that came before has been counted.
+        // A call that comes later sees `ready` as 0 and waits for the lock; one that came before is
+        // counted in `uses`.
         const uint64_t address = copy.ready.exchange(0);
         if (copy.uses == 0 && !copy.stays && !copy.used_lately.exchange(false)) {
             on.unused.insert(std::move(copy.held));
@@ -63,7 +64,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     const auto index = static_cast<std::size_t>(device.index());
     OnDevice &on = devices_[index];
     on.open = true;
-    // Whatever may throw comes first.
+    // All calls that may throw come first.
     std::list<DeviceLists *> entry(1, &lists);
     ListMemory held;
     held.emplace((lists.bytes_.size() + granule - 1) / granule * granule, nullptr);
@@ -71,7 +72,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     UCD_TRY(device.take_event(uploaded));
     const auto start = [&]() -> Status {
         UCD_TRY(allocate(held.begin()->first, on, device, held));
-        // From pageable memory: the runtime has read it when it returns.
+        // The source is pageable memory, so the runtime has read it when the call returns.
         UCD_TRY(check(gpuMemcpyAsync(held.begin()->second, lists.bytes_.data(), lists.bytes_.size(),
                                      gpuMemcpyDefault, device.upload_stream()),
                       "uploading lists"));
@@ -92,11 +93,11 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
 Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                       uint64_t &address, ListUse &use) {
     DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
-    ListUse begun(copy.uses); // before the look, so that no eviction comes in between
+    ListUse begun(copy.uses); // before `ready` is read, so that no eviction comes between
     address = copy.ready;
     if (address == 0 || (mode == LaunchMode::capture && !copy.stays))
         UCD_TRY(upload_or_find(lists, device, stream, mode, address));
-    // Not written by each call: threads share it.
+    // Written only if it changes, because threads share the cache line.
     if (!copy.used_lately.load(std::memory_order_relaxed)) copy.used_lately = true;
     use = std::move(begun);
     return success;
@@ -159,7 +160,7 @@ void ListStore::close(Device &device) {
         copy.stays = false;
     }
     on.by_age.clear();
-    // Failures are ignored: at exit, the driver may have been unloaded before.
+    // Failures are ignored: at exit, the driver may already be unloaded.
     for (const auto &[size, memory] : on.unused) (void)gpuFree(memory);
     on.unused.clear();
     on.open = false;

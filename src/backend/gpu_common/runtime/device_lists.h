@@ -17,14 +17,14 @@
 
 namespace ucd::UCD_GPU {
 
-// Memory on a device, by its size. An entry moves from one owner to the next as a node: what is
-// given up is noted down without an allocation, which could fail.
+// Blocks of device memory, by size. Map nodes are moved between owners, so that releasing a block
+// needs no allocation, which could fail.
 using ListMemory = std::multimap<std::size_t, char *>;
 
-// Lists of a plan, and where they are on each device.
+// The lists of a plan, and their copy on each device.
 class DeviceLists {
 public:
-    // The bytes live longer.
+    // The bytes must outlive this object.
     explicit DeviceLists(std::span<const char> bytes) : bytes_(bytes) {}
     ~DeviceLists();
     DeviceLists(const DeviceLists &) = delete;
@@ -33,21 +33,21 @@ public:
 private:
     friend class ListStore;
     struct Copy {
-        // What launches look at without the store's lock.
-        std::atomic<uint64_t> ready{0};      // the address, if the lists have surely arrived there
-        std::atomic<unsigned> uses{0};       // work under way, and calls that are asking
-        std::atomic<bool> stays{false};      // never evicted: a graph may use it unknown to us
-        std::atomic<bool> used_lately{true}; // since eviction has last come by
-        // The store's.
-        ListMemory::node_type held; // empty: not on this device
-        PooledEvent uploaded;       // none: surely there
+        // Launches read these without the store's lock.
+        std::atomic<uint64_t> ready{0};      // the address, once the upload is known to be complete
+        std::atomic<unsigned> uses{0};       // work in progress, and calls of use()
+        std::atomic<bool> stays{false};      // never evicted, because graphs may use it at any time
+        std::atomic<bool> used_lately{true}; // since the last eviction pass
+        // Guarded by the store's lock.
+        ListMemory::node_type held; // empty if not on this device
+        PooledEvent uploaded;       // empty if the upload is complete
         std::list<DeviceLists *>::iterator age;
     };
     const std::span<const char> bytes_;
     std::array<Copy, max_devices> copies_;
 };
 
-// Keeps lists on a device while work under way needs them.
+// Keeps lists on a device while work in progress needs them.
 class ListUse {
 public:
     ListUse() = default;
@@ -62,13 +62,13 @@ public:
     }
 
 private:
-    std::atomic<unsigned> *uses_ = nullptr; // of a copy
+    std::atomic<unsigned> *uses_ = nullptr; // Copy::uses
 };
 
 enum class LaunchMode : uint8_t {
     now,
-    capture, // into a graph: nothing can be uploaded on the way
-    prepare, // for later: what is uploaded has arrived when the call returns
+    capture, // into a graph: nothing can be uploaded during the launch
+    prepare, // for later launches: uploads are complete when the call returns
 };
 
 inline Status not_prepared() {
@@ -81,22 +81,23 @@ public:
     // Never destroyed.
     static ListStore &instance();
 
-    // The lists' address on the device, for work that comes next in the stream. The device is
-    // current. May allocate, and evict what is not in use; waits for nothing, unless a launch is
-    // prepared. Takes no lock if the lists are there. Called by Submission::use() only.
+    // Sets the lists' address on the device, valid for work that follows in the stream. The device
+    // must be current. May allocate, and evict lists that are not in use; does not wait, unless a
+    // launch is prepared. Takes no lock if the lists are on the device. Called by Submission::use()
+    // only.
     Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                uint64_t &address, ListUse &use);
-    // Uploads them, waits until they are there, and lets them stay.
+    // Uploads the lists, waits for the upload, and excludes them from eviction.
     Status prepare(DeviceLists &lists, Device &device);
-    // Gives all memory of a device back to the driver. No work is under way.
+    // Returns all memory of a device to the driver. No work may be in progress.
     void close(Device &device);
 
     void forget(DeviceLists &lists);
 
 private:
     struct OnDevice {
-        std::list<DeviceLists *> by_age; // what eviction looks at first comes first
-        ListMemory unused;               // memory without lists
+        std::list<DeviceLists *> by_age; // in the order in which eviction considers them
+        ListMemory unused;               // blocks without lists
         bool open = false;
     };
     Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,

@@ -1,4 +1,4 @@
-// Events of a device, which are used again and again.
+// A pool of events of a device.
 #pragma once
 
 #include "free_list.h"
@@ -12,7 +12,7 @@ namespace ucd::UCD_GPU {
 
 class EventPool;
 
-// An event that goes back to its pool.
+// An event that returns to its pool when destroyed.
 class PooledEvent {
 public:
     PooledEvent() = default;
@@ -40,16 +40,17 @@ public:
     EventPool() = default;
     EventPool(const EventPool &) = delete;
     EventPool &operator=(const EventPool &) = delete;
-    // All events are back. Failures are ignored: at exit, the driver may have been unloaded before.
+    // All events must have been returned. Failures are ignored: at exit, the driver may already be
+    // unloaded.
     ~EventPool() {
         for (gpuEvent_t event; free_.take(event);) (void)gpuEventDestroy(event);
     }
 
-    // The device is current.
+    // The device must be current.
     Status take(PooledEvent &taken) {
         gpuEvent_t event;
         if (!free_.take(event)) {
-            free_.reserve(++made_); // what is given back has a place
+            free_.reserve(++made_); // so that giving back needs no allocation
             UCD_TRY(
                 check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "creating an event"));
         }

@@ -11,17 +11,19 @@
 namespace ucd::gpu {
 namespace {
 
-// The kernel reads a set of signals there, and then finds that it is to do nothing with it.
+// The kernel reads a signal set from the address before it finds that `how` is invalid and fails
+// without any effect. EFAULT means that the address cannot be read.
 bool can_be_read(const void *address) {
     constexpr int nothing = ~0;
     constexpr uintptr_t set_bytes = 8;
-    const auto set = reinterpret_cast<uintptr_t>(address) & ~(set_bytes - 1); // within a page
+    const auto set = reinterpret_cast<uintptr_t>(address) & ~(set_bytes - 1); // within one page
     return ::syscall(SYS_rt_sigprocmask, nothing, set, nullptr, set_bytes) == 0 || errno != EFAULT;
 }
 
 } // namespace
 
-// Programs use the same buffers again, and asking the kernel takes longer than a small move.
+// Caches readable pages, because programs reuse buffers, and a system call takes longer than a
+// small move.
 bool is_host_readable(const void *address) {
     constexpr std::size_t kept = 64;
     thread_local std::array<uintptr_t, kept> readable{};

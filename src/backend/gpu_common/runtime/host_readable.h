@@ -1,10 +1,10 @@
-// Whether the host can read an address, for drivers that do not say whose memory it is in.
+// Tests whether the host can read an address, for drivers that do not know the owner of all memory.
 #pragma once
 
 namespace ucd::gpu {
 
-// True of all of the host's memory that can be read, and never of memory that only devices reach.
-// Memory that has been unmapped since this thread last asked may still be called readable.
+// True for all readable host memory, and never for memory that only devices can access. The result
+// may be outdated for memory that was unmapped since this thread's last call.
 bool is_host_readable(const void *address);
 
 } // namespace ucd::gpu

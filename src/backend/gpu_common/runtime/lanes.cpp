@@ -5,13 +5,13 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// So many launches, or launches of so many bytes, share a mark: they take the device longer than
-// the mark takes the host.
+// The number of launches, or of their bytes, that share a mark. The device takes longer for these
+// than the host for the mark.
 constexpr uint64_t launches_per_mark = 8, bytes_per_mark = uint64_t{1} << 20;
 
 } // namespace
 
-// No work is outstanding. Failures are ignored: at exit, the driver may have been unloaded before.
+// No work may be outstanding. Failures are ignored: at exit, the driver may already be unloaded.
 Lane::~Lane() {
     for (const Mark &mark : marks_)
         if (mark.event != nullptr) (void)gpuEventDestroy(mark.event);
@@ -29,8 +29,8 @@ bool Lane::wants_mark(uint64_t bytes) const {
            (unmarked_ > 0 && unmarked_bytes_ + bytes >= bytes_per_mark);
 }
 
-// With all marks in the stream, the last one moves to the end: it then tells later of the launches
-// that it was for.
+// If all marks are in use, the last one is recorded again at the end of the stream: completion of
+// its launches is then reported later.
 Status Lane::mark() {
     if (mark_count_ == max_marks) look(mark_at(0).number);
     const bool moves = mark_count_ == max_marks;
@@ -45,7 +45,7 @@ Status Lane::mark() {
     return success;
 }
 
-// Asks about the launches up to `number`, at least.
+// Queries the device about launches up to `number`, at least.
 void Lane::look(uint64_t number) {
     while (completed_.load(std::memory_order_relaxed) < number && mark_count_ > 0) {
         const gpuError_t state = gpuEventQuery(mark_at(0).event);
@@ -59,14 +59,14 @@ void Lane::look(uint64_t number) {
     if (state != gpuErrorNotReady) note(state, submitted_.load(std::memory_order_relaxed));
 }
 
-// Everything up to `number` is over, which is more than was known to be.
+// Notes that all launches up to `number` are complete, where `number` is above completed_.
 void Lane::note(gpuError_t state, uint64_t number) {
     const uint64_t before = completed_.load(std::memory_order_relaxed);
     if (const Status status = check(state, "work on the device"); !status.ok()) {
         if (faulty_.load(std::memory_order_relaxed) == 0) sound_before_fault_ = before;
         fault_ = last_error();
-        // If it was the question that failed, the work goes on; and whoever is told of a failure
-        // may free its memory.
+        // If the query itself failed, work may still be running. The caller of a failed operation
+        // may free its memory, so the stream must be idle first.
         (void)gpuStreamSynchronize(stream_);
         faulty_.store(number, std::memory_order_relaxed);
     }
@@ -92,8 +92,8 @@ Status Lane::poll(uint64_t number, bool &completed) {
     return Status(UCD_ERR__DEVICE);
 }
 
-// One that is idle, so that launches run side by side. Else the one whose turn it is: a few
-// launches are put into a lane before it is the turn of the next.
+// Prefers an idle lane, so that launches run concurrently. Otherwise lanes take turns, and each
+// turn has a few launches.
 Lane &LaneGroup::next(uint64_t bytes, std::unique_lock<std::mutex> &lock) {
     for (Lane &lane : lanes_) {
         if (!lane.is_idle()) continue;
@@ -105,7 +105,7 @@ Lane &LaneGroup::next(uint64_t bytes, std::unique_lock<std::mutex> &lock) {
     const std::size_t turn = turn_.load(std::memory_order_relaxed);
     Lane &lane = lanes_[turn % lane_count];
     lock = std::unique_lock(lane.mutex_);
-    // The mark comes with the lane's next turn, if there is anything left to mark by then.
+    // The mark is set at the lane's next turn, if unfinished launches are left by then.
     if (lane.wants_mark(bytes)) turn_.store(turn + 1, std::memory_order_relaxed);
     return lane;
 }

@@ -1,4 +1,4 @@
-// Many copies of consecutive bytes.
+// Many copies of contiguous bytes.
 #pragma once
 
 #include "vendor.h"
@@ -14,10 +14,10 @@ struct PlainCopy {
     std::size_t bytes;
 };
 
-// Unordered among each other, as the vendor does that best.
+// Copies in no particular order, in the way that is fastest with this vendor.
 gpuError_t copy_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool captured);
 
-// One after the other.
+// Copies one after the other.
 inline gpuError_t copy_each(gpuStream_t stream, std::span<const PlainCopy> copies) {
     for (const PlainCopy &copy : copies) {
         const gpuError_t error =

@@ -8,7 +8,7 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// `code`, unless the range is in an allocation of that size.
+// Fails with `code` unless the range is within an allocation of `size` bytes.
 Status check_range(int code, std::size_t size, uint64_t offset, std::size_t bytes) {
     if (offset <= size && bytes <= size - offset) return success;
     return fail(code, "%zu bytes from %ju on are not all in the allocation, which has %zu", bytes,

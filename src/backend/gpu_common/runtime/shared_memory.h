@@ -1,4 +1,4 @@
-// Memory of a device that several processes use. The calling thread has made the device current.
+// Device memory that several processes use. The calling thread must have made the device current.
 #pragma once
 
 #include "backend.h"

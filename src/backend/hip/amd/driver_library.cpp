@@ -17,12 +17,13 @@ std::string missing_driver() {
            std::strerror(errno);
 }
 
-// The library under HIP's runtime says whether it is initialised, and stays so.
+// The ROCr library under HIP's runtime reports whether it is initialised. It never becomes
+// uninitialised.
 bool is_initialised() {
     static std::atomic<bool> initialised{false};
     if (initialised.load(std::memory_order_acquire)) [[likely]]
         return true;
-    // HIP may load it as late as when it needs it.
+    // HIP may load the library as late as at its own first use.
     void *library = ::dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) return false;
     const auto get_info =

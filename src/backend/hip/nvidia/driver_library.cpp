@@ -5,7 +5,7 @@
 namespace ucd::hip {
 namespace {
 
-// Stays loaded: others in the process may use it, and it cannot be unloaded once initialised.
+// Never closed: other code in the process may use it, and it cannot be unloaded once initialised.
 void *cuda_driver() {
     static void *const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     return library;
@@ -17,7 +17,7 @@ std::string missing_driver() {
     return cuda_driver() != nullptr ? "" : "there is no NVIDIA driver: libcuda.so.1 was not found";
 }
 
-// Before cuInit by anybody, devices are not counted.
+// cuDeviceGetCount fails before any code has called cuInit.
 bool is_initialised() {
     if (cuda_driver() == nullptr) return false;
     static const auto count =

@@ -1,7 +1,7 @@
-// HIP's headers for NVIDIA's GPUs, for CUDA 13 and with the names of HIP 6. Those of HIP 5.2, which
-// distributions have, are written for CUDA 11. Included before anything else.
+// Adapts HIP's headers for NVIDIA's GPUs to CUDA 13 and to the names of HIP 6. The headers of HIP
+// 5.2, which distributions have, were written for CUDA 11. Included before anything else.
 #pragma once
-#pragma GCC system_header // for what others' headers do
+#pragma GCC system_header // suppresses warnings of the included headers
 
 #define __HIP_PLATFORM_NVIDIA__ 1
 #define __HIP_PLATFORM_NVCC__ 1
@@ -17,7 +17,7 @@
 #error "this is for CUDA 13"
 #endif
 
-// What CUDA 13 has no longer, or with other parameters -------------------------------------
+// What CUDA 13 has removed, or changed parameters of ---------------------------------------
 
 namespace ucd_hip {
 
@@ -51,7 +51,7 @@ inline cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, int de
 inline CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
     return cuCtxCreate(context, static_cast<CUctxCreateParams *>(nullptr), flags, device);
 }
-// An edge of a graph has data since CUDA 12.
+// Edges of graphs have data since CUDA 12.
 inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                             const cudaGraphNode_t *to, size_t count) {
     return cudaGraphAddDependencies(graph, from, to, nullptr, count);
@@ -81,14 +81,14 @@ inline cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCa
                                                const cudaGraphNode_t **nodes, size_t *count) {
     return cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, nullptr, count);
 }
-#if !defined(__CUDACC__) // nvcc has it
+#if !defined(__CUDACC__) // nvcc defines it
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t, cudaGraph_t, cudaGraphNode_t *,
                                        cudaGraphExecUpdateResult *) {
     return cudaErrorNotSupported;
 }
 #endif
 
-// Texture references, and launches on several devices.
+// Texture references and launches on several devices were removed.
 struct textureReference;
 template <class T, int dimensions, enum cudaTextureReadMode mode>
 struct texture {};
@@ -108,13 +108,13 @@ UCD_HIP_GONE(cudaLaunchCooperativeKernelMultiDevice)
 #define cudaDeviceProp ucd_hip::DeviceProperties
 #define cudaGetDeviceProperties ucd_hip::get_properties
 #define cudaDevAttrCooperativeMultiDeviceLaunch cudaDevAttrReserved96
-#define memoryType type // of hipPointerAttribute_t, as HIP 6 calls it
+#define memoryType type // HIP 6's name in hipPointerAttribute_t
 #define hipMemoryTypeHost hipMemoryTypeHost_5
 #define hipMemoryTypeDevice hipMemoryTypeDevice_5
 #if defined(__CUDACC__)
 #include <hip/hip_runtime.h>
 #else
-#define __CUDACC__ // without it, the headers keep graphs and pools to themselves
+#define __CUDACC__ // otherwise the headers leave out graphs and pools
 #include <hip/hip_runtime_api.h>
 #undef __CUDACC__
 #endif
@@ -125,7 +125,7 @@ UCD_HIP_GONE(cudaLaunchCooperativeKernelMultiDevice)
 #undef hipMemoryTypeHost
 #undef hipMemoryTypeDevice
 
-// The names of HIP 6, and what the headers do not do ---------------------------------------
+// The names of HIP 6, and functions that the headers lack ----------------------------------
 
 #if HIP_VERSION_MAJOR != 5
 #error "this is for the headers of HIP 5.2"
@@ -149,8 +149,9 @@ using hipUserObject_t = cudaUserObject_t;
 
 namespace ucd_hip {
 
-// A function of the driver's, which nothing is linked with; null if there is none. In the form that
-// it had in CUDA 12.0: under the same names, later ones have more parameters than cuda.h declares.
+// A function of the driver, found at run time because the driver is not linked; null if there is
+// none. It is the version of CUDA 12.0: later versions have more parameters than cuda.h declares
+// under the same name.
 template <class Function>
 Function *driver_function(const char *name, Function *) {
     void *function = nullptr;
@@ -167,7 +168,7 @@ Function *driver_function(const char *name, Function *) {
                                    : hipCUResultTohipError(function(__VA_ARGS__));                 \
     }())
 
-// Unregistered memory is no error, and managed memory is said to be.
+// As in HIP 6, unregistered memory is not an error, and managed memory is reported.
 inline hipError_t get_attributes(hipPointerAttribute_t *attributes, const void *address) {
     cudaPointerAttributes found;
     const cudaError_t error = cudaPointerGetAttributes(&found, address);
@@ -189,8 +190,8 @@ inline hipError_t get_attribute(void *value, hipPointer_attribute attribute, voi
                                reinterpret_cast<CUdeviceptr>(address));
 }
 
-// By attributes, since cuMemGetAddressRange needs a context. A range of addresses that was reserved
-// may be mapped to memory piece by piece.
+// Uses attributes, since cuMemGetAddressRange needs a context. A reserved address range may be
+// mapped to memory piecewise.
 inline hipError_t get_range(void **start, size_t *bytes, void *address) {
     CUdeviceptr reserved = 0, mapped = 0;
     size_t reserved_bytes = 0, mapped_bytes = 0;
@@ -209,7 +210,7 @@ inline hipError_t get_range(void **start, size_t *bytes, void *address) {
     return *bytes == 0 ? hipErrorNotFound : hipSuccess;
 }
 
-// Architectures are called as nvcc calls them.
+// Architectures have nvcc's names.
 inline hipError_t get_hip_properties(hipDeviceProp_t *properties, int device) {
     const hipError_t error = hipGetDeviceProperties(properties, device);
     if (error == hipSuccess)
@@ -218,7 +219,7 @@ inline hipError_t get_hip_properties(hipDeviceProp_t *properties, int device) {
     return error;
 }
 
-// CUDA's version, as HIP writes versions.
+// CUDA's version in HIP's encoding.
 inline hipError_t get_version(int *version) {
     const cudaError_t error = cudaRuntimeGetVersion(version);
     *version = *version / 1000 * 10000000 + *version % 1000 / 10 * 100000;
@@ -227,7 +228,7 @@ inline hipError_t get_version(int *version) {
 
 } // namespace ucd_hip
 
-#define hipDeviceptr_t void * // as in HIP for AMD's GPUs
+#define hipDeviceptr_t void * // the type in HIP for AMD's GPUs
 #define hipPointerGetAttributes ucd_hip::get_attributes
 #define hipPointerGetAttribute ucd_hip::get_attribute
 #define hipMemGetAddressRange ucd_hip::get_range
@@ -242,8 +243,8 @@ inline hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLocatio
     return UCD_HIP_DRIVER_CALL(cuMemGetAccess, flags, &where,
                                reinterpret_cast<CUdeviceptr>(address));
 }
-// By the stream's context: cudaStreamGetDevice is refused while the stream is captured, which HIP's
-// function is not.
+// Uses the stream's context, because cudaStreamGetDevice fails while the stream is captured, and
+// HIP's function does not.
 inline hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
     CUcontext context = nullptr;
     hipError_t error = UCD_HIP_DRIVER_CALL(cuStreamGetCtx, stream, &context);

@@ -1,4 +1,5 @@
-// Nodes as they are: summaries, equal nodes kept once, and the finished layout.
+// Makes nodes without rewrites: computes their summaries, keeps equal nodes once, and finishes the
+// layout.
 
 #include "layout/normalise/builder.h"
 #include "layout_walk.h"
@@ -10,19 +11,19 @@
 namespace ucd {
 namespace {
 
-// What tells nodes apart; all else follows from it.
+// The members that identify a node; all others follow from them.
 auto key_of(const Node &n) {
     return std::tie(n.bytes, n.count, n.stride, n.child, n.table, n.kind, n.element);
 }
 
-// Some order of lists, as cheap as can be.
+// An arbitrary total order of lists, chosen to be fast.
 template <class T>
 int order_of(const std::vector<T> &a, const std::vector<T> &b) {
     if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
     return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
 }
 
-// Gives up memory that a list does not need, if that is worth a copy.
+// Shrinks a list to its size if the memory saved is worth the copy.
 template <class T>
 void fit(std::vector<T> &list) {
     if (list.capacity() - list.size() <= list.size() / 8) return;
@@ -32,7 +33,7 @@ void fit(std::vector<T> &list) {
     list = std::move(exact);
 }
 
-// Without the pieces, which are kept only where bytes are not limited.
+// Excludes the pieces, which are kept only if the size of the layout is not limited.
 uint64_t bytes_of(const Table &t) {
     return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
            t.children.size() * sizeof(NodeId);
@@ -73,7 +74,7 @@ Builder::Extra Builder::extra_of(const Node &n) const {
 }
 
 NodeId Builder::intern(const Node &n) {
-    // A few nodes are searched faster one by one; most layouts have no more.
+    // A linear search is faster for a few nodes, and most layouts have no more.
     constexpr std::size_t few = 16;
     const std::size_t size = out_.nodes.size();
     for (std::size_t i = 0; i < std::min(size, few); ++i)
@@ -95,7 +96,7 @@ NodeId Builder::intern(const Node &n) {
 
 uint32_t Builder::intern(Table t) {
     const auto id = static_cast<uint32_t>(out_.tables.size());
-    // A list that grew entry by entry, or lost some, has room for more.
+    // A list that grew entry by entry, or was shortened, has spare capacity.
     fit(t.displs);
     fit(t.first);
     const uint64_t bytes = bytes_of(t);
@@ -176,7 +177,7 @@ int64_t minus(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-// Makes the displacements relative to the first and returns that.
+// Makes the displacements relative to the first, and returns the first.
 int64_t rebase(std::vector<int64_t> &displs) {
     const int64_t base = displs[0];
     if (base == 0) return 0;
@@ -221,7 +222,7 @@ bool Builder::summarise_dense(Node &n, const Table &t) const {
         low = std::min(low, at);
         high = std::max(high, end);
         s.last_bytes = bytes;
-        // All but the first and the last one.
+        // The inner extremes exclude the first and the last segment.
         if (i + 1 == count) break;
         s.inner_min = std::min(s.inner_min, bytes);
         s.inner_max = std::max(s.inner_max, bytes);
@@ -355,8 +356,8 @@ Layout Builder::finish(Placed root) {
             n.table = list;
             continue;
         }
-        // Two kinds of node never share a table's meaning, so renaming a table's children once is
-        // enough.
+        // Nodes of different kinds never share a table, so each table's children are renamed only
+        // once.
         uint32_t &table = renamed_table[n.table];
         if (table == UINT32_MAX) {
             table = static_cast<uint32_t>(finished.tables.size());

@@ -1,6 +1,6 @@
-// Builds layouts bottom-up. Each function takes children that are in normal form and returns its
-// node in normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal
-// nodes are one node, so equal shapes have equal ids.
+// Builds layouts bottom-up. Each function takes children in normal form and returns a node in
+// normal form, by trying the rewrites in rewrites.cpp and fold.cpp in a fixed order. Equal nodes
+// are stored once, so equal shapes have equal ids.
 #pragma once
 
 #include "layout.h"
@@ -19,7 +19,7 @@ namespace ucd {
 
 inline constexpr NodeId no_node = UINT32_MAX;
 
-// A node whose origin lies at displacement `at`; nothing at all if id is no_node.
+// A node whose origin lies at displacement `at`. If id is no_node, there are no bytes.
 struct Placed {
     int64_t at = 0;
     NodeId id = no_node;
@@ -27,7 +27,7 @@ struct Placed {
     friend bool operator==(const Placed &, const Placed &) = default;
 };
 
-// Consecutive bytes of one element kind each, in packed order.
+// Blocks (consecutive bytes) of one element kind each, in packed order.
 struct BlockList {
     std::vector<int64_t> displs;
     std::vector<uint64_t> bytes;
@@ -39,12 +39,11 @@ struct BlockList {
     }
 };
 
-// Blocks of which no two that follow each other touch: entry i has first[i + 1] - first[i] > 0
-// times `each` bytes, which is a
-// power of two, at most 16.
+// Runs of blocks. Entry i has first[i + 1] - first[i] > 0 units of `each` bytes, which is a power
+// of two of at most 16. No two neighbouring runs touch.
 struct BlockRuns {
     std::vector<int64_t> displs;
-    std::vector<uint64_t> first; // one entry more
+    std::vector<uint64_t> first; // prefix sums: one entry more than displs
     uint64_t each = 1;
     Element element = Element::none;
     std::vector<int64_t> pieces = {}; // see Table::pieces
@@ -52,21 +51,21 @@ struct BlockRuns {
 
 class Builder {
 public:
-    // Rewrites stop writing out what a description only implies before all that was built takes
-    // more than `max_bytes`; what a description itself lists is built in any case. `trace`, if
-    // given, receives the name of every rewrite that was applied, in order.
+    // Rewrites that expand implied lists stop before the layout takes more than `max_bytes`; lists
+    // that a description contains are built in any case. `trace`, if given, receives the name of
+    // every rewrite that was applied, in order.
     explicit Builder(std::vector<const char *> *trace = nullptr, uint64_t max_bytes = UINT64_MAX)
         : trace_(trace), max_bytes_(max_bytes),
           allowance_(max_bytes == UINT64_MAX ? first_allowance
                                              : limited_allowance + max_bytes / bytes_per_entry) {}
-    Builder(const Builder &) = delete; // the indices refer to it
+    Builder(const Builder &) = delete; // the indices point to this object
     Builder &operator=(const Builder &) = delete;
 
     Placed block(int64_t at, uint64_t bytes, Element element);
     // `count` children, `stride` bytes apart.
     Placed strided(uint64_t count, int64_t stride, Placed child);
-    // Children at child.at + displs[i]. `look`, if it is known: at the displacements, for the step
-    // by which children touch.
+    // Children at child.at + displs[i]. `look`, if given, is look_at() of the displacements with
+    // the step at which children touch.
     Placed indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);
     // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
     Placed indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts, int64_t stride,
@@ -76,61 +75,62 @@ public:
     Placed indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts, int64_t stride,
                       Placed child);
     Placed blocks(BlockList list);
-    // Children at displacements that are read when data moves. No rewrite looks at such a list,
-    // or writes out what is around it.
+    // Children at displacements that are read when data moves. No rewrite inspects such a list or
+    // expands the nodes around it.
     Placed by_reference(uint64_t count, const IndexList &list, Placed child);
     Placed structure(std::vector<Placed> entries);
 
-    // Says that the description holds a list of `entries`: the rewrites that write out what a
-    // description only implies may write so much more.
+    // Declares that the description contains a list of `entries`: the rewrites that expand implied
+    // lists may then write that many more entries (times a factor).
     void described(uint64_t entries) {
         allowance_ += (max_bytes_ == UINT64_MAX ? per_described_entry : 2) * entries;
     }
 
     const Node &node(NodeId id) const { return out_.nodes[id]; }
-    // Whether copies at such a distance are one block.
+    // Whether children at this distance form one block.
     bool is_dense(NodeId id, int64_t stride) const {
         return node(id).kind == NodeKind::block && stride == static_cast<int64_t>(node(id).bytes);
     }
     const Layout &so_far() const { return out_; }
 
-    // The layout under `root`, without the nodes that rewrites left unused. Ends the building.
+    // The layout under `root`, without nodes that rewrites left unused. The builder cannot be used
+    // afterwards.
     Layout finish(Placed root);
 
 private:
     struct Extra {
-        // Strides over a block, and no segments of two iterations touch: in normal form as it is.
+        // Strides over a block, and no segments of two iterations touch: already in normal form.
         bool plain;
         uint32_t depth;  // nodes on the longest path down to a block
         bool mixed;      // blocks of different elements
-        Element element; // of all blocks, unless mixed
+        Element element; // of all blocks, if they are not mixed
     };
 
-    // Layouts of up to this many segments, unless plain, are normalised from the list of their
-    // segments, so their form depends on nothing else.
+    // Layouts with up to this many segments, unless plain, are normalised from the list of their
+    // segments, so that their form depends on nothing else.
     static constexpr uint64_t small = 1024;
-    // In a structure of different shapes, children of up to this many segments join their
-    // neighbours in one list.
+    // In a structure of different shapes, children with up to this many segments are joined with
+    // their neighbours in one list.
     static constexpr uint64_t tiny = 64;
-    // Runs of children that do not touch are kept as runs if they are this long on average;
-    // otherwise every child is an entry of its own.
+    // Runs of children that do not touch are kept as runs if their mean length is at least this;
+    // otherwise every child becomes an entry of its own.
     static constexpr uint64_t min_run_for_indexed = 4;
 
-    // The list of blocks is kept beside that of the runs which they make if it has up to so many
-    // times its entries.
+    // The list of blocks is kept in addition to the list of their runs if it has at most this many
+    // times as many entries.
     static constexpr std::size_t max_kept_pieces = 3;
 
-    // What rewrites may write out in one layout, in list entries, so that a description of a few
-    // bytes, shared parts of it included, costs time linear in its own size. Descriptions that use
-    // this up, or the bytes that the layout may take, get a layout that is right but not in normal
-    // form.
+    // The number of list entries that rewrites may write in one layout, so that the cost of a
+    // description is linear in its size, even if it shares parts. A description that exhausts this,
+    // or the bytes that the layout may take, gets a correct layout that is not in normal form.
     static constexpr uint64_t first_allowance = uint64_t{1} << 20;
     static constexpr uint64_t per_described_entry = 16;
-    // Where bytes are limited, time is, too; each entry takes so many bytes of a table at most.
+    // If the bytes are limited, so is the time. Each entry takes at most bytes_per_entry bytes of a
+    // table.
     static constexpr uint64_t limited_allowance = 8192;
     static constexpr uint64_t bytes_per_entry = 24;
 
-    // True if `entries` more may be written out, and counts them.
+    // Counts `entries` against the allowance; false if they exceed it.
     bool pay(uint64_t entries) {
         if (entries > allowance_) return false;
         if (bytes_ > max_bytes_ || entries > (max_bytes_ - bytes_) / bytes_per_entry) return false;
@@ -142,15 +142,15 @@ private:
         if (trace_ != nullptr) trace_->push_back(rewrite);
     }
 
-    // strided(), but for the last rewrite there.
+    // strided() without its last rewrite.
     Placed strided_without_expansion(uint64_t count, int64_t stride, Placed child);
 
-    // Nodes as they are, without rewrites. `displs` need not start at 0; their first is what the
-    // node is placed at, with child.at added.
+    // These make nodes without rewrites. `displs` need not start at 0: the node is placed at their
+    // first plus child.at.
     Placed make_strided(uint64_t count, int64_t stride, Placed child);
-    // `look`, if it is known: at the displacements, for the steps by which children touch.
+    // `look`, if given, is look_at() of the displacements with the step at which children touch.
     Placed make_indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look);
-    // `first`: the children before each run, and all.
+    // `first` has the number of children before each run, and their total.
     Placed make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> first, int64_t stride,
                         Placed child, std::vector<int64_t> pieces = {});
     Placed make_structure(const std::vector<Placed> &entries);
@@ -158,11 +158,11 @@ private:
     uint32_t intern(Table table);
     uint32_t intern(const IndexList &list);
     Extra extra_of(const Node &node) const;
-    // Fills in what follows from the entries one by one: bytes, segments, low and high. entry(i)
-    // returns entry i as a node.
+    // Computes bytes, segments, low and high from all entries. entry(i) returns entry i as a node.
     template <class Entry>
     void summarise(Node &node, Table &table, Entry entry) const;
-    // The same at a look, for what most lists are; false if it is none of that.
+    // The same without visiting each entry, for the two most frequent kinds of list; false if the
+    // list is of neither kind.
     bool summarise_apart(Node &node, const Table &table, const ListLook *look) const;
     bool summarise_dense(Node &node, const Table &table) const;
 

@@ -1,5 +1,4 @@
-// Lists of displacements: regular ones become strides. What a list becomes depends on the list
-// alone.
+// Folds lists of displacements: regular lists become strides. The result depends on the list alone.
 
 #include "layout/normalise/builder.h"
 #include "layout/normalise/period.h"
@@ -14,7 +13,7 @@
 namespace ucd {
 namespace {
 
-// Lengths are counted in the widest unit that divides them all, up to so many bytes.
+// The unit of lengths is the largest power of two that divides them all, up to this many bytes.
 constexpr uint64_t max_unit = 16;
 
 int64_t step(const std::vector<int64_t> &displs, std::size_t i) {
@@ -37,7 +36,7 @@ std::size_t common_run(const std::vector<int64_t> &displs, int64_t by) {
     return std::gcd(divisor, length);
 }
 
-// The step that more than half of the steps are, if there is one; any step otherwise.
+// The step that more than half of the steps are equal to, if there is one; any step otherwise.
 int64_t majority_step(const std::vector<int64_t> &displs) {
     int64_t candidate = 0;
     std::size_t votes = 0;
@@ -66,16 +65,16 @@ void thin(std::vector<int64_t> &displs, std::size_t by) {
 
 namespace {
 
-// Makes runs of `count` blocks. block(i, displ, before) gives where block i lies and how many
-// children are before it, and returns whether it starts a run. Entries are collected in a part that
-// stays in a cache, without a branch on what the list is like, and passed to store(displs, number)
-// when all blocks up to there have been looked at. `room`: the most runs there may be.
+// Joins `count` blocks to runs. block(i, displ, before) sets the displacement of block i and the
+// number of children before it, and returns whether it starts a run. Runs are collected in a buffer
+// that stays in a cache, without branches that depend on the list, and are passed to store(displs,
+// number) after each part of the blocks. `room` is the maximum number of runs.
 template <class Block, class Store>
 void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs, Store store) {
     constexpr std::size_t part = 256;
     std::array<int64_t, part> displs;
     std::array<uint64_t, part> first;
-    runs.first = take_list<uint64_t>(room + 1); // performance only: a list grows
+    runs.first = take_list<uint64_t>(room + 1); // performance only: the list would grow otherwise
     for (std::size_t i = 0; i < count;) {
         std::size_t used = 0;
         for (const std::size_t end = std::min(count, i + part); i < end; ++i)
@@ -85,12 +84,12 @@ void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &r
     }
 }
 
-// Equal blocks of which some touch. `runs`: how many runs that makes.
+// The runs of equal blocks of which some touch. `runs` is the number of runs.
 BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std::size_t runs) {
     BlockRuns r;
     r.each = std::min(bytes & (~bytes + 1), max_unit);
     const uint64_t times = bytes / r.each;
-    uint64_t end = ~static_cast<uint64_t>(displs[0]); // not where the first one is
+    uint64_t end = ~static_cast<uint64_t>(displs[0]); // differs from the first block's displacement
     const auto block = [=, list = displs.data()](std::size_t i, int64_t &displ,
                                                  uint64_t &before) mutable {
         const auto at = static_cast<uint64_t>(list[i]);
@@ -108,8 +107,8 @@ BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std:
     return r;
 }
 
-// Blocks of own lengths, counted in `each` bytes, of which some may be empty. The runs take the
-// place of the blocks.
+// The runs of blocks with lengths of their own in units of `each` bytes; some may be empty. Reuses
+// the memory of `displs`.
 BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths, uint64_t each) {
     BlockRuns r;
     r.each = std::min(each & (~each + 1), max_unit);
@@ -167,7 +166,7 @@ Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, E
     if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
         runs.pieces = std::move(displs);
     else
-        keep_list(displs); // performance only: the memory is used again, or freed
+        keep_list(displs); // performance only: reuses the memory instead of freeing it
     return fold_runs(std::move(runs));
 }
 
@@ -199,7 +198,7 @@ Placed Builder::fold_runs(BlockRuns runs) {
     if (unit != runs.each) {
         const int shift = std::countr_zero(unit / runs.each);
         for (uint64_t &f : first) f >>= shift;
-        // A piece is whole children.
+        // A piece must be a whole number of children.
         if (first.back() % std::max<std::size_t>(runs.pieces.size(), 1) != 0)
             keep_list(runs.pieces);
     }
@@ -208,7 +207,7 @@ Placed Builder::fold_runs(BlockRuns runs) {
                         std::move(runs.pieces));
 }
 
-// Equal children at given displacements, relative to the child's own.
+// Equal children at displacements relative to the child's own.
 Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const ListLook *look) {
     for (;; look = nullptr) {
         const std::size_t n = displs.size();
@@ -277,7 +276,7 @@ Placed Builder::fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
         total /= divisor;
     }
     if (total == n) return indexed_block(std::move(displs), child); // every run is one child
-    // As a list of single children, where that is short or not much longer; fold_displs() may find
+    // Becomes a list of single children if that is short or not much longer; fold_displs() may find
     // runs in it again.
     if ((total <= small || total < n * min_run_for_indexed) && pay(total - n)) {
         applied("list-of-runs");

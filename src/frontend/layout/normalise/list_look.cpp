@@ -29,8 +29,8 @@ std::size_t count_steps(std::span<const int64_t> displs, int64_t step) {
 }
 
 bool may_have_frequent_step(std::span<const int64_t> displs) {
-    // Where two neighbouring steps differ, one of them is not the frequent one, and no step takes
-    // part in more than two such pairs.
+    // Of two neighbouring steps that differ, at least one is not the frequent one, and each step is
+    // in at most two such pairs.
     constexpr std::size_t part = 256;
     const std::size_t n = displs.size();
     std::size_t changes = 0;

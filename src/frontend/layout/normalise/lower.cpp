@@ -19,16 +19,18 @@
 namespace ucd {
 namespace {
 
-// A type whose struct constructors nest deeper than this is lowered with its chains of structs
-// spliced into one list from the top; otherwise each level would copy the list of the level below.
+// If struct constructors nest deeper than this, chains of structs are spliced into one list from
+// the top; otherwise each level would copy the list of the level below.
 constexpr uint32_t deep = 32;
 
-// Where an element's bytes are put: where they lie, or one after the other in the packed stream,
-// there with their representation or with the shift of their handle.
+// The positions that elements get: their positions in memory (bytes), or their positions in the
+// packed stream, either with their representation (elements) or shifted by a distance for their
+// handle (runs).
 enum class Lower : uint8_t { bytes, elements, runs };
 
-// Downwards, so that no type is too large for it. Handles come first, then representations that
-// have none here.
+// Shifts are negative, so that they do not overflow for any type. Numbers below
+// first_without_handle are handles, those above are representations without a handle on this
+// machine.
 constexpr unsigned first_without_handle = 64;
 static_assert(predefined_count < first_without_handle);
 
@@ -39,13 +41,13 @@ int64_t shift_of(const Type &element) {
     return -static_cast<int64_t>(number);
 }
 
-// Visits the type tree in post-order on a stack of its own: a million levels are legal.
+// Visits the type tree in post-order with an explicit stack, because a million levels are legal.
 class Lowering {
 public:
     Lowering(Builder &builder, Lower what)
         : builder_(builder), what_(what), packed_(what != Lower::bytes) {}
 
-    // `rewrites` is what the builder reports to.
+    // `rewrites` is the vector that the builder adds names to.
     void record(LoweringTrace &trace, std::vector<const char *> &rewrites) {
         trace_ = &trace;
         rewrites_ = &rewrites;
@@ -62,20 +64,20 @@ public:
 private:
     struct Frame {
         const Type *type;
-        std::size_t owner; // the frame that the members belong to: this one, unless it is spliced
-        int64_t next = 0;  // fields: the member to visit next
+        std::size_t owner; // frame that gets the members: this one, unless spliced
+        int64_t next = 0;  // structure: the member to visit next
         int64_t shift = 0; // of a spliced struct
         bool visited = false;
-        bool waiting = false; // for result_, as the value of member next - 1
+        bool waiting = false; // result_ will be that of member next - 1
         std::vector<Placed> entries = {};
         uint64_t packed_at = 0;
-        bool of_one_type = false; // a structure that may be a list
+        bool of_one_type = false; // a structure that may become a list
     };
 
     void push(const Type &t) { stack_.push_back({.type = &t, .owner = stack_.size()}); }
 
     void finish(Placed p) {
-        // Only members of structs can be reached on several ways.
+        // Only members of structs can be reached by more than one path.
         if (shared_) memo_.emplace(stack_.back().type, p);
         if (trace_ != nullptr && stack_.back().type->form != Form::element)
             add_step(*stack_.back().type, p);
@@ -127,7 +129,7 @@ private:
         return builder_.blocks(std::move(list));
     }
 
-    // In the packed stream, elements follow each other whatever the constructor.
+    // In the packed stream, elements are consecutive for every constructor.
     Placed combine_packed(const Type &t, Placed child) {
         const uint64_t each = t.child->size;
         return builder_.strided(t.size / each, static_cast<int64_t>(each), child);
@@ -169,17 +171,17 @@ private:
         return indexed(t, extent, child);
     }
 
-    // Blocks of own lengths: Form::indexed, or a structure of one type.
+    // Blocks with lengths of their own: Form::indexed, or a structure of one type.
     Placed indexed(const Type &t, int64_t extent, Placed child) {
         const TypeLists lists(t);
-        child.at = displace(child.at, lists.at(0)); // a type that has bytes has a block
-        // Signed and unsigned numbers of 64 bits may stand for each other; none is negative.
+        child.at = displace(child.at, lists.at(0)); // a type with bytes has at least one block
+        // int64_t may be read as uint64_t, and no length is negative.
         const auto *const lengths = reinterpret_cast<const uint64_t *>(lists.lengths().data());
         return builder_.indexed_by(displacements_from_first(lists, [](auto) {}),
                                    std::span(lengths, lists.lengths().size()), extent, child);
     }
 
-    // How far those go, as the bounds tell.
+    // The extremes of the displacements, derived from the bounds.
     static ListLook reach_of(const Type &t) {
         const uint64_t last = static_cast<uint64_t>(t.blocklength) - 1;
         const int64_t across = displace(0, last, t.child->extent());
@@ -199,7 +201,8 @@ private:
                            [child](const Type *c) { return c == child; });
     }
 
-    // Members that are all of one dense type are a list of blocks; others are what they are.
+    // If all members are of one dense type, they are lowered as a list of blocks; otherwise as a
+    // structure.
     void step_list() {
         Frame &f = stack_.back();
         const Type &t = *f.type;
@@ -212,7 +215,7 @@ private:
         finish(indexed(t, extent, result_));
     }
 
-    // Whether the bounds leave no room for an index of 2^31 or more, at whichever end of a block.
+    // Whether the bounds exclude an index of 2^31 or more, for either sign of the unit.
     static bool has_small_indices(const Type &t) {
         constexpr int128 most = int128{1} << 31;
         const int128 unit = t.unit < 0 ? -static_cast<int128>(t.unit) : t.unit;
@@ -221,8 +224,8 @@ private:
         return unit > 0 && unit <= most && farthest < most * unit; // so that nothing wraps
     }
 
-    // The members' values come back one by one in result_; spliced structs add theirs to their
-    // owner.
+    // The results of members arrive one by one in result_; spliced structs add theirs to the frame
+    // of their owner.
     void step_structure() {
         Frame &f = stack_.back();
         Frame &owner = stack_[f.owner];
@@ -264,7 +267,7 @@ private:
         owner.entries.push_back(p);
     }
 
-    // The struct below constructors that only displace it, if nothing else refers to any of them.
+    // The struct below constructors that only displace it, if each of them has only one reference.
     const Type *splice_target(const Type *t, int64_t &shift) const {
         for (;; t = t->child) {
             const auto uses = uses_.find(t);
@@ -278,7 +281,7 @@ private:
         }
     }
 
-    // How often each type that holds a struct is referred to from within the tree.
+    // Counts the references within the tree to each type that contains a struct.
     void count_uses(const Type &root) {
         std::vector<const Type *> pending{&root};
         while (!pending.empty()) {
@@ -301,8 +304,9 @@ private:
     bool shared_ = false;
     std::vector<Frame> stack_;
     Placed result_;
-    // By address. A peer may choose the contents of types, but addresses come from the allocator:
-    // n of them in one bucket take memory in proportion to n * n.
+    // Keyed by address. Collisions cannot be forced: a peer may choose the contents of types, but
+    // addresses come from the allocator, and n addresses in one bucket would take memory in
+    // proportion to n * n.
     std::unordered_map<const Type *, Placed> memo_;
     std::unordered_map<const Type *, uint32_t> uses_;
 };
@@ -311,9 +315,9 @@ private:
 
 namespace {
 
-// Lists that are written out and folded into others take memory only for a while: several times
-// what the layout may take. If it turns out to be larger, it is made again from what fits for
-// certain.
+// Lists that are expanded and then folded into others take memory only temporarily, so a multiple
+// of the limit is allowed at first. If the final layout exceeds the limit, it is made again with a
+// limit that ensures it fits.
 template <class Make>
 Layout lower_within(uint64_t max_bytes, Make make) {
     constexpr uint64_t for_a_while = 2;

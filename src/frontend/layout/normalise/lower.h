@@ -1,4 +1,4 @@
-// From a type to its canonical layouts.
+// Lowers a type to its canonical layouts.
 #pragma once
 
 #include "layout.h"
@@ -9,34 +9,33 @@
 
 namespace ucd {
 
-// How a type became its layout, constructor by constructor from the innermost on.
+// The steps from a type to its layout, for each constructor from the innermost on.
 struct LoweringStep {
     Combiner combiner;
-    std::vector<const char *> rewrites; // that were applied, in order, each once
-    std::string result;                 // the layout so far, as to_text words it
+    std::vector<const char *> rewrites; // the applied rewrites in order, without repetitions
+    std::string result;                 // to_text() of the layout so far
 };
 struct LoweringTrace {
     static constexpr std::size_t most = 64;
-    std::vector<LoweringStep> steps; // the first ones
-    std::size_t count = 0;           // of all
+    std::vector<LoweringStep> steps; // the first `most` steps
+    std::size_t count = 0;           // number of all steps
 };
 
-// Where the type's bytes lie in memory, whatever they are. What the type only implies is written
-// out as long as the layout takes no more than `max_bytes`. `trace`, if given, receives the steps
-// that led there.
+// The layout of the type's bytes in memory, regardless of their elements. Implied lists are
+// expanded as long as the layout takes no more than `max_bytes`. `trace`, if given, receives the
+// steps.
 Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace = nullptr);
 
-// What the type's packed stream is made of: the layout of that stream over itself, its blocks
-// marked with their element.
+// The layout of the type's packed stream over itself: its blocks are marked with their elements.
 Layout lower_to_elements(const Type &type, uint64_t max_bytes);
 
-// The same by handles, as segments: of a packed stream in which the elements of each handle are
-// shifted by a distance of their own. Elements then touch only those of the same handle, so the
-// maximal runs are the segments of the layout, and the shift of a segment is its position there
-// less that in the stream.
+// The runs of handles in the packed stream, as segments: the layout of a packed stream in which the
+// elements of each handle are shifted by a distance of their own. Elements then touch only those of
+// the same handle, so the maximal runs are the segments of the layout. The shift of a segment is
+// its displacement there minus its offset in the stream.
 Layout lower_to_runs(const Type &type, uint64_t max_bytes);
 
-// What elements with that shift are: the handle, or UCD_TYPE__NULL if this machine has none for
+// The elements that have this shift: their handle, or UCD_TYPE__NULL if this machine has none for
 // their representation.
 struct ShiftedElement {
     ucd_type_t handle;

@@ -1,4 +1,4 @@
-// The shortest period of a list of entries.
+// Finds the shortest period of a list.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 namespace ucd {
 
 // Calls use(d) for the divisors of n >= 4 up to n / 2, in ascending order, until it returns true.
-// False if there are too many: no number below 10^11 has so many.
+// Returns false if n has too many divisors; no number below 10^11 has.
 template <class Use>
 bool for_each_divisor(std::size_t n, Use use) {
-    std::array<uint32_t, 2048> small; // up to the root of n
+    std::array<uint32_t, 2048> small; // divisors up to the square root of n
     std::size_t found = 0;
     const auto divides = [n](std::size_t d) {
-        // Short divisions are several times as fast.
+        // 32-bit divisions are several times as fast.
         if (n <= UINT32_MAX) return static_cast<uint32_t>(n) % static_cast<uint32_t>(d) == 0;
         return n % d == 0;
     };
@@ -32,10 +32,10 @@ bool for_each_divisor(std::size_t n, Use use) {
     return true;
 }
 
-// By Knuth, Morris and Pratt: the borders of a sequence give its periods. Linear in n.
+// The Knuth-Morris-Pratt failure function: the borders of a sequence give its periods. Linear in n.
 template <class SameStep, class SameEntry>
 std::size_t shortest_period_by_borders(std::size_t n, SameStep same_step, SameEntry same_entry) {
-    const std::size_t m = n - 1; // the sequence of (step, entry), from entry 1
+    const std::size_t m = n - 1; // length of the sequence of (step, entry) from entry 1 on
     const auto equal = [&](std::size_t i, std::size_t j) {
         return same_step(i + 1, j + 1) && same_entry(i + 1, j + 1);
     };
@@ -54,14 +54,14 @@ std::size_t shortest_period_by_borders(std::size_t n, SameStep same_step, SameEn
 }
 
 // The shortest p <= n / 2 that divides n, such that entries p apart are equal and so are the steps
-// that lead to them; n if there is none. `same_step(i, j)`: the steps from i - 1 to i and from j -
-// 1 to j are equal, i, j >= 1; `same_entry(i, j)`: the entries are equal, but for where they lie.
-// Linear in n.
+// that lead to them; n if there is none. `same_step(i, j)`, i, j >= 1, compares the step from i - 1
+// to i with that from j - 1 to j; `same_entry(i, j)` compares the entries without their
+// displacements. Linear in n.
 template <class SameStep, class SameEntry>
 std::size_t shortest_period(std::size_t n, SameStep same_step, SameEntry same_entry) {
     if (n < 4) return n;
-    // There are few divisors, and most lists refute each at once. Those that refute it late, one
-    // after the other, are looked at in another way.
+    // There are few divisors, and most lists refute each at once. If several divisors are refuted
+    // late, the linear algorithm is used instead.
     std::size_t period = n, left = 2 * n;
     const bool all = for_each_divisor(n, [&](std::size_t p) {
         std::size_t i = p + 1;

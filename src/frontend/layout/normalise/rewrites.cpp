@@ -1,5 +1,6 @@
-// The rewrites on strides, lists and structures. Each is one function or one condition with its
-// name beside it; the public functions of Builder are the order in which they are tried.
+// The rewrites of strides, lists and structures. Each is one function or one condition, with its
+// name as a string beside it; the public functions of Builder define the order in which they are
+// tried.
 
 #include "layout/normalise/builder.h"
 #include "layout/normalise/period.h"
@@ -70,7 +71,8 @@ Placed Builder::indexed_by(std::vector<int64_t> displs, std::span<const uint64_t
         std::move(displs), std::vector<uint64_t>(counts.begin(), counts.end()), stride, child));
 }
 
-// Appends the segments of `placed`; false if they are not all of the list's element, or too many.
+// Appends the segments of `placed`; false if they are not all of the list's element, or are too
+// many.
 bool Builder::expand(Placed placed, BlockList &list) {
     const Node &top = node(placed.id);
     const Extra &extra = extra_[placed.id];
@@ -80,7 +82,7 @@ bool Builder::expand(Placed placed, BlockList &list) {
     if (!pay(top.segments.count)) return false;
     out_.depth = extra.depth;
     out_.start = placed.at;
-    // By segments, not by blocks: a run of 2^40 blocks that touch is one segment.
+    // Segments are listed rather than blocks: a run of 2^40 blocks that touch is one segment.
     list_segments(out_, top, 0, top.bytes, top.segments.count,
                   [&](uint64_t, const Segment &s) { list.push(s.displ, s.bytes); });
     return true;
@@ -112,7 +114,7 @@ Placed Builder::structure(std::vector<Placed> entries) {
     return fold_structure(std::move(entries));
 }
 
-// The children of a structure within a structure take its place, as long as that stays small:
+// Replaces a structure within a structure by its children, as long as the result stays small:
 // shared structures must not multiply.
 void Builder::splice_structures(std::vector<Placed> &entries) {
     uint64_t total = 0;
@@ -144,7 +146,7 @@ void Builder::splice_structures(std::vector<Placed> &entries) {
 void Builder::merge_touching(std::vector<Placed> &entries) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < entries.size();) {
-        // A stretch of blocks that touch becomes one block at once, however long it is.
+        // Consecutive blocks that touch become one block at once, however many they are.
         const Node first = node(entries[i].id);
         uint64_t bytes = first.bytes;
         std::size_t j = i + 1;
@@ -176,9 +178,10 @@ bool Builder::same_shape(const std::vector<Placed> &entries) const {
                        [&](const Placed &p) { return p.id == entries[0].id; });
 }
 
-// Children that are c_i times one shape at one stride, or that shape itself, are runs of it.
+// Makes an indexed node of children each of which is a shape, or a run of that shape at one stride.
 bool Builder::as_indexed(const std::vector<Placed> &entries, NodeKind kind, Placed &result) {
-    // The shape is the child of some entry; of which one shows soon, or hardly ever.
+    // The shape is the child of some entry. If the first few candidates fail, later ones hardly
+    // ever succeed.
     constexpr unsigned max_candidates = 4;
     unsigned candidates = 0;
     NodeId tried = no_node;
@@ -224,10 +227,10 @@ bool Builder::as_period(const std::vector<Placed> &entries, Placed &result) {
     return true;
 }
 
-// Neighbours of one shape become one entry, and so do neighbours of few segments.
+// Joins neighbours of one shape to one entry, and likewise neighbours with few segments.
 bool Builder::group_neighbours(std::vector<Placed> &entries) {
     std::vector<Placed> grouped;
-    std::size_t looked_at = 0; // up to here, no two entries can be joined
+    std::size_t looked_at = 0; // no two entries before this index can be joined
     for (std::size_t i = 0; i < entries.size();) {
         std::size_t j = i;
         uint64_t segments = 0;
