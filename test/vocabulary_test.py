@@ -36,7 +36,7 @@ GIVEN_UP = [
     (ANYWHERE, r'any_word\w*', 'runtime_width'),
     (ANYWHERE, r'other_kernels\w*', 'fixed_kernels'),
     (ANYWHERE, r'content_name\w*', 'content_id'),
-    (ANYWHERE, r'secret_numbers?|SecretNumbers?', 'token_generator'),
+    (ANYWHERE, r'secret_numbers?|SecretNumbers?', 'random_token'),
     (ANYWHERE, r'Arrival', 'AmData'),
     (ANYWHERE, r'Incoming', 'RecvMessage'),
     ('src', r'Parcel|Post', 'SendOp'),
