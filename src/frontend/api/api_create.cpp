@@ -172,8 +172,7 @@ int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_inf
 
 int ucd_free(ucd_type_t *type) {
     return guard("ucd_free", [&]() -> Status {
-        if (!ever_initialised.load(std::memory_order_acquire))
-            return fail_not_initialised();
+        if (!ever_initialised.load(std::memory_order_acquire)) return fail_not_initialised();
         UCD_TRY(require(type, "type"));
         const Type *t;
         UCD_TRY(resolve(*type, "*type", t));
