@@ -1,11 +1,13 @@
 // What is printed on standard error, at which level.
 #include "support/catch.hpp"
 
+#include "support/keys.h"
 #include "support/log.h"
 
 #include <ucd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -45,4 +47,20 @@ TEST_CASE("a failure is one line, where failures are asked for") {
     CHECK(line.find("ucd_get_size: ") != std::string::npos);
     CHECK(printed_at(ucd::LogLevel::plan, fails) == line);
     CHECK(printed_at(ucd::LogLevel::off, fails).empty());
+}
+
+TEST_CASE("an unknown variable is logged once in a process") {
+    const auto log = [] { ucd::log_unknown_variables(); };
+    REQUIRE(setenv("UCD_THREDS", "2", 1) == 0);
+    CHECK(printed_at(ucd::LogLevel::error, log) ==
+          "ucd: the environment variable UCD_THREDS is unknown; the nearest is UCD_THREADS\n");
+    CHECK(printed_at(ucd::LogLevel::error, log).empty());
+    // One that comes later is logged then. Long names are cut.
+    const std::string endless = "UCD_" + std::string(5000, 'X');
+    REQUIRE(setenv(endless.c_str(), "", 1) == 0);
+    const std::string line = printed_at(ucd::LogLevel::error, log);
+    CHECK(line.starts_with("ucd: the environment variable UCD_XXX"));
+    CHECK(line.size() < 200);
+    REQUIRE(unsetenv(endless.c_str()) == 0);
+    REQUIRE(unsetenv("UCD_THREDS") == 0);
 }
