@@ -52,15 +52,22 @@ typedef struct {
  *
  *   ucd.ucx.rma.types  bytes of memory for types that are remembered as target, and the same again
  *                      as origin (default 16 MiB; 0: none). The types that were used last are
- *                      kept. A type that was forgotten is sent again when it is used.
+ *                      kept. A type that was forgotten is sent again when it is used. What does not
+ *                      fit is charged to the endpoint that uses it: see ucd.ucx.peer_memory.
  *   ucd.ucx.rma.peer_operations
  *                      operations of one endpoint that may wait at this target, for their types,
  *                      for their turn or for a device (default 65,536). Further ones end with
  *                      UCS_ERR_NO_MEMORY.
  *   ucd.ucx.peer_memory
- *                      bytes that the data of one endpoint's operations may occupy, and answers
- *                      that the endpoint does not fetch. An endpoint that exceeds it by not
- *                      fetching answers gets no more answers.
+ *                      bytes that one endpoint may make this target keep (default 256 MiB):
+ *                      operations with their data, types, chunks, old values, answers that the
+ *                      endpoint does not fetch. An operation waits for others of its endpoint, or
+ *                      ends with UCS_ERR_NO_MEMORY if it never fits. With the default, a flattened
+ *                      type has at most about 900 KB, a get_accumulate 84 MiB, and a chunk of a put
+ *                      32 MiB: see share/doc/ucd/guide/security.md. An endpoint that goes on
+ *                      without fetching answers gets no more of them.
+ *   ucd.ucx.peers_memory
+ *                      the same for all endpoints together (default 1 GiB).
  *   ucd.ucx.timeout    for an operation, time runs until its answer has arrived. An operation that
  *                      has timed out may still take effect at the target.
  *

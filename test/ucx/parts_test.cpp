@@ -294,12 +294,12 @@ TEST_CASE("options of transfers have their defaults and their limits") {
 }
 
 TEST_CASE("what peers may take has its defaults") {
-    const auto pipeline = std::make_unique<MemoryLimits>();
-    CHECK((pipeline->staging == 67108864 && pipeline->ring_staging == 268435456));
-    CHECK((pipeline->peer == 268435456 && pipeline->peers == 1073741824));
-    const auto target = std::make_unique<rma::TargetLimits>();
-    CHECK((target->types == 16777216 && target->peer_operations == 65536));
-    CHECK(target->peer_memory == 268435456);
+    const auto staging = std::make_unique<StagingLimits>();
+    CHECK((staging->host == 67108864 && staging->ring == 268435456));
+    const auto budgets = std::make_unique<Ledger::Limits>();
+    CHECK((budgets->peer == 268435456 && budgets->peers == 1073741824));
+    CHECK(budgets->remembered == 16777216);
+    CHECK(rma::Target::default_peer_operations == 65536);
 }
 
 TEST_CASE("options of preparing have their defaults and their limits") {

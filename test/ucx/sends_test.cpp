@@ -289,9 +289,6 @@ struct NobodyElse final : DirectHandler {
     void take_beginning(DirectMessage &) override {}
     void take_old_request(ucp_ep_h, std::string_view) override {}
     void take_failure(ucp_ep_h, uint32_t, ucs_status_t) override {}
-    void note_waiting(ucp_ep_h, std::size_t bytes) override { waiting += bytes; }
-    void note_sent(ucp_ep_h, std::size_t) override {}
-    std::size_t waiting = 0;
 };
 
 } // namespace
@@ -302,7 +299,15 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     one.connect(other.address());
     NobodyElse handler;
     EventQueue events;
-    DirectMessages direct(handler, events);
+    Ledger ledger({.peer = 1 << 20});
+    DirectMessages direct(handler, events, ledger);
+    const auto gather = [&](const Encoded &answer_to_send, const Data &data) {
+        bool refused;
+        const ucd_ucx::Status status =
+            direct.gather(one.ep, answer_to_send, data, 10, Use::message, &refused);
+        CHECK_FALSE(refused);
+        return status;
+    };
     direct.open(one.worker, 9);
     Hints host;
     REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::Direction::send).ok());
@@ -312,26 +317,25 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     UcxSends sends;
     sends.rest = Fate::ended;
     sends.status = UCS_OK;
-    CHECK_FALSE(direct.gather(one.ep, answer, bad, 10).ok());
+    CHECK_FALSE(gather(answer, bad).ok());
     CHECK(sends.calls.empty());
     direct.send_gathered();
-    CHECK(direct.gather(one.ep, answer, good, 10).ok()); // the first goes at once
+    CHECK(gather(answer, good).ok()); // the first goes at once
     CHECK(sends.calls.size() == 1);
-    CHECK_FALSE(direct.gather(one.ep, answer, bad, 10).ok());
+    CHECK_FALSE(gather(answer, bad).ok());
     direct.send_gathered();
     CHECK(sends.calls.size() == 1);
     CHECK(direct.unsent() == 0);
     // Between others it leaves no gap.
-    for (const Data *data : {&good, &good, &bad, &good})
-        (void)direct.gather(one.ep, answer, *data, 10);
+    for (const Data *data : {&good, &good, &bad, &good}) (void)gather(answer, *data);
     direct.send_gathered();
     REQUIRE(sends.calls.size() == 3);
     CHECK(sends.calls[1].count == answer.size() + 10);
     CHECK(sends.calls[2].count == Preamble::bytes + 2 * (length_bytes + answer.size() + 10));
     // One alone is no list of answers.
-    for (int i = 0; i < 2; ++i) CHECK(direct.gather(one.ep, answer, good, 10).ok());
+    for (int i = 0; i < 2; ++i) CHECK(gather(answer, good).ok());
     direct.send_gathered();
     REQUIRE(sends.calls.size() == 5);
     CHECK(sends.calls[4].count == answer.size() + 10);
-    CHECK(handler.waiting == 0);
+    CHECK(ledger.bytes() == 0);
 }

@@ -33,58 +33,38 @@ Header header_of(Kind kind, uint64_t stream, uint64_t number) {
 
 } // namespace
 
-TEST_CASE("who keeps too much is told, or who keeps most if all together do") {
+TEST_CASE("transfers are charged to the endpoints that they come from") {
     Endpoints eps;
-    MessageTable table(100000, 150000);
-    CHECK(table.heaviest_endpoint(eps[3]) == eps[3]); // when there is none
-    RecvMessage *messages[3];
-    for (std::size_t i = 0; i < 3; ++i)
-        messages[i] = table.get(eps[i], header_of(Kind::chunk, 10 + i, 1), 0);
-    CHECK(table.charge(*messages[0], 10000));
-    CHECK(table.charge(*messages[1], 60000));
-    CHECK(table.charge(*messages[2], 40000));
-    for (std::size_t i = 0; i < 3; ++i) CHECK(table.heaviest_endpoint(eps[i]) == eps[1]);
-    CHECK_FALSE(table.charge(*messages[0], 45000)); // of all
-    CHECK(table.heaviest_endpoint(eps[0]) == eps[1]);
-    table.discharge(*messages[1], 30000);
-    CHECK(table.charge(*messages[2], 0));
-    CHECK(table.heaviest_endpoint(eps[2]) == eps[0]);
-    CHECK_FALSE(table.charge(*messages[2], 61000)); // of one
-    CHECK(table.heaviest_endpoint(eps[2]) == eps[2]);
-    CHECK(table.bar(eps[2]) == std::vector<uint64_t>{12});
-    CHECK(table.get(eps[2], header_of(Kind::chunk, 12, 2), 0) == nullptr);
-    CHECK(table.find(eps[2], {12, 1}) == messages[2]);
+    const uint64_t one = RecvMessage::bytes_of_entry;
+    Ledger ledger({.peer = 2 * one, .peers = 1 << 20});
+    MessageTable table(ledger);
+    RecvMessage *const first = table.get(eps[0], header_of(Kind::chunk, 1, 1), 0);
+    REQUIRE(first != nullptr);
+    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 1), 0) == first);
+    CHECK(ledger.bytes_of(eps[0]) == one);
+    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 2), 0) != nullptr);
+    CHECK(table.get(eps[1], header_of(Kind::chunk, 2, 1), 0) != nullptr);
+    CHECK(table.get(nullptr, header_of(Kind::chunk, 3, 1), 0) != nullptr); // on nobody's account
+    CHECK(ledger.bytes() == 3 * one);
+    CHECK(ledger.bar_next() == nullptr);
+    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 3), 0) == nullptr);
+    CHECK(table.find(eps[0], {1, 3}) == nullptr);
+    CHECK(ledger.bar_next() == eps[0]);
+    table.forget(*first);
+    table.delete_forgotten();
+    CHECK(ledger.bytes_of(eps[0]) == one);
+    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 3), 0) == nullptr); // it is barred
+    CHECK(table.get(eps[1], header_of(Kind::chunk, 2, 2), 0) != nullptr);
     table.clear();
-}
-
-TEST_CASE("a limit may be reached, by one endpoint and by all, and not exceeded") {
-    Endpoints eps;
-    constexpr uint64_t of_one = 100000, of_all = 150000;
-    MessageTable table(of_one, of_all);
-    RecvMessage *const one = table.get(eps[0], header_of(Kind::chunk, 1, 1), 0),
-                       *const other = table.get(eps[1], header_of(Kind::chunk, 2, 1), 0);
-    CHECK(table.charge(*one, of_one - one->charged));
-    CHECK_FALSE(table.charge(*one, 1));
-    table.discharge(*one, 1);
-    CHECK(table.charge(*other, of_all - of_one - other->charged));
-    CHECK_FALSE(table.charge(*other, 1));
-    table.clear();
-}
-
-TEST_CASE("messages of no endpoint are charged to nobody") {
-    MessageTable table(1000, 1000);
-    RecvMessage *const message = table.get(nullptr, header_of(Kind::chunk, 1, 1), 0);
-    REQUIRE(message != nullptr);
-    CHECK(table.charge(*message, 1000000));
-    CHECK(message->charged == 0);
-    table.clear();
+    CHECK(ledger.bytes() == 0);
 }
 
 TEST_CASE("a message for which there is no memory has no entry") {
     Endpoints eps;
     const Header header = header_of(Kind::chunk, 1, 1);
     for (std::size_t nth = 1;; ++nth) {
-        MessageTable table(1 << 20, 1 << 20);
+        Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
+        MessageTable table(ledger);
         const RecvMessage *message = nullptr;
         fail_allocation(nth);
         try {
@@ -103,7 +83,8 @@ TEST_CASE("a message for which there is no memory has no entry") {
 }
 
 TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
-    MessageTable table(1 << 20, 1 << 20);
+    Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
+    MessageTable table(ledger);
     constexpr uint64_t most = 1024;
     for (uint64_t stream = 1; stream <= most; ++stream)
         CHECK(table.end_stream(stream, UCS_ERR_CANCELED).empty());
@@ -126,7 +107,8 @@ TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
 
 TEST_CASE("an opening finds its transfer, whichever of its messages came first") {
     Endpoints eps;
-    MessageTable table(1 << 20, 1 << 20);
+    Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
+    MessageTable table(ledger);
     ucs_status_t status;
     for (const Kind kind : {Kind::offer, Kind::chunk}) {
         const auto number = static_cast<uint64_t>(kind);
@@ -169,6 +151,58 @@ TEST_CASE("of what was used last, as much is kept as its limit says") {
     recent.add(5, type_of(60)); // in place of the two that were used longest ago
     CHECK((recent.find(2) == nullptr && recent.find(3) == nullptr && recent.find(1) == one));
     CHECK((recent.find(5) != nullptr && recent.forgotten() == 2));
+}
+
+TEST_CASE("what is in use is not forgotten, where the limit is one on all that exists") {
+    rma::Recent<int, std::hash<int>, true> recent(100);
+    const auto type_of = [](uint64_t cost) {
+        auto type = std::make_shared<rma::KnownType>();
+        type->cost = cost;
+        return type;
+    };
+    CHECK(recent.add(1, type_of(50)));
+    const rma::TypePtr used = recent.find(1);
+    CHECK(recent.add(2, type_of(50)));
+    CHECK(recent.add(3, type_of(50))); // in place of the other one
+    CHECK((recent.find(1) == used && recent.find(2) == nullptr && recent.find(3) != nullptr));
+    const rma::TypePtr also_used = recent.find(3);
+    CHECK_FALSE(recent.add(4, type_of(1)));
+    CHECK((recent.find(1) == used && recent.find(3) == also_used && recent.forgotten() == 1));
+}
+
+TEST_CASE("each type of a target is charged, to its peer or to what is remembered") {
+    Endpoints eps;
+    Ledger ledger({.peer = 4 << 20, .peers = 8 << 20, .remembered = 8 << 10});
+    rma::TypesOfTarget types(ledger);
+    const auto learn = [&](std::intptr_t stride, rma::TypePtr &type) {
+        ucd_type_t made;
+        ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
+        std::uintptr_t size;
+        ok(ucd_flatten_size(made, &size), "size");
+        std::string bytes(size, 0);
+        ok(ucd_flatten(made, bytes.data(), size), "flatten");
+        ok(ucd_free(&made), "free");
+        bool remembered = false;
+        REQUIRE(types
+                    .learn(bytes,
+                           ledger.take(eps[0], rma::TypesOfTarget::bytes_of_type(size), Use::type),
+                           type, &remembered)
+                    .ok());
+        return remembered;
+    };
+    rma::TypePtr held[3], left;
+    CHECK(learn(2, held[0]));
+    const uint64_t cost = held[0]->cost;
+    REQUIRE((cost > 3 << 10 && cost < 4 << 10)); // so two are remembered
+    CHECK((ledger.bytes() == cost && ledger.bytes_of(eps[0]) == 0));
+    CHECK(learn(3, held[1]));
+    CHECK_FALSE(learn(4, held[2])); // both are in use
+    CHECK((ledger.bytes() == 3 * cost && ledger.bytes_of(eps[0]) == cost));
+    held[2] = nullptr;
+    CHECK((ledger.bytes() == 2 * cost && ledger.bytes_of(eps[0]) == 0));
+    held[0] = nullptr;
+    CHECK(learn(5, left)); // in place of the first
+    CHECK((ledger.bytes() == 2 * cost && types.forgotten() == 1));
 }
 
 TEST_CASE("an origin describes each type once") {

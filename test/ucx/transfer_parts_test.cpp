@@ -5,7 +5,7 @@
 #include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"
-#include "rma/overlap.h"
+#include "rma/rma_types.h"
 #include "support/catch.hpp"
 #include "ucx/pair.hpp"
 
@@ -167,18 +167,37 @@ TEST_CASE("the nearest key is named in place of one that does not exist") {
     CHECK(check_keys(UCD_INFO__NULL).ok());
 }
 
+namespace {
+
+// As a target looks at a type, on the account of a peer.
+Overlap overlap_of_one(ucd_type_t type, Ledger &ledger, uint64_t &work) {
+    static char peer;
+    rma::KnownType known;
+    REQUIRE(known.type.keep(type).ok());
+    known.one.struct_size = sizeof known.one;
+    ok(ucd_get_layout(1, type, &known.one), "layout");
+    Overlap overlap = Overlap::unknown;
+    for (int i = 0; i < 2; ++i) { // the second time it is remembered, if it was found
+        bool refused;
+        CHECK(
+            known
+                .find_overlap(1, ledger, reinterpret_cast<ucp_ep_h>(&peer), work, overlap, &refused)
+                .ok());
+        CHECK_FALSE(refused);
+    }
+    CHECK(ledger.bytes() == 0);
+    return overlap;
+}
+
+} // namespace
+
 TEST_CASE("it costs no work to see that strides have no byte twice") {
     ucd_type_t type;
     ok(ucd_create_vector(1000, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
-    ucd_layout_t layout = {};
-    layout.struct_size = sizeof layout;
-    ok(ucd_get_layout(1, type, &layout), "layout");
-    REQUIRE(layout.segments == 1000);
+    Ledger ledger({.peer = 0});
     for (const uint64_t before : {10, 5000}) {
         uint64_t work = before;
-        Overlap overlap = Overlap::unknown;
-        CHECK(find_overlap(1, type, layout, work, overlap).ok());
-        CHECK(overlap == Overlap::none);
+        CHECK(overlap_of_one(type, ledger, work) == Overlap::none);
         CHECK(work == before);
     }
     ok(ucd_free(&type), "free");
@@ -190,11 +209,8 @@ TEST_CASE("bytes that occur twice are found, or it is not known") {
         ok(ucd_create_hindexed_block(static_cast<std::intptr_t>(displs.size()), 16, displs.data(),
                                      UCD_TYPE__BYTE, UCD_INFO__NULL, &type),
            "hindexed_block");
-        ucd_layout_t layout = {};
-        layout.struct_size = sizeof layout;
-        ok(ucd_get_layout(1, type, &layout), "layout");
-        Overlap overlap = Overlap::unknown;
-        CHECK(find_overlap(1, type, layout, work, overlap).ok());
+        Ledger ledger({.peer = 128}); // for 4 segments
+        const Overlap overlap = overlap_of_one(type, ledger, work);
         CHECK(work == left);
         ok(ucd_free(&type), "free");
         return overlap;
@@ -209,4 +225,27 @@ TEST_CASE("bytes that occur twice are found, or it is not known") {
     CHECK(look({0, 20, 36 + 1, 90}, 9, 5) == Overlap::none);
     CHECK(look({90, 37, 20, 0}, 4, 0) == Overlap::none);
     CHECK(look({0, 20, 90, 37}, 3, 3) == Overlap::unknown);
+}
+
+TEST_CASE("segments are not listed over the budget of the peer for whom they would be") {
+    const std::intptr_t displacements[] = {0, 20, 37, 90};
+    ucd_type_t type;
+    ok(ucd_create_hindexed_block(4, 16, displacements, UCD_TYPE__BYTE, UCD_INFO__NULL, &type),
+       "hindexed_block");
+    char place;
+    const auto peer = reinterpret_cast<ucp_ep_h>(&place);
+    Ledger never({.peer = 127}), now({.peer = 128});
+    uint64_t work = 100;
+    CHECK(overlap_of_one(type, never, work) == Overlap::unknown);
+    const Charge other = now.take(peer, 1, Use::chunk);
+    rma::KnownType known;
+    REQUIRE(known.type.keep(type).ok());
+    known.one.struct_size = sizeof known.one;
+    ok(ucd_get_layout(1, type, &known.one), "layout");
+    bool refused = false;
+    Overlap overlap;
+    CHECK(known.find_overlap(1, now, peer, work, overlap, &refused).ok());
+    CHECK(refused);
+    CHECK(work == 100);
+    ok(ucd_free(&type), "free");
 }

@@ -80,7 +80,8 @@ inline constexpr const char *honest_stuck = "honest-stuck"; // an honest pair do
 inline constexpr const char *honest_wrong = "honest-wrong"; // or finishes with something else
 inline constexpr const char *stuck = "stuck";               // a request does not end
 inline constexpr const char *kept_memory = "kept-memory";   // after endpoints are gone
-inline constexpr const char *much_memory = "much-memory";   // for what was sent
+inline constexpr const char *much_memory = "much-memory";   // that no ledger knows of
+inline constexpr const char *over_budget = "over-budget";   // what a ledger says
 inline constexpr const char *much_work = "much-work";       // for what was sent
 inline constexpr const char *growing = "growing-memory";    // from world to world
 } // namespace finding

@@ -17,6 +17,7 @@ struct Grammar {
         unsigned change = 15;    // percent of messages that are changed somewhere
         unsigned rearrange = 30; // percent of scripts that are
         unsigned reuse = 35;     // percent of transfers whose name is not new
+        unsigned greed = 3;      // percent of scripts that cost the target much
         bool opaque = false;     // see Settings
         bool pipeline = true, one_sided = true;
     };
@@ -51,6 +52,7 @@ private:
     Script user_message();
     Script lone_message();
     Script request();
+    Script greedy_request();
     Script answer_one();
     std::string among_answers(int from, const std::string &one);
     Script type_answer();

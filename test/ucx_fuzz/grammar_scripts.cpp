@@ -19,6 +19,7 @@ Message Grammar::message(int from, int to, unsigned am) {
 }
 
 Grammar::Script Grammar::draw_script() {
+    if (weights_.one_sided && rng_.chance(weights_.greed)) return greedy_request();
     const std::size_t pipelines = weights_.pipeline ? 10 : 0;
     const std::size_t draw = rng_.below(pipelines + (weights_.one_sided ? 10 : 0));
     if (draw < pipelines) {
@@ -159,11 +160,15 @@ Grammar::Script Grammar::lone_message() {
 
 // One-sided --------------------------------------------------------------
 
+// UCX 1.13 does not look whether a header is too long for it.
+constexpr std::size_t longest_header = 4000;
+
 Grammar::Script Grammar::wrap(int from, int to, const std::string &text, std::string data) {
     Message m = message(from, to, rma_am);
     const bool is_type = text.size() > 1 && static_cast<unsigned char>(text[1]) == type_message;
     m.of_alphabet = !is_type;
-    if (wire_ > 1 && data.size() < 1000 && rng_.chance(75)) {
+    const bool is_long = text.size() > longest_header;
+    if (wire_ > 1 && (is_long || (data.size() < 1000 && rng_.chance(75)))) {
         m.has_header = false;
         m.of_alphabet = false;
         m.data = text + data;
@@ -259,6 +264,32 @@ Grammar::Script Grammar::request() {
     return wrap(from, to, text, sends ? contents(from, layout.bytes) : std::string());
 }
 
+// What costs the target much: an answer of any length, a type of many levels, an operation whose
+// data does not come.
+Grammar::Script Grammar::greedy_request() {
+    const int from = a_hostile(rng_), to = an_honest(rng_);
+    Layout layout;
+    OneSided r = draw_request(from, to, layout);
+    const std::size_t kind = rng_.below(3);
+    const Sample &deep = samples_.deep()[rng_.below(wire_ == 1 ? 2 : samples_.deep().size())];
+    r.form = TypeForm::flattened;
+    r.type = kind == 1 ? deep.flat : samples_.of_extent_0().flat;
+    r.count = kind == 1 ? 1 : std::uint64_t{1} << rng_.below(46);
+    if (kind < 2) r.verb = rng_.chance(70) ? get : get_accumulate;
+    if (kind == 2) r.verb = put + 2 * static_cast<unsigned>(rng_.below(2));
+    r.first = r.verb == get_accumulate ? no_op : 0;
+    r.displacement = static_cast<std::int64_t>(rng_.below(64));
+    indexed_.erase({from, to, r.index});
+    const std::string text = encode(wire_, r);
+    if (kind < 2) return wrap(from, to, text, std::string());
+    Message m = message(from, to, rma_am);
+    m.of_alphabet = false;
+    m.user = text;
+    m.header.kind = user_offer;
+    m.header.total = 4 * r.count;
+    return {m};
+}
+
 Grammar::Script Grammar::answer_one() {
     if (knowledge_.asked.empty()) return request();
     const std::size_t i = rng_.below(knowledge_.asked.size());
@@ -306,7 +337,8 @@ Grammar::Script Grammar::type_answer() {
     OneSided t;
     t.verb = type_message;
     t.number = number;
-    std::string flat = rng_.pick(samples_.all()).flat;
+    std::string flat =
+        rng_.chance(20) ? rng_.pick(samples_.deep()).flat : rng_.pick(samples_.all()).flat;
     if (rng_.chance(20)) damage(flat);
     return wrap(a_hostile(rng_), node, encode(wire_, t), flat);
 }

@@ -244,6 +244,13 @@ void Hostile::fetch(const Held &held) {
     if (!UCS_PTR_IS_PTR(f.request)) fetches_.pop_back();
 }
 
+std::size_t Hostile::kept() const {
+    std::size_t bytes = 0;
+    for (const Sent &s : sent_) bytes += sizeof s + s.header.capacity() + s.data.capacity();
+    for (const Fetch &f : fetches_) bytes += sizeof f + f.bytes.capacity();
+    return bytes;
+}
+
 void Hostile::release_all() {
     for (const Held &held : held_) ucp_am_data_release(net_.worker(self_), held.data);
     held_.clear();

@@ -80,6 +80,7 @@ public:
     void sweep();
     void settle_held(); // one of the messages that wait here for their data to be fetched
     void release_all();
+    std::size_t kept() const; // bytes of its own
     bool is_quiet_with(int node) const;
     bool is_quiet() const { return sent_.empty() && held_.empty() && fetches_.empty(); }
     Writer writer() const { return static_cast<Writer>(hostile_0 + self_ - honest_peers); }

@@ -1,6 +1,8 @@
 #include "node.hpp"
 
 #include "live_bytes.hpp"
+#include "pipeline/pipeline.h"
+#include "rma/rma.h"
 
 #include <algorithm>
 
@@ -234,6 +236,18 @@ bool Node::close_windows() {
     for (ucd_ucx_window_t *window : {&vault_window_, &public_window_})
         if (*window != nullptr && ucd_ucx_window_destroy(window) != UCD_SUCCESS) return false;
     return true;
+}
+
+Node::Charged Node::charged() const {
+    Charged charged;
+    for (const ucd_ucx::Ledger *ledger : {pipeline_ != nullptr ? pipeline_->ledger.get() : nullptr,
+                                          rma_ != nullptr ? rma_->ledger.get() : nullptr}) {
+        if (ledger == nullptr) continue;
+        charged.all += ledger->bytes();
+        for (int peer = 0; peer < peers; ++peer)
+            if (peer != self_) charged.most = std::max(charged.most, ledger->bytes_of(ep(peer)));
+    }
+    return charged;
 }
 
 std::size_t Node::close() {

@@ -24,7 +24,7 @@ struct Settings {
     // nothing of their writers.
     bool opaque = false;
     std::map<std::string, std::string> keys;
-    std::size_t types_kept = 0; // bytes
+    std::size_t types_kept = 0, peer_memory = 0; // bytes
 };
 
 // A request of the library that is under way.
@@ -77,6 +77,11 @@ public:
     void give_up(); // cancels what only a peer could complete, drops what is held
     // Ends the windows. False: not yet.
     bool close_windows();
+    // What the library's ledgers say: of all peers, and of the one that has most.
+    struct Charged {
+        std::uint64_t all = 0, most = 0;
+    };
+    Charged charged() const;
     // Ends the library's objects; returns how many bytes they still held.
     std::size_t close();
 

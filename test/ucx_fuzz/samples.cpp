@@ -32,19 +32,40 @@ Samples::Samples() {
     add_made(rc, type, true, true);
     rc = ucd_create_hvector(16, 4, 2, UCD_TYPE__BYTE, UCD_INFO__NULL, &type);
     add_made(rc, type, false, true);
+    rc = ucd_create_resized(UCD_TYPE__INT, 0, 0, UCD_INFO__NULL, &type);
+    add_made(rc, type, true, true);
+    for (const int levels : {3, 60, 480, 4000}) add_deep(levels);
+}
+
+// All but the longest fit a window.
+void Samples::add_deep(int levels) {
+    ucd_type_t type;
+    check(ucd_create_dup(UCD_TYPE__BYTE, UCD_INFO__NULL, &type), "a deep sample");
+    for (int i = 0; i < levels; ++i) {
+        const std::intptr_t ones[] = {1, 1}, places[] = {0, 2 * i + 2};
+        ucd_type_t types[] = {type, UCD_TYPE__BYTE};
+        check(ucd_create_struct(2, ones, places, types, UCD_INFO__NULL, &type), "a deep sample");
+        (void)ucd_free(&types[0]);
+    }
+    made_.push_back(type);
+    deep_.push_back(sample_of(type, false, false));
 }
 
 Samples::~Samples() {
     for (ucd_type_t type : made_) (void)ucd_free(&type);
 }
 
-void Samples::add(ucd_type_t type, bool of_ints, bool overlaps) {
+Sample Samples::sample_of(ucd_type_t type, bool of_ints, bool overlaps) {
     std::uintptr_t size, bytes;
     check(ucd_get_size(type, &size), "ucd_get_size");
     check(ucd_flatten_size(type, &bytes), "ucd_flatten_size");
     std::string flat(bytes, '\0');
     check(ucd_flatten(type, flat.data(), bytes), "ucd_flatten");
-    samples_.push_back({type, flat, size, of_ints, overlaps});
+    return {type, flat, size, of_ints, overlaps};
+}
+
+void Samples::add(ucd_type_t type, bool of_ints, bool overlaps) {
+    samples_.push_back(sample_of(type, of_ints, overlaps));
 }
 
 void Samples::add_made(int rc, ucd_type_t type, bool of_ints, bool overlaps) {

@@ -35,13 +35,20 @@ public:
     Samples &operator=(const Samples &) = delete;
     const std::vector<Sample> &all() const { return samples_; }
 
+    // One that stays where it is, however often it comes.
+    const Sample &of_extent_0() const { return samples_.back(); }
+    // Flattened types of a level within a level, so many times; their bytes lie apart. Only hostile
+    // peers have them.
+    const std::vector<Sample> &deep() const { return deep_; }
     // That spans at most so many bytes. Without `hostile`, elements do not overlap.
     Layout draw(ucdtest::Rng &rng, std::uint64_t max_span, bool of_ints, bool hostile) const;
 
 private:
+    static Sample sample_of(ucd_type_t type, bool of_ints, bool overlaps);
     void add(ucd_type_t type, bool of_ints, bool overlaps = false);
+    void add_deep(int levels);
     void add_made(int rc, ucd_type_t type, bool of_ints, bool overlaps = false);
-    std::vector<Sample> samples_;
+    std::vector<Sample> samples_, deep_;
     std::vector<ucd_type_t> made_;
 };
 Layout layout_of(const Sample &sample, std::uintptr_t count);

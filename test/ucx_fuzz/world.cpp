@@ -14,13 +14,13 @@ constexpr int many_rounds = 3000;
 // grown, a few blocks, and 64 messages' memory for later ones. And what is reserved for when there
 // is no memory: a message with a long header; of one-sided operations also the beginning of a
 // message, and places for answers.
-constexpr std::size_t spare_header = 9 << 10, reserved = 8 << 10;
+constexpr std::size_t spare_header = 9 << 10, reserved = 8 << 10, messages_kept = 64 * (4 << 10);
 constexpr std::size_t may_be_kept = (12 << 10) + spare_header,
-                      may_be_kept_one_sided = (48 << 10) + spare_header + reserved;
+                      may_be_kept_one_sided = (12 << 10) + messages_kept + spare_header + reserved;
 
-// What a hostile message may cost: so much and so many times its bytes, and what UCX takes for
-// endpoints and a peer's budget may be.
-constexpr std::size_t memory_of_message = 4096, memory_of_byte = 64, memory_of_peer = 16 << 20;
+// What is in use beside what the ledgers say and what hostile peers keep themselves: UCX's memory,
+// which is more with TCP, and that of the honest peers for what they do.
+constexpr std::size_t beside = 2 << 20, beside_with_tcp = 32 << 20;
 constexpr double seconds_of_message = 2e-3, seconds_of_world = 2;
 
 double processor_seconds() {
@@ -54,26 +54,30 @@ void World::draw_settings() {
     if (plan_.protocols.pipeline && plan_.protocols.one_sided && rng_.chance(60))
         (rng_.chance(50) ? settings_.protocols.pipeline : settings_.protocols.one_sided) = false;
     settings_.opaque = rng_.chance(35);
-    settings_.types_kept = rng_.chance(50) ? 0 : 256;
+    settings_.types_kept = rng_.chance(50) ? 0 : 16 << 10;
+    settings_.peer_memory = rng_.chance(70) ? 1 << 20 : 16 << 20;
     const auto one_of = [&](std::initializer_list<const char *> values) {
         return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
     };
     settings_.keys = {{"ucd.ucx.eager", one_of({"0", "64", "256", "4096"})},
-                      {"ucd.ucx.chunk", one_of({"64", "128", "512"})},
+                      {"ucd.ucx.chunk", one_of({"64", "128", "512", "262144"})},
                       {"ucd.ucx.depth", one_of({"1", "2", "4"})},
                       {"ucd.ucx.staging", one_of({"0", "4096"})},
-                      {"ucd.ucx.peer_memory", one_of({"1048576", "16777216"})},
+                      {"ucd.ucx.peer_memory", std::to_string(settings_.peer_memory)},
                       {"ucd.ucx.rma.peer_operations", one_of({"16", "1024"})},
                       {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
     static constexpr unsigned changes[] = {0, 5, 20, 40}, honest[] = {3, 10, 30};
     weights_.change = changes[rng_.below(4)];
     weights_.rearrange = changes[rng_.below(4)] * 2;
     weights_.reuse = changes[rng_.below(4)] * 2;
+    weights_.greed = rng_.chance(20) ? 70 : 3;
     weights_.opaque = settings_.opaque;
     weights_.pipeline = settings_.protocols.pipeline;
     weights_.one_sided = settings_.protocols.one_sided;
     activity_ = honest[rng_.below(3)];
     losses_ = rng_.chance(50) ? 0 : 4;
+    for (int i = honest_peers; i < peers; ++i)
+        asleep_[static_cast<std::size_t>(i)] = rng_.chance(20);
 }
 
 void World::round() {
@@ -82,6 +86,7 @@ void World::round() {
         n->poll();
     }
     for (int i = honest_peers; i < peers; ++i) {
+        if (asleep_[static_cast<std::size_t>(i)]) continue;
         ucp_worker_progress(net_.worker(i));
         hostile(i).sweep();
     }
@@ -135,6 +140,7 @@ void World::lose_between(int a, int b) {
 // handling, as shared memory has none, UCX 1.13 cannot close it else.
 void World::reconnect(int a, int b) {
     const bool honest = !is_hostile(b);
+    asleep_[static_cast<std::size_t>(b)] = false;
     if (honest) {
         node(a).excuse_honest();
         node(b).excuse_honest();
@@ -168,7 +174,7 @@ void World::reconnect(int a, int b) {
 }
 
 Counts World::run() {
-    const std::size_t before = live_bytes();
+    before_ = live_bytes();
     const double began = processor_seconds();
     const std::uint64_t messages = 100 + rng_.below(500);
     unsigned pace = 1 + static_cast<unsigned>(rng_.below(6));
@@ -176,9 +182,12 @@ Counts World::run() {
         act();
         if (rng_.below(pace) == 0) round();
         if (i % 128 == 127) pace = 1 + static_cast<unsigned>(rng_.below(6));
+        if (i % 32 == 31) check_memory();
     }
-    check_cost(before, began);
+    check_memory();
+    check_time(began);
     finish_honest();
+    asleep_ = {};
     lose_all();
     end_everything();
     return counts();
@@ -193,14 +202,26 @@ Counts World::counts() const {
     return c;
 }
 
-void World::check_cost(std::size_t before, double began) {
+// What is in use is what the ledgers say, and these keep to their budgets.
+void World::check_memory() {
+    std::size_t known = net_.can_fail() ? beside_with_tcp : beside;
+    for (const auto &h : hostiles_) known += h->kept();
+    for (const auto &n : nodes_) {
+        const Node::Charged charged = n->charged();
+        known += charged.all;
+        if (charged.most > settings_.peer_memory)
+            found(finding::over_budget,
+                  std::to_string(charged.most) + " bytes are charged to a peer");
+    }
+    const std::size_t now = live_bytes();
+    if (now > before_ + known)
+        found(finding::much_memory, std::to_string(now - before_) + " bytes are kept, of which " +
+                                        std::to_string(known) + " are known; in " +
+                                        std::to_string(counts().messages) + " messages");
+}
+
+void World::check_time(double began) {
     const Counts c = counts();
-    const std::size_t now = live_bytes(), most = memory_of_message * c.messages +
-                                                 memory_of_byte * c.bytes + memory_of_peer;
-    if (now > before + most)
-        found(finding::much_memory, std::to_string(now - before) + " bytes are kept of " +
-                                        std::to_string(c.bytes) + " in " +
-                                        std::to_string(c.messages) + " messages");
     const double seconds = processor_seconds() - began;
     if (seconds > seconds_of_world + seconds_of_message * static_cast<double>(c.messages))
         found(finding::much_work,
@@ -217,8 +238,12 @@ void World::finish_honest() {
 }
 
 void World::lose_all() {
-    for (auto &h : hostiles_) h->release_all();
-    rounds_until(20, [] { return false; }); // what is on its way
+    // What is on its way, also of those who slept.
+    (void)rounds_until(many_rounds / 10, [&] {
+        for (auto &h : hostiles_) h->release_all();
+        return hostiles_[0]->is_quiet() && hostiles_[1]->is_quiet();
+    });
+    rounds_until(20, [] { return false; });
     for (int a = 0; a < honest_peers; ++a)
         for (int b = 0; b < peers; ++b)
             if (a != b) node(a).lose(b);
@@ -242,11 +267,14 @@ void World::lose_all() {
 
 void World::end_everything() {
     for (auto &n : nodes_) {
+        const std::uint64_t charged = n->charged().all;
+        if (charged > settings_.types_kept)
+            found(finding::kept_memory, std::to_string(charged) + " bytes are still charged");
         const std::size_t kept = n->close();
         const std::size_t most =
             (plan_.wire == 1 || !settings_.protocols.one_sided ? may_be_kept
                                                                : may_be_kept_one_sided) +
-            48 * settings_.types_kept;
+            settings_.types_kept;
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +
                                             std::to_string(counts().bytes) + " in " +

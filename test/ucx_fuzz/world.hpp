@@ -37,7 +37,8 @@ private:
     void finish_honest();
     void lose_all();
     void end_everything();
-    void check_cost(std::size_t before, double began);
+    void check_memory();
+    void check_time(double began);
     Counts counts() const;
     Hostile &hostile(int peer) { return *hostiles_[static_cast<std::size_t>(peer - honest_peers)]; }
     Node &node(int peer) { return *nodes_[static_cast<std::size_t>(peer)]; }
@@ -48,8 +49,10 @@ private:
     ucdtest::Rng rng_;
     Settings settings_;
     Grammar::Weights weights_;
-    unsigned activity_ = 0; // percent of actions that are an honest peer's
-    unsigned losses_ = 0;   // permille of actions
+    unsigned activity_ = 0;               // percent of actions that are an honest peer's
+    unsigned losses_ = 0;                 // permille of actions
+    std::array<bool, peers> asleep_ = {}; // makes no progress, so it takes nothing
+    std::size_t before_ = 0;              // bytes in use when the world began
     Knowledge knowledge_;
     std::array<std::unique_ptr<Node>, honest_peers> nodes_;
     std::array<std::unique_ptr<Hostile>, peers - honest_peers> hostiles_;

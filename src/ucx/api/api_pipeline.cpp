@@ -35,11 +35,9 @@ Status require_libucd() {
     return ucd_ok(ucd_backend_count(&backends));
 }
 
-Status read_memory_limits(ucd_info_t info, MemoryLimits &limits) {
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, limits.staging));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, limits.ring_staging));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, limits.peer));
-    return read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, limits.peers);
+Status read_staging_limits(ucd_info_t info, StagingLimits &limits) {
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, limits.host));
+    return read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, limits.ring);
 }
 
 Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t *request) {
@@ -50,15 +48,21 @@ Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t
 
 } // namespace
 
+Status ucd_ucx::read_budgets(ucd_info_t info, Ledger::Limits &limits) {
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, limits.peer));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, limits.peers));
+    return read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, limits.remembered);
+}
+
 Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::string_view header,
-                            const Data &data, const ucd_ucx_param_t *param, uint64_t granule,
-                            ucd_ucx_request_t *request) {
+                            const Data &data, const ucd_ucx_param_t *param,
+                            const TransferTerms &terms, ucd_ucx_request_t *request) {
     if (header.size() > p.max_user_header)
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), p.max_user_header);
     const std::lock_guard held(p.lock); // also where it ends at once: it holds blocks
     auto sending = std::make_unique<Sending>();
-    UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, granule));
+    UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, terms));
     return start_sending(
         p, std::move(sending), [&](Sending &s) { s.start_am(p, id, header.data(), header.size()); },
         request);
@@ -66,10 +70,10 @@ Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::
 
 Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, const Data &to,
                                ucd_op_t op, const ucd_ucx_param_t *param,
-                               ucd_ucx_request_t *request) {
+                               const TransferTerms &terms, ucd_ucx_request_t *request) {
     auto receiving = std::make_unique<Receiving>();
     const std::lock_guard held(p.lock);
-    UCD_UCX_TRY(receiving->set(p, to, param, op));
+    UCD_UCX_TRY(receiving->set(p, to, param, op, terms));
     p.transfers.add(*receiving);
     Receiving &started = *receiving.release();
     *request = &started;
@@ -82,8 +86,8 @@ Status ucd_ucx::receive_active(ucd_ucx_pipeline &p, ucd_ucx_data_t message, cons
 }
 
 Status ucd_ucx::create_pipeline(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params,
-                                ucd_info_t info, DirectReceiver *direct,
-                                ucd_ucx_pipeline_t *pipeline) {
+                                ucd_info_t info, std::shared_ptr<Ledger> ledger,
+                                DirectReceiver *direct, ucd_ucx_pipeline_t *pipeline) {
     UCD_UCX_TRY(require_libucd());
     UCD_UCX_TRY(require(worker, "worker"));
     if ((params.allocate == nullptr) != (params.release == nullptr))
@@ -91,9 +95,10 @@ Status ucd_ucx::create_pipeline(ucp_worker_h worker, const ucd_ucx_pipeline_para
     UCD_UCX_TRY(start_cryptography());
     TransferOptions options;
     UCD_UCX_TRY(read_transfer_options(info, options));
-    MemoryLimits limits;
-    UCD_UCX_TRY(read_memory_limits(info, limits));
-    auto made = std::make_unique<ucd_ucx_pipeline>(worker, params, options, limits);
+    StagingLimits limits;
+    UCD_UCX_TRY(read_staging_limits(info, limits));
+    auto made =
+        std::make_unique<ucd_ucx_pipeline>(worker, params, options, limits, std::move(ledger));
     made->direct = direct;
     UCD_UCX_TRY(made->open());
     *pipeline = made.release();
@@ -111,7 +116,10 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
                         params->struct_size);
         ucd_ucx_pipeline_params_t known = {};
         std::memcpy(&known, params, std::min<std::size_t>(params->struct_size, sizeof known));
-        return create_pipeline(worker, known, info, nullptr, pipeline);
+        Ledger::Limits budgets;
+        UCD_UCX_TRY(read_budgets(info, budgets));
+        return create_pipeline(worker, known, info, std::make_shared<Ledger>(budgets), nullptr,
+                               pipeline);
     });
 }
 
@@ -163,7 +171,7 @@ int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id, c
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
         if (header_length > 0) UCD_UCX_TRY(require(header, "header"));
         return send_active(*pipeline, ep, id, {static_cast<const char *>(header), header_length},
-                           {buf, count, type}, param, 1, request);
+                           {buf, count, type}, param, {}, request);
     });
 }
 
@@ -204,7 +212,8 @@ int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *
         UCD_UCX_TRY(require(pipeline, "pipeline"));
         UCD_UCX_TRY(require(data, "data"));
         UCD_UCX_TRY(require(request, "request"));
-        return receive_active(*pipeline, data, {buf, count, type}, UCD_OP__REPLACE, param, request);
+        return receive_active(*pipeline, data, {buf, count, type}, UCD_OP__REPLACE, param, {},
+                              request);
     });
 }
 

@@ -11,13 +11,6 @@ using namespace ucd_ucx::rma;
 
 namespace {
 
-Status read_limits(ucd_info_t info, TargetLimits &limits) {
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, limits.types));
-    UCD_UCX_TRY(
-        read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, limits.peer_operations));
-    return read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, limits.peer_memory);
-}
-
 Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *request) {
     UCD_UCX_TRY(require(rma, "rma"));
     UCD_UCX_TRY(require(arguments.ep, "ep"));
@@ -44,9 +37,11 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
                         params->struct_size);
         ucd_ucx_rma_params_t known = {};
         std::memcpy(&known, params, std::min<std::size_t>(params->struct_size, sizeof known));
-        TargetLimits limits;
-        UCD_UCX_TRY(read_limits(info, limits));
-        auto made = std::make_unique<ucd_ucx_rma>(limits);
+        Ledger::Limits budgets;
+        UCD_UCX_TRY(read_budgets(info, budgets));
+        uint64_t operations = Target::default_peer_operations;
+        UCD_UCX_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, operations));
+        auto made = std::make_unique<ucd_ucx_rma>(budgets, operations);
         UCD_UCX_TRY(made->open(worker, known, info));
         *rma = made.release();
         return success;

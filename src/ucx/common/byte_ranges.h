@@ -16,6 +16,9 @@ public:
     // std::bad_alloc before anything is added.
     bool add(uint64_t begin, uint64_t bytes);
     uint64_t total() const { return total_; } // of bytes
+    // What the ranges take of memory.
+    uint64_t memory() const { return ranges_.size() * bytes_of_range; }
+    static constexpr uint64_t bytes_of_range = 64;
 
 private:
     std::map<uint64_t, uint64_t> ranges_; // begin to end; neighbours are joined

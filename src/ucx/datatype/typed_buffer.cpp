@@ -117,6 +117,7 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
     layout.struct_size = sizeof layout;
     if (count_ > 0) UCD_UCX_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
     bytes_ = layout.bytes;
+    segments_ = layout.segments;
     hints_ = data.hints;
     if (hints_ == nullptr)
         UCD_UCX_TRY(

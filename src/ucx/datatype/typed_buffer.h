@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/failure.h"
+#include "common/ledger.h"
 #include "datatype/options.h"
 
 #include <algorithm>
@@ -89,6 +90,8 @@ public:
                ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return bytes_; }
+    // What it takes to move so many of them by the host, as a ledger counts it.
+    uint64_t steps(uint64_t bytes) const { return steps_of(bytes, segments_, bytes_); }
     // Those of a message that there is room for.
     uint64_t bytes_of(uint64_t message) const { return std::min(message, bytes()); }
     // The first byte, if all of them are one segment of memory that UCX may read and write.
@@ -119,7 +122,7 @@ private:
     OwnedType type_;
     const Hints *hints_ = nullptr;
     std::unique_ptr<const Hints> own_hints_; // if nobody else has them
-    uint64_t bytes_ = 0;
+    uint64_t bytes_ = 0, segments_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;
     char *device_in_place_ = nullptr;

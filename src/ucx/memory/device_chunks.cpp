@@ -21,9 +21,13 @@ DeviceChunks::DeviceChunks(const std::string &device, uint64_t pinned_limit, uin
     : device_(device), pinned(functions(allocate_pinned, release_pinned, this), pinned_limit),
       ring_(functions(allocate_shared, release_shared, this), ring_limit) {}
 
+uint64_t DeviceChunks::bytes_of_shared(uint64_t bytes) {
+    return (bytes + page - 1) / page * page;
+}
+
 // Whole pages are also what counts against the limit.
 Block DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
-    return ring_.take((bytes + page - 1) / page * page, urgent);
+    return ring_.take(bytes_of_shared(bytes), urgent);
 }
 
 void *DeviceChunks::allocate_pinned(std::size_t bytes, void *chunks) {

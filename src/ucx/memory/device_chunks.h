@@ -17,6 +17,8 @@ public:
     DeviceChunks(const DeviceChunks &) = delete;
     DeviceChunks &operator=(const DeviceChunks &) = delete;
 
+    // What such a block takes of the device's memory.
+    static uint64_t bytes_of_shared(uint64_t bytes);
     // A block that other processes may open, as Staging::take says.
     Block take_shared(uint64_t bytes, bool urgent);
     // By what they open it.

@@ -14,6 +14,7 @@ void Block::swap(Block &other) noexcept {
     std::swap(staging_, other.staging_);
     std::swap(memory_, other.memory_);
     std::swap(bytes_, other.bytes_);
+    std::swap(charge_, other.charge_);
 }
 
 Staging::~Staging() {

@@ -1,16 +1,19 @@
 // Memory for packed chunks.
 #pragma once
 
+#include "common/ledger.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <ucd_ucx.h>
+#include <utility>
 #include <vector>
 
 namespace ucd_ucx {
 
 class Staging;
 
-// A piece of it, given back at the end.
+// A piece of it, given back at the end; with the charge for it, if a peer asked for it.
 class Block {
 public:
     Block() = default;
@@ -24,12 +27,14 @@ public:
     ~Block();
     char *memory() const { return memory_; }
     explicit operator bool() const { return memory_ != nullptr; }
+    void hold(Charge charge) { charge_ = std::move(charge); }
 
 private:
     void swap(Block &other) noexcept;
     Staging *staging_ = nullptr;
     char *memory_ = nullptr;
     std::size_t bytes_ = 0;
+    Charge charge_;
 };
 
 class Staging {

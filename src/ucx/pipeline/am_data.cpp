@@ -57,12 +57,15 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
         return UCS_OK; // no pipeline's: dropped
     const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
     if (placed && h.user_header != sizeof(RingPlace)) return UCS_OK;
+    Charge charge;
+    if (!take_charge(*pipeline, *param, header_bytes, bytes, charge)) return UCS_OK;
     std::unique_ptr<AmData> am_data =
         made(*pipeline, {static_cast<const char *>(header) + sizeof h, h.user_header});
     if (am_data == nullptr)
         // The sender of a rendezvous is told. UCX takes no error of any other message.
         return (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
     am_data->header = h;
+    am_data->charge = std::move(charge);
     const bool ring = placed || h.kind == Kind::ring_refuse;
     am_data->bytes = !ring ? bytes : am_data->is_ring() ? am_data->place().bytes : 0;
     am_data->pipeline_ = pipeline;
@@ -76,6 +79,22 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
     AmData &put = *am_data.release();
     pipeline->events.put(put, put.since);
     return held ? UCS_INPROGRESS : UCS_OK;
+}
+
+// A rendezvous costs UCX a descriptor with our header. One more range may have to be kept for what
+// comes. Without memory for an account, the message is on nobody's, as the spare one is.
+bool AmData::take_charge(ucd_ucx_pipeline &pipeline, const ucp_am_recv_param_t &param,
+                         std::size_t header_bytes, std::size_t data_bytes, Charge &charge) {
+    constexpr uint64_t descriptor = 256;
+    const bool rendezvous = (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    const uint64_t bytes = sizeof(AmData) + ByteRanges::bytes_of_range + header_bytes +
+                           (rendezvous ? descriptor : data_bytes);
+    try {
+        charge = pipeline.ledger->take(param.reply_ep, bytes, Use::message);
+    } catch (const std::bad_alloc &) {
+        return true;
+    }
+    return static_cast<bool>(charge);
 }
 
 std::unique_ptr<AmData> AmData::made(ucd_ucx_pipeline &pipeline, std::string_view user_header) {
@@ -110,11 +129,6 @@ RingPlace AmData::place() const {
     return place;
 }
 
-// A rendezvous costs UCX a descriptor with our header.
-uint64_t AmData::cost() const {
-    return sizeof *this + (rendezvous_ ? 256 : data_bytes_);
-}
-
 AmData::~AmData() {
     drop_data();
 }
@@ -132,6 +146,8 @@ void AmData::drop_data() {
 void AmData::on_complete(ucd_ucx_pipeline &pipeline) {
     if (stage_ == Stage::new_one)
         take_in(pipeline);
+    else if (unpacking_ != nullptr)
+        unpack_for_peer(pipeline);
     else if (is_ring() || is_ring_offer())
         settle_ring(pipeline);
     else
@@ -209,9 +225,31 @@ void AmData::unpack(ucd_ucx_pipeline &pipeline, const void *from) {
     if (receiving.has_failed())
         return message_->settle(pipeline, std::unique_ptr<AmData>(this), UCS_OK, UCD_SUCCESS);
     pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    if (receiving.account() != nullptr && receiving.buffer().on_host()) {
+        unpacking_ = static_cast<const char *>(from);
+        return unpack_for_peer(pipeline);
+    }
     const Status status = receiving.buffer().unpack(header.offset, from, bytes, &moving);
     if (!status.ok()) return moved(pipeline, status);
     pipeline.await(*this);
+}
+
+// A piece after the other, as long as the peer may cause work in this call of progress.
+void AmData::unpack_for_peer(ucd_ucx_pipeline &pipeline) {
+    const Receiving &receiving = *message_->receiving();
+    const TypedBuffer &buffer = receiving.buffer();
+    Ledger &ledger = *pipeline.ledger;
+    while (unpacked_ < bytes && !receiving.has_failed()) {
+        if (!ledger.may_work(receiving.account())) return pipeline.events.put(*this);
+        const uint64_t piece =
+            piece_of(bytes - unpacked_, buffer.steps(bytes - unpacked_), receiving.granule());
+        const Status status =
+            buffer.unpack(header.offset + unpacked_, unpacking_ + unpacked_, piece, nullptr);
+        if (!status.ok()) return moved(pipeline, status);
+        ledger.note_work(receiving.account(), buffer.steps(piece));
+        unpacked_ += piece;
+    }
+    moved(pipeline, success);
 }
 
 void AmData::moved(ucd_ucx_pipeline &pipeline, Status status) {

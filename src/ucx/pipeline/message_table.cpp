@@ -3,17 +3,11 @@
 #include "pipeline/recv_message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ucd_ucx {
-namespace {
 
-// Of the table itself, beside the message: a node of each map.
-constexpr uint64_t bytes_of_entry = sizeof(RecvMessage) + 192;
-
-} // namespace
-
-MessageTable::MessageTable(uint64_t peer_limit, uint64_t limit)
-    : peer_limit_(peer_limit), limit_(limit) {}
+MessageTable::MessageTable(Ledger &ledger) : ledger_(ledger) {}
 
 MessageTable::~MessageTable() {
     delete_forgotten();
@@ -35,8 +29,8 @@ RecvMessage *MessageTable::find(ucp_ep_h ep, const MessageId &id) const {
 }
 
 bool MessageTable::admit(ucp_ep_h ep, uint64_t stream, uint64_t since) {
-    Peer &peer = peers_.try_emplace(ep, Peer{.since = since}).first->second;
-    if (peer.barred) return false;
+    if (ledger_.is_barred(ep)) return false;
+    Peer &peer = peers_.try_emplace(ep, Peer{.since = since, .streams = {}}).first->second;
     const bool is_new =
         std::find(peer.streams.begin(), peer.streams.end(), stream) == peer.streams.end();
     if (is_new && peer.streams.size() < max_streams_of_peer) peer.streams.push_back(stream);
@@ -46,6 +40,8 @@ bool MessageTable::admit(ucp_ep_h ep, uint64_t stream, uint64_t since) {
 RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since) {
     if (RecvMessage *known = find(ep, header.id); known != nullptr) return known;
     if (ep != nullptr && !admit(ep, header.id.stream, since)) return nullptr;
+    Charge charge = ledger_.take(ep, RecvMessage::bytes_of_entry, Use::message);
+    if (ep != nullptr && !charge) return nullptr;
     // It may have been opened: then it is known whose it is from now on.
     const bool may_be_opened = header.kind != Kind::whole && header.kind != Kind::user_offer;
     const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
@@ -64,7 +60,7 @@ RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since
     }
     place->second = std::move(made);
     place->second->bind(ep, since);
-    (void)charge(*place->second, bytes_of_entry);
+    place->second->charge = std::move(charge);
     return place->second.get();
 }
 
@@ -101,7 +97,6 @@ void MessageTable::forget(RecvMessage &message) {
     close_to_openings(message);
     forgotten_.push(*found->second.release());
     messages_.erase(found);
-    discharge(message, message.charged);
 }
 
 void MessageTable::keep_for_late(const RecvMessage &message) {
@@ -110,38 +105,6 @@ void MessageTable::keep_for_late(const RecvMessage &message) {
     RecvMessage *oldest = find(nullptr, kept_for_late_.front());
     kept_for_late_.pop_front();
     if (oldest != nullptr && oldest->is_over()) forget(*oldest);
-}
-
-bool MessageTable::charge(RecvMessage &message, uint64_t bytes) {
-    if (message.ep() == nullptr) return true; // it costs its receiver a receive each
-    Peer &peer = peers_[message.ep()];
-    message.charged += bytes;
-    peer.bytes += bytes;
-    bytes_ += bytes;
-    return peer.bytes <= peer_limit_ && bytes_ <= limit_;
-}
-
-void MessageTable::discharge(RecvMessage &message, uint64_t bytes) {
-    bytes = std::min(bytes, message.charged);
-    message.charged -= bytes;
-    bytes_ -= bytes;
-    const auto peer = peers_.find(message.ep());
-    if (peer != peers_.end()) peer->second.bytes -= std::min(bytes, peer->second.bytes);
-}
-
-ucp_ep_h MessageTable::heaviest_endpoint(ucp_ep_h ep) const {
-    const auto own = peers_.find(ep);
-    if (own != peers_.end() && own->second.bytes > peer_limit_) return ep;
-    const auto most = std::max_element(peers_.begin(), peers_.end(), [](auto &a, auto &b) {
-        return a.second.bytes < b.second.bytes;
-    });
-    return most == peers_.end() ? ep : most->first;
-}
-
-std::vector<uint64_t> MessageTable::bar(ucp_ep_h ep) {
-    Peer &peer = peers_[ep];
-    peer.barred = true;
-    return peer.streams;
 }
 
 std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
@@ -161,8 +124,6 @@ std::vector<uint64_t> MessageTable::streams_of(ucp_ep_h ep, uint64_t before) con
 void MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
     const auto found = peers_.find(ep);
     if (found == peers_.end() || found->second.since >= before) return;
-    // What the user still has to end keeps nothing of the peer's.
-    for (RecvMessage *message : of_endpoint(ep)) discharge(*message, message->charged);
     peers_.erase(found);
 }
 

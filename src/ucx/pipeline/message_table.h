@@ -1,7 +1,7 @@
-// The transfers that come to a pipeline, by the endpoint that they come from and their id; and what
-// each endpoint may have kept here.
+// The transfers that come to a pipeline, by the endpoint that they come from and their id.
 #pragma once
 
+#include "common/ledger.h"
 #include "common/queue.h"
 #include "pipeline/message.h"
 
@@ -20,14 +20,14 @@ class RecvMessage;
 
 class MessageTable {
 public:
-    // Bytes that one endpoint, and all together, may have kept here.
-    MessageTable(uint64_t peer_limit, uint64_t limit);
+    // Each transfer is charged to its endpoint.
+    explicit MessageTable(Ledger &ledger);
     ~MessageTable();
     MessageTable(const MessageTable &) = delete;
     MessageTable &operator=(const MessageTable &) = delete;
 
     // The transfer that an active message belongs to. `get` makes it if this is the first message
-    // of it; null: the endpoint is barred.
+    // of it; null: the endpoint is barred, or is going to be.
     RecvMessage *find(ucp_ep_h ep, const MessageId &id) const;
     RecvMessage *get(ucp_ep_h ep, const Header &header, uint64_t since);
     // The transfer that a tagged message opens, made if nothing has come of it yet. Null: it will
@@ -42,14 +42,6 @@ public:
     void keep_for_late(const RecvMessage &message);
     void delete_forgotten();
     void clear();
-
-    // Memory that is kept for the endpoint of a transfer. `charge` is false if that is more than
-    // allowed; `heaviest_endpoint` is the endpoint to bar then.
-    bool charge(RecvMessage &message, uint64_t bytes);
-    void discharge(RecvMessage &message, uint64_t bytes);
-    ucp_ep_h heaviest_endpoint(ucp_ep_h ep) const;
-    // What comes from it is dropped from now on. Its streams, which are to be ended.
-    std::vector<uint64_t> bar(ucp_ep_h ep);
 
     // What opens a transfer of this stream later, of which nothing else has come, ends with this.
     // The transfers of it of which nothing but the opening has come.
@@ -69,9 +61,7 @@ private:
         friend auto operator<=>(const Key &, const Key &) = default;
     };
     struct Peer {
-        uint64_t bytes = 0;
         uint64_t since = 0;
-        bool barred = false;
         std::vector<uint64_t> streams; // the first ones
     };
     // An honest pipeline has one stream for each endpoint, another one after it was made anew.
@@ -80,8 +70,7 @@ private:
     static constexpr std::size_t max_kept_for_late = 1024;
     bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
 
-    const uint64_t peer_limit_, limit_;
-    uint64_t bytes_ = 0;
+    Ledger &ledger_;
     // Ordered, since peers choose the ids.
     std::map<Key, std::unique_ptr<RecvMessage>> messages_; // of a null endpoint: only opened so far
     std::map<MessageId, RecvMessage *> openable_;

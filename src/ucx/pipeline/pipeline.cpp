@@ -10,9 +10,10 @@
 using namespace ucd_ucx;
 
 ucd_ucx_pipeline::ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &p,
-                                   const TransferOptions &o, const MemoryLimits &limits)
-    : worker(worker_of_user), params(p), options(o), staging(p, limits.staging),
-      messages(limits.peer, limits.peers), limits_(limits) {}
+                                   const TransferOptions &o, const StagingLimits &limits,
+                                   std::shared_ptr<Ledger> of_peers)
+    : worker(worker_of_user), ledger(std::move(of_peers)), params(p), options(o),
+      staging(p, limits.host), messages(*ledger), limits_(limits) {}
 
 Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
@@ -22,6 +23,7 @@ Status ucd_ucx_pipeline::open() {
     UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
     for (WorkerLock *l : {&lock, &events.lock})
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
+    ledger->be_shared_by_threads(lock.is_needed());
     UCD_UCX_TRY(claim.take(worker, params.am_id));
     max_user_header = worker_attributes.max_am_header - 64;
     make_spare();
@@ -89,17 +91,36 @@ void ucd_ucx_pipeline::make_spare() {
 DeviceChunks &ucd_ucx_pipeline::chunks_of(const std::string &device) {
     std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
     if (chunks == nullptr)
-        chunks = std::make_unique<DeviceChunks>(device, limits_.staging, limits_.ring_staging);
+        chunks = std::make_unique<DeviceChunks>(device, limits_.host, limits_.ring);
     return *chunks;
 }
 
-bool ucd_ucx_pipeline::charge(RecvMessage &message, uint64_t bytes) {
-    if (messages.charge(message, bytes)) return true;
-    const ucp_ep_h barred = messages.heaviest_endpoint(message.ep());
-    for (const uint64_t stream : messages.bar(barred)) end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
-    for (RecvMessage *m : messages.of_endpoint(barred))
-        m->on_endpoint_failed(*this, UCS_ERR_EXCEEDS_LIMIT);
-    return barred != message.ep();
+bool ucd_ucx_pipeline::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer,
+                                      std::size_t bytes, bool urgent, Block *block) {
+    Charge charge;
+    if (account != nullptr) {
+        if (!ledger->is_possible(bytes, Use::chunk)) return true;
+        charge = ledger->take(account, bytes, Use::chunk);
+        if (!charge) return false;
+    }
+    *block = take_chunk(buffer, bytes, urgent);
+    if (!*block) return urgent;
+    block->hold(std::move(charge));
+    return true;
+}
+
+// If there is no memory for a step, the next call takes it.
+void ucd_ucx_pipeline::bar_exceeding() {
+    for (;;) {
+        if (barring_ == nullptr) barring_ = ledger->bar_next();
+        if (barring_ == nullptr) return;
+        for (const uint64_t stream : messages.streams_of(barring_, UINT64_MAX))
+            end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
+        for (RecvMessage *m : messages.of_endpoint(barring_))
+            m->on_endpoint_failed(*this, UCS_ERR_EXCEEDS_LIMIT);
+        messages.delete_forgotten(); // so that no other one is barred for what they took
+        barring_ = nullptr;
+    }
 }
 
 void ucd_ucx_pipeline::end_stream(uint64_t stream, ucs_status_t status) {
@@ -119,6 +140,7 @@ void ucd_ucx_pipeline::handle_endpoint_failures() {
         for (RecvMessage *m : messages.of_endpoint(f.ep))
             if (m->since() < f.before) m->on_endpoint_failed(*this, f.status);
         messages.remove_endpoint(f.ep, f.before);
+        ledger->close(f.ep);
     });
 }
 
@@ -136,6 +158,7 @@ bool ucd_ucx_pipeline::call_users(std::unique_lock<WorkerLock> &held) {
 }
 
 unsigned ucd_ucx_pipeline::progress() {
+    ledger->begin_call();
     if (!lock.is_needed()) in_ucx_progress = true;
     const unsigned moved = ucp_worker_progress(worker);
     if (!lock.is_needed()) in_ucx_progress = false;
@@ -147,6 +170,11 @@ unsigned ucd_ucx_pipeline::progress() {
         endpoint_failures.forget();
         return any;
     });
+    if (barring_ != nullptr || ledger->has_to_bar())
+        more |= with_what_memory_there_is([this] {
+            bar_exceeding();
+            return true;
+        });
     more |= with_what_memory_there_is([this] { return moving_.poll(*this); });
     more |= with_what_memory_there_is([this] { return transfers.advance(*this); });
     more |= with_what_memory_there_is([this] {

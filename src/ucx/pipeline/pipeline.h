@@ -4,6 +4,7 @@
 #include "common/am_claim.h"
 #include "common/endpoint_failures.h"
 #include "common/event_queue.h"
+#include "common/ledger.h"
 #include "common/worker_lock.h"
 #include "datatype/options.h"
 #include "datatype/typed_buffer.h"
@@ -40,12 +41,10 @@ protected:
     ~DirectReceiver() = default;
 };
 
-// Limits on what is kept for peers, in bytes.
-struct MemoryLimits {
-    uint64_t staging = 64 << 20;
-    uint64_t ring_staging = 256 << 20;
-    uint64_t peer = 256 << 20; // messages of one endpoint that have no receive
-    uint64_t peers = 1 << 30;  // of all
+// Limits on the memory for chunks, in bytes.
+struct StagingLimits {
+    uint64_t host = 64 << 20;
+    uint64_t ring = 256 << 20;
 };
 
 } // namespace ucd_ucx
@@ -53,7 +52,8 @@ struct MemoryLimits {
 // The lock is held in every function, except where a comment says otherwise.
 struct ucd_ucx_pipeline {
     ucd_ucx_pipeline(ucp_worker_h worker_of_user, const ucd_ucx_pipeline_params_t &params,
-                     const ucd_ucx::TransferOptions &options, const ucd_ucx::MemoryLimits &limits);
+                     const ucd_ucx::TransferOptions &options, const ucd_ucx::StagingLimits &limits,
+                     std::shared_ptr<ucd_ucx::Ledger> ledger);
     ~ucd_ucx_pipeline();
     ucd_ucx::Status open();
 
@@ -74,13 +74,18 @@ struct ucd_ucx_pipeline {
                               bool urgent) noexcept;
     ucd_ucx::DeviceChunks &chunks_of(const std::string &device);
 
-    // False: the message's endpoint keeps too much here. It is barred then, and the message ended.
-    bool charge(ucd_ucx::RecvMessage &message, uint64_t bytes);
+    // A chunk on the account of a peer. False: it has to wait, or *block is empty if there is no
+    // memory for it and never will be.
+    bool take_chunk_for(ucp_ep_h account, const ucd_ucx::TypedBuffer &buffer, std::size_t bytes,
+                        bool urgent, ucd_ucx::Block *block);
+    // Ends the transfers of peers that have exceeded their budgets.
+    void bar_exceeding();
     // The endpoint of that stream has failed, or is barred.
     void end_stream(uint64_t stream, ucs_status_t status);
     void handle_endpoint_failures();
 
     const ucp_worker_h worker;
+    const std::shared_ptr<ucd_ucx::Ledger> ledger; // outlives what is charged
     ucd_ucx::AmClaim claim;
     const ucd_ucx_pipeline_params_t params;
     const ucd_ucx::TransferOptions options;
@@ -110,7 +115,8 @@ struct ucd_ucx_pipeline {
     }
 
 private:
-    const ucd_ucx::MemoryLimits limits_;
+    const ucd_ucx::StagingLimits limits_;
+    ucp_ep_h barring_ = nullptr; // that is being barred
     std::unordered_map<std::string, std::unique_ptr<ucd_ucx::DeviceChunks>> device_chunks_;
 
     bool call_users(std::unique_lock<ucd_ucx::WorkerLock> &held);

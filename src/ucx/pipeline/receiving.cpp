@@ -5,7 +5,8 @@
 namespace ucd_ucx {
 
 Status Receiving::set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
-                      ucd_op_t op) {
+                      ucd_op_t op, const TransferTerms &terms) {
+    terms_ = terms;
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
     UCD_UCX_TRY(buffer_.set(to, info, Direction::receive, pipeline.for_host, op));

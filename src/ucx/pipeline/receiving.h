@@ -12,7 +12,7 @@ class AmData;
 class Receiving final : public ucd_ucx_request, public Event {
 public:
     Status set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
-               ucd_op_t op = UCD_OP__REPLACE);
+               ucd_op_t op = UCD_OP__REPLACE, const TransferTerms &terms = {});
     Status start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask);
     void start_am(ucd_ucx_pipeline &pipeline, RecvMessage &message);
 
@@ -24,6 +24,8 @@ public:
     void check_time(ucd_ucx_pipeline &pipeline);
 
     const TypedBuffer &buffer() const { return buffer_; }
+    ucp_ep_h account() const { return terms_.account; }
+    uint64_t granule() const { return terms_.granule; }
     uint64_t depth() const { return options_.depth; }
     // For chunks in device memory.
     uint64_t ring_depth() const { return options_.ring_depth; }
@@ -41,6 +43,7 @@ private:
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receiving);
 
+    TransferTerms terms_;
     TypedBuffer buffer_;
     Frame frame_;
     ucd_ucx_pipeline *pipeline_ = nullptr;

@@ -6,6 +6,17 @@
 
 namespace ucd_ucx {
 
+// The tables have a node of two maps for it.
+const uint64_t RecvMessage::bytes_of_entry = sizeof(RecvMessage) + 192;
+
+void RecvMessage::keep_charge(AmData &am_data) {
+    const uint64_t kept = bytes_of_entry + user_header_.capacity() + state_.memory();
+    if (kept > charge.bytes())
+        charge.take_from(am_data.charge, kept - charge.bytes());
+    else
+        charge.shrink_to(kept);
+}
+
 void RecvMessage::bind(ucp_ep_h ep, uint64_t since) {
     ep_ = ep;
     since_ = since;
@@ -33,7 +44,7 @@ void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_da
         am_data.reset();
         return conclude(pipeline);
     }
-    if (!pipeline.charge(*this, am_data->cost() + am_data->user_header.size())) return;
+    keep_charge(*am_data);
     switch (h.kind) {
     case Kind::offer: return;
     case Kind::withdraw: return end(pipeline, status_of_withdrawal(h.status));
@@ -59,6 +70,7 @@ void RecvMessage::fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes
 void RecvMessage::announce(ucd_ucx_pipeline &pipeline, AmData &am_data) {
     header_ = am_data.header;
     user_header_ = std::move(am_data.user_header);
+    keep_charge(am_data);
     pipeline.messages.close_to_openings(*this);
     if (ended_) return;
     state_.deliver();
@@ -129,12 +141,14 @@ bool RecvMessage::find_room(ucd_ucx_pipeline &pipeline, const AmData &am_data, B
     }
     if (am_data.is_here() || receiving_->buffer().in_place() != nullptr) return true;
     const bool urgent = blocks_ == 0;
-    block = pipeline.take_chunk(receiving_->buffer(), am_data.bytes, urgent);
+    if (!pipeline.take_chunk_for(receiving_->account(), receiving_->buffer(), am_data.bytes, urgent,
+                                 &block))
+        return false;
     if (block) {
         ++blocks_;
         return true;
     }
-    if (urgent) receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     return false;
 }
 
@@ -158,7 +172,6 @@ void RecvMessage::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_
     --in_use_;
     if (am_data->holds_memory()) --blocks_;
     if (!am_data->is_ring_offer()) settled_ += am_data->bytes;
-    pipeline.messages.discharge(*this, am_data->cost());
     am_data.reset();
     if (receiving_ != nullptr) receiving_->note_progress();
     if (status != UCS_OK && !receiving_->has_failed())

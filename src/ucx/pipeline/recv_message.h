@@ -34,8 +34,6 @@ public:
     void receive(ucd_ucx_pipeline &pipeline, RecvMessage &message, Block block);
     bool is_here() const { return !rendezvous_; } // no receive is needed
     bool holds_memory() const { return static_cast<bool>(block_); }
-    // What it costs to keep it.
-    uint64_t cost() const;
     // It came with data that there was no memory for.
     bool has_lost_data() const { return lost_data_; }
 
@@ -44,16 +42,21 @@ public:
     uint64_t bytes = 0;      // of the transfer
     ucp_ep_h ep = nullptr;   // that it came from
     uint64_t since = 0;      // when it came; see EventQueue::now
+    Charge charge;           // on the account of whom it came from
 
 private:
     enum class Stage : uint8_t { new_one, on_its_way };
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *am_data);
     // From the spare one, if there is no memory. Null: there is no spare one either.
     static std::unique_ptr<AmData> made(ucd_ucx_pipeline &pipeline, std::string_view user_header);
+    // Whether it may be kept.
+    static bool take_charge(ucd_ucx_pipeline &pipeline, const ucp_am_recv_param_t &param,
+                            std::size_t header_bytes, std::size_t data_bytes, Charge &charge);
     void take_in(ucd_ucx_pipeline &pipeline);
     RecvMessage *find_message(ucd_ucx_pipeline &pipeline, ucs_status_t failed) const;
     void received(ucd_ucx_pipeline &pipeline);
     void unpack(ucd_ucx_pipeline &pipeline, const void *from);
+    void unpack_for_peer(ucd_ucx_pipeline &pipeline);
     void keep(void *data, std::size_t bytes, bool may_be_held);
     void drop_data();
 
@@ -74,6 +77,9 @@ private:
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
     Block block_;
+    // Of what a peer asked for: where the data is that is being unpacked, and how far that is.
+    const char *unpacking_ = nullptr;
+    uint64_t unpacked_ = 0;
     // Of the ring:
     std::shared_ptr<const Mapping> mapping_;
     Receipt receipt_ = 0;
@@ -92,7 +98,8 @@ public:
     RecvMessage &operator=(const RecvMessage &) = delete;
 
     RecvMessage *next = nullptr; // in a queue
-    uint64_t charged = 0;        // bytes; the message table's
+    Charge charge;               // of the message itself, on its endpoint's account
+    static const uint64_t bytes_of_entry;
     const MessageId &id() const { return id_; }
     uint64_t total() const { return state_.total(); }
     ucp_ep_h ep() const { return ep_; } // null: only an opening has come
@@ -131,6 +138,8 @@ public:
 
 private:
     void announce(ucd_ucx_pipeline &pipeline, AmData &am_data);
+    // What the message keeps of one that goes has to stay charged.
+    void keep_charge(AmData &am_data);
     // There is no memory for a part of so many bytes: its receive fails, and the rest is dropped.
     void fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes);
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data);

@@ -4,8 +4,12 @@
 
 namespace ucd_ucx {
 
+// See bytes_of_transfer.
+constexpr std::size_t bytes_of_chunk = 512 - 16;
+
 void Sending::Chunk::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
                            uint64_t bytes) {
+    static_assert(sizeof *this <= bytes_of_chunk);
     stage_ = Stage::packing;
     block_ = std::move(block);
     bytes_ = bytes;

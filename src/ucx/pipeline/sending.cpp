@@ -1,5 +1,6 @@
 #include "pipeline/sending.h"
 
+#include "pipeline/receiving.h"
 #include "pipeline/ring_offer.h"
 #include "pipeline/send_chunk.h"
 
@@ -22,18 +23,20 @@ bool is_slow(ucp_ep_h ep) {
            attributes.estimated_time * 5e9 > static_cast<double>(param.message_size);
 }
 
+// bytes_of_transfer counts these.
+static_assert(sizeof(Sending) <= 1536 && sizeof(Receiving) <= 1536);
+
 } // namespace
 
 Sending::Sending() = default;
 Sending::~Sending() = default;
 
 Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
-                    const ucd_ucx_param_t *param, Matching matching, uint64_t granule) {
+                    const ucd_ucx_param_t *param, Matching matching, const TransferTerms &terms) {
     ucd_info_t info;
     UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
-        *chunk = std::max(granule, *chunk - *chunk % granule);
     UCD_UCX_TRY(buffer_.set(data, info, Direction::send, pipeline.for_host));
+    set_chunks(*pipeline.ledger, terms);
     ep_ = ep;
     since_ = pipeline.events.now();
     frame_.buffer = &buffer_;
@@ -43,16 +46,32 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
     const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;
     eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
+    if (account_ != nullptr) eager_ = 0; // chunks are charged
     if (is_whole()) return set_whole(pipeline);
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
     prepare_ring(pipeline);
     if (route_ != Route::host) return success;
     // So that what finds no memory does not begin.
-    if (buffer_.in_place() == nullptr && !pipeline.take_chunk(buffer_, chunk_bytes(0), true))
+    if (account_ == nullptr && buffer_.in_place() == nullptr &&
+        !pipeline.take_chunk(buffer_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
     return success;
+}
+
+// What a peer asked for goes in chunks that fit its budget, and that are packed in one call of
+// progress.
+void Sending::set_chunks(const Ledger &ledger, const TransferTerms &terms) {
+    account_ = terms.account;
+    uint64_t &bytes = options_.chunk;
+    if (account_ != nullptr && buffer_.in_place() == nullptr) {
+        while (bytes > 1 && !ledger.is_possible(bytes, Use::chunk)) bytes /= 2;
+        if (buffer_.on_host())
+            while (bytes > 1 && buffer_.steps(bytes) > Ledger::steps_of_call) bytes /= 2;
+    }
+    for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
+        *chunk = std::max(terms.granule, *chunk - *chunk % terms.granule);
 }
 
 // What a device may fail to do is done before anything is sent. And where UCX copies, it takes
@@ -154,18 +173,23 @@ bool Sending::advance(ucd_ucx_pipeline &pipeline) {
     const auto chunk =
         std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk &c) { return c.is_free(); });
     if (chunk == chunks_.end()) return false;
+    if (account_ != nullptr && !pipeline.ledger->may_work(account_))
+        return true; // in the next call
     Block block;
     if (buffer_.in_place() == nullptr) {
-        const bool urgent = !holds_memory();
-        block = pipeline.take_chunk(buffer_, chunk_bytes(next_), urgent);
+        if (!pipeline.take_chunk_for(account_, buffer_, chunk_bytes(next_), !holds_memory(),
+                                     &block))
+            return false;
         if (!block) {
-            if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-            return urgent;
+            stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            return true;
         }
     }
     const uint64_t offset = next_;
     next_ += chunk_bytes(offset);
     ++under_way_;
+    if (account_ != nullptr && buffer_.on_host())
+        pipeline.ledger->note_work(account_, buffer_.steps(next_ - offset));
     chunk->start(pipeline, std::move(block), offset, next_ - offset);
     return true;
 }

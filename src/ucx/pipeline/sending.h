@@ -18,9 +18,8 @@ public:
     Sending();
     ~Sending() override;
 
-    // Chunks are of whole granules, of so many bytes each.
     Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
-               const ucd_ucx_param_t *param, Matching matching, uint64_t granule = 1);
+               const ucd_ucx_param_t *param, Matching matching, const TransferTerms &terms = {});
 
     // Tells the receiver; then the chunks follow, if it is more than one message.
     void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
@@ -63,6 +62,8 @@ private:
 
     // sending_ring.cpp
     uint64_t ring_block_bytes() const;
+    // Whether a block may be taken, as far as a peer's budget is concerned.
+    bool charge_ring_block(Ledger &ledger, Charge &charge) const;
     void prepare_ring(ucd_ucx_pipeline &pipeline);
     void ask(ucd_ucx_pipeline &pipeline);
     void on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status);
@@ -84,9 +85,11 @@ private:
     void conclude(ucd_ucx_pipeline &pipeline);
     bool holds_memory() const;
     uint64_t chunk_bytes(uint64_t offset) const;
+    void set_chunks(const Ledger &ledger, const TransferTerms &terms);
 
     ucp_ep_h ep_ = nullptr;
-    bool slow_ = false; // a network that is not worth a copy gains
+    ucp_ep_h account_ = nullptr; // see TransferTerms
+    bool slow_ = false;          // a network that is not worth a copy gains
     uint64_t eager_ = 0;
     uint64_t since_ = 0;
     TypedBuffer buffer_;

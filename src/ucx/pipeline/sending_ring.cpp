@@ -15,6 +15,12 @@ uint64_t Sending::ring_block_bytes() const {
     return std::min(options_.ring_chunk, buffer_.bytes());
 }
 
+bool Sending::charge_ring_block(Ledger &ledger, Charge &charge) const {
+    if (account_ == nullptr) return true;
+    charge = ledger.take(account_, DeviceChunks::bytes_of_shared(ring_block_bytes()), Use::chunk);
+    return static_cast<bool>(charge);
+}
+
 // Without device memory to share, chunks go through the host.
 void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     if (!options_.ring || buffer_.device().empty()) return;
@@ -22,8 +28,11 @@ void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
         exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &offered_) == UCD_SUCCESS;
     if (!exposed_) {
         DeviceChunks &chunks = pipeline.chunks_of(buffer_.device());
-        if (chunks.is_shared()) first_block_ = chunks.take_shared(ring_block_bytes(), true);
+        Charge charge;
+        if (chunks.is_shared() && charge_ring_block(*pipeline.ledger, charge))
+            first_block_ = chunks.take_shared(ring_block_bytes(), true);
         if (!first_block_) return;
+        first_block_.hold(std::move(charge));
         offered_ = chunks.handle_of(first_block_);
     }
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
@@ -84,11 +93,14 @@ bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
     if (!block && !exposed_) {
         const bool urgent = std::none_of(ring_chunks_.begin(), ring_chunks_.end(),
                                          [](const Chunk &c) { return c.holds_memory(); });
+        Charge charge;
+        if (!charge_ring_block(*pipeline.ledger, charge)) return false;
         block = pipeline.chunks_of(buffer_.device()).take_shared(ring_block_bytes(), urgent);
         if (!block) {
             if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return urgent;
         }
+        block.hold(std::move(charge));
     }
     const uint64_t offset = next_;
     next_ += std::min(options_.ring_chunk, buffer_.bytes() - offset);

@@ -51,6 +51,7 @@ public:
     uint64_t total() const { return total_; }
     // Each byte of it has come once, or will not come.
     bool is_whole() const { return seen_.total() == total_; }
+    uint64_t memory() const { return seen_.memory(); }
     // A tagged message may still open it.
     bool awaits_opening() const { return family_ != Family::user && !opened_; }
 

@@ -25,7 +25,6 @@ public:
     void on_complete(ucd_ucx_pipeline &) override {
         std::unique_ptr<SendOp> self(this);
         --owner_.unsent_;
-        owner_.handler.note_sent(ep, room_);
         if (status != UCS_OK && number != no_operation)
             owner_.handler.take_failure(ep, number, status);
         owner_.give_back(std::move(self));
@@ -43,6 +42,7 @@ public:
     uint32_t number = 0;
     ucs_status_t status = UCS_OK;
     ucp_dt_iov_t segment = {};
+    Charge charge; // of an answer
 
 private:
     DirectMessages &owner_;
@@ -110,8 +110,8 @@ void DirectMessage::on_complete(ucd_ucx_pipeline &) {
         owner_.handler.take_message(*this);
 }
 
-DirectMessages::DirectMessages(DirectHandler &of, EventQueue &put_to)
-    : handler(of), events(put_to) {
+DirectMessages::DirectMessages(DirectHandler &of, EventQueue &put_to, Ledger &ledger)
+    : handler(of), events(put_to), ledger_(ledger) {
     idle_.reserve(max_idle_send_ops);
 }
 
@@ -138,7 +138,11 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
         }
         std::string refusal = refusal_of_version_1(header);
         if (refusal.empty()) return std::nullopt;
+        Charge charge =
+            ledger_.take(param.reply_ep, sizeof(DirectMessage) + refusal.size(), Use::message);
+        if (!charge) return UCS_OK;
         auto message = std::make_unique<DirectMessage>(*this, param.reply_ep);
+        message->charge = std::move(charge);
         message->refusal = std::move(refusal);
         DirectMessage &put = *message.release();
         events.put(put, put.since);
@@ -165,11 +169,15 @@ ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
     return UCS_OK;
 }
 
-// Null: there is not even a spare one.
+// Null: there is not even a spare one, or the peer has no budget for it.
 std::unique_ptr<DirectMessage> DirectMessages::kept(DirectMessage &message, bool may_be_held) {
     std::unique_ptr<DirectMessage> other;
     try {
+        Charge charge =
+            ledger_.take(message.ep, sizeof message + message.text().size(), Use::message);
+        if (!charge) return nullptr;
         other = message.take_over(may_be_held);
+        other->charge = std::move(charge);
     } catch (const std::bad_alloc &) {
         other.reset(spare_.exchange(nullptr));
         if (other != nullptr) other->take_from(message, may_be_held);
@@ -187,6 +195,7 @@ std::unique_ptr<DirectMessages::SendOp> DirectMessages::take_send_op(std::size_t
 }
 
 void DirectMessages::give_back(std::unique_ptr<SendOp> send_op) {
+    send_op->charge.give_back();
     // performance only: what is not kept is made anew
     if (idle_.size() < max_idle_send_ops && send_op->room() <= max_idle_bytes)
         idle_.push_back(std::move(send_op));
@@ -207,55 +216,72 @@ Status DirectMessages::fill(char *memory, const Encoded &message, const Data &da
     return success;
 }
 
+uint64_t DirectMessages::bytes_of_message(std::size_t bytes) {
+    return sizeof(SendOp) + std::max(bytes, least_bytes);
+}
+
 Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
-                            uint64_t data_bytes, uint32_t number, std::size_t *waiting,
+                            uint64_t data_bytes, uint32_t number, Charge &charge,
                             const char *contiguous) {
-    *waiting = 0;
     const std::size_t bytes = message.size() + data_bytes;
     std::unique_ptr<SendOp> send_op = take_send_op(bytes);
     UCD_UCX_TRY(fill(send_op->memory(), message, data, data_bytes, contiguous));
     send_op->number = number;
-    return this->send(send_op, ep, {}, {send_op->memory(), bytes}, waiting);
+    if (charge) send_op->charge = std::move(charge);
+    const Status status = this->send(send_op, ep, {}, {send_op->memory(), bytes});
+    if (send_op != nullptr) [[unlikely]]
+        charge = std::move(send_op->charge);
+    return status;
 }
 
-Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting) {
-    *waiting = 0;
+Status DirectMessages::send_as_header(ucp_ep_h ep, std::string_view message) {
+    Charge charge = ledger_.take(ep, bytes_of_message(message.size()), Use::message);
+    if (!charge) return success;
     std::unique_ptr<SendOp> send_op = take_send_op(message.size());
     std::memcpy(send_op->memory(), message.data(), message.size());
     send_op->number = no_operation;
-    return this->send(send_op, ep, {send_op->memory(), message.size()}, {}, waiting);
+    send_op->charge = std::move(charge);
+    return this->send(send_op, ep, {send_op->memory(), message.size()}, {});
 }
 
 // Answers to one endpoint ----------------------------------------------------
 
-// With room for so many bytes. Null: they are too many.
+bool DirectMessages::start_gathering(ucp_ep_h ep, Gathered &gathered) {
+    Charge charge = ledger_.take(ep, bytes_of_message(least_bytes), Use::message);
+    if (!charge) return false;
+    gathered = {take_send_op(least_bytes), Preamble::bytes, 0};
+    gathered.send_op->ep = ep;
+    gathered.send_op->charge = std::move(charge);
+    return true;
+}
+
+// With room for so many bytes. Null: they are too many, or go alone.
 DirectMessages::Gathered *DirectMessages::gathered_for(ucp_ep_h ep, std::size_t bytes) {
     if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
+    Gathered next = {nullptr, 0, 0};
     for (Gathered &gathered : gathered_) {
         if (gathered.send_op->ep != ep) continue;
         if (gathered.bytes + length_bytes + bytes <= least_bytes) return &gathered;
-        std::unique_ptr<SendOp> next = take_send_op(least_bytes);
+        if (!start_gathering(ep, next)) return nullptr;
         (void)send(gathered);
         if (gathered.send_op != nullptr) return nullptr; // there is no memory
-        next->ep = ep;
-        gathered = {std::move(next), Preamble::bytes, 0};
+        gathered = std::move(next);
         return &gathered;
     }
-    if (gathered_.size() == max_gathered) return nullptr;
-    gathered_.push_back({take_send_op(least_bytes), Preamble::bytes, 0});
-    gathered_.back().send_op->ep = ep;
+    if (gathered_.size() == max_gathered || !start_gathering(ep, next)) return nullptr;
+    gathered_.push_back(std::move(next));
     return &gathered_.back();
 }
 
 Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &data,
-                              uint64_t data_bytes) {
+                              uint64_t data_bytes, Use use, bool *refused) {
+    *refused = false;
     const std::size_t bytes = answer.size() + data_bytes;
     Gathered *const gathered = std::exchange(gathers_, true) ? gathered_for(ep, bytes) : nullptr;
     if (gathered == nullptr) {
-        std::size_t waiting;
-        const Status status = send(ep, answer, data, data_bytes, no_operation, &waiting);
-        handler.note_waiting(ep, waiting);
-        return status;
+        Charge charge = ledger_.take(ep, bytes_of_message(bytes), use);
+        *refused = !charge;
+        return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
     }
     char *const at = gathered->send_op->memory() + gathered->bytes;
     UCD_UCX_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
@@ -268,17 +294,13 @@ Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &da
 // One alone goes as any message.
 Status DirectMessages::send(Gathered &gathered) {
     SendOp &send_op = *gathered.send_op;
-    const ucp_ep_h ep = send_op.ep;
     std::string_view message(send_op.memory(), gathered.bytes);
     if (gathered.answers > 1)
         Encoded(Preamble{Verb::answers}).write(send_op.memory());
     else
         message.remove_prefix(Preamble::bytes + length_bytes);
     send_op.number = no_operation;
-    std::size_t waiting;
-    const Status status = this->send(gathered.send_op, ep, {}, message, &waiting);
-    handler.note_waiting(ep, waiting);
-    return status;
+    return this->send(gathered.send_op, send_op.ep, {}, message);
 }
 
 void DirectMessages::send_gathered() {
@@ -300,8 +322,7 @@ void DirectMessages::forget_gathered(ucp_ep_h ep) {
 
 // Leaves *send_op only if there was no memory: then the call may be repeated.
 Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::string_view header,
-                            std::string_view data, std::size_t *waiting) {
-    *waiting = 0;
+                            std::string_view data) {
     send_op->ep = ep;
     send_op->status = UCS_OK;
     ucp_request_param_t p = {};
@@ -323,7 +344,7 @@ Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::
     }
     if (UCS_PTR_IS_PTR(request)) {
         ++unsent_;
-        *waiting = send_op.release()->room();
+        (void)send_op.release();
         return success;
     }
     const Status status = ucx_ok(UCS_PTR_STATUS(request), "ucp_am_send_nbx");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/event_queue.h"
+#include "common/ledger.h"
 #include "datatype/typed_buffer.h"
 #include "pipeline/pipeline.h"
 #include "rma/rma_message.h"
@@ -32,9 +33,6 @@ public:
     virtual void take_old_request(ucp_ep_h ep, std::string_view refusal) = 0;
     // The message that carried operation `number` of this side was not sent.
     virtual void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) = 0;
-    // So many bytes more wait here to be sent to ep, or fewer.
-    virtual void note_waiting(ucp_ep_h ep, std::size_t bytes) = 0;
-    virtual void note_sent(ucp_ep_h ep, std::size_t bytes) = 0;
 
 protected:
     ~DirectHandler() = default;
@@ -67,6 +65,7 @@ public:
 
     ucp_ep_h ep;
     uint64_t since = 0;
+    Charge charge;       // of a message that waits to be handled
     std::string refusal; // instead: what is to be sent to a peer of version 1
 
 private:
@@ -80,7 +79,7 @@ private:
 
 class DirectMessages final : public DirectReceiver {
 public:
-    DirectMessages(DirectHandler &handler, EventQueue &events);
+    DirectMessages(DirectHandler &handler, EventQueue &events, Ledger &ledger);
     // Before the first message.
     void open(ucp_worker_h worker, unsigned am_id) {
         worker_ = worker;
@@ -97,20 +96,25 @@ public:
 
     // Sends a message and the packed data behind it, which it copies: nothing of the caller's is
     // used after the return. `number` is the operation to be told of if UCX fails to send it.
-    // *waiting is what is kept here until it is sent. `contiguous` is the data, if it is one
-    // segment of the host's memory.
+    // `charge` is held until it is sent; it is left to the caller if this fails for want of memory.
+    // `contiguous` is the data, if it is one segment of the host's memory.
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
-                uint32_t number, std::size_t *waiting, const char *contiguous = nullptr);
+                uint32_t number, Charge &charge, const char *contiguous = nullptr);
 
     // Sends an answer like that. The first after a call of send_gathered is sent at once, so that
     // one alone does not wait; others, if they are short, together with those to the same endpoint
-    // by the next call.
-    Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes);
+    // by the next call. Charges it for `use`; *refused: there is no room on the endpoint's account,
+    // and nothing was done.
+    Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
+                  Use use, bool *refused);
     void send_gathered();
     void forget_gathered(ucp_ep_h ep);
 
     // Sends a message that is all header for UCX, as version 1 had them.
-    Status send_as_header(ucp_ep_h ep, std::string_view message, std::size_t *waiting);
+    Status send_as_header(ucp_ep_h ep, std::string_view message);
+
+    // What a message of so many bytes takes until it is sent.
+    static uint64_t bytes_of_message(std::size_t bytes);
 
     // Messages that UCX still has, or that are to be sent to it.
     std::size_t unsent() const { return unsent_ + gathered_.size(); }
@@ -133,10 +137,13 @@ private:
     Status fill(char *memory, const Encoded &message, const Data &data, uint64_t data_bytes,
                 const char *contiguous);
     Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes);
+    bool start_gathering(ucp_ep_h ep, Gathered &gathered);
     Status send(Gathered &gathered);
     // Sends what is there: a header for UCX, and data.
     Status send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::string_view header,
-                std::string_view data, std::size_t *waiting);
+                std::string_view data);
+
+    Ledger &ledger_;
 
     ucp_worker_h worker_ = nullptr;
     unsigned am_id_ = 0;

@@ -62,21 +62,15 @@ Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vect
 
 } // namespace
 
-Status find_overlap(uint64_t count, ucd_type_t type, const ucd_layout_t &layout, uint64_t &work,
-                    Overlap &overlap) {
-    overlap = Overlap::none;
-    if (layout.contiguous || layout.bytes == 0) return success;
-    if (layout.bytes > static_cast<uint64_t>(layout.high - layout.low)) {
-        overlap = Overlap::some;
-        return success;
-    }
-    if (layout.box_dims > 0) {
-        overlap = overlap_of_box(layout);
-        if (overlap != Overlap::unknown) return success;
-    }
-    overlap = Overlap::unknown;
-    if (layout.segments > work) return success;
-    work -= layout.segments;
+Overlap overlap_of(const ucd_layout_t &layout) {
+    if (layout.contiguous || layout.bytes == 0) return Overlap::none;
+    if (layout.bytes > static_cast<uint64_t>(layout.high - layout.low)) return Overlap::some;
+    return layout.box_dims > 0 ? overlap_of_box(layout) : Overlap::unknown;
+}
+
+Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
+                            Overlap &overlap) {
+    static_assert(sizeof(Segment) == bytes_of_listed_segment);
     std::vector<Segment> all;
     UCD_UCX_TRY(segments_of(count, type, layout.segments, all));
     const auto before = [](const Segment &a, const Segment &b) { return a.begin < b.begin; };

@@ -10,12 +10,15 @@ namespace ucd_ucx {
 enum class Overlap : uint8_t {
     none,
     some,
-    unknown, // to find out takes more than the work that is allowed
+    unknown, // it takes a list of the segments to find out
 };
 
-// Of `count` of `type`, whose layout that is. `work` is the number of segments that may be looked
-// at; those that were are taken off.
-Status find_overlap(uint64_t count, ucd_type_t type, const ucd_layout_t &layout, uint64_t &work,
-                    Overlap &overlap);
+// As far as the layout tells without a list of its segments.
+Overlap overlap_of(const ucd_layout_t &layout);
+// Of `count` of `type`, whose layout that is: lists and sorts its segments, which takes so many
+// bytes for each.
+inline constexpr uint64_t bytes_of_listed_segment = 16;
+Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
+                            Overlap &overlap);
 
 } // namespace ucd_ucx

@@ -1,12 +1,10 @@
 #include "rma/payload.h"
 
-#include "pipeline/active.h"
-
 namespace ucd_ucx::rma {
 
 Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
-                        ucd_ucx_request_t *request) {
-    UCD_UCX_TRY(receive_active(*pipeline_, data_, to, op, &param, request));
+                        const TransferTerms &terms, ucd_ucx_request_t *request) {
+    UCD_UCX_TRY(receive_active(*pipeline_, data_, to, op, &param, terms, request));
     data_ = nullptr;
     return success;
 }

@@ -1,6 +1,7 @@
 // The data of a one-sided message that has come: here already, or to be received by a pipeline.
 #pragma once
 
+#include "pipeline/active.h"
 #include "rma/direct_messages.h"
 
 #include <utility>
@@ -39,7 +40,7 @@ public:
 
     // By the pipeline, if it is not here. It is ended unless that fails.
     Status receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
-                   ucd_ucx_request_t *request);
+                   const TransferTerms &terms, ucd_ucx_request_t *request);
 
 private:
     void drop();

@@ -22,8 +22,9 @@ private:
 
 } // namespace
 
-ucd_ucx_rma::ucd_ucx_rma(const TargetLimits &limits)
-    : origin(*this, limits.types), target(*this, limits) {}
+ucd_ucx_rma::ucd_ucx_rma(const Ledger::Limits &budgets, uint64_t peer_operations)
+    : ledger(std::make_shared<Ledger>(budgets)), origin(*this, budgets.remembered),
+      target(*this, peer_operations) {}
 
 ucd_ucx_rma::~ucd_ucx_rma() {
     // No send operation is left, so these are messages.
@@ -40,7 +41,7 @@ Status ucd_ucx_rma::open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params
     p.unresponsive = params.unresponsive;
     p.unresponsive_arg = params.unresponsive_arg;
     direct.open(worker, params.am_id);
-    UCD_UCX_TRY(create_pipeline(worker, p, info, &direct, &pipeline));
+    UCD_UCX_TRY(create_pipeline(worker, p, info, ledger, &direct, &pipeline));
     for (WorkerLock *l : {&lock, &events.lock}) l->be_needed(pipeline->lock.is_needed());
     return Status(ucd_ucx_am_set_handler(pipeline, on_message, this));
 }
@@ -58,9 +59,9 @@ Status ucd_ucx_rma::close() {
 }
 
 Status ucd_ucx_rma::send(ucp_ep_h ep, const std::string &header, const Data &data,
-                         const ucd_ucx_param_t *param, uint64_t granule,
+                         const ucd_ucx_param_t *param, const TransferTerms &terms,
                          ucd_ucx_request_t *request) {
-    return send_active(*pipeline, ep, 0, header, data, param, granule, request);
+    return send_active(*pipeline, ep, 0, header, data, param, terms, request);
 }
 
 void ucd_ucx_rma::report_unresponsive(ucp_ep_h ep) {
@@ -173,14 +174,6 @@ void ucd_ucx_rma::take_old_request(ucp_ep_h ep, std::string_view refusal) {
 
 void ucd_ucx_rma::take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) {
     origin.take_failure(number, ep, status, UCD_SUCCESS);
-}
-
-void ucd_ucx_rma::note_waiting(ucp_ep_h ep, std::size_t bytes) {
-    target.note_waiting(ep, bytes);
-}
-
-void ucd_ucx_rma::note_sent(ucp_ep_h ep, std::size_t bytes) {
-    target.note_sent(ep, bytes);
 }
 
 Status ucd_ucx_rma::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {

@@ -13,7 +13,7 @@
 // lock is taken within this one, and none of the user's functions is called under it but those for
 // memory.
 struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
-    explicit ucd_ucx_rma(const ucd_ucx::rma::TargetLimits &limits);
+    ucd_ucx_rma(const ucd_ucx::Ledger::Limits &budgets, uint64_t peer_operations);
     virtual ~ucd_ucx_rma();
     ucd_ucx::Status open(ucp_worker_h worker, const ucd_ucx_rma_params_t &params, ucd_info_t info);
     ucd_ucx::Status close(); // without the lock
@@ -28,7 +28,7 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
 
     // Data in chunks, as a pipeline's active message.
     ucd_ucx::Status send(ucp_ep_h ep, const std::string &header, const ucd_ucx::Data &data,
-                         const ucd_ucx_param_t *param, uint64_t granule,
+                         const ucd_ucx_param_t *param, const ucd_ucx::TransferTerms &terms,
                          ucd_ucx_request_t *request);
     // Progress polls the device for it.
     void await(ucd_ucx::DeviceWork &work) { awaited_.await(work); }
@@ -38,10 +38,11 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
     }
     void report_unresponsive(ucp_ep_h ep);
 
+    const std::shared_ptr<ucd_ucx::Ledger> ledger; // the pipeline's, too
     ucd_ucx::WorkerLock lock;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
     ucd_ucx::EventQueue events; // of direct messages
-    ucd_ucx::rma::DirectMessages direct{*this, events};
+    ucd_ucx::rma::DirectMessages direct{*this, events, *ledger};
     ucd_ucx::rma::Origin origin;
     ucd_ucx::rma::Target target;
 
@@ -53,8 +54,6 @@ private:
     void take_beginning(ucd_ucx::rma::DirectMessage &message) override;
     void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
     void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
-    void note_waiting(ucp_ep_h ep, std::size_t bytes) override;
-    void note_sent(ucp_ep_h ep, std::size_t bytes) override;
     // `direct` is where it came from, unless that is a transfer.
     void take(ucd_ucx::rma::Delivery &delivery, ucd_ucx::rma::DirectMessage *direct);
     void take_answer(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);

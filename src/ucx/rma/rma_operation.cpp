@@ -170,13 +170,13 @@ Status RmaOperation::start(Lane &of) {
 Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
                           uint64_t granule) {
     if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
-        std::size_t waiting;
-        return origin_.rma.direct.send(ep(), message, data, bytes, number, &waiting,
+        Charge nobodys; // the user asked for it
+        return origin_.rma.direct.send(ep(), message, data, bytes, number, nobodys,
                                        contiguous_of(data));
     }
     const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
-    UCD_UCX_TRY(origin_.rma.send(ep(), message.text(), data, &p, granule, &sending));
+    UCD_UCX_TRY(origin_.rma.send(ep(), message.text(), data, &p, {granule}, &sending));
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     ucd_ucx_request_free(sending);
     return success;
@@ -246,7 +246,7 @@ void RmaOperation::answered(const Answer &answer, Payload &payload) {
     if (!expects_data || bytes_ == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
     const Status status = without_exceptions([&] {
-        return payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received),
+        return payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), {},
                                &receiving_);
     });
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());

@@ -2,6 +2,8 @@
 
 #include "common/tokens.h"
 
+#include <bit>
+
 namespace ucd_ucx::rma {
 namespace {
 
@@ -10,6 +12,26 @@ static_assert(Peer::max_windows <= place_mask);
 
 } // namespace
 
+Charge Peer::take(uint64_t bytes, Use use) {
+    Charge charge = ledger_.take(ep_, bytes, use);
+    if (charge || kept_type_ == nullptr || use != Use::type) return charge;
+    kept_type_.reset();
+    return ledger_.take(ep_, bytes, use);
+}
+
+template <class T>
+bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
+    if (number <= places.capacity()) return true;
+    const std::size_t capacity = std::bit_ceil(number);
+    // The old places are there until they have moved.
+    constexpr uint64_t bytes_of_weak_pointer = 32; // what std::shared_ptr makes for one
+    Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), Use::request);
+    if (!more) return false;
+    places.reserve(capacity);
+    charge = std::move(more);
+    return true;
+}
+
 const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner) {
     id = {};
     if (index >= types_.size()) return nullptr;
@@ -17,6 +39,7 @@ const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id,
     id = named.id;
     if (named.kept != nullptr && named.forgotten == types.forgotten()) return named.kept;
     owner = types.find(id);
+    if (owner == nullptr && (owner = find_kept(id)) != nullptr) return owner.get();
     named.kept = owner.get();
     named.forgotten = types.forgotten();
     if (owner != nullptr)
@@ -26,11 +49,12 @@ const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id,
     return owner.get();
 }
 
-bool Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
-    if (index >= max_types) return false;
+Peer::Naming Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
+    if (index >= max_types) return Naming::no_such_index;
+    if (!reserve(types_, index + 1, charge_of_types_)) return Naming::no_budget;
     if (index >= types_.size()) types_.resize(index + 1);
     types_[index] = {id, type, nullptr, 0};
-    return true;
+    return Naming::done;
 }
 
 uint64_t Peer::handle_of(ucd_ucx_window &window) {
@@ -40,6 +64,7 @@ uint64_t Peer::handle_of(ucd_ucx_window &window) {
         if (windows_[i].window == nullptr) place = i;
     }
     if (place >= max_windows) return 0;
+    if (place == windows_.size() && !reserve(windows_, place + 1, charge_of_windows_)) return 0;
     // Unpredictable: a handle of an endpoint that is gone means nothing on one that came after it.
     const uint64_t handle = (random_token() & ~place_mask) | place;
     if (place == windows_.size()) windows_.push_back({});

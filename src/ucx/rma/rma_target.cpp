@@ -9,8 +9,12 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// Of answers that are not sent. To one who has more of them, data goes in chunks that wait for it.
-constexpr uint64_t max_unsent = 4 << 20;
+// A task with its places in tables, beside what comes with it.
+constexpr uint64_t bytes_of_task = sizeof(Task) + 256;
+
+bool is_short(const ucd_layout_t &layout) {
+    return steps_of(layout.bytes, layout.segments) <= Ledger::steps_of_call;
+}
 
 } // namespace
 
@@ -22,6 +26,11 @@ Verdict verdict_of(int ucd) {
     case UCD_ERR__CORRUPT: return Verdict::invalid;
     default: return Verdict::failed;
     }
+}
+
+Target::Target(ucd_ucx_rma &owner, uint64_t peer_operations)
+    : rma(owner), types(*owner.ledger), ledger_(*owner.ledger), peer_operations_(peer_operations) {
+    reserve_answers();
 }
 
 Target::~Target() = default;
@@ -39,6 +48,8 @@ Status Target::remove(ucd_ucx_window &window) {
             return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
         waiting.push_back(&task);
     }
+    for (auto &[ep, peer] : peers_)
+        take_out(peer, [&window](const Task &task) { return &task.window() == &window; });
     for (Task *task : waiting) task->refuse(Verdict::no_window);
     for (auto &[ep, peer] : peers_) peer.forget(window);
     windows_.erase(ContentId(window.name));
@@ -46,11 +57,12 @@ Status Target::remove(ucd_ucx_window &window) {
 }
 
 Peer *Target::peer(ucp_ep_h ep) {
+    if (ep == nullptr || ledger_.is_barred(ep)) return nullptr;
     if (ep != last_ep_ || last_peer_ == nullptr) {
-        last_peer_ = &peers_[ep];
+        last_peer_ = &peers_.try_emplace(ep, ledger_, ep).first->second;
         last_ep_ = ep;
     }
-    return last_peer_->barred ? nullptr : last_peer_;
+    return last_peer_;
 }
 
 void Target::take_request(const Preamble &preamble, Delivery &delivery) {
@@ -75,26 +87,29 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
         delivery.set_data(data);
         verdict = find(request, *from, found);
     }
-    const uint64_t bytes = delivery.payload.is_here() ? delivery.payload.bytes() : 0;
     const bool reads_only = request.verb == Verb::get || request.op < 0;
     if (verdict == Verdict::done && reads_only && delivery.payload.bytes() > 0)
         verdict = Verdict::invalid;
-    if (verdict == Verdict::done && suits_at_once(request, found, delivery))
-        return do_at_once(request, found, delivery);
-    if (verdict == Verdict::done &&
-        (from->operations >= limits_.peer_operations || from->bytes + bytes > limits_.peer_memory))
-        verdict = Verdict::no_memory;
+    if (verdict == Verdict::done && suits_at_once(request, found, delivery) &&
+        do_at_once(request, found, delivery))
+        return;
+    Charge charge;
+    if (verdict == Verdict::done && from->operations < peer_operations_)
+        charge = from->take(bytes_of_task + request.type.size() +
+                                (delivery.payload.is_here() ? delivery.message.size() : 0),
+                            Use::request);
+    if (verdict == Verdict::done && !charge) verdict = Verdict::no_memory;
     if (verdict != Verdict::done)
         return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, found.handle});
     Task &task = tasks_.emplace_front(*this, *found.window, request, found.handle, found.type_id,
-                                      std::move(delivery));
+                                      std::move(delivery), std::move(charge));
     task.place = tasks_.begin();
     ++from->operations;
-    from->bytes += bytes;
     if (found.type != nullptr)
-        task.begin(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
-    else
-        park(task);
+        task.set_type(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
+    else if (!found.is_to_be_built)
+        return park(task);
+    wait(task);
 }
 
 Verdict Target::find(const Request &request, Peer &peer, Found &found) {
@@ -120,58 +135,99 @@ Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
         std::copy_n(request.type.begin(), found.type_id.size(), found.type_id.begin());
         found.owner = types.find(found.type_id);
         break;
-    case TypeForm::flattened: {
-        const Status status = types.learn(request.type, found.owner);
-        if (!status.ok()) return verdict_of(status.code());
-        found.type_id = found.owner->id;
+    case TypeForm::flattened:
+        found.type_id = content_id(request.type.data(), request.type.size());
+        found.owner = types.find(found.type_id);
         break;
     }
+    if (found.owner == nullptr) found.owner = peer.find_kept(found.type_id);
+    if (found.owner == nullptr && request.form == TypeForm::flattened) {
+        const Verdict verdict = build_type(request.type, peer, found);
+        if (verdict != Verdict::done) return verdict;
     }
     found.type = found.owner.get();
-    const bool named = request.type_index == Request::no_index ||
-                       peer.remember(request.type_index, found.type_id, found.owner);
-    return named ? Verdict::done : Verdict::invalid;
+    if (request.type_index == Request::no_index) return Verdict::done;
+    switch (peer.remember(request.type_index, found.type_id, found.owner)) {
+    case Peer::Naming::done: return Verdict::done;
+    case Peer::Naming::no_such_index: return Verdict::invalid;
+    case Peer::Naming::no_budget: break;
+    }
+    return Verdict::no_memory;
+}
+
+// Now, if there is a budget and work may be done.
+Verdict Target::build_type(std::string_view flattened, Peer &peer, Found &found) {
+    if (!types.is_possible(flattened.size())) return Verdict::no_memory;
+    Charge charge;
+    if (ledger_.may_work(peer.ep())) charge = take_for_type(flattened.size(), peer);
+    found.is_to_be_built = !charge;
+    if (found.is_to_be_built) return Verdict::done;
+    const Status status = learn(flattened, peer, std::move(charge), found.owner);
+    return verdict_of(status.code());
+}
+
+Charge Target::take_for_type(uint64_t flattened, Peer &peer) {
+    const uint64_t bytes = TypesOfTarget::bytes_of_type(flattened);
+    return ledger_.is_possible(bytes, Use::type) ? peer.take(bytes, Use::type)
+                                                 : types.take_remembered(bytes);
+}
+
+Status Target::learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type) {
+    constexpr uint64_t steps_of_byte = 25; // at most about 0.2 us
+    ledger_.note_work(peer.ep(), steps_of_byte * flattened.size());
+    bool remembered = false;
+    UCD_UCX_TRY(types.learn(flattened, std::move(charge), type, &remembered));
+    if (!remembered) peer.keep(type);
+    return success;
 }
 
 // Whether the data is here, or is to go as one message, and the window is the host's: then no Task
 // is needed.
 bool Target::suits_at_once(const Request &request, const Found &found, const Delivery &delivery) {
-    if (found.type == nullptr || !delivery.payload.is_here()) return false;
+    if (found.type == nullptr || !delivery.payload.is_here() || !ledger_.may_work(delivery.ep))
+        return false;
     const ucd_ucx_window &window = *found.window;
-    if (request.verb == Verb::put) return window.to_write.on_host;
-    if (request.verb == Verb::accumulate) return window.to_write.on_host && window.is_idle();
-    const Peer *from = peer(delivery.ep);
     const ucd_layout_t *layout;
-    return request.verb == Verb::get && window.to_read.on_host && from != nullptr &&
-           from->bytes <= max_unsent && found.type->measure(request.count, layout).ok() &&
-           layout->bytes <= window.eager;
+    if (request.verb == Verb::get)
+        return window.to_read.on_host && found.type->measure(request.count, layout).ok() &&
+               layout->bytes <= window.eager && is_short(*layout);
+    // What takes longer than a call of progress may is divided. No segment is empty.
+    if (delivery.payload.bytes() > Ledger::steps_of_call / 2) return false;
+    if (request.verb == Verb::put) return window.to_write.on_host;
+    return request.verb == Verb::accumulate && window.to_write.on_host && window.is_idle();
 }
 
-void Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
+bool Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
     Answer result = {Verdict::done, UCD_SUCCESS, request.number, found.handle};
     Checked checked;
     result.verdict =
         check(request, *found.window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
+    if (checked.must_wait) return false;
+    bool refused = false;
     if (result.verdict == Verdict::done && checked.bytes > 0) {
-        const Status status = request.verb == Verb::get
-                                  ? answer_with_data(request, found, delivery, checked, result)
-                                  : write(request, found, delivery, checked);
-        if (status.ok() && request.verb == Verb::get) return;
+        const bool reads = request.verb == Verb::get;
+        const Status status = reads ? read(request, found, delivery, checked, result, &refused)
+                                    : write(request, found, delivery, checked);
+        if (refused) return false;
+        ledger_.note_work(delivery.ep, steps_of(checked.bytes, checked.segments));
+        if (status.ok() && reads) return true;
         result.verdict = verdict_of(status.code());
         result.ucd = static_cast<uint8_t>(status.code());
     }
-    const Status status =
-        without_exceptions([&] { return rma.direct.gather(delivery.ep, Encoded(result), {}, 0); });
-    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result));
+    const Status status = without_exceptions([&] {
+        return rma.direct.gather(delivery.ep, Encoded(result), {}, 0, Use::message, &refused);
+    });
+    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result), {});
+    return true;
 }
 
-Status Target::answer_with_data(const Request &request, const Found &found,
-                                const Delivery &delivery, const Checked &checked,
-                                const Answer &result) {
+Status Target::read(const Request &request, const Found &found, const Delivery &delivery,
+                    const Checked &checked, const Answer &result, bool *refused) {
     const ucd_ucx_window &window = *found.window;
     const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
                        &window.to_read};
-    return rma.direct.gather(delivery.ep, Encoded(result), data, checked.bytes);
+    return rma.direct.gather(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
+                             refused);
 }
 
 Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
@@ -198,6 +254,7 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
     checked.bytes = layout->bytes;
     checked.contiguous = layout->contiguous != 0;
     checked.low = layout->low;
+    checked.segments = layout->segments;
     const bool sends = request.verb != Verb::get && request.op >= 0;
     if (sends && data_bytes != layout->bytes) return Verdict::invalid;
     if (layout->bytes == 0) return Verdict::done;
@@ -210,7 +267,9 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
     Peer *from = peer(ep);
     if (from == nullptr) return Verdict::invalid;
     Overlap overlap;
-    const Status found = type.find_overlap(request.count, from->work, overlap);
+    const Status found =
+        type.find_overlap(request.count, ledger_, ep, from->work, overlap, &checked.must_wait);
+    if (checked.must_wait) return Verdict::no_memory;
     if (!found.ok()) return verdict_of(found.code());
     return overlap == Overlap::none   ? Verdict::done
            : overlap == Overlap::some ? Verdict::invalid
@@ -245,24 +304,29 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
     say(ep, Encoded(answer));
 }
 
-// The endpoint is null if it has failed: then no answer is sent.
+// The endpoint is null if it has failed: then no answer is sent. Nor if there is no room for it on
+// the account: its peer is barred then, since it sends requests and does not take the answers.
 void Target::say(ucp_ep_h ep, const Encoded &message) {
-    if (ep != nullptr && !try_to_say(ep, message)) say_later(ep, message);
+    Charge charge;
+    const Status status = without_exceptions([&] {
+        charge = ledger_.take(ep, DirectMessages::bytes_of_message(message.size()), Use::message);
+        return success;
+    });
+    if (status.ok() && !charge) return;
+    if (!try_to_say(ep, message, charge)) say_later(ep, message, std::move(charge));
 }
 
-bool Target::try_to_say(ucp_ep_h ep, const Encoded &message) {
-    std::size_t waiting = 0;
+bool Target::try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge) {
     const Status status = without_exceptions(
-        [&] { return rma.direct.send(ep, message, {}, 0, no_operation, &waiting); });
-    note_waiting(ep, waiting);
+        [&] { return rma.direct.send(ep, message, {}, 0, no_operation, charge); });
     // Any other failure is the endpoint's.
     return status.code() != UCD_ERR__OUT_OF_MEM;
 }
 
 // What finds no place either is lost: it is more than were reserved.
-void Target::say_later(ucp_ep_h ep, const Encoded &message) {
+void Target::say_later(ucp_ep_h ep, const Encoded &message, Charge charge) {
     (void)without_exceptions([&] {
-        unsent_.push_back({ep, message});
+        unsent_.push_back({ep, message, std::move(charge)});
         return success;
     });
 }
@@ -273,63 +337,90 @@ void Target::reserve_answers() {
 }
 
 void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
-    bool barred = false; // not if there is no memory to look
     (void)without_exceptions([&] {
-        Peer *from = peer(delivery.ep);
-        barred = from == nullptr;
-        if (!barred) from->earn(delivery.message.size());
+        if (Peer *from = peer(delivery.ep); from != nullptr) from->earn(delivery.message.size());
         return success;
     });
-    if (!barred) answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, 0});
+    answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, 0});
 }
 
 void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
     if (peer(ep) == nullptr) return;
-    std::size_t waiting;
     // A peer that cannot be told is as one that is not.
-    (void)rma.direct.send_as_header(ep, refusal, &waiting);
-    note_waiting(ep, waiting);
+    (void)rma.direct.send_as_header(ep, refusal);
 }
 
-Status Target::answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint64_t bytes,
-                      uint64_t eager, uint64_t granule, const ucd_ucx_param_t &param, bool *waits) {
-    *waits = false;
-    const Peer *to = peer(ep);
-    if (to == nullptr) return success;
-    if (bytes <= eager && (bytes == 0 || to->bytes <= max_unsent)) {
-        std::size_t waiting;
-        UCD_UCX_TRY(rma.direct.send(ep, Encoded(answer), data, bytes, no_operation, &waiting));
-        note_waiting(ep, waiting);
+// Waiting ---------------------------------------------------------------------
+
+void Target::wait(Task &task, bool first) {
+    Peer *of = nullptr;
+    (void)without_exceptions([&] {
+        of = peer(task.ep());
         return success;
+    });
+    if (of == nullptr) return task.refuse(Verdict::no_memory);
+    if (first)
+        of->waiting.push_front(task);
+    else
+        of->waiting.push(task);
+    ++waiting_;
+    (void)advance(*of);
+}
+
+// Not by recursion: a task may be over at once.
+bool Target::advance(Peer &peer) {
+    if (peer.advancing) return false;
+    peer.advancing = true;
+    bool any = false;
+    while (!peer.waiting.empty()) {
+        if (!ledger_.may_work(peer.ep())) {
+            any = true;
+            break;
+        }
+        Task &task = peer.waiting.pop();
+        --waiting_;
+        if (!task.start(peer)) {
+            peer.waiting.push_front(task);
+            ++waiting_;
+            break;
+        }
+        any = true;
     }
-    ucd_ucx_request_t request;
-    UCD_UCX_TRY(rma.send(ep, Encoded(answer).text(), data, &param, granule, &request));
-    *waits = request != UCD_UCX_REQUEST__NULL;
-    ucd_ucx_request_free(request);
-    return success;
+    peer.advancing = false;
+    return any;
 }
 
-bool Target::charge_task(ucp_ep_h ep, uint64_t bytes) {
-    Peer *from = ep != nullptr ? peer(ep) : nullptr;
-    if (from == nullptr || bytes > limits_.peer_memory || from->bytes > limits_.peer_memory - bytes)
-        return false;
-    from->bytes += bytes;
-    return true;
+bool Target::advance_all() {
+    Queue<Task> unfinished = std::move(unfinished_);
+    bool any = !unfinished.empty();
+    while (!unfinished.empty()) unfinished.pop().move_pieces();
+    if (waiting_ == 0) return any;
+    for (auto &[ep, peer] : peers_) any |= advance(peer);
+    return any;
 }
 
-void Target::note_waiting(ucp_ep_h ep, std::size_t bytes) {
-    const auto found = bytes > 0 ? peers_.find(ep) : peers_.end();
-    if (found == peers_.end() || found->second.barred) return;
-    Peer &to = found->second;
-    to.bytes += bytes;
-    // It sends requests and does not fetch the answers.
-    to.barred = to.bytes > limits_.peer_memory;
+template <class Goes>
+void Target::take_out(Peer &peer, Goes &&goes) {
+    Queue<Task> all = std::move(peer.waiting);
+    while (!all.empty()) {
+        Task &task = all.pop();
+        if (goes(task))
+            --waiting_;
+        else
+            peer.waiting.push(task);
+    }
 }
 
-void Target::note_sent(ucp_ep_h ep, std::size_t bytes) {
-    const auto found = peers_.find(ep);
-    if (found == peers_.end()) return;
-    found->second.bytes -= std::min<uint64_t>(bytes, found->second.bytes);
+// What is at work ends by itself.
+void Target::end_tasks_of_barred() {
+    const uint64_t barred = ledger_.barred();
+    std::vector<Task *> ended;
+    for (Task &task : tasks_)
+        if (!task.at_work() && ledger_.is_barred(task.ep())) ended.push_back(&task);
+    for (auto &[ep, peer] : peers_)
+        if (ledger_.is_barred(ep)) take_out(peer, [](const Task &) { return true; });
+    for (Task *task : ended) task->refuse(Verdict::no_memory);
+    barred_ = barred;
 }
 
 void Target::end(Task &task) {
@@ -338,7 +429,7 @@ void Target::end(Task &task) {
     const auto from = peers_.find(task.ep());
     if (from != peers_.end()) {
         from->second.operations -= from->second.operations > 0;
-        from->second.bytes -= std::min(task.charged(), from->second.bytes);
+        from->second.transfers -= task.has_transfer() && from->second.transfers > 0;
     }
     std::list<Task> ended;
     ended.splice(ended.begin(), tasks_, task.place);
@@ -348,20 +439,30 @@ void Target::end(Task &task) {
 void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
     rma.direct.forget_gathered(ep);
-    std::vector<Task *> failed;
+    std::vector<Task *> failed, later;
     for (Task &task : tasks_)
-        if (task.ep() == ep && task.since() < before) failed.push_back(&task);
+        if (task.ep() == ep) (task.since() < before ? failed : later).push_back(&task);
+    std::vector<Task *> still_waiting;
+    still_waiting.reserve(later.size());
+    if (const auto found = peers_.find(ep); found != peers_.end())
+        take_out(found->second, [&](Task &task) {
+            if (task.since() >= before) still_waiting.push_back(&task);
+            return true;
+        });
     for (Task *task : failed) {
         parked_.erase({ep, task->number()});
         task->on_endpoint_failed();
     }
     if (last_ep_ == ep) last_peer_ = nullptr;
     peers_.erase(ep);
+    for (Task *task : still_waiting) wait(*task);
 }
 
-bool Target::progress() {
-    if (unsent_.empty()) return false;
-    std::erase_if(unsent_, [this](const Unsent &u) { return try_to_say(u.ep, u.message); });
+bool Target::go_on() {
+    if (barred_ != ledger_.barred()) end_tasks_of_barred();
+    const bool any = advance_all();
+    if (unsent_.empty()) return any;
+    std::erase_if(unsent_, [this](Unsent &u) { return try_to_say(u.ep, u.message, u.charge); });
     return true;
 }
 

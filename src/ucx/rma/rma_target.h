@@ -11,20 +11,12 @@
 
 namespace ucd_ucx::rma {
 
-// What origins may have kept here.
-struct TargetLimits {
-    uint64_t types = 16 << 20;           // bytes of types
-    uint64_t peer_operations = 64 << 10; // of one endpoint, that are not done
-    uint64_t peer_memory = 256 << 20;    // bytes of their data and answers
-};
-
 // Under the lock.
 class Target {
 public:
-    Target(ucd_ucx_rma &owner, const TargetLimits &limits)
-        : rma(owner), types(limits.types), limits_(limits) {
-        reserve_answers();
-    }
+    static constexpr uint64_t default_peer_operations = 64 << 10;
+    // As many operations of one endpoint as may be here and not done.
+    Target(ucd_ucx_rma &owner, uint64_t peer_operations);
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
     ~Target();
@@ -42,12 +34,15 @@ public:
     // A peer of an earlier version.
     void refuse_old(ucp_ep_h ep, std::string_view refusal);
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
-    // Says again what there was no memory for. Whether there was anything.
-    bool progress();
+    // Goes on with what has waited, and says again what there was no memory for. Whether there was
+    // anything.
+    bool progress() {
+        const bool idle =
+            waiting_ == 0 && unfinished_.empty() && unsent_.empty() && barred_ == ledger_.barred();
+        return !idle && go_on();
+    }
     // So that there is a place for those, if then there is no memory. Throws std::bad_alloc.
     void reserve_answers();
-    void note_waiting(ucp_ep_h ep, std::size_t bytes);
-    void note_sent(ucp_ep_h ep, std::size_t bytes);
 
     // What the target's bytes are.
     struct Checked {
@@ -55,28 +50,34 @@ public:
         bool contiguous = false; // in the window, from `low` on
         int64_t low = 0;
         uint64_t element_bytes = 1; // of accumulates
+        uint64_t segments = 0;
+        bool must_wait = false; // there is no room to find out
     };
 
     // For tasks.
     ucd_ucx_rma &rma;
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
-    // With data. *waits: a transfer reads it, and calls `param` when it is complete.
-    // Up to `eager` bytes go as one message.
-    Status answer(ucp_ep_h ep, const Answer &answer, const Data &data, uint64_t bytes,
-                  uint64_t eager, uint64_t granule, const ucd_ucx_param_t &param, bool *waits);
     // Whether the request may be done: all of it, before anything is moved.
     Verdict check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
                   ucp_ep_h ep, uint64_t data_bytes, Checked &checked);
-    // For memory of a task. False: its origin would keep too much here.
-    bool charge_task(ucp_ep_h ep, uint64_t bytes);
+    // For a type of so many flattened bytes, which is on the account of its peer if that may be.
+    Charge take_for_type(uint64_t flattened, Peer &peer);
+    // Builds a type that a peer has brought.
+    Status learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type);
+    // It begins when it is its turn among its peer's, which may be before this returns. What is
+    // done but for its answer goes first.
+    void wait(Task &task, bool first = false);
+    // It has more to move than may be moved in this call of progress.
+    void continue_later(Task &task) { unfinished_.push(task); }
     void end(Task &task);
-    Peer *peer(ucp_ep_h ep); // null: it is barred
+    Peer *peer(ucp_ep_h ep); // null: there is none, or it is barred
 
 private:
     struct Unsent {
         ucp_ep_h ep;
         Encoded message;
+        Charge charge;
     };
     // So many requests may come between two calls of progress, and for none of them memory.
     static constexpr std::size_t reserved_answers = 64;
@@ -84,30 +85,47 @@ private:
     struct Found {
         ucd_ucx_window *window = nullptr;
         WindowHandle handle = 0;         // to be told
-        const KnownType *type = nullptr; // null: it is to be asked for
+        const KnownType *type = nullptr; // null: it is to be asked for, or to be built
         TypePtr owner;                   // of the type; null: `types` keeps it
+        bool is_to_be_built = false;     // later, of what is in the request
         ContentId type_id = {};
     };
     void begin(const Preamble &preamble, Delivery &delivery);
     Verdict find(const Request &request, Peer &peer, Found &found);
     Verdict find_type(const Request &request, Peer &peer, Found &found);
+    Verdict build_type(std::string_view flattened, Peer &peer, Found &found);
     bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
-    void do_at_once(const Request &request, const Found &found, Delivery &delivery);
-    Status answer_with_data(const Request &request, const Found &found, const Delivery &delivery,
-                            const Checked &checked, const Answer &result);
+    // False: there is no room for its answer on the account.
+    bool do_at_once(const Request &request, const Found &found, Delivery &delivery);
+    Status read(const Request &request, const Found &found, const Delivery &delivery,
+                const Checked &checked, const Answer &result, bool *refused);
     Status write(const Request &request, const Found &found, const Delivery &delivery,
                  const Checked &checked);
     void say(ucp_ep_h ep, const Encoded &message);
-    bool try_to_say(ucp_ep_h ep, const Encoded &message); // false: there is no memory for it
-    void say_later(ucp_ep_h ep, const Encoded &message);
+    // False: there is no memory for it.
+    bool try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge);
+    void say_later(ucp_ep_h ep, const Encoded &message, Charge charge);
     void park(Task &task);
+    // Whether anything began, or may begin in the next call of progress.
+    bool advance(Peer &peer);
+    bool advance_all();
+    // Takes those of a peer's that wait and of which `goes` is true out of its queue.
+    template <class Goes>
+    void take_out(Peer &peer, Goes &&goes);
+    void end_tasks_of_barred();
 
-    const TargetLimits limits_;
+    bool go_on();
+
+    Ledger &ledger_;
+    const uint64_t peer_operations_;
     std::unordered_map<ContentId, std::unique_ptr<ucd_ucx_window>, HashOfContentId> windows_;
     std::unordered_map<ucp_ep_h, Peer> peers_;
     ucp_ep_h last_ep_ = nullptr;
     Peer *last_peer_ = nullptr;
     std::list<Task> tasks_;
+    Queue<Task> unfinished_;
+    uint64_t waiting_ = 0; // tasks, in their peers' queues
+    uint64_t barred_ = 0;  // how many peers were, when their tasks were ended
     // Those whose types are asked for. Ordered, since origins choose the numbers.
     std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;
     std::vector<Unsent> unsent_; // has places beyond those that are used

@@ -3,13 +3,17 @@
 #include "pipeline/pipeline.h"
 #include "rma/rma.h"
 
+#include <cstring>
+#include <new>
+
 namespace ucd_ucx::rma {
 
 Task::Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
-           const ContentId &type_id, Delivery &&delivery)
+           const ContentId &type_id, Delivery &&delivery, Charge charge)
     : target_(target), window_(window), request_(request), handle_(handle), type_id_(type_id),
       payload_(std::move(delivery.payload)), ep_(delivery.ep), since_(delivery.since),
-      charged_(payload_.is_here() ? payload_.bytes() : 0) {
+      charge_(std::move(charge)) {
+    if (request.form == TypeForm::flattened && !copy_type(request.type)) throw std::bad_alloc();
     request_.type = {};
     payload_.keep();
 }
@@ -18,43 +22,45 @@ Answer Task::result(Verdict verdict, int ucd) const {
     return {verdict, static_cast<uint8_t>(ucd), request_.number, handle_};
 }
 
-void Task::begin(TypePtr type) {
-    if (ep_ == nullptr) return target_.end(*this);
-    type_ = std::move(type);
-    Target::Checked checked;
-    Verdict verdict = Verdict::no_memory; // unless there is enough to find out
-    (void)without_exceptions([&] {
-        verdict = target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
-        return success;
-    });
-    if (verdict != Verdict::done) return refuse(verdict);
-    bytes_ = checked.bytes;
-    granule_ = checked.element_bytes;
-    if (accumulates(request_.verb)) {
-        if (!window_.enqueue(*this)) refuse(Verdict::no_memory);
-        return;
-    }
-    at_work_ = true;
-    if (request_.verb == Verb::put) return receive();
-    send_data(
-        {window_.at(request_.displacement), request_.count, type_->type.get(), &window_.to_read},
-        window_.eager, window_.info.get());
+// The type ------------------------------------------------------------------
+
+bool Task::copy_type(std::string_view flattened) {
+    flattened_bytes_ = flattened.size();
+    flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
+    if (flattened_ != nullptr) std::memcpy(flattened_.get(), flattened.data(), flattened_bytes_);
+    return flattened_ != nullptr;
 }
 
 void Task::receive_type(Delivery delivery) {
-    if (delivery.payload.is_here()) return learn(delivery.payload.here());
     flattened_bytes_ = delivery.payload.bytes();
-    if (!charge(flattened_bytes_)) return refuse(Verdict::no_memory);
+    const bool is_here = delivery.payload.is_here();
+    const uint64_t bytes = flattened_bytes_ + (is_here ? 0 : window_.transfer_bytes);
+    if (!target_.types.is_possible(flattened_bytes_)) return refuse(Verdict::no_memory);
+    const Status status = without_exceptions([&] {
+        charge_of_type_ = target_.rma.ledger->take(ep_, bytes, Use::request);
+        return success;
+    });
+    if (!status.ok() || !charge_of_type_) return refuse(Verdict::no_memory);
+    if (is_here && !copy_type(delivery.payload.here())) return refuse(Verdict::no_memory);
+    if (!is_here) type_data_ = std::move(delivery.payload);
+    target_.wait(*this);
+}
+
+// False: it has to wait.
+bool Task::receive_type_in_chunks(Peer &peer) {
+    if (!take_place_of_transfer(peer)) return false;
+    const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
-    if (flattened_ == nullptr) return refuse(Verdict::no_memory);
+    if (flattened_ == nullptr) return refuse(Verdict::no_memory), true;
     const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
     ucd_ucx_request_t request;
-    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE,
-                     &target_.rma.pipeline->for_host};
-    const Status status = without_exceptions(
-        [&] { return delivery.payload.receive(to, UCD_OP__REPLACE, p, &request); });
-    if (!status.ok()) return refuse(verdict_of(status.code()));
+    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &pipeline.for_host};
+    const Status status = without_exceptions([&] {
+        return type_data_.receive(to, UCD_OP__REPLACE, p, {1, ep_}, &request);
+    });
+    if (!status.ok()) return refuse(verdict_of(status.code())), true;
     at_work_ = true;
+    return true;
 }
 
 void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
@@ -64,19 +70,144 @@ void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, vo
     ucd_ucx_request_free(request);
     task->at_work_ = false;
     if (result->status != UCS_OK) return task->refuse(Verdict::failed, result->ucd);
-    const Memory flattened = std::move(task->flattened_);
-    task->learn({flattened.get(), task->flattened_bytes_});
+    task->charge_of_type_.shrink_to(task->flattened_bytes_);
+    task->target_.wait(*task);
 }
 
-void Task::learn(std::string_view flattened) {
-    if (content_id(flattened.data(), flattened.size()) != type_id_) return refuse(Verdict::invalid);
-    TypePtr type;
-    const Status status = without_exceptions([&] { return target_.types.learn(flattened, type); });
-    if (!status.ok()) return refuse(verdict_of(status.code()));
-    begin(std::move(type));
+Task::Step Task::learn(Peer &peer) {
+    const std::string_view flattened(flattened_.get(), flattened_bytes_);
+    const bool is_one = content_id(flattened.data(), flattened.size()) == type_id_;
+    if (!is_one) return refuse(Verdict::invalid), Step::over;
+    type_ = target_.types.find(type_id_); // another may have brought it
+    if (type_ == nullptr) type_ = peer.find_kept(type_id_);
+    if (type_ == nullptr) {
+        Charge charge = target_.take_for_type(flattened.size(), peer);
+        if (!charge) return Step::waits;
+        const Status status = target_.learn(flattened, peer, std::move(charge), type_);
+        if (!status.ok()) return refuse(verdict_of(status.code())), Step::over;
+    }
+    flattened_.reset();
+    charge_of_type_.give_back();
+    return Step::done;
 }
+
+// The turn ------------------------------------------------------------------
+
+bool Task::start(Peer &peer) {
+    Step step = Step::done;
+    const Status status = without_exceptions([&] {
+        if (is_done_) {
+            if (!take_answer(peer)) step = Step::waits;
+            return success;
+        }
+        if (type_ == nullptr && !type_data_.is_here()) {
+            step = receive_type_in_chunks(peer) ? Step::over : Step::waits;
+            return success;
+        }
+        if (type_ == nullptr) step = learn(peer);
+        if (step == Step::done && !is_checked_) step = check();
+        // Accumulates take the rest when it is their turn in the window's queue, so that they keep
+        // none of it from others while they wait there.
+        if (step != Step::done || (accumulates(request_.verb) && !takes_early_)) return success;
+        step = take_moves(peer);
+        if (step == Step::done && request_.verb == Verb::get && !take_answer(peer))
+            step = Step::waits;
+        return success;
+    });
+    if (!status.ok()) return refuse(verdict_of(status.code())), true;
+    if (step != Step::done) return step == Step::over;
+    if (is_done_) {
+        at_work_ = true;
+        send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
+                  UCD_INFO__NULL);
+        return true;
+    }
+    if (accumulates(request_.verb)) {
+        if (!window_.enqueue(*this)) refuse(Verdict::no_memory);
+        return true;
+    }
+    at_work_ = true;
+    if (request_.verb == Verb::put)
+        receive();
+    else
+        send_data({window_.at(request_.displacement), request_.count, type_->type.get(),
+                   &window_.to_read},
+                  window_.info.get());
+    return true;
+}
+
+Task::Step Task::check() {
+    Target::Checked checked;
+    const Verdict verdict =
+        target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
+    if (checked.must_wait) return Step::waits;
+    if (verdict != Verdict::done) return refuse(verdict), Step::over;
+    bytes_ = checked.bytes;
+    segments_ = checked.segments;
+    granule_ = checked.element_bytes;
+    is_checked_ = true;
+    return Step::done;
+}
+
+Task::AnswerForm Task::form_of_answer() const {
+    if (!fetches(request_.verb)) return AnswerForm::none;
+    const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
+    const uint64_t eager = request_.verb == Verb::get
+                               ? window_.eager
+                               : direct_limit(pipeline.options, pipeline.for_host);
+    return bytes_ <= eager ? AnswerForm::message : AnswerForm::transfer;
+}
+
+bool Task::take_place_of_transfer(Peer &peer) {
+    if (has_transfer_) return true;
+    if (peer.transfers >= Peer::max_transfers) return false;
+    ++peer.transfers;
+    has_transfer_ = true;
+    return true;
+}
+
+// Chunks are charged one by one.
+Task::Step Task::take_moves(Peer &peer) {
+    if (has_moves_) return Step::done;
+    const bool sends_chunks = form_of_answer() == AnswerForm::transfer;
+    const unsigned transfers = (payload_.is_here() ? 0 : 1) + (sends_chunks ? 1 : 0);
+    // Of accumulates, one at a time is at work on a window.
+    const bool is_limited = transfers > 0 && !accumulates(request_.verb);
+    if (is_limited && !take_place_of_transfer(peer)) return Step::waits;
+    const uint64_t bytes =
+        transfers * window_.transfer_bytes + (request_.verb == Verb::get_accumulate ? bytes_ : 0);
+    if (!target_.rma.ledger->is_possible(bytes, Use::move))
+        return refuse(Verdict::no_memory), Step::over;
+    if (bytes > 0 && !(charge_of_transfers_ = peer.take(bytes, Use::move))) return Step::waits;
+    has_moves_ = true;
+    return Step::done;
+}
+
+bool Task::take_answer(Peer &peer) {
+    if (form_of_answer() != AnswerForm::message) return true;
+    const uint64_t answer = Preamble::bytes + sizeof(WindowHandle) + bytes_;
+    charge_of_answer_ = peer.take(DirectMessages::bytes_of_message(answer), Use::chunk);
+    return static_cast<bool>(charge_of_answer_);
+}
+
+// Moving ----------------------------------------------------------------------
 
 void Task::take_turn() {
+    Step step = Step::over;
+    const Status status = without_exceptions([&] {
+        if (Peer *peer = target_.peer(ep_); peer != nullptr)
+            step = take_moves(*peer);
+        else
+            refuse(Verdict::no_memory);
+        return success;
+    });
+    if (!status.ok()) return refuse(verdict_of(status.code()));
+    if (step == Step::over) return;
+    if (step == Step::waits) { // not here, where others wait
+        takes_early_ = true;
+        window_.leave(*this);
+        return target_.wait(*this);
+    }
     at_work_ = true;
     if (fetches(request_.verb)) return fetch();
     receive();
@@ -90,26 +221,41 @@ bool Task::await_device(int rc) {
     return true;
 }
 
-bool Task::charge(uint64_t bytes) {
-    bool charged = false;
-    (void)without_exceptions([&] {
-        charged = target_.charge_task(ep_, bytes);
-        return success;
-    });
-    if (charged) charged_ += bytes;
-    return charged;
-}
-
 void Task::fetch() {
-    if (!charge(bytes_)) return refuse(Verdict::no_memory);
     // At least one byte, so that null means that there is none.
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
+    if (window_.to_read.on_host) return move_pieces();
     uintptr_t packed;
     const int rc =
         ucd_ipack(window_.at(request_.displacement), request_.count, type_->type.get(), 0,
                   old_.get(), bytes_, &packed, window_.fetch_info.get(), UCD_OP__REPLACE, &moving);
     if (await_device(rc)) return;
+    fetched(Status(rc));
+}
+
+void Task::move_pieces() {
+    Ledger &ledger = *target_.rma.ledger;
+    int rc = UCD_SUCCESS;
+    while (moved_ < bytes_ && rc == UCD_SUCCESS) {
+        if (ep_ == nullptr) return refuse(Verdict::failed);
+        if (!ledger.may_work(ep_)) return target_.continue_later(*this);
+        const uint64_t left = bytes_ - moved_;
+        const uint64_t steps =
+            moved_ == 0 ? steps_of(bytes_, segments_) : steps_of(left, segments_, bytes_);
+        const uint64_t piece = piece_of(left, steps, granule_);
+        char *const at = window_.at(request_.displacement);
+        uintptr_t done;
+        rc = unpacking_
+                 ? ucd_unpack(payload_.here().data() + moved_, piece, at, request_.count,
+                              type_->type.get(), moved_, &done, window_.to_write.info.get(),
+                              request_.op)
+                 : ucd_pack(at, request_.count, type_->type.get(), moved_, old_.get() + moved_,
+                            piece, &done, window_.fetch_info.get(), UCD_OP__REPLACE);
+        ledger.note_work(ep_, piece == left ? steps : steps_of(piece, segments_, bytes_));
+        moved_ += piece;
+    }
+    if (unpacking_) return received({ucx_status_of(rc), rc, bytes_, 0});
     fetched(Status(rc));
 }
 
@@ -129,6 +275,8 @@ void Task::receive() {
                      &window_.to_write};
     if (payload_.is_here()) {
         unpacking_ = true;
+        moved_ = 0;
+        if (window_.to_write.on_host) return move_pieces();
         uintptr_t unpacked;
         const int rc = ucd_iunpack(payload_.here().data(), payload_.bytes(),
                                    const_cast<void *>(to.buf), to.count, to.type, 0, &unpacked,
@@ -138,8 +286,9 @@ void Task::receive() {
     }
     const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
     ucd_ucx_request_t request;
-    const Status status =
-        without_exceptions([&] { return payload_.receive(to, request_.op, p, &request); });
+    const Status status = without_exceptions([&] {
+        return payload_.receive(to, request_.op, p, {granule_, ep_}, &request);
+    });
     if (!status.ok()) refuse(verdict_of(status.code()), status.code());
 }
 
@@ -159,23 +308,30 @@ void Task::received(const ucd_ucx_result_t &result_of_move) {
     payload_ = Payload();
     if (fetches(request_.verb)) {
         window_.leave(*this);
-        const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
-        return send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &pipeline.for_host},
-                         direct_limit(pipeline.options, pipeline.for_host), UCD_INFO__NULL);
+        is_done_ = true;
+        at_work_ = false;
+        return target_.wait(*this, true);
     }
     target_.answer(ep_, result(Verdict::done));
     target_.end(*this);
 }
 
-void Task::send_data(const Data &data, uint64_t eager, ucd_info_t info) {
+void Task::send_data(const Data &data, ucd_info_t info) {
     if (ep_ == nullptr) return target_.end(*this);
-    const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
-    bool waits = false;
-    const Status status = without_exceptions([&] {
-        return target_.answer(ep_, result(Verdict::done), data, bytes_, eager, granule_, p, &waits);
+    ucd_ucx_request_t request = UCD_UCX_REQUEST__NULL;
+    const Status status = without_exceptions([&]() -> Status {
+        const Encoded answer(result(Verdict::done));
+        if (form_of_answer() == AnswerForm::message) {
+            target_.rma.ledger->note_work(ep_, steps_of(bytes_, segments_));
+            return target_.rma.direct.send(ep_, answer, data, bytes_, no_operation,
+                                           charge_of_answer_);
+        }
+        const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
+        return target_.rma.send(ep_, answer.text(), data, &p, {granule_, ep_}, &request);
     });
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
-    if (!waits) target_.end(*this);
+    if (request == UCD_UCX_REQUEST__NULL) return target_.end(*this);
+    ucd_ucx_request_free(request);
 }
 
 // How it ended the origin sees as well as this side does.

@@ -46,13 +46,14 @@ Status look_at(KnownType &type) {
     return success;
 }
 
-// What libucd may take for a type that came as so many bytes, and for its layout: see the budget in
-// ucd.h. A box needs no lists.
-uint64_t max_memory(const ucd_layout_t &layout, uint64_t flattened) {
-    constexpr uint64_t fixed = 1 << 10, expanded = 64 << 10, bytes_of_segment = 16;
+constexpr uint64_t expanded = 64 << 10, bytes_of_segment = 16;
+
+// The same, once its layout is known: a box is not expanded, and a few segments to little.
+uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
     const bool plain = layout.contiguous != 0 || layout.box_dims > 0;
     const uint64_t segments = std::min(layout.segments, expanded / bytes_of_segment);
-    return fixed + 17 * flattened + (plain ? 0 : segments * bytes_of_segment);
+    return TypesOfTarget::bytes_of_type(flattened) - expanded +
+           (plain ? 0 : segments * bytes_of_segment);
 }
 
 } // namespace
@@ -79,12 +80,25 @@ bool KnownType::takes(ucd_op_t op) const {
     return (known_ops_ & bit) != 0;
 }
 
-Status KnownType::find_overlap(uint64_t count, uint64_t &work, Overlap &found) const {
+Status KnownType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
+                               Overlap &found, bool *refused) const {
+    *refused = false;
     found = overlap_;
     if (count == overlap_count_ && count > 0) return success;
     const ucd_layout_t *layout;
     UCD_UCX_TRY(measure(count, layout));
-    UCD_UCX_TRY(ucd_ucx::find_overlap(count, type.get(), *layout, work, found));
+    found = overlap_of(*layout);
+    if (found == Overlap::unknown && layout->segments <= work) {
+        const uint64_t bytes = layout->segments * bytes_of_listed_segment;
+        if (!ledger.is_possible(bytes, Use::chunk)) return success; // as if it took too much work
+        const Charge listed = ledger.take(peer, bytes, Use::chunk);
+        *refused = !listed;
+        if (*refused) return success;
+        work -= layout->segments;
+        constexpr uint64_t steps_of_segment = 8; // it is listed and sorted
+        ledger.note_work(peer, steps_of_segment * layout->segments);
+        UCD_UCX_TRY(find_overlap_by_list(count, type.get(), *layout, found));
+    }
     if (found == Overlap::unknown) return success;
     overlap_count_ = count;
     overlap_ = found;
@@ -105,17 +119,30 @@ Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     return success;
 }
 
-Status TypesOfTarget::learn(std::string_view flattened, TypePtr &type) {
-    const ContentId id = content_id(flattened.data(), flattened.size());
-    type = recent_.find(id);
-    if (type != nullptr) return success;
-    auto made = std::make_shared<KnownType>();
+// A byte of a type may become an object of some dozens of bytes, both in the type and in its layout
+// (docs/reference/flatten-format.md); measured are at most 48 times the bytes.
+uint64_t TypesOfTarget::bytes_of_type(uint64_t flattened) {
+    constexpr uint64_t fixed = 1 << 10, for_byte = 64;
+    return flattened > UINT64_MAX / 2 / for_byte ? UINT64_MAX
+                                                 : fixed + expanded + for_byte * flattened;
+}
+
+Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &type,
+                            bool *remembered) {
+    // Not by make_shared: a name that is left of it must not keep the memory of all of it.
+    const std::shared_ptr<KnownType> made(new KnownType);
     UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
     UCD_UCX_TRY(look_at(*made));
-    made->cost = max_memory(made->one, flattened.size());
-    made->id = id;
-    recent_.add(id, made);
-    type = std::move(made);
+    made->cost = bytes_of_known(made->one, flattened.size());
+    made->id = content_id(flattened.data(), flattened.size());
+    charge.shrink_to(made->cost);
+    made->charge = std::move(charge);
+    *remembered = recent_.add(made->id, made);
+    if (*remembered) {
+        made->charge.give_back(); // it may be what was taken there
+        made->charge = ledger_.take_remembered(made->cost);
+    }
+    type = made;
     return success;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/tokens.h"
 #include "datatype/options.h"
+#include "pipeline/active.h"
 #include "rma/rma_task.h"
 
 #include <algorithm>
@@ -43,6 +44,7 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
     UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
     eager = direct_limit(options, to_read);
+    transfer_bytes = bytes_of_transfer(options);
     UCD_UCX_TRY(copy_hints(from, fetch_info));
     UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));

@@ -39,6 +39,7 @@ struct ucd_ucx_window {
     ucd_ucx::ContentId name = {};
     ucd_ucx::OwnedInfo info;          // keys of transfers
     uint64_t eager = 0;               // bytes that are read and sent as one message
+    uint64_t transfer_bytes = 0;      // what a transfer of its data takes
     ucd_ucx::Hints to_read, to_write; // its memory
     ucd_ucx::OwnedInfo fetch_info;    // as to_read, to memory of the library's
 

@@ -1,0 +1,380 @@
+// What a peer with a window's key makes a target keep and do stays within the peer's budget: gets
+// whose answers are not taken, operations that wait with their types, types of great depth. The
+// other peers are served meanwhile.
+
+#include "rma/rma.h"
+#include "support/catch.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
+#include "ucx/type_name.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t kibi = 1 << 10, mebi = 1 << 20;
+
+// A target, a peer that takes no answers, and an honest one.
+struct Spender {
+    explicit Spender(ucd_info_t info, std::size_t window_bytes = 256 * kibi)
+        : target(info, UCS_THREAD_MODE_SINGLE), memory(window_bytes, 'm'),
+          window(target, memory.data(), memory.size()),
+          attacker(target.side.address(), [this] { progress(); }),
+          honest(target.side.address(), [this] { progress(); }) {
+        target.side.connect(attacker.side.address());
+        for (int i = 0; i < 2; ++i) { // what UCX keeps for good has come
+            CHECK(serves_honest());
+            attacker.progress(10);
+        }
+    }
+    ~Spender() {
+        // UCX has what it was given to send to the attacker until that takes it, or drops it.
+        (void)ucd_ucx_rma_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET);
+        (void)attacker.within(20, [&] {
+            attacker.release_data();
+            return drained();
+        });
+        target.close_endpoint();
+    }
+    Spender(const Spender &) = delete;
+    Spender &operator=(const Spender &) = delete;
+
+    void progress() {
+        const double seconds = cpu_seconds_of([&] { target.progress(); });
+        spent += seconds;
+        longest = std::max(longest, seconds);
+        most = std::max(most, heap_bytes());
+        charged = std::max(charged, target.rma->ledger->bytes());
+    }
+    // Nothing more comes by rendezvous.
+    bool drained() {
+        const std::size_t before = attacker.received.size();
+        attacker.progress(50);
+        return attacker.received.size() == before;
+    }
+    wire::Request request() const {
+        wire::Request r;
+        r.window = wire::window_name(*window.key());
+        return r;
+    }
+    // A put and its answer.
+    bool serves_honest() {
+        wire::Request r = request();
+        r.number = ++honest_number;
+        r.type = flattened(UCD_TYPE__CHAR);
+        r.displacement = 7;
+        honest.request(r, "h");
+        const wire::Said said = honest.next_said();
+        return said.number == r.number && said.first == wire::done;
+    }
+    // From here on.
+    void measure() {
+        start = most = heap_bytes();
+        charged = 0;
+        spent = longest = 0;
+    }
+    std::size_t growth() const { return most > start ? most - start : 0; }
+    // What has grown is what the ledger says, but for what UCX takes; and that is within budget.
+    void check_growth(std::uint64_t budget) const {
+        const bool tcp = target.side.can_fail; // of which UCX takes more
+        CHECK(growth() <= charged + (tcp ? 12 : 2) * mebi);
+        CHECK(charged <= budget);
+    }
+
+    RmaSide target;
+    std::vector<char> memory;
+    Window window;
+    Attacker attacker, honest;
+    std::uint64_t honest_number = 0;
+    double spent = 0, longest = 0;
+    std::size_t start = 0, most = 0;
+    std::uint64_t charged = 0;
+};
+
+std::string taken_apart(ucd_type_t type) {
+    std::string bytes = flattened(type);
+    ok(ucd_free(&type), "ucd_free");
+    return bytes;
+}
+
+std::string char_of_extent_0() {
+    ucd_type_t type;
+    ok(ucd_create_resized(UCD_TYPE__CHAR, 0, 0, UCD_INFO__NULL, &type), "resized");
+    return taken_apart(type);
+}
+
+// A structure within a structure, so many times; each level has one element of its own, `gap` bytes
+// behind the others at the outermost one.
+class Deep {
+public:
+    explicit Deep(int levels) : levels_(levels) {
+        ok(ucd_create_dup(UCD_TYPE__CHAR, UCD_INFO__NULL, &inner_), "dup");
+        for (int i = 1; i < levels; ++i) {
+            ucd_type_t outer = within(inner_, 5 + 3 * i);
+            std::swap(outer, inner_);
+            ok(ucd_free(&outer), "free");
+        }
+    }
+    ~Deep() { (void)ucd_free(&inner_); }
+    Deep(const Deep &) = delete;
+    Deep &operator=(const Deep &) = delete;
+    std::string bytes(std::intptr_t gap = 0) const {
+        return taken_apart(within(inner_, 5 + 3 * levels_ + gap));
+    }
+
+private:
+    static ucd_type_t within(ucd_type_t type, std::intptr_t place) {
+        const std::intptr_t ones[] = {1, 1}, places[] = {0, place};
+        const ucd_type_t types[] = {type, UCD_TYPE__CHAR};
+        ucd_type_t made;
+        ok(ucd_create_struct(2, ones, places, types, UCD_INFO__NULL, &made), "struct");
+        return made;
+    }
+    const int levels_;
+    ucd_type_t inner_;
+};
+
+constexpr auto eight_mib = "8388608";
+
+} // namespace
+
+TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
+    double seconds[2] = {};
+    const int gets[] = {messages(400), messages(1000)};
+    for (int run = 0; run < 2; ++run) {
+        const Keys keys({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
+        Spender b(keys.get());
+        wire::Request get = b.request();
+        get.verb = wire::get;
+        get.type = char_of_extent_0();
+        get.count = std::uint64_t{1} << 45;
+        b.attacker.fetches = false;
+        b.measure();
+        std::size_t sent = 0;
+        for (int i = 0; i < gets[run]; ++i) {
+            get.number = static_cast<std::uint64_t>(i);
+            sent += get.text().size();
+            b.attacker.request(get);
+        }
+        b.attacker.progress(100);
+        CHECK(b.serves_honest());
+        seconds[run] = b.spent;
+        WARN(gets[run] << " gets, " << sent << " bytes: at most " << b.growth() << " bytes kept, "
+                       << b.spent << " s, the longest call " << b.longest << " s");
+        b.check_growth(8 * mebi);
+    }
+}
+
+TEST_CASE("types of operations that wait stay within their peer's budget") {
+    const Keys keys({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
+    Spender b(keys.get());
+    // An accumulate that has begun and does not end.
+    wire::Request large = b.request();
+    large.verb = wire::accumulate;
+    large.number = 1;
+    large.type = flattened(UCD_TYPE__CHAR);
+    large.count = 128 * kibi;
+    wire::Message m;
+    m.kind = wire::user_offer;
+    m.id = b.attacker.new_id();
+    m.total = large.count;
+    m.user_header = large.text();
+    b.attacker.active(m);
+    b.attacker.progress(10);
+    b.measure();
+    const int operations = messages(1900);
+    const Deep type(1000);
+    int refused = 0;
+    for (int i = 0; i < operations; ++i) {
+        wire::Request r = b.request();
+        r.verb = wire::accumulate;
+        r.number = static_cast<std::uint64_t>(i) + 2;
+        r.type = type.bytes(i);
+        r.index = static_cast<unsigned>(i) % 4096;
+        b.attacker.request(r, std::string(1001, 'a'));
+        for (; b.attacker.has_said(); b.attacker.received.clear())
+            refused += b.attacker.next_said().first == wire::no_memory;
+    }
+    b.attacker.progress(100);
+    CHECK(b.serves_honest());
+    for (; b.attacker.has_said();) refused += b.attacker.next_said().first == wire::no_memory;
+    WARN(operations << " accumulates behind one that does not end: at most " << b.growth()
+                    << " bytes kept, " << refused << " refused, " << b.spent
+                    << " s, the longest call " << b.longest << " s");
+    b.check_growth(8 * mebi + 1 * mebi); // and what is remembered for all
+    ok(ucd_ucx_rma_lose_endpoint(b.target.rma, b.target.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    b.attacker.progress(50);
+}
+
+TEST_CASE("a type over its peer's budget is refused before it is built") {
+    const std::string type = Deep(1000 * messages(200)).bytes();
+    Spender b(UCD_INFO__NULL, 4 * mebi);
+    // What the target is told of it is its name; then it is asked for.
+    wire::Request r = b.request();
+    r.verb = wire::get;
+    r.by_name = true;
+    r.type = std::string(16, 'n');
+    b.measure();
+    for (int i = 0; i < 3; ++i) {
+        r.number = static_cast<std::uint64_t>(i) + 1;
+        b.attacker.request(r);
+        wire::Said said = b.attacker.next_said();
+        REQUIRE(said.verb == wire::need_type);
+        wire::Message m;
+        m.kind = wire::user_offer;
+        m.id = b.attacker.new_id();
+        m.total = type.size();
+        m.user_header = wire::preamble(wire::type_message, r.number);
+        b.attacker.active(m);
+        b.attacker.progress(20);
+        REQUIRE(b.attacker.has_said());
+        CHECK(b.attacker.next_said().first == wire::no_memory);
+    }
+    CHECK(b.serves_honest());
+    WARN("3 times a type of " << type.size() << " bytes: at most " << b.growth() << " bytes kept, "
+                              << b.spent << " s, the longest call " << b.longest << " s");
+    b.check_growth(1 * mebi);
+}
+
+namespace {
+
+// Bytes with gaps of one byte.
+std::string chars_apart(std::size_t count) {
+    ucd_type_t type;
+    ok(ucd_create_vector(static_cast<std::intptr_t>(count), 1, 2, UCD_TYPE__CHAR, UCD_INFO__NULL,
+                         &type),
+       "vector");
+    return taken_apart(type);
+}
+
+// Its data in one chunk.
+void send_in_one_chunk(Attacker &attacker, const wire::Request &request, const std::string &data) {
+    wire::Message m;
+    m.kind = wire::user_offer;
+    m.id = attacker.new_id();
+    m.total = data.size();
+    m.user_header = request.text();
+    attacker.active(m);
+    m.kind = wire::chunk;
+    m.user_header.clear();
+    attacker.active_by_rendezvous(m, data);
+}
+
+} // namespace
+
+TEST_CASE("what takes long is divided among calls of progress, and others go on meanwhile") {
+    constexpr std::size_t count = mebi;
+    constexpr auto least_calls = static_cast<int>(count / ucd_ucx::Ledger::steps_of_call);
+    Spender b(UCD_INFO__NULL, 2 * count + 8);
+    wire::Request r = b.request();
+    r.type = chars_apart(count);
+    const std::string data(count, 'd');
+    // How many calls of progress there are from the first byte that is written to the answer.
+    const auto calls = [&](auto &&start) {
+        std::fill(b.memory.begin(), b.memory.end(), 'm');
+        ++r.number;
+        start();
+        int n = 0;
+        for (bool served = false; !b.attacker.has_said() && n < 10000;) {
+            b.attacker.progress(1); // has_said makes progress, too
+            n += 2;
+            if (served || b.memory[0] == 'm') continue;
+            served = true;
+            CHECK(b.serves_honest());
+            CHECK(std::count(b.memory.begin(), b.memory.end(), 'd') < static_cast<long>(count));
+        }
+        const wire::Said said = b.attacker.next_said();
+        CHECK((said.number == r.number && said.first == wire::done));
+        CHECK(std::count(b.memory.begin(), b.memory.end(), 'd') ==
+              (r.verb == wire::get_accumulate ? 0 : static_cast<long>(count)));
+        return n;
+    };
+    for (const unsigned verb : {wire::put, wire::accumulate}) {
+        INFO("verb " << verb);
+        r.verb = verb;
+        CHECK(calls([&] { b.attacker.request(r, data); }) >= least_calls / 2);
+        CHECK(calls([&] { send_in_one_chunk(b.attacker, r, data); }) >= least_calls);
+    }
+    r.verb = wire::get_accumulate;
+    r.op = 255;
+    CHECK(calls([&] { b.attacker.request(r); }) >= least_calls);
+}
+
+TEST_CASE("a type that is too long to be remembered for all is built once") {
+    const Keys keys({{"ucd.ucx.rma.types", "65536"}});
+    Spender b(keys.get());
+    wire::Request r = b.request();
+    r.verb = wire::get;
+    const Deep type(2000);
+    r.type = type.bytes();
+    b.attacker.request(r);
+    CHECK(b.attacker.next_said().first == wire::done);
+    const std::uint64_t charged = b.target.rma->ledger->bytes();
+    CHECK(charged > 64 * r.type.size());
+    // By its index and by its name: it is not asked for.
+    const auto said = [&](bool known, const std::string &type) {
+        ++r.number;
+        r.is_known = known;
+        r.by_name = type.size() == 16;
+        r.type = type;
+        b.attacker.request(r);
+        return b.attacker.next_said();
+    };
+    CHECK(said(true, "").is_answer());
+    CHECK(said(false, name_of(type.bytes())).is_answer());
+    CHECK(b.target.rma->ledger->bytes() == charged);
+    // Until there is another one.
+    CHECK(said(false, type.bytes(1)).is_answer());
+    CHECK(said(false, name_of(type.bytes())).verb == wire::need_type);
+}
+
+TEST_CASE("a chunk that a peer sends is refused if there never is a budget for it") {
+    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
+    Spender b(keys.get(), 4 * mebi);
+    wire::Request r = b.request();
+    const auto put = [&](std::size_t bytes) {
+        r.type = chars_apart(bytes);
+        ++r.number;
+        send_in_one_chunk(b.attacker, r, std::string(bytes, 'd'));
+        return b.attacker.next_said().first;
+    };
+    b.measure();
+    CHECK(put(500 * kibi) == wire::done);
+    CHECK(put(513 * kibi) == wire::no_memory);
+    b.check_growth(1 * mebi + b.target.rma->ledger->remembered_limit());
+    CHECK(put(100) == wire::done);
+}
+
+TEST_CASE("an accumulate for which there is no room steps aside, and is done later") {
+    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
+    Spender b(keys.get());
+    wire::Request r = b.request();
+    r.verb = wire::get_accumulate;
+    r.op = 255; // it only reads
+    r.type = flattened(UCD_TYPE__CHAR);
+    r.count = 150 * kibi; // two of them have no room together
+    b.attacker.fetches = false;
+    for (int i = 0; i < 2; ++i) {
+        ++r.number;
+        b.attacker.request(r);
+        b.attacker.progress(20);
+    }
+    CHECK(b.attacker.next_said().number == 2);
+    b.attacker.progress(20);
+    CHECK_FALSE(b.attacker.has_said());
+    wire::Request other = b.request();
+    other.verb = wire::accumulate;
+    other.number = ++b.honest_number;
+    other.type = flattened(UCD_TYPE__CHAR);
+    b.honest.request(other, "h");
+    CHECK(b.honest.next_said().first == wire::done);
+    CHECK(b.memory[0] == 'h');
+    REQUIRE(b.attacker.within(5, [&] {
+        b.attacker.release_data();
+        return b.attacker.has_said();
+    }));
+    CHECK(b.attacker.next_said().number == 3);
+}
