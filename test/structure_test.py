@@ -15,7 +15,7 @@ GPU = 'src/backend/gpu_common'
 GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
     'dlfcn.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
-    'emmintrin.h', 'immintrin.h',
+    'cpuid.h', 'emmintrin.h', 'immintrin.h',
 }
 
 # Rooms within a part of the library, lowest first. A file includes its own room and lower ones only.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,4 +113,45 @@ TEST_CASE("a long range that begins within words is copied in wide ones, but for
                 CHECK(std::count(kernels.begin(), kernels.end(),
                                  aligned ? "copy_places_w16" : "copy_places_w1") == 1);
             }
+}
+
+TEST_CASE("a stream that is captured gets copies of types that are prepared, and no others") {
+    Rng rng(3);
+    const Gaps a{200, 2400}, b{176, 2000};
+    // Joined nests, and what is moved word by word.
+    const Layout layouts[] = {a.layout(), b.layout(), listed(8, {0, 24, 40, 88})};
+    for (const Layout &from_layout : layouts)
+        for (const Layout &to_layout : layouts)
+            for (const std::size_t members : {1, 5})
+                for (const std::size_t odd : {0, 4}) {
+                    FreshBackend backend;
+                    const auto from = backend.plan(from_layout), to = backend.plan(to_layout);
+                    DeviceBytes in(a.bytes()), out(a.bytes());
+                    CopyMove move;
+                    move.from = {from.get(), in.at(odd), 1, 0};
+                    move.to = {to.get(), out.at(0), 1, 0};
+                    move.length = std::min(from_layout.top().bytes, to_layout.top().bytes);
+                    const std::vector<CopyMove> copies(members, move);
+                    const MoveList list{std::span<const CopyMove>(copies)};
+                    Capture capture;
+                    const auto prepare = [&](const KernelPlan &plan) {
+                        Move any;
+                        any.plan = &plan;
+                        any.count = 1;
+                        REQUIRE(backend->prepare(capture.native(), any).ok());
+                    };
+                    (void)kernels_loaded();
+                    prepare(*from);
+                    CHECK(backend->launch_in(capture.native(), list, nullptr).code() ==
+                          UCD_ERR__NOT_SUPPORTED);
+                    prepare(*to);
+                    const std::set<std::string> loaded = kernels_loaded();
+                    (void)kernels_launched();
+                    REQUIRE(backend->launch_in(capture.native(), list, nullptr).ok());
+                    for (const std::string &kernel : kernels_launched()) {
+                        INFO(kernel);
+                        CHECK(loaded.count(kernel) == 1);
+                    }
+                    CHECK(capture.end() > 0);
+                }
 }

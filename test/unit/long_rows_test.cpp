@@ -16,7 +16,7 @@ using namespace ucdtest;
 
 namespace {
 
-namespace seq = ucd::seq::as_compiled_here;
+namespace compiled = ucd::seq::as_compiled_here;
 using ucd::Direction;
 
 constexpr std::size_t guard = 64;
@@ -63,23 +63,24 @@ void check(const char *way, Move move) {
 
 template <unsigned width>
 void check_width() {
-    using Pack = seq::Exact<Direction::pack, width>;
-    using Unpack = seq::Exact<Direction::unpack, width>;
-    check<Pack>("pack_fenced", [](auto... a) { return seq::pack_fenced<Pack>(a...); });
-    check<Pack>("pack one by one", [](auto... a) { return seq::move_one_by_one<Pack>(a...); });
+    using Pack = compiled::Exact<Direction::pack, width>;
+    using Unpack = compiled::Exact<Direction::unpack, width>;
+    check<Pack>("pack_fenced", [](auto... a) { return compiled::pack_fenced<Pack>(a...); });
+    check<Pack>("pack one by one", [](auto... a) { return compiled::move_one_by_one<Pack>(a...); });
     check<Unpack>("unpack one by one",
-                  [](auto... a) { return seq::move_one_by_one<Unpack>(a...); });
-    check<Unpack>("unpack by eights", [](auto... a) { return seq::move_by_eights<Unpack>(a...); });
-    check<Unpack>("unpack_fenced", [](auto... a) { return seq::unpack_fenced<Unpack>(a...); });
+                  [](auto... a) { return compiled::move_one_by_one<Unpack>(a...); });
+    check<Unpack>("unpack by eights",
+                  [](auto... a) { return compiled::move_by_eights<Unpack>(a...); });
+    check<Unpack>("unpack_fenced", [](auto... a) { return compiled::unpack_fenced<Unpack>(a...); });
     check<Unpack>("unpack_line_by_line",
-                  [](auto... a) { return seq::unpack_line_by_line<Unpack>(a...); });
+                  [](auto... a) { return compiled::unpack_line_by_line<Unpack>(a...); });
     if constexpr (width >= 4) {
         check<Pack>("pack_from_memory",
-                    [](auto... a) { return seq::pack_from_memory<Pack, false, false>(a...); });
+                    [](auto... a) { return compiled::pack_from_memory<Pack, false, false>(a...); });
         check<Pack>("pack_from_memory, fenced",
-                    [](auto... a) { return seq::pack_from_memory<Pack, true, false>(a...); });
+                    [](auto... a) { return compiled::pack_from_memory<Pack, true, false>(a...); });
         check<Pack>("pack_from_memory, past caches",
-                    [](auto... a) { return seq::pack_from_memory<Pack, false, true>(a...); });
+                    [](auto... a) { return compiled::pack_from_memory<Pack, false, true>(a...); });
     }
 }
 
@@ -91,6 +92,45 @@ TEST_CASE("every way to move long rows moves the blocks that it says, and nothin
     check_width<4>();
     check_width<8>();
     check_width<16>();
+}
+
+TEST_CASE("every family's rows are moved, whichever way they go") {
+    // Of strides and lengths on both sides of each threshold.
+    std::vector<char> typed(std::size_t{16384} * 1100 + 64), packed(1100 * 8 + 64);
+    Rng rng(3);
+    for (char &c : typed) c = static_cast<char>(rng.bits());
+    using Pack = compiled::Exact<Direction::pack, 8>;
+    using Unpack = compiled::Exact<Direction::unpack, 8>;
+    char *const to = packed.data() + 64 - reinterpret_cast<uintptr_t>(packed.data()) % 64;
+    for (const ucd::seq::CpuTuning *cpu :
+         {&ucd::seq::neutral_cpu, &ucd::seq::amd_family_25, &ucd::seq::amd_family_26})
+        for (const std::size_t stride : {512, 1024, 2048, 4096, 16384})
+            for (const uint64_t whole : {1023, 1100, 2048, 2049, 16384, 16385, 32767, 32768}) {
+                const uint64_t count = std::min<uint64_t>(whole, 1100);
+                const auto at = reinterpret_cast<uintptr_t>(typed.data());
+                uint64_t moved = compiled::move_long_row<Pack>(*cpu, at, stride, count, whole, to);
+                REQUIRE(moved <= count);
+                for (std::size_t i = 0; i < moved; ++i)
+                    REQUIRE(std::equal(to + 8 * i, to + 8 * i + 8, &typed[i * stride]));
+                for (std::size_t i = 0; i < 8 * count; ++i) to[i] = static_cast<char>(rng.bits());
+                moved = compiled::move_long_row<Unpack>(*cpu, at, stride, count, whole, to);
+                REQUIRE(moved <= count);
+                for (std::size_t i = 0; i < moved; ++i)
+                    REQUIRE(std::equal(to + 8 * i, to + 8 * i + 8, &typed[i * stride]));
+            }
+}
+
+TEST_CASE("families that nobody has measured have the neutral values") {
+    using ucd::seq::tuning_of;
+    CHECK(&tuning_of(true, 25) == &ucd::seq::amd_family_25);
+    CHECK(&tuning_of(true, 26) == &ucd::seq::amd_family_26);
+    for (const unsigned family : {6, 15, 21, 23, 24, 27, 28})
+        CHECK(&tuning_of(true, family) == &ucd::seq::neutral_cpu);
+    for (const unsigned family : {6, 15, 25, 26})
+        CHECK(&tuning_of(false, family) == &ucd::seq::neutral_cpu);
+    const ucd::seq::CpuTuning &neutral = ucd::seq::neutral_cpu;
+    CHECK(neutral.pack.row == UINT64_MAX);
+    CHECK(neutral.unpack.row == UINT64_MAX);
 }
 
 #endif

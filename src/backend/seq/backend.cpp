@@ -38,8 +38,9 @@ public:
     }
 
     Status launch(int, const MoveList &list, std::unique_ptr<Event> &) override {
-        UCD_TRY(check_no_copies(list));
-        for (const Move &move : list.moves) execute(move);
+        if (list.moves.size() != 1 || !list.copies.empty()) [[unlikely]]
+            return run(list);
+        execute(list.moves.front());
         return success;
     }
 
@@ -75,6 +76,12 @@ public:
 
 private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
+
+    static Status run(const MoveList &list) {
+        UCD_TRY(check_no_copies(list));
+        for (const Move &move : list.moves) execute(move);
+        return success;
+    }
 
     static Status check_no_copies(const MoveList &list) {
         if (list.copies.empty()) [[likely]]

@@ -3,6 +3,7 @@
 // pays was measured; see docs/measurements/findings.md.
 #pragma once
 
+#include "cpu_tuning.h"
 #include "leaves.h"
 
 #if defined(__SSE2__)
@@ -38,28 +39,12 @@ struct Eight {
     }
 };
 
-// Rows of fewer blocks are not looked at.
-constexpr uint64_t long_row = 256;
-
 #if defined(__SSE2__)
 
 // No load starts before all loads ahead of it are done. Where lines fall into few places of a
 // cache, loads that are many at once evict each other's lines before those are used.
 UCD_SEQ_INLINE void wait_for_loads() {
     _mm_lfence();
-}
-
-// Whether that pays: AMD's processors of family 26 (Zen 5) were seen to gain a factor of two, those
-// of family 25 (Zen 4) to lose up to four, Intel's to lose two.
-UCD_SEQ_INLINE bool gains_from_waiting() {
-    return __builtin_cpu_is("amd") && !__builtin_cpu_is("amdfam19h") &&
-           !__builtin_cpu_is("amdfam17h");
-}
-
-// Whether it pays instead to ask early for lines that fall into few places, wherever they are: so
-// it does on family 25.
-UCD_SEQ_INLINE bool gains_from_asking_early() {
-    return __builtin_cpu_is("amdfam19h");
 }
 
 // The layout's lines are few enough to stay in the outer caches.
@@ -71,8 +56,7 @@ UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t cou
 #pragma GCC unroll 1
         for (unsigned k = 0; k < together; ++k) {
             Leaf::move(at, packed);
-            // Each a little later than it could be, which makes it half as fast again.
-            asm volatile("nop; nop; nop; nop; nop; nop; nop; nop" : "+r"(at));
+            asm volatile(".rept %c1\n\tnop\n\t.endr" : "+r"(at) : "i"(nops_between_fenced_loads));
             at += stride;
             packed += Leaf::width;
         }
@@ -120,7 +104,6 @@ UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_
 template <class Leaf, bool fenced>
 UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
                                          char *packed) {
-    constexpr uint64_t inner_caches = uint64_t{1} << 20;
     return count * Leaf::width >= inner_caches
                ? pack_from_memory<Leaf, fenced, true>(at, stride, count, packed)
                : pack_from_memory<Leaf, fenced, false>(at, stride, count, packed);
@@ -200,51 +183,45 @@ UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t c
 // how many the row has of which these are `count`: a part of a row that exceeds the caches is not
 // in them either.
 template <class Leaf>
-UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t count,
-                                        uint64_t whole, char *packed) {
-    // Of rows that are longer than this, the outer caches hold no more than a part, if all lines
-    // fall into every 32nd place or fewer.
-    constexpr uint64_t held = 32768;
-    constexpr uint64_t caches = uint64_t{32} << 20;
+UCD_SEQ_ONE_COPY uint64_t move_long_row(const CpuTuning &cpu, uintptr_t at, uintptr_t stride,
+                                        uint64_t count, uint64_t whole, char *packed) {
     // performance only: every way below moves what it says it has moved
     const uintptr_t distance = static_cast<intptr_t>(stride) < 0 ? 0 - stride : stride;
     // performance only: the same
-    const bool from_memory = whole >= 4096 && distance >= caches / whole;
+    const bool from_memory = whole >= 4096 && distance >= outer_caches / whole;
     if constexpr (Leaf::direction == Direction::pack) {
         constexpr bool fills_vectors = Leaf::width >= 4;
         // performance only: the same, with or without fences
-        if (stride % 2048 == 0 && whole >= 1024 && gains_from_waiting()) {
-            if constexpr (fills_vectors)
-                if (whole >= held) return pack_from_memory<Leaf, true>(at, stride, count, packed);
-            return pack_fenced<Leaf>(at, stride, count, packed);
-        }
-        // performance only: what is missing is left to the caller
-        if (stride % 2048 == 0 && whole >= 1024 && gains_from_asking_early()) {
-            if (stride % 16384 == 0 && whole <= held / 2)
+        if (whole >= cpu.pack.row && stride % cpu.pack.stride == 0) {
+            const uint64_t fenced_row =
+                fills_vectors ? cpu.pack.fenced_row : cpu.pack.fenced_narrow_row;
+            if (whole <= fenced_row && stride % cpu.pack.fenced_stride == 0)
                 return pack_fenced<Leaf>(at, stride, count, packed);
             if constexpr (fills_vectors)
-                return pack_from_memory<Leaf, false>(at, stride, count, packed);
+                return cpu.pack.fenced_from_memory
+                           ? pack_from_memory<Leaf, true>(at, stride, count, packed)
+                           : pack_from_memory<Leaf, false>(at, stride, count, packed);
         }
         if constexpr (fills_vectors)
             // A part that the inner caches hold may well be there, and is hardly slower if not.
             // performance only: what is missing is left to the caller
-            if (from_memory && count >= caches / 2048)
+            if (from_memory && count >= outer_caches / 2048)
                 return pack_from_memory<Leaf, false>(at, stride, count, packed);
         // performance only: groups or one by one
         if (stride % 512 == 0) return move_one_by_one<Leaf>(at, stride, count, packed);
     } else {
-        // performance only: groups of another size
-        if (stride % 1024 == 0 && whole >= 1024 && gains_from_waiting())
-            return unpack_fenced<Leaf>(at, stride, count, packed);
-        // performance only: where lines compete, and fit, waiting gains a little there, too
-        if (stride % 1024 == 0 && whole >= 1024 && gains_from_asking_early()) {
-            const uint64_t gaining = stride % 16384 == 0 ? held / 2 : stride % 4096 == 0 ? 2048 : 0;
-            if (whole <= gaining) return unpack_fenced<Leaf>(at, stride, count, packed);
-            return whole < held ? move_one_by_one<Leaf>(at, stride, count, packed)
-                                : move_by_eights<Leaf>(at, stride, count, packed);
+        // performance only: groups of one size or another
+        if (whole >= cpu.unpack.row && stride % cpu.unpack.stride == 0) {
+            for (const auto &fenced : cpu.unpack.fenced)
+                if (stride % fenced.stride == 0) {
+                    if (whole > fenced.row) break;
+                    return unpack_fenced<Leaf>(at, stride, count, packed);
+                }
+            return whole < cpu.unpack.by_eights ? move_one_by_one<Leaf>(at, stride, count, packed)
+                                                : move_by_eights<Leaf>(at, stride, count, packed);
         }
         // performance only: each line is asked for before it is written
-        if (stride % 1024 == 512 && whole <= held / 2)
+        if (stride % 1024 == 512 && whole <= held_row / 2)
             return unpack_line_by_line<Leaf>(at, stride, count, packed);
         // performance only: groups or one by one
         if (from_memory && distance >= 64) return move_one_by_one<Leaf>(at, stride, count, packed);
@@ -252,7 +229,7 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
     // The processor's own prefetching follows the steps of one instruction, of about two lines; in
     // groups, each takes longer steps.
     // performance only: groups or one by one
-    if (distance > 64 && distance <= 128 && whole >= 1024 && whole <= held / 2)
+    if (distance > 64 && distance <= 128 && whole >= 1024 && whole <= held_row / 2)
         return move_one_by_one<Leaf>(at, stride, count, packed);
     return 0;
 }
@@ -260,7 +237,8 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(uintptr_t at, uintptr_t stride, uint64_t
 #else
 
 template <class Leaf>
-UCD_SEQ_INLINE uint64_t move_long_row(uintptr_t, uintptr_t, uint64_t, uint64_t, char *) {
+UCD_SEQ_INLINE uint64_t move_long_row(const CpuTuning &, uintptr_t, uintptr_t, uint64_t, uint64_t,
+                                      char *) {
     return 0;
 }
 

@@ -70,7 +70,7 @@ UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t
             return packed + count * width;
         }
     if (count >= long_row) {
-        const uint64_t done = move_long_row<Leaf>(at, stride, count, whole, packed);
+        const uint64_t done = move_long_row<Leaf>(*cpu_tuning, at, stride, count, whole, packed);
         at += done * stride;
         packed += done * width;
         count -= done;

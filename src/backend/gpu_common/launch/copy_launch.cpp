@@ -326,6 +326,8 @@ Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
 }
 
 Status prepare_copies(const GpuPlan &plan) {
+    // They are many, and which of them a copy takes depends on both of its sides.
+    if constexpr (!captures_streams) return success;
     UCD_TRY(load_copy_kernels(plan.host.word, copy_places_kernel));
     const auto interpreters = [](uint32_t) { return copy_interpreters_kernel(); };
     UCD_TRY(load_copy_kernels(1, interpreters));
