@@ -670,19 +670,24 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  * Memory     Buffers may be pageable or pinned host memory, device, managed or peer-mapped memory,
  *            in any combination and at any alignment, as far as backends are available. UCD finds
  *            out the kind of memory from the first byte that the type touches; all bytes of one
- *            buffer must be of the same kind and device. A call initialises a GPU driver only if a
- *            buffer, hint or stream requires it. While the process has initialised no GPU driver,
- *            UCD takes all memory for host memory.
+ *            buffer must be of the same kind and device. There is one exception: at a NULL buffer
+ *            for which no hint says where it is, the members of the outermost ucd_create_struct,
+ *            ucd_create_hindexed or ucd_create_hindexed_block (below dup and resized) may each be
+ *            in another kind of memory, which UCD finds out from each member's first byte. A call
+ *            in a stream then needs all of them to be where the stream's device reaches them, else
+ *            it is INVALID_ARG. A call initialises a GPU driver only if a buffer, hint or stream
+ *            requires it. While the process has initialised no GPU driver, UCD takes all memory for
+ *            host memory.
  * Stores     UCD stores no byte outside the range, not even with its old value. So threads may
  *            write neighbouring fragments at the same time. Loads stay between the first and the
  *            last byte touched, and within aligned 64-byte lines that hold a touched byte.
- * Aliasing   The input range and the output range of one call must not overlap. Where elements of
+ * Aliasing   The input range and the output range of one move must not overlap. Where elements of
  *            the output overlap each other, it is unspecified which of their values each byte gets;
  *            the result of a reduction is unspecified there.
  * Hints      ucd.gpu, ucd.inbuf, ucd.outbuf, ucd.peers, ucd.engine, ucd.max_blocks, ucd.threads.
  * Order      A call does not wait for any stream: what other streams do with the buffers must be
  *            complete before it. Calls that are outstanding at the same time are not ordered, nor
- *            are the members of a batch.
+ *            are the members of a list.
  *
  * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions, and the above; a buffer in device
  * memory of a Level Zero context that UCD does not work in); OVERFLOW (count times type);
@@ -852,7 +857,7 @@ UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op
  * the stream report it.
  *
  * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
- * before. The type must then live as long as the graph.
+ * before. The type must then live as long as the graph. ucd_plan_start_stream needs neither.
  *
  * Of Level Zero, native is an immediate command list, and its context the one that UCD works in,
  * which the first stream of a driver's devices may name. UCD puts a barrier in front of its work

@@ -54,9 +54,11 @@ ConstTypeOwner with_layout(const Type &type, Layout layout);
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan);
 
-// The plan of a backend, given by its index in the context.
-inline Status plan_of(const Type &type, const Backend &backend, unsigned backend_index,
-                      bool repeated, const KernelPlan *&plan) {
+// The plan of a backend, given by its index in the context. On the path of every small call, where
+// compilers leave out of line what has many callers.
+[[gnu::always_inline]] inline Status plan_of(const Type &type, const Backend &backend,
+                                             unsigned backend_index, bool repeated,
+                                             const KernelPlan *&plan) {
     plan = cache_of(type).plans[backend_index][repeated].load(std::memory_order_acquire);
     if (plan != nullptr) [[likely]]
         return success;

@@ -93,7 +93,7 @@ inline Status check_ever_initialised() {
     return success;
 }
 
-inline Status current(Context *&context) {
+[[gnu::always_inline]] inline Status current(Context *&context) {
     context = running_context.load(std::memory_order_acquire);
     if (context == nullptr) [[unlikely]]
         return fail_not_initialised();
@@ -110,7 +110,9 @@ inline Status find_type(ucd_type_t handle, const Type *&type) {
 // What a call with this info goes by.
 class CallHints {
 public:
-    CallHints(const Context &context, ucd_info_t info) : hints_(&context.defaults) {
+    // On the path of every small call.
+    [[gnu::always_inline]] CallHints(const Context &context, ucd_info_t info)
+        : hints_(&context.defaults) {
         if (info == UCD_INFO__NULL) [[likely]]
             return;
         own_ = context.defaults;

@@ -51,9 +51,10 @@ Status MovePlan::create(Context &context, std::vector<CheckedMember> members, Op
                         const Hints &hints, std::shared_ptr<MovePlan> &plan) {
     auto made = std::make_shared<MovePlan>(context, std::move(members), op, hints);
     LocationCache locations(context, made->hints_);
-    made->found_.resize(made->members_.size());
+    made->memories_.resize(made->members_.size());
     for (std::size_t i = 0; i < made->members_.size(); ++i)
-        UCD_TRY(at_member(i, made->find_locations(locations, made->members_[i], made->found_[i])));
+        UCD_TRY(
+            at_member(i, made->find_memories(locations, made->members_[i], made->memories_[i])));
     UCD_TRY(made->route(context, made->members_, made->routed_));
     plan = std::move(made);
     return success;
@@ -64,16 +65,16 @@ Status MovePlan::check_usable(const Context &context) const {
     return fail(UCD_ERR__INVALID_ARG, "plan was made before the last ucd_finalize");
 }
 
-Status MovePlan::find_locations(LocationCache &locations, const CheckedMember &m,
-                                Locations &found) const {
+Status MovePlan::find_memories(LocationCache &locations, const CheckedMember &m,
+                               Memories &memories) const {
     if (m.length() == 0) return success;
     const bool pack = m.is_copy || m.move.direction == Direction::pack;
     const char *first = m.is_copy ? first_byte(*m.copy.from_type, m.copy.from.typed)
                                   : first_byte(*m.move.type, m.move.typed);
     const char *second = m.is_copy ? first_byte(*m.copy.to_type, m.copy.to.typed) : m.move.packed;
     if (!pack) std::swap(first, second);
-    if (!in_hint_) UCD_TRY(locations.find(nullptr, first, found[0].emplace()));
-    if (!out_hint_) UCD_TRY(locations.find(nullptr, second, found[1].emplace()));
+    if (!in_hint_) UCD_TRY(locations.find(nullptr, first, memories[0].emplace()));
+    if (!out_hint_) UCD_TRY(locations.find(nullptr, second, memories[1].emplace()));
     return success;
 }
 
@@ -159,8 +160,8 @@ Status move_to(CheckedMember &m, std::size_t i, const MovePlan::Rebase &rebase) 
                                                                       : success;
 }
 
-Status check_place(const char *argument, const std::optional<MemoryLocation> &before,
-                   const std::optional<MemoryLocation> &after) {
+Status check_same_memory(const char *argument, const std::optional<MemoryLocation> &before,
+                         const std::optional<MemoryLocation> &after) {
     if (!before || is_same_memory(*before, *after)) return success;
     return fail(UCD_ERR__INVALID_ARG, "%s is in %s memory; it must be in %s memory, as before",
                 argument, name_of(*after).text, name_of(*before).text);
@@ -182,10 +183,10 @@ Status MovePlan::rebase(Context &context, const Rebase &rebase) {
         CheckedMember &m = members[index];
         const auto move = [&]() -> Status {
             UCD_TRY(move_to(m, i, rebase));
-            Locations found;
-            UCD_TRY(find_locations(locations, m, found));
-            UCD_TRY(check_place("inbuf", found_[index][0], found[0]));
-            return check_place("outbuf", found_[index][1], found[1]);
+            Memories memories;
+            UCD_TRY(find_memories(locations, m, memories));
+            UCD_TRY(check_same_memory("inbuf", memories_[index][0], memories[0]));
+            return check_same_memory("outbuf", memories_[index][1], memories[1]);
         };
         UCD_TRY(at_member(index, move()));
     }

@@ -35,7 +35,7 @@ public:
 private:
     using Routed = std::shared_ptr<const RoutedMembers>;
     // Which memory the two sides of a member are in; none if a hint says so, or nothing is moved.
-    using Locations = std::array<std::optional<MemoryLocation>, 2>;
+    using Memories = std::array<std::optional<MemoryLocation>, 2>;
     struct InStream {
         Executor executor;
         Routed routed;
@@ -47,14 +47,15 @@ private:
     Status route(Context &context, const std::vector<CheckedMember> &members, Routed &routed) const;
     Status route_in(Context &context, const std::vector<CheckedMember> &members,
                     const StreamTarget &stream, Routed &routed) const;
-    Status find_locations(LocationCache &locations, const CheckedMember &m, Locations &found) const;
+    Status find_memories(LocationCache &locations, const CheckedMember &m,
+                         Memories &memories) const;
 
     const uint64_t context_number_;
     const Op op_;
     const std::optional<LocationHint> in_hint_, out_hint_;
     Hints hints_; // refers to the two above
     std::vector<CheckedMember> members_;
-    std::vector<Locations> found_; // of these
+    std::vector<Memories> memories_; // of these
     KeptTypes types_;
     Routed routed_;                  // null if lists of indices must be brought for each start
     ShortList<InStream> in_streams_; // what was prepared at the first start in a device's stream

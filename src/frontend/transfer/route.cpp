@@ -4,10 +4,13 @@
 #include "pitched_copies.h"
 #include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
+#include "support/heap_and_stack.h"
+#include "types/lists.h"
 #include "types/ops.h"
 #include "types/predefined.h"
 
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 namespace ucd {
@@ -58,6 +61,75 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
         UCD_TRY(context_.hides_memory->check_unknown(address));
     if (location.holds(address)) known_[next_++ % known_.size()] = location;
     return success;
+}
+
+namespace {
+
+// The outermost type with members of which each may be anywhere, or null.
+const Type *type_with_members(const Type &type) {
+    const Type *t = &type;
+    while (t->combiner == Combiner::dup || t->combiner == Combiner::resized) t = t->child;
+    const bool has_members = t->combiner == Combiner::structure ||
+                             t->combiner == Combiner::hindexed ||
+                             t->combiner == Combiner::hindexed_block;
+    return has_members ? t : nullptr;
+}
+
+// Calls visit(begin, first byte) for the members of (type, count) at address 0 that have bytes in a
+// range: where their bytes begin, from the range's first one on. visit() returns a Status.
+template <class Visit>
+Status for_each_member(const Type &type, const Type &with_members, const CopyMove::Side &side,
+                       uint64_t length, Visit visit) {
+    const Type &t = with_members;
+    const bool is_list = t.form != Form::structure;
+    const std::optional<TypeLists> lists =
+        is_list ? std::optional<TypeLists>(std::in_place, t) : std::nullopt;
+    const uint64_t range_end = side.offset + length;
+    uint64_t repetition = side.offset / type.size;
+    for (uint64_t at = repetition * type.size; at < range_end; ++repetition) {
+        const int64_t base = displace(0, repetition, type.extent());
+        for (int64_t i = 0; i < t.count && at < range_end; ++i) {
+            const auto entry = static_cast<std::size_t>(i);
+            const Type &child = is_list ? *t.child : *t.children[i];
+            const int64_t blocks =
+                !is_list || lists->lengths().empty() ? t.block_length(i) : lists->lengths()[entry];
+            const uint64_t end = at + static_cast<uint64_t>(blocks) * child.size;
+            if (end > side.offset && end > at) {
+                const int64_t displ = is_list ? lists->at(entry) : t.displacement(i);
+                const char *const first = first_byte(
+                    child, displaced(nullptr, static_cast<uint64_t>(displace(base, displ))));
+                UCD_TRY(visit(at > side.offset ? at - side.offset : 0, first));
+            }
+            at = end;
+        }
+    }
+    return success;
+}
+
+} // namespace
+
+// Members of a type at the address null may be in memories of their own.
+Status LocationCache::find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
+                           uint64_t length, Stretches &stretches) {
+    const bool may_differ =
+        side.typed == nullptr && hint == nullptr && !hints_.host_only && context_.devices;
+    const Type *const with_members = may_differ ? type_with_members(type) : nullptr;
+    if (with_members == nullptr) {
+        stretches.push_back({0, first_byte(type, side.typed)});
+        return success;
+    }
+    MemoryLocation last;
+    return for_each_member(type, *with_members, side, length,
+                           [&](uint64_t begin, const char *first) -> Status {
+                               MemoryLocation here;
+                               if (!in_heap_or_stack(first))
+                                   UCD_TRY(this->find(nullptr, first, here));
+                               if (stretches.empty() || !is_same_memory(last, here) ||
+                                   last.own_access != here.own_access)
+                                   stretches.push_back({begin, first});
+                               last = here;
+                               return success;
+                           });
 }
 
 MemoryName name_of(const MemoryLocation &location) {

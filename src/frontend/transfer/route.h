@@ -1,6 +1,7 @@
 // Where buffers are, and by which way data gets from one to another.
 #pragma once
 
+#include "support/short_list.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
 
@@ -19,6 +20,14 @@ inline char *displaced(char *address, uint64_t bytes) {
 Status find_location(const Context &context, const Hints &hints, const LocationHint *hint,
                      const void *address, MemoryLocation &location);
 
+// A part of a range whose bytes are in one memory: where it begins in the range, and its first
+// byte.
+struct Stretch {
+    uint64_t begin = 0;
+    const char *first_byte = nullptr;
+};
+using Stretches = ShortList<Stretch>;
+
 // The same for the buffers of one call, many of which may be parts of one allocation: the drivers
 // are asked about each allocation once. Answers are kept for one call only, because memory may be
 // freed and its address reused afterwards.
@@ -26,6 +35,9 @@ class LocationCache {
 public:
     LocationCache(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}
     Status find(const LocationHint *hint, const void *address, MemoryLocation &location);
+    // The parts of a range, which is not empty, that are in one memory each.
+    Status find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
+                uint64_t length, Stretches &stretches);
 
 private:
     const Context &context_;

@@ -110,14 +110,6 @@ public:
     bool has_dispatch() const { return has_dispatch_; }
 
 private:
-    // A part of a range whose bytes are in one location: where it begins in the range, and its
-    // first byte.
-    struct Stretch {
-        uint64_t begin = 0;
-        const char *first_byte = nullptr;
-    };
-    using Stretches = ShortList<Stretch>;
-
     const LocationHint *typed_hint(Direction direction) const {
         return direction == Direction::pack ? hints_.inbuf : hints_.outbuf;
     }
@@ -127,8 +119,6 @@ private:
     bool goes_one_way_elsewhere(Direction direction, const char *typed, const char *packed,
                                 Dispatch &dispatch);
 
-    Status find_stretches(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
-                          uint64_t length, Stretches &stretches);
     Status add_stretch(CheckedMove &m, const char *first_byte);
     Status add_stretch(CheckedCopy &c, const char *first_in, const char *first_out);
     bool as_one_move(const CheckedCopy &c, CheckedMove &m) const;

@@ -1,0 +1,157 @@
+// Plans on GPU backends: what a start costs, and what graphs keep of them.
+#include "support/catch.hpp"
+
+#include "support/host_vendor/capture.h"
+#include "support/moves/batch_calls.hpp"
+
+#include <optional>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+namespace {
+
+class Plan {
+public:
+    explicit Plan(const std::vector<ucd_pack_desc_t> &packs, ucd_op_t op = UCD_OP__REPLACE) {
+        std::vector<ucd_move_t> moves;
+        for (const ucd_pack_desc_t &d : packs)
+            moves.push_back({d.inbuf,
+                             d.incount,
+                             d.type,
+                             d.inoffset,
+                             d.outbuf,
+                             d.max_pack_bytes,
+                             UCD_TYPE__NULL,
+                             0,
+                             UINTPTR_MAX,
+                             0,
+                             {}});
+        REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, op, &plan_) ==
+                UCD_SUCCESS);
+    }
+    Plan(const Plan &) = delete;
+    Plan &operator=(const Plan &) = delete;
+    ~Plan() { free(); }
+    void free() {
+        if (plan_ != UCD_PLAN__NULL) REQUIRE(ucd_plan_free(&plan_) == UCD_SUCCESS);
+    }
+    void start() const {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_plan_start(plan_, &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    }
+    void start_in(mock::Stream &stream) const {
+        REQUIRE(ucd_plan_start_stream(plan_, native(stream)) == UCD_SUCCESS);
+    }
+    void rebase(const std::vector<ucd_pack_desc_t> &packs) const {
+        std::vector<const void *> in;
+        std::vector<void *> out;
+        for (const ucd_pack_desc_t &d : packs) {
+            in.push_back(d.inbuf);
+            out.push_back(d.outbuf);
+        }
+        REQUIRE(ucd_plan_rebase(plan_, 0, in.size(), in.data(), out.data()) == UCD_SUCCESS);
+    }
+
+private:
+    ucd_plan_t plan_ = UCD_PLAN__NULL;
+};
+
+} // namespace
+
+TEST_CASE("a start of a plan is one launch, and nothing is uploaded or allocated") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Vectors many(256);
+    const Plan plan(many.moves.packs());
+    for (const bool in_stream : {false, true, false}) {
+        many.moves.set_up_pack();
+        forget_counts();
+        ucd::hostgpu::uploaded_bytes();
+        if (in_stream) {
+            plan.start_in(stream);
+            stream.synchronise();
+        } else {
+            plan.start();
+        }
+        CHECK(ucd::hostgpu::uploaded_bytes() == 0);
+        CHECK(mock::counts.launches + mock::counts.stream_launches == 1);
+        CHECK(mock::counts.copies == 0);
+        CHECK(mock::counts.allocations == 0);
+        many.moves.check("a start");
+    }
+}
+
+TEST_CASE("a graph has the addresses of its capture, and what it needs of the plan") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Vectors many(100);
+    std::optional<Vectors> others(std::in_place, 100);
+    std::optional<Plan> plan(std::in_place, many.moves.packs());
+    ucd::hostgpu::begin_capture(stream);
+    plan->start_in(stream);
+    ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+    // Of as many bytes each, in other places.
+    plan->rebase(others->moves.packs());
+    others->moves.set_up_pack();
+    plan->start();
+    others->moves.check("by the plan");
+    const auto replayed = [&](const char *when) {
+        many.moves.set_up_pack();
+        ucd::hostgpu::replay(graph, stream);
+        stream.synchronise();
+        many.moves.check(when);
+    };
+    replayed("after a rebase");
+    plan.reset();
+    for (Subject &s : many.subjects) s.built = BuiltType();
+    replayed("after the plan and its types were freed");
+    graph = {};
+}
+
+TEST_CASE("reductions from layout to layout take two steps in a stream, by calls and by plans") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Case one("steps", 0);
+    const RecipePtr number = leaf(UCD_TYPE__INT);
+    // More than one chunk of the device's memory.
+    const ReducedSubject source =
+        with_elements(make_subject(one, vector(300000, 1, 2, number), 1, "source"));
+    const ReducedSubject target =
+        with_elements(make_subject(one, vector(100000, 3, 4, number), 1, "target"));
+    DeviceBuffer in(one.rng(), source.subject.range, device0),
+        out(one.rng(), target.subject.range, device0);
+    const DeviceCopy copy{one, UCD_OP__SUM, source, in, target, out, {}};
+    set_up_copy(copy);
+    std::uintptr_t actual = 0;
+    one.succeed(ucd_copy_stream(in.real_base(), 1, source.subject.type(), out.real_base(), 1,
+                                target.subject.type(), &actual, UCD_INFO__NULL, UCD_OP__SUM,
+                                native(stream)),
+                "ucd_copy_stream");
+    CHECK(actual == source.subject.size());
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+    check_result(copy);
+
+    ucd_move_t move = copy_of(copy);
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    one.succeed(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__SUM, &plan), "ucd_plan_create");
+    for (int round = 0; round < 2; ++round) {
+        set_up_copy(copy);
+        one.succeed(ucd_plan_start_stream(plan, native(stream)), "ucd_plan_start_stream");
+        stream.synchronise();
+        check_result(copy);
+    }
+    // The second start can be captured: everything is there.
+    ucd::hostgpu::begin_capture(stream);
+    one.succeed(ucd_plan_start_stream(plan, native(stream)), "a captured start");
+    ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+    one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
+    set_up_copy(copy);
+    ucd::hostgpu::replay(graph, stream);
+    stream.synchronise();
+    check_result(copy);
+}
