@@ -297,6 +297,39 @@ TEST_CASE("a graph has a table of its own, once the plan is prepared") {
     CHECK(capture.end() == 1);
 }
 
+TEST_CASE("what a captured launch needs lives as long as the backend if graphs keep nothing") {
+    Rng rng(5);
+    auto backend = std::make_unique<FreshBackend>();
+    const Layout layout = listed(8, {0, 24, 40, 88});
+    const std::shared_ptr<KernelPlan> plan = backend->plan(layout);
+    std::list<Member> members;
+    for (int i = 0; i < 150; ++i)
+        members.emplace_back(*plan, 8, std::vector<std::size_t>{0, 24, 40, 88});
+    struct Keep {
+        std::shared_ptr<KernelPlan> plan;
+        std::unique_ptr<PreparedLaunch> prepared; // goes first
+    };
+    auto keep = std::make_shared<Keep>(Keep{plan, nullptr});
+    REQUIRE((*backend)->prepare_launch(0, moves_of(members), keep->prepared).ok());
+    const std::weak_ptr<Keep> kept = keep;
+    mock::Stream stream(0);
+    begin_capture(stream);
+    graphs_keep_nothing = true;
+    REQUIRE((*backend)->launch_in({0, &stream, nullptr}, *keep->prepared, keep).ok());
+    graphs_keep_nothing = false;
+    keep.reset();
+    {
+        const Graph graph = end_capture(stream);
+        for (Member &member : members) member.set_up(rng);
+        replay(graph, stream);
+        stream.synchronise();
+        for (const Member &member : members) REQUIRE(member.is_right());
+    }
+    CHECK_FALSE(kept.expired());
+    backend.reset();
+    CHECK(kept.expired());
+}
+
 TEST_CASE("a table has as much as it says for each member, and about four starts to one") {
     FreshBackend backend;
     const Layout layout = strided(8, 128, 16);

@@ -34,6 +34,9 @@ bool is_being_captured(mock::Stream &stream);
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what);
 void replay(const Graph &graph, mock::Stream &stream);
 
+// Graphs are those of a driver that tells nobody when they go.
+extern std::atomic<bool> graphs_keep_nothing;
+
 // n: the n-th call of the runtime from now on fails, whichever it is. 0: none.
 extern std::atomic<int> failing_call;
 // The name of the last one that failed so.

@@ -32,7 +32,7 @@ bool is_failing_one(std::atomic<int> &knob) {
 std::atomic<int> failing_call{0}, live_streams{0}, live_events{0};
 
 std::atomic<const char *> refused_call{""};
-std::atomic<bool> slow_uploads{false};
+std::atomic<bool> slow_uploads{false}, graphs_keep_nothing{false};
 
 bool is_refused(const char *call) {
     // Of queries one behind the other, and what goes with each, the first few count: how many there
