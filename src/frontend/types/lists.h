@@ -18,14 +18,6 @@ struct ListedBlocks {
     std::vector<int64_t> displ_memory, length_memory;
 };
 
-// Keeps the lists where they are until drop_lists(); false if they have been given up.
-bool hold_lists(const Type &type);
-void drop_lists(const Type &type);
-
-// From now on they follow from the type's cache: the displacements, and the lengths too if
-// `lengths` says so. Frees them as soon as nobody holds them.
-void give_up_lists(const Type &type, bool lengths);
-
 // What they take.
 uint64_t list_bytes(const Type &type);
 

@@ -5,6 +5,7 @@
 
 #include "element.h"
 #include "status.h"
+#include "types/block_lists.h"
 
 #include <ucd.h>
 
@@ -59,7 +60,7 @@ enum class Form : uint8_t {
     by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
 };
 
-// A block is `blocklength` (or blocklengths[i]) children, the child's extent apart.
+// A block is `blocklength` (or lengths[i]) children, the child's extent apart.
 struct Type {
     mutable std::atomic<uint64_t> references{1};
     Combiner combiner = Combiner::predefined;
@@ -83,10 +84,9 @@ struct Type {
     // Of lists of blocks, the stride is where the first one lies, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
     // Those of indexed_block and indexed may be given up: they are read by types/lists.h.
-    std::vector<int64_t> displs, blocklengths;   // in memory that is kept for the next type
-    const void *indices = nullptr;               // by_reference: the caller's, in any memory
-    Element index_element = Element::none;       // what they are
-    mutable std::atomic<uint32_t> list_state{0}; // see types/lists.h
+    mutable BlockLists lists;
+    const void *indices = nullptr;         // by_reference: the caller's, in any memory
+    Element index_element = Element::none; // what they are
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 
@@ -108,9 +108,11 @@ struct Type {
     }
 
     int64_t extent() const { return ub - lb; }
-    int64_t displacement(int64_t i) const { return displs[static_cast<std::size_t>(i)] * unit; }
+    int64_t displacement(int64_t i) const {
+        return lists.displs[static_cast<std::size_t>(i)] * unit;
+    }
     int64_t block_length(int64_t i) const {
-        return blocklengths.empty() ? blocklength : blocklengths[static_cast<std::size_t>(i)];
+        return lists.lengths.empty() ? blocklength : lists.lengths[static_cast<std::size_t>(i)];
     }
 };
 
