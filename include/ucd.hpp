@@ -189,6 +189,13 @@ public:
 namespace detail {
 /* The lengths of arrays that must be equal, with the arrays' names. */
 using Lengths = std::initializer_list<std::pair<const char *, std::size_t>>;
+inline std::string unequal_lengths(Lengths arrays) {
+    std::string message = "ucd.hpp: arrays of one call differ in length:";
+    for (const auto &[name, length] : arrays)
+        message.append(" ").append(name).append(" has ").append(std::to_string(length)).append(",");
+    message.pop_back();
+    return message;
+}
 
 template <class A, class... B>
 bool equal_lengths(const A &a, const B &...b) {
@@ -521,15 +528,8 @@ private:
     }
     template <class P>
     static Made<P> unequal(detail::Lengths arrays) {
-        std::string message = "ucd.hpp: arrays of one call differ in length:";
-        for (const auto &[name, length] : arrays)
-            message.append(" ")
-                .append(name)
-                .append(" has ")
-                .append(std::to_string(length))
-                .append(",");
-        message.pop_back();
-        return P::template fail<Type>(UCD_ERR__INVALID_ARG, message.c_str());
+        return P::template fail<Type>(UCD_ERR__INVALID_ARG,
+                                      detail::unequal_lengths(arrays).c_str());
     }
     template <class P, class F, class... A>
     static Made<P> make(F create, A... args) {
@@ -734,7 +734,10 @@ public:
     typename P::template of<Nothing> rebase(uintptr_t first, List<const void *> inbufs,
                                             List<void *> outbufs) {
         if (!detail::equal_lengths(inbufs, outbufs))
-            return P::template fail<Nothing>(UCD_ERR__INVALID_ARG, detail::unequal);
+            return P::template fail<Nothing>(
+                UCD_ERR__INVALID_ARG,
+                detail::unequal_lengths({{"inbufs", inbufs.size()}, {"outbufs", outbufs.size()}})
+                    .c_str());
         return P::template give<Nothing>(
             ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), outbufs.data()), Nothing());
     }

@@ -131,7 +131,7 @@ TEST_CASE("any range of one layout goes to any place in another") {
                                  target.count,
                                  target.type(),
                                  range.out_offset,
-                                 range.bytes,
+                                 range.limit,
                                  0,
                                  {}};
         std::uintptr_t actual = untouched;

@@ -75,7 +75,7 @@ ListedMove random_member(Case &one, ucd_op_t op, const std::vector<Memory> &memo
         // To another place in the same type: the elements are the same there.
         m.target =
             with_elements(make_subject(one, m.what.subject.recipe, m.what.subject.count, "target"));
-        m.range = {true, m.offset, m.offset, m.length};
+        m.range = {true, m.offset, m.offset, m.length, m.length};
         if (op == UCD_OP__REPLACE)
             m.range = random_range(rng, m.what.subject.size(), m.target.subject.size());
     }

@@ -117,7 +117,7 @@ TEST_CASE("lists that were given up are what the constructor was given") {
         const uint64_t bytes = ucd::list_bytes(type);
         (void)ucd::layout_of(type);
         if (said(type) != before) c.fail("it says something else");
-        const ucd::ListsInLayout listed{type.displs.empty(), type.blocklengths.empty()};
+        const ucd::ListsInLayout listed{type.lists.displs.empty(), type.lists.lengths.empty()};
         displs += listed.displs && type.form == ucd::Form::indexed && !listed.lengths;
         lengths += listed.displs && type.form == ucd::Form::indexed && listed.lengths;
         kept += !listed.displs;
@@ -134,7 +134,7 @@ TEST_CASE("lists that were given up are what the constructor was given") {
 TEST_CASE("a list with an empty block is kept") {
     const BuiltType built(indexed({1, 0, 2, 3}, {0, 77, 5, 90}, leaf(UCD_TYPE__DOUBLE)));
     (void)ucd::layout_of(type_of(built));
-    CHECK(type_of(built).displs.size() == 4);
+    CHECK(type_of(built).lists.displs.size() == 4);
 }
 
 TEST_CASE("a type with other bounds has the layout of a long list below it") {
@@ -148,7 +148,7 @@ TEST_CASE("a type with other bounds has the layout of a long list below it") {
     const ucd::Type &type = type_of(built), &below = *type.child->child;
     const std::vector<std::uint8_t> before = ucd::flatten(type);
     CHECK(&ucd::layout_of(type) == &ucd::layout_of(below));
-    CHECK(below.displs.empty());
+    CHECK(below.lists.displs.empty());
     CHECK(ucd::layout_of(type).start == ucd::layout_of(type_of(direct)).start);
     CHECK(ucd::flatten(type) == before);
     // Each counts once.
@@ -164,12 +164,12 @@ TEST_CASE("who holds a list finds it until the end") {
     {
         const ucd::TypeLists lists(type);
         (void)ucd::layout_of(type);
-        REQUIRE(type.displs.size() == 4);
-        CHECK(lists.displs().data() == type.displs.data());
+        REQUIRE(type.lists.displs.size() == 4);
+        CHECK(lists.displs().data() == type.lists.displs.data());
         CHECK(lists.lengths()[2] == 3);
     }
-    CHECK(type.displs.empty());
-    CHECK_FALSE(ucd::hold_lists(type));
+    CHECK(type.lists.displs.empty());
+    CHECK_FALSE(type.lists.hold());
 }
 
 TEST_CASE("threads read a list while it is given up") {
@@ -198,6 +198,6 @@ TEST_CASE("threads read a list while it is given up") {
         }
         for (std::thread &thread : threads) thread.join();
         CHECK(wrong == 0);
-        CHECK(type.displs.empty());
+        CHECK(type.lists.displs.empty());
     }
 }

@@ -44,7 +44,7 @@ private:
     };
 
     static bool contributes(const Type &t, int64_t member) {
-        return t.blocklengths[member] > 0 && t.children[member]->size > 0;
+        return t.lists.lengths[member] > 0 && t.children[member]->size > 0;
     }
 
     // The next child whose shape is not known yet, or null.
@@ -126,8 +126,8 @@ private:
             if (!contributes(t, i)) continue;
             if (t.children[i] != previous) c = known_.find(t.children[i])->second;
             previous = t.children[i];
-            displs.push_back(wrapping_add(c.at, t.displs[i]));
-            lengths.push_back(t.blocklengths[i]);
+            displs.push_back(wrapping_add(c.at, t.lists.displs[i]));
+            lengths.push_back(t.lists.lengths[i]);
             extents.push_back(previous->extent());
             children.push_back(c.id);
         }

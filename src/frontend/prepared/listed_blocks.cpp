@@ -106,7 +106,7 @@ std::vector<int64_t> displs_of_whole_blocks(const Type &t, const Layout &layout)
             fill([=](std::size_t entry) { return (entry + 1) * each; }, length_of);
     };
     if (t.form == Form::indexed)
-        with_ends([lengths = t.blocklengths.data()](std::size_t i) {
+        with_ends([lengths = t.lists.lengths.data()](std::size_t i) {
             return static_cast<uint64_t>(lengths[i]);
         });
     else

@@ -28,7 +28,7 @@ PlainList::PlainList(const Type &type) {
     const Type &child = *inner->child;
     const bool single = inner->form == Form::indexed_block && inner->blocklength == 1;
     if (!single && child.extent() != static_cast<int64_t>(child.size)) return;
-    if (!is_one_block(child) || !hold_lists(*inner)) return;
+    if (!is_one_block(child) || !inner->lists.hold()) return;
     const uint64_t times =
         inner->form == Form::indexed ? 1 : static_cast<uint64_t>(inner->blocklength);
     list = inner;
@@ -40,7 +40,7 @@ PlainList::PlainList(const Type &type) {
     const Type &list = *plain.list;
     int64_t first = 0;
     while (list.block_length(first) == 0) ++first;
-    const auto displ = static_cast<uint64_t>(list.displs[static_cast<std::size_t>(first)]);
+    const auto displ = static_cast<uint64_t>(list.lists.displs[static_cast<std::size_t>(first)]);
     return displace(plain.shift, displ, list.unit);
 }
 
@@ -85,8 +85,8 @@ ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
 ListMove move_of(const PlainList &plain) {
     const Type &list = *plain.list;
     ListMove move;
-    move.displs = list.displs;
-    if (list.form == Form::indexed) move.lengths = list.blocklengths.data();
+    move.displs = list.lists.displs;
+    if (list.form == Form::indexed) move.lengths = list.lists.lengths.data();
     move.unit = list.unit;
     move.bytes = plain.bytes;
     // performance only: so many threads move it as its bytes are worth

@@ -13,7 +13,7 @@ struct PlainList {
     // child.
     explicit PlainList(const Type &type);
     ~PlainList() {
-        if (list != nullptr) drop_lists(*list);
+        if (list != nullptr) list->lists.drop();
     }
     PlainList(const PlainList &) = delete;
     PlainList &operator=(const PlainList &) = delete;

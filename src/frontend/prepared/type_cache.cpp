@@ -90,7 +90,7 @@ const TypeCache &make_cache(const Type &type) {
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
     const TypeCache &cache = cache_of(type);
     const ListsInLayout listed = find_lists(type, cache.layout);
-    if (listed.displs) give_up_lists(type, listed.lengths);
+    if (listed.displs) type.lists.give_up(listed.lengths);
     return cache;
 }
 

@@ -116,7 +116,7 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->blocklength = blocklength;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
     int64_t least = 0, most = 0;
-    t->displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
+    t->lists.displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
     t->stride = first_of(displs, count, t->unit);
     Bounds bounds;
     const int128 a = static_cast<int128>(least) * t->unit;
@@ -192,13 +192,13 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
                            Form::indexed, &child);
     t->count = count;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    t->displs = copy_of(displs, count);
-    t->blocklengths = copy_of(blocklengths, count);
+    t->lists.displs = copy_of(displs, count);
+    t->lists.lengths = copy_of(blocklengths, count);
     t->stride = first_of(displs, count, t->unit);
-    const BlocksOfOwnLength blocks{t->displs, t->blocklengths, t->unit, child.extent()};
+    const BlocksOfOwnLength blocks{t->lists.displs, t->lists.lengths, t->unit, child.extent()};
     Bounds bounds;
     if (!blocks.add_to(bounds, child, t->any_empty))
-        return lengths_valid(count, t->blocklengths.data());
+        return lengths_valid(count, t->lists.lengths.data());
     return finish(bounds, std::move(t), type);
 }
 
@@ -208,16 +208,16 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
     t->count = 0; // number of children that have been retained so far
     t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
-    t->displs = copy_of(displs, count);
-    t->blocklengths = copy_of(blocklengths, count);
+    t->lists.displs = copy_of(displs, count);
+    t->lists.lengths = copy_of(blocklengths, count);
     Bounds bounds;
     // Consecutive members of one type are handled together; a structure of one type is a list.
     for (int64_t i = 0, next; i < count; i = next) {
         const Type *const child = children[i];
         for (next = i; next < count && children[next] == child; ++next) t->children[next] = child;
         const auto begin = static_cast<std::size_t>(i), size = static_cast<std::size_t>(next - i);
-        const BlocksOfOwnLength blocks{std::span(t->displs).subspan(begin, size),
-                                       std::span(t->blocklengths).subspan(begin, size), 1,
+        const BlocksOfOwnLength blocks{std::span(t->lists.displs).subspan(begin, size),
+                                       std::span(t->lists.lengths).subspan(begin, size), 1,
                                        child->extent()};
         (void)blocks.add_to(bounds, *child, t->any_empty); // the lengths have been checked
         retain(*child, static_cast<uint64_t>(size));

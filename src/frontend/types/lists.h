@@ -19,6 +19,7 @@ struct ListedBlocks {
     std::vector<int64_t> displ_memory, length_memory;
 };
 
+<<<<<<< HEAD
 // Prevents the lists from being freed until drop_lists(); false if they have been freed already.
 bool hold_lists(const Type &type);
 void drop_lists(const Type &type);
@@ -28,6 +29,9 @@ void drop_lists(const Type &type);
 void give_up_lists(const Type &type, bool lengths);
 
 // The memory that the lists use.
+=======
+// What they take.
+>>>>>>> core
 uint64_t list_bytes(const Type &type);
 
 // The lists of a type that has some. They are valid during the lifetime of this object.

@@ -24,7 +24,7 @@ Status fail_unsupported(Op op, const Type &type) {
         }
         const Type *lacking = nullptr;
         for (int64_t i = 0; i < t->count && lacking == nullptr; ++i)
-            if (t->blocklengths[i] > 0 && t->children[i]->size > 0 &&
+            if (t->lists.lengths[i] > 0 && t->children[i]->size > 0 &&
                 (t->children[i]->ops & op_bit(op)) == 0)
                 lacking = t->children[i];
         t = lacking;

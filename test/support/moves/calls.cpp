@@ -119,7 +119,8 @@ CopyRange random_range(Rng &rng, std::size_t source, std::size_t target) {
     range.in_offset = rng.chance(30) ? 0 : rng.below(source + 1);
     range.out_offset = rng.chance(30) ? 0 : rng.below(target + 1);
     range.bytes = std::min(source - range.in_offset, target - range.out_offset);
-    if (rng.chance(50)) range.bytes = rng.below(range.bytes + 1);
+    range.limit = rng.chance(50) ? UINTPTR_MAX : range.bytes + rng.below(10);
+    if (rng.chance(50)) range.limit = range.bytes = rng.below(range.bytes + 1);
     return range;
 }
 

@@ -31,6 +31,7 @@ int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info
 struct CopyRange {
     bool is_part = false;
     std::size_t in_offset = 0, out_offset = 0, bytes = 0;
+    std::uintptr_t limit = UINTPTR_MAX; // ucd_move_t.bytes, which may be more than there is
 };
 // Any part of two streams of so many bytes.
 CopyRange random_range(Rng &rng, std::size_t source, std::size_t target);

@@ -240,17 +240,9 @@ ucd_move_t unpack_of(const DeviceMove &m) {
 
 ucd_move_t copy_of(const DeviceCopy &c) {
     const Subject &a = c.source.subject, &b = c.target.subject;
-    return {c.in.real_base(),
-            a.count,
-            a.type(),
-            c.range.in_offset,
-            c.out.real_base(),
-            b.count,
-            b.type(),
-            c.range.out_offset,
-            c.range.is_part ? c.range.bytes : UINTPTR_MAX,
-            0,
-            {}};
+    return {c.in.real_base(),  a.count, a.type(), c.range.in_offset,
+            c.out.real_base(), b.count, b.type(), c.range.out_offset,
+            c.range.limit,     0,       {}};
 }
 
 void check_device_copy(const DeviceCopy &c, const char *engine) {

@@ -237,9 +237,9 @@ private:
         while (f.next < t.count) {
             const int64_t i = f.next++;
             const Type &child = *t.children[i];
-            if (t.blocklengths[i] == 0 || child.size == 0) continue;
-            int64_t shift = displace(f.shift, t.displs[i]);
-            const Type *inner = t.blocklengths[i] == 1 ? splice_target(&child, shift) : nullptr;
+            if (t.lists.lengths[i] == 0 || child.size == 0) continue;
+            int64_t shift = displace(f.shift, t.lists.displs[i]);
+            const Type *inner = t.lists.lengths[i] == 1 ? splice_target(&child, shift) : nullptr;
             if (inner != nullptr) {
                 stack_.push_back(
                     {.type = inner, .owner = f.owner, .shift = shift, .visited = true});
@@ -256,12 +256,12 @@ private:
     void add(Frame &owner, const Frame &f, int64_t i, Placed child) {
         const Type &t = *f.type;
         const Type &c = *t.children[i];
-        const auto times = static_cast<uint64_t>(t.blocklengths[i]);
+        const auto times = static_cast<uint64_t>(t.lists.lengths[i]);
         const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
         Placed p = builder_.strided(times, extent, child);
         if (p.none()) return;
         const int64_t at =
-            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.displs[i]);
+            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.lists.displs[i]);
         owner.packed_at += times * c.size;
         p.at = displace(p.at, at);
         owner.entries.push_back(p);
