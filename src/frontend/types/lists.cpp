@@ -5,29 +5,11 @@
 namespace ucd {
 namespace {
 
-<<<<<<< HEAD
-// Type::list_state is the number of holders of the lists, and these flags.
+// BlockLists::state_ is the number of holders of the lists, and these flags.
 constexpr uint32_t to_be_freed = uint32_t{1} << 29; // free them after the last drop
 constexpr uint32_t lengths_too = to_be_freed << 1;
 constexpr uint32_t gone = lengths_too << 1;
 
-// If another thread has taken hold of the lists in the meantime, that thread calls this again.
-void free_if_unused(const Type &type, uint32_t state) {
-    if ((state & to_be_freed) == 0 || (state & gone) != 0 || state % to_be_freed != 0) return;
-    if (!type.list_state.compare_exchange_strong(state, state | gone, std::memory_order_acq_rel))
-        return;
-    auto &lists = const_cast<Type &>(type);
-    keep_list(lists.displs);
-    if ((state & lengths_too) != 0) keep_list(lists.blocklengths);
-}
-
-=======
-// BlockLists::state_: how many hold the lists, and these.
-constexpr uint32_t to_be_freed = uint32_t{1} << 29; // given up as soon as nobody holds them
-constexpr uint32_t lengths_too = to_be_freed << 1;
-constexpr uint32_t gone = lengths_too << 1;
-
->>>>>>> core
 } // namespace
 
 BlockLists::~BlockLists() {
@@ -89,13 +71,8 @@ TypeLists::TypeLists(const Type &type) : type_(type), held_(type.lists.hold()) {
 }
 
 TypeLists::~TypeLists() {
-<<<<<<< HEAD
-    if (held_) drop_lists(type_);
-    keep_list(listed_.displ_memory);  // performance only: reuses the memory instead of freeing it
-=======
     if (held_) type_.lists.drop();
-    keep_list(listed_.displ_memory);  // performance only: the memory is used again, or freed
->>>>>>> core
+    keep_list(listed_.displ_memory);  // performance only: reuses the memory instead of freeing it
     keep_list(listed_.length_memory); // performance only: as above
 }
 

@@ -19,19 +19,7 @@ struct ListedBlocks {
     std::vector<int64_t> displ_memory, length_memory;
 };
 
-<<<<<<< HEAD
-// Prevents the lists from being freed until drop_lists(); false if they have been freed already.
-bool hold_lists(const Type &type);
-void drop_lists(const Type &type);
-
-// Declares that the type's cache has the same displacements, and the same lengths if `lengths` is
-// true. Those lists are freed as soon as no one holds them.
-void give_up_lists(const Type &type, bool lengths);
-
 // The memory that the lists use.
-=======
-// What they take.
->>>>>>> core
 uint64_t list_bytes(const Type &type);
 
 // The lists of a type that has some. They are valid during the lifetime of this object.

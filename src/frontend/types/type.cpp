@@ -50,13 +50,6 @@ void release(const Type *type) {
             drop(t->children[i], dead, static_cast<uint64_t>(next - i));
         }
         if (!t->shares_cache()) delete t->cache.load(std::memory_order_acquire);
-<<<<<<< HEAD
-        // No other thread can use the lists, because the last reference is gone.
-        auto &lists = const_cast<Type &>(*t);
-        keep_list(lists.displs);
-        keep_list(lists.blocklengths);
-=======
->>>>>>> core
         delete t;
     }
 }

@@ -60,11 +60,7 @@ enum class Form : uint8_t {
     by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
 };
 
-<<<<<<< HEAD
-// A block has `blocklength` (or blocklengths[i]) children, one extent of the child apart.
-=======
-// A block is `blocklength` (or lengths[i]) children, the child's extent apart.
->>>>>>> core
+// A block has `blocklength` (or lengths[i]) children, one extent of the child apart.
 struct Type {
     mutable std::atomic<uint64_t> references{1};
     Combiner combiner = Combiner::predefined;
@@ -87,19 +83,11 @@ struct Type {
 
     // For lists of blocks, the stride is the displacement of the first block, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-<<<<<<< HEAD
     // The lists of indexed_block and indexed may be freed early, so they must be read by
     // types/lists.h.
-    std::vector<int64_t> displs, blocklengths;   // their memory is reused by later types
-    const void *indices = nullptr;               // by_reference: the caller's array, in any memory
-    Element index_element = Element::none;       // the type of the indices
-    mutable std::atomic<uint32_t> list_state{0}; // see types/lists.h
-=======
-    // Those of indexed_block and indexed may be given up: they are read by types/lists.h.
     mutable BlockLists lists;
-    const void *indices = nullptr;         // by_reference: the caller's, in any memory
-    Element index_element = Element::none; // what they are
->>>>>>> core
+    const void *indices = nullptr;         // by_reference: the caller's array, in any memory
+    Element index_element = Element::none; // the type of the indices
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
 
