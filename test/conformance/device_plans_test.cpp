@@ -134,6 +134,29 @@ TEST_CASE("starts in a stream keep what they need, whatever becomes of the plan"
     after.check();
 }
 
+// The host moves data between pinned buffers, and a stream's device does, if it is asked.
+TEST_CASE("a rebase holds for what was prepared at a first start in a stream") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    PlannedPack planned(pinned, pinned);
+    StridedMove after("after", 200, pinned, pinned);
+    for (int round = 0; round < 2; ++round) {
+        set_up_pack(planned.m.move());
+        REQUIRE(ucd_plan_start_stream(planned.plan, native(stream)) == UCD_SUCCESS);
+        stream.synchronise();
+        planned.m.check();
+    }
+    REQUIRE(planned.rebase(after.typed.real_base(), after.packed.real_base()) == UCD_SUCCESS);
+    set_up_pack(after.move());
+    REQUIRE(ucd_plan_start_stream(planned.plan, native(stream)) == UCD_SUCCESS);
+    stream.synchronise();
+    after.check();
+    set_up_pack(after.move());
+    REQUIRE(planned.start() == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&planned.request) == UCD_SUCCESS);
+    after.check();
+}
+
 TEST_CASE("after the last ucd_finalize a plan can only be freed") {
     DeviceSession session;
     PlannedPack planned(device0, pageable);

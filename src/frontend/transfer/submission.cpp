@@ -90,18 +90,16 @@ CopyMove::Side side_of(const CheckedMove &m) {
 Status Submission::add(CheckedMove m) {
     if (m.length == 0) return success;
     m.limits = hints_.limits;
-    const CopyMove::Side side = side_of(m);
     Stretches stretches;
-    UCD_TRY(locations_.find(typed_hint(m.direction), *m.type, side, m.length, stretches));
+    UCD_TRY(locations_.find(typed_hint(m.direction), *m.type, side_of(m), m.length, stretches));
     is_divided_ = stretches.size() > 1;
-    const uint64_t length = m.length;
-    char *const packed = m.packed;
     for (const Stretch *s = stretches.begin(); s != stretches.end(); ++s) {
-        const uint64_t end = s + 1 == stretches.end() ? length : s[1].begin;
-        m.packed = displaced(packed, s->begin);
-        m.offset = side.offset + s->begin;
-        m.length = end - s->begin;
-        UCD_TRY(add_stretch(m, s->first_byte));
+        const uint64_t end = s + 1 == stretches.end() ? m.length : s[1].begin;
+        CheckedMove part = m;
+        part.packed = displaced(m.packed, s->begin);
+        part.offset = m.offset + s->begin;
+        part.length = end - s->begin;
+        UCD_TRY(add_stretch(part, s->first_byte));
     }
     return success;
 }
@@ -113,12 +111,12 @@ Status Submission::add(CheckedCopy c) {
     UCD_TRY(locations_.find(hints_.inbuf, *c.from_type, c.from, c.length, in));
     UCD_TRY(locations_.find(hints_.outbuf, *c.to_type, c.to, c.length, out));
     is_divided_ = in.size() > 1 || out.size() > 1;
-    CheckedCopy part = c;
     const Stretch *of_in = in.begin(), *of_out = out.begin();
-    for (uint64_t begin = 0; begin < c.length; begin += part.length) {
+    for (uint64_t begin = 0, end; begin < c.length; begin = end) {
         const uint64_t in_end = of_in + 1 == in.end() ? c.length : of_in[1].begin;
         const uint64_t out_end = of_out + 1 == out.end() ? c.length : of_out[1].begin;
-        const uint64_t end = std::min(in_end, out_end);
+        end = std::min(in_end, out_end);
+        CheckedCopy part = c;
         part.from.offset = c.from.offset + begin;
         part.to.offset = c.to.offset + begin;
         part.length = end - begin;
