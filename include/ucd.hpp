@@ -189,17 +189,19 @@ public:
 namespace detail {
 /* The lengths of arrays that must be equal, with the arrays' names. */
 using Lengths = std::initializer_list<std::pair<const char *, std::size_t>>;
-inline std::string unequal_lengths(Lengths arrays) {
-    std::string message = "ucd.hpp: arrays of one call differ in length:";
-    for (const auto &[name, length] : arrays)
-        message.append(" ").append(name).append(" has ").append(std::to_string(length)).append(",");
-    message.pop_back();
-    return message;
-}
 
 template <class A, class... B>
 bool equal_lengths(const A &a, const B &...b) {
     return ((a.size() == b.size()) && ...);
+}
+
+template <class P, class T>
+typename P::template of<T> unequal(Lengths arrays) {
+    std::string message = "ucd.hpp: arrays of one call differ in length:";
+    for (const auto &[name, length] : arrays)
+        message.append(" ").append(name).append(" has ").append(std::to_string(length)).append(",");
+    message.pop_back();
+    return P::template fail<T>(UCD_ERR__INVALID_ARG, message.c_str());
 }
 
 /* Calls a function whose last argument is its one output of type Raw, and gives it as a T. */
@@ -528,8 +530,7 @@ private:
     }
     template <class P>
     static Made<P> unequal(detail::Lengths arrays) {
-        return P::template fail<Type>(UCD_ERR__INVALID_ARG,
-                                      detail::unequal_lengths(arrays).c_str());
+        return detail::unequal<P, Type>(arrays);
     }
     template <class P, class F, class... A>
     static Made<P> make(F create, A... args) {
@@ -734,10 +735,8 @@ public:
     typename P::template of<Nothing> rebase(uintptr_t first, List<const void *> inbufs,
                                             List<void *> outbufs) {
         if (!detail::equal_lengths(inbufs, outbufs))
-            return P::template fail<Nothing>(
-                UCD_ERR__INVALID_ARG,
-                detail::unequal_lengths({{"inbufs", inbufs.size()}, {"outbufs", outbufs.size()}})
-                    .c_str());
+            return detail::unequal<P, Nothing>(
+                {{"inbufs", inbufs.size()}, {"outbufs", outbufs.size()}});
         return P::template give<Nothing>(
             ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), outbufs.data()), Nothing());
     }

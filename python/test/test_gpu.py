@@ -359,6 +359,81 @@ def test_graphs_of_batches(torch):
         assert all(torch.equal(out, field[:, :, i].reshape(-1)) for i, out in enumerate(outs))
 
 
+def mixed_batch(torch):
+    """A batch of each kind of member, its inputs, and what says whether their values have arrived."""
+    field, target = torch.randn(8, 40, 30, device='cuda'), torch.zeros(40, 9, 8, device='cuda')
+    message, out = torch.randn(8 * 40, device='cuda'), torch.zeros(8 * 40, device='cuda')
+    batch = ucd.Batch([
+        ('pack', field[:, :, 3], out),
+        ('unpack', message, target[:, 0]),
+        ('copy', field[:, :, 5], target[:, 4].T),
+    ])  # fmt: skip
+
+    def arrived():
+        return (
+            torch.equal(out, field[:, :, 3].reshape(-1))
+            and torch.equal(target[:, 0].reshape(-1), message)
+            and torch.equal(target[:, 4].T, field[:, :, 5])
+        )
+
+    return batch, (field, message), arrived
+
+
+def test_batches_with_members_of_all_kinds(torch):
+    batch, inputs, arrived = mixed_batch(torch)
+    for start in (batch.run, lambda: batch.start().wait(), lambda: batch.run(stream=torch.cuda.current_stream())):
+        for array in inputs:
+            array.normal_()
+        assert start() == 3 * 8 * 40 * 4
+        torch.cuda.synchronize()
+        assert arrived()
+
+
+def test_graphs_of_batches_with_members_of_all_kinds(torch):
+    batch, inputs, arrived = mixed_batch(torch)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        batch.run()
+    # The graph goes on with the arrays of its capture, and without the batch.
+    batch.rebase([(None, torch.zeros(8 * 40, device='cuda'))])
+    del batch
+    gc.collect()
+    for _ in range(5):
+        for array in inputs:
+            array.normal_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert arrived()
+
+
+def test_batches_with_other_arrays(torch):
+    fields = [torch.randn(8, 40, 30, device='cuda') for _ in range(6)]
+    outs = [torch.zeros(8 * 40, device='cuda') for _ in range(6)]
+    batch = ucd.Batch.pack([(fields[i][:, :, 1], outs[i]) for i in range(2)])
+    batch.run()
+    for k in (2, 4):  # while the device may still be busy with what was run before
+        batch.rebase([(fields[k + i][:, :, 1], outs[k + i]) for i in range(2)])
+        batch.run()
+    torch.cuda.synchronize()
+    assert all(torch.equal(out, field[:, :, 1].reshape(-1)) for field, out in zip(fields, outs))
+    with pytest.raises(ValueError, match=r'members\[1\]: out is in another kind of memory'):
+        batch.rebase([(None, torch.zeros(8 * 40))], 1)
+
+
+def test_batches_of_device_and_pageable_memory(torch):
+    """All members are moved, wherever the first one is."""
+    field, out = torch.randn(8, 40, device='cuda'), torch.zeros(40, 8, device='cuda')
+    host, back = np.zeros(320, np.float32), torch.zeros(8, 40, device='cuda')
+    numbers = np.arange(320, dtype=np.float32)
+    batch = ucd.Batch([('copy', field.T, out), ('pack', field.T, host), ('unpack', numbers, back), ('copy', numbers, numbers.copy())])
+    for _ in range(3):
+        field.normal_()
+        batch.run()
+        assert torch.equal(out, field.T) and (host == field.T.cpu().numpy().ravel()).all()
+        assert (back.cpu().numpy().ravel() == numbers).all()
+
+
 def test_what_was_never_run_before_can_be_captured(torch):
     """Of new types, whose lists are uploaded during the capture; what is captured is not run."""
     pool, indices = torch.randn(3, 37, 19, 3, device='cuda'), torch.tensor([4, 0, 31], device='cuda')
@@ -528,7 +603,10 @@ def test_no_leaks(torch, cupy):
             torch.cuda.synchronize()
             ucd.copy(tensor, target.view('f4')[:480])
             ucd.ipack_into(tensor, out).wait()
-            ucd.Batch.pack([(tensor.T, out)]).run()
+            batch = ucd.Batch([('pack', tensor.T, out), ('copy', tensor, torch.zeros_like(tensor.T).T)])
+            batch.run()
+            batch.rebase([(torch.zeros_like(tensor).T, None)])
+            batch.start().wait()
             with pytest.raises(ValueError):
                 ucd.pack_into(tensor, tensor.T)
 

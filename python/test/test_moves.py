@@ -1,4 +1,4 @@
-"""Reductions, requests, batches, gather and scatter, lists, streams, threads, leaks."""
+"""Reductions, requests, gather and scatter, lists, streams, threads, leaks."""
 
 import array
 import asyncio
@@ -71,32 +71,6 @@ def test_waitall():
     a, outs = np.arange(12).reshape(3, 4), [np.empty(3, int) for _ in range(4)]
     assert ucd.waitall(ucd.ipack_into(a[:, i], out) for i, out in enumerate(outs)) == [24] * 4
     assert [out.tolist() for out in outs] == a.T.tolist()
-
-
-def test_batches():
-    a = np.arange(60.0).reshape(3, 4, 5)
-    outs = [np.empty(12) for _ in range(5)]
-    batch = ucd.Batch.pack([(a[:, :, i], out) for i, out in enumerate(outs)])
-    for _ in range(3):
-        a += 1
-        assert batch.run() == a.nbytes and len(batch) == 5
-        assert all((out == a[:, :, i].ravel()).all() for i, out in enumerate(outs))
-    column = ucd.Type.vector(3, 1, 20, 'float64')
-    typed = ucd.Batch.pack([(a, outs[0], column), (a, outs[1], ucd.DOUBLE, 12)], hints=ucd.Hints({'gpu': 'none'}))
-    assert typed.start().wait() == 24 + 96
-    assert outs[0][:3].tolist() == a[:, 0, 0].tolist() and outs[1].tolist() == a.ravel()[:12].tolist()
-    back = np.zeros_like(a)
-    ucd.Batch.unpack([(np.full(12, float(i)), back[:, :, i]) for i in range(5)]).run()
-    assert (back == np.arange(5)).all()
-    total = np.ones(12)
-    ucd.Batch.pack([(a[:, :, 0], total)], op='sum').run()
-    assert (total == 1 + a[:, :, 0].ravel()).all()
-    assert ucd.Batch.pack([]).run() == 0
-    for bad in ([(a,)], [(a, outs[0], None, 1, 1)], [7]):
-        with pytest.raises(TypeError):
-            ucd.Batch.pack(bad)
-    with pytest.raises(ValueError, match='touches bytes'):
-        ucd.Batch.pack([(a, outs[0], column, 2)])
 
 
 @given(st.data())
@@ -360,13 +334,18 @@ def everything(i):
     ucd.Type.unflatten(type.flatten()).describe()
     ucd.gather(a, np.array([i % 4, 0]))
     ucd.boxes(a.T)
-    ucd.Batch.pack([(a, out)]).run()
+    batch = ucd.Batch([('pack', a, out), ('copy', a, a.copy())])
+    batch.run()
+    batch.rebase([(a.copy(), None)])
+    batch.start().wait()
     with pytest.raises(ucd.InvalidArgument):
         ucd.Type.vector(1, -1, 1, type)
     with pytest.raises(BufferError):
         ucd.pack_into(a, bytes(8))
     with pytest.raises(ValueError):
         ucd.pack_into(a, a[:, 0])
+    with pytest.raises(ValueError):
+        batch.rebase([(a.T, None)])
 
 
 def test_no_leaks():

@@ -214,6 +214,8 @@ READERS = {
     'ipack_into': written(lambda a, out: ucd.ipack_into(a, out).wait()),
     'Batch.pack, run': written(lambda a, out: ucd.Batch.pack([(a, out)]).run()),
     'Batch.pack, start': written(lambda a, out: ucd.Batch.pack([(a, out)]).start().wait()),
+    'Batch.copy': written(lambda a, out: ucd.Batch.copy([(a, out)]).run()),
+    'Batch': written(lambda a, out: ucd.Batch([('pack', a, out)]).run()),
     'copy, from': written(lambda a, out: ucd.copy(a, out)),
     'icopy, from': written(lambda a, out: ucd.icopy(a, out).wait()),
     'gather': lambda a, n: raw(ucd.gather(a, first_dimension(a))),
@@ -231,6 +233,7 @@ WRITERS = {
     'iunpack': lambda data, a: ucd.iunpack(data, a).wait(),
     'Batch.unpack, run': lambda data, a: ucd.Batch.unpack([(data, a)]).run(),
     'Batch.unpack, start': lambda data, a: ucd.Batch.unpack([(data, a)]).start().wait(),
+    'Batch.copy, to': lambda data, a: ucd.Batch.copy([(data, a)]).run(),
     'copy, to': lambda data, a: ucd.copy(data, a),
     'icopy, to': lambda data, a: ucd.icopy(data, a).wait(),
     'scatter': lambda data, a: ucd.scatter(data, a, first_dimension(a)),
@@ -442,6 +445,8 @@ def device_calls(make, host, hints):
         yield lambda: ucd.Batch.pack([(other(), make())], hints=hints)
         yield lambda: ucd.Batch.unpack([(make(), other())], hints=hints)
         yield lambda: ucd.Batch.unpack([(other(), make())], hints=hints)
+        yield lambda: ucd.Batch.copy([(make(), other())], hints=hints)
+        yield lambda: ucd.Batch.copy([(other(), make())], hints=hints)
         yield lambda: ucd.gather_into(make(), some, other(), hints=hints)
         yield lambda: ucd.gather_into(other(), some, make(), hints=hints)
         yield lambda: ucd.scatter(make(), other(), some, hints=hints)
@@ -458,6 +463,7 @@ def device_calls(make, host, hints):
     yield lambda: ucd.ipack_into(host, host, type=pages(), hints=hints)
     yield lambda: ucd.iunpack(host, host, type=pages(), hints=hints)
     yield lambda: ucd.Batch.pack([(host, host, pages())], hints=hints)
+    yield lambda: ucd.Batch.copy([(host, host, None, 1, pages(), 1)], hints=hints)
     yield lambda: ucd.memory(make())
     yield lambda: ucd.pack(make(), hints=hints)
     yield lambda: ucd.gather(make(), some, hints=hints)
@@ -551,3 +557,28 @@ def test_hints_that_contradict_a_device(beside_a_fake):
     assert 'is in device memory' not in said
     said = beside_a_fake('says(Array(0x10000), None)', UCD_INBUF='host')
     assert said.count('the hint ucd.inbuf is host') == 4
+
+
+def test_a_batch_that_is_started_is_not_started_again(beside_a_fake):
+    """Nor rebased, until its request is complete: at the third look, with the fake."""
+    said = beside_a_fake("""
+there, back = Array(0x10000), Array(0x10100)
+batch = ucd.Batch([('pack', there, back)])
+request = batch.start()
+for call in batch.start, lambda: batch.rebase([(back, there)]):
+    try:
+        call()
+    except ucd.InvalidArgument as error:
+        print(error)
+print(request.done(), request.done(), request.done(), request.wait())
+batch.rebase([(back, there)])
+print(batch.start().wait())
+batch.rebase([(None, Array(0x10200))])
+try:
+    batch.rebase([(host, None)])
+except ValueError as error:
+    print(error)
+""").splitlines()
+    assert [line.partition(': ')[2] for line in said[:2]] == ['plan is started, and that start has not ended'] * 2
+    assert said[2:4] == ['False False True 96', '96']
+    assert said[4:] == ['members[0]: src is in another kind of memory than the array that it replaces']

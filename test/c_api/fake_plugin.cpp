@@ -1,10 +1,29 @@
-// A plugin for the tests: a backend that is there, and does nothing. FAKE_VERSION: what it says
-// that it was built for; by default what it is built for.
+// A plugin for the tests: a backend that is there, and moves nothing. It refuses what it is asked
+// for, but takes prepared launches within its own memory. FAKE_VERSION: what it says that it was
+// built for; by default what it is built for.
 #include "plugin.h"
 
 #include <cstdint>
 
 namespace {
+
+class FakePlan final : public ucd::KernelPlan {
+public:
+    std::string describe() const override { return "a fake"; }
+    std::size_t memory() const override { return 0; }
+};
+
+// Of work that is complete when one has looked three times.
+class FakeEvent final : public ucd::Event {
+public:
+    ucd::Status poll(bool &completed) override {
+        completed = ++polls_ == 3;
+        return ucd::success;
+    }
+
+private:
+    int polls_ = 0;
+};
 
 class FakeBackend final : public ucd::Backend {
 public:
@@ -20,11 +39,14 @@ public:
         }
         return ucd::success;
     }
-    bool reaches(int, const ucd::MemoryLocation &) const override { return false; }
+    bool reaches(int, const ucd::MemoryLocation &place) const override {
+        return place.owner == this;
+    }
     bool supports(ucd::Op, ucd::Element) const override { return false; }
     ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,
-                     std::unique_ptr<ucd::KernelPlan> &) const override {
-        return nothing();
+                     std::unique_ptr<ucd::KernelPlan> &plan) const override {
+        plan = std::make_unique<FakePlan>();
+        return ucd::success;
     }
     ucd::Status launch(int, const ucd::MoveList &, std::unique_ptr<ucd::Event> &) override {
         return nothing();
@@ -34,11 +56,13 @@ public:
         return nothing();
     }
     ucd::Status prepare_launch(int, const ucd::MoveList &,
-                               std::unique_ptr<ucd::PreparedLaunch> &) override {
-        return nothing();
+                               std::unique_ptr<ucd::PreparedLaunch> &prepared) override {
+        prepared = std::make_unique<ucd::PreparedLaunch>();
+        return ucd::success;
     }
-    ucd::Status launch(const ucd::PreparedLaunch &, std::unique_ptr<ucd::Event> &) override {
-        return nothing();
+    ucd::Status launch(const ucd::PreparedLaunch &, std::unique_ptr<ucd::Event> &done) override {
+        done = std::make_unique<FakeEvent>();
+        return ucd::success;
     }
     ucd::Status launch_in(const ucd::NativeStream &, const ucd::PreparedLaunch &,
                           std::shared_ptr<const void>) override {

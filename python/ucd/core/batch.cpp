@@ -1,12 +1,18 @@
-// Batch: many moves in one call, prepared once.
+// Batch: moves that come again, checked and prepared once. A plan of libucd, and its arrays.
 #include "core/batch.h"
 
+#include "core/driver.h"
 #include "core/hints.h"
 #include "core/move.h"
 #include "core/stream.h"
 
-#include <list>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,175 +20,385 @@ namespace ucdpy {
 
 namespace {
 
+// What members do: which of their arrays have layouts, and how a member is written.
+struct Kind {
+    const char *name, *in, *out;
+    bool in_is_packed, out_is_packed;
+    std::size_t max_entries;
+    const char *written;
+};
+constexpr Kind kinds[] = {
+    {"pack", "src", "out", false, true, 4,
+     "(src, out), (src, out, type) or (src, out, type, count)"},
+    {"unpack", "packed", "dst", true, false, 4,
+     "(packed, dst), (packed, dst, type) or (packed, dst, type, count)"},
+    {"copy", "src", "dst", false, false, 6,
+     "(src, dst), which may be followed by src_type, src_count, dst_type and dst_count"},
+};
+constexpr const Kind &packs = kinds[0], &unpacks = kinds[1], &copies = kinds[2];
+
+// How the array of one side of a member is read; the same for all arrays that the side is given.
+struct Form {
+    std::shared_ptr<const Side> side_of(nb::handle array) const {
+        return is_packed ? std::make_shared<const Side>(array, name)
+                         : std::make_shared<const Side>(array, type, count, nb::none(), name);
+    }
+    const char *name;
+    bool is_packed;
+    nb::object type = nb::none();
+    intptr_t count = 1;
+};
+
+// The arrays of a member: input and output. Destroyed with the GIL held.
+using Sides = std::array<std::shared_ptr<const Side>, 2>;
+struct Member {
+    std::array<Form, 2> forms;
+    Sides sides;
+};
+
+// Names the member in what the work raises.
+template <class F>
+void at_member(std::size_t index, F work) {
+    const std::string name = "members[" + std::to_string(index) + "]: ";
+    try {
+        work();
+    } catch (nb::python_error &error) {
+        const nb::object raised = nb::borrow(error.value());
+        const nb::object said = raised.attr("args");
+        if (nb::len(said) == 1 && PyUnicode_Check(nb::object(said[0]).ptr()))
+            raised.attr("args") = nb::make_tuple(nb::str(name.c_str()) + nb::object(said[0]));
+        throw;
+    } catch (const std::bad_cast &) {
+        raise(PyExc_TypeError, "%san entry is not of the type that it must be", name.c_str());
+    }
+}
+
+// entries: the member, of which those from `first` on are its arrays and what they are laid out by.
+Member member_of(const Kind &kind, const nb::tuple &entries, std::size_t first) {
+    const std::size_t given = nb::len(entries) - first;
+    if (given < 2 || given > kind.max_entries)
+        raise(PyExc_TypeError, "what a batch is to %s is %s; this member has %zu entries",
+              kind.name, kind.written, given);
+    Member member{{Form{kind.in, kind.in_is_packed}, Form{kind.out, kind.out_is_packed}}, {}};
+    std::size_t next = first + 2;
+    for (Form &form : member.forms) {
+        if (form.is_packed) continue;
+        if (next < first + given) form.type = entries[next++];
+        if (next < first + given) form.count = nb::cast<intptr_t>(entries[next++]);
+    }
+    for (std::size_t i : {0, 1})
+        member.sides[i] = member.forms[i].side_of(nb::object(entries[first + i]));
+    return member;
+}
+
+// Of a member that begins with the name of its kind.
+Member member_of(const nb::tuple &entries) {
+    const nb::object name = nb::len(entries) > 0 ? nb::object(entries[0]) : nb::none();
+    if (PyUnicode_Check(name.ptr()))
+        for (const Kind &kind : kinds)
+            if (PyUnicode_CompareWithASCIIString(name.ptr(), kind.name) == 0)
+                return member_of(kind, entries, 1);
+    raise(PyExc_TypeError, "a member begins with 'pack', 'unpack' or 'copy'; this one with %R",
+          name.ptr());
+}
+
+void require_usable(const Sides &sides, ucd_info_t info) {
+    const Side &in = *sides[0], &out = *sides[1];
+    out.view.require_writable(out.what);
+    if (in.whole.count == 0 || out.whole.count == 0) return; // nothing moves
+    require_device(in.view, HintOf::inbuf, info, Notices::no, in.what);
+    require_device(out.view, HintOf::outbuf, info, Notices::no, out.what);
+    for (const auto &side : sides) require_device(side->whole.indices, info, Notices::no);
+}
+
+std::vector<char> flattened(ucd_type_t type) {
+    uintptr_t size = 0;
+    check(ucd_flatten_size(type, &size));
+    std::vector<char> bytes(size);
+    check(ucd_flatten(type, bytes.data(), size));
+    return bytes;
+}
+
+bool is_same_layout(const Typed &a, const Typed &b) {
+    return a.count == b.count && (a.type == b.type || flattened(a.type) == flattened(b.type));
+}
+
+// A batch does the same with an array that replaces another one.
+void require_alike(const Side &array, const Side &before) {
+    const char *const kind = array.view.backend, *const kind_before = before.view.backend;
+    if (array.view.plain_host != before.view.plain_host || !kind != !kind_before ||
+        (kind && std::strcmp(kind, kind_before) != 0))
+        raise(PyExc_ValueError, "%s is in another kind of memory than the array that it replaces",
+              array.what);
+    if (before.whole.type == UCD_TYPE__NULL) {
+        if (array.whole.count != before.whole.count)
+            raise(PyExc_ValueError, "%s has %zu bytes; it must have %zu, as before", array.what,
+                  array.whole.count, before.whole.count);
+    } else if (!is_same_layout(array.whole, before.whole)) {
+        raise(PyExc_ValueError, "%s is laid out otherwise than the array that it replaces",
+              array.what);
+    }
+}
+
+// A copy, unlike other moves, is not cut to what the output has room for.
+void require_room(const Sides &sides, uintptr_t actual_bytes) {
+    if (sides[0]->whole.type == UCD_TYPE__NULL || sides[1]->whole.type == UCD_TYPE__NULL) return;
+    uintptr_t size = 0;
+    check(ucd_get_size(sides[0]->whole.type, &size));
+    const uintptr_t bytes = size * sides[0]->whole.count; // fits: the plan was made
+    if (actual_bytes == bytes) return;
+    const std::string sentence = "dst has room for " + std::to_string(actual_bytes) +
+                                 " bytes; src has " + std::to_string(bytes);
+    raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
+}
+
+struct FreePlan {
+    void operator()(ucd_plan_t plan) const noexcept { (void)ucd_plan_free(&plan); }
+};
+using PlanHandle = std::unique_ptr<std::remove_pointer_t<ucd_plan_t>, FreePlan>;
+
 class Batch {
 public:
-    Batch(bool packs, nb::handle members, nb::handle op, nb::object hints)
-        : packs_(packs), op_(op_of(op)), hints_(std::move(hints)) {
-        for (nb::handle member : nb::iter(members)) add(nb::tuple(nb::borrow(member)), op);
+    // kind: of all members; nullptr if each begins with the name of its own.
+    Batch(const Kind *kind, nb::handle members, nb::handle op, nb::object hints)
+        : hints_(std::move(hints)) {
+        auto all = std::make_shared<std::vector<Sides>>();
+        bool plain_host = true;
+        for (nb::handle given : nb::iter(members))
+            at_member(all->size(), [&] {
+                const nb::tuple entries(nb::borrow(given));
+                Member member = kind ? member_of(*kind, entries, 0) : member_of(entries);
+                for (const auto &side : member.sides) plain_host = plain_host && side->plain_host();
+                forms_.push_back(std::move(member.forms));
+                all->push_back(std::move(member.sides));
+            });
+        info_ = info_of(hints_, plain_host);
+        for (std::size_t i = 0; i < all->size(); ++i)
+            at_member(i, [&] { require_usable((*all)[i], info_); });
+        find_device(*all);
+        make_plan(*all, op_of(op));
+        is_quick_ = plain_host && bytes_ < quick_bytes;
+        sides_ = std::move(all);
     }
 
-    std::size_t size() const noexcept { return calls_.size(); }
+    std::size_t size() const noexcept { return forms_.size(); }
 
     uintptr_t run_all(nb::handle stream) {
-        const Order order = order_of_all(stream);
-        if (!order.in_stream)
-            for (const PackCall &c : calls_) synchronize_producers(c.side.whole.indices);
-        if (order.captured) {
-            std::vector<Prepared> members;
-            for (const PackCall &c : calls_) members.push_back({c.side.whole, op_, info_});
-            check(order.make_capturable(std::move(members)));
-        }
-        uintptr_t bytes = 0;
-        check(run(false, [&] {
+        const auto all = sides_.load();
+        const Order order =
+            all->empty() ? Order() : order_of(first_on_device(*all), reaches_all_, stream);
+        if (!order.in_stream) synchronize_all(*all, stream.is_none());
+        if (order.captured) keep_indices(*all, order);
+        check(run(is_quick_, [&] {
             const std::lock_guard lock(mutex_);
-            if (order.in_stream) return enqueue(order.native, bytes);
+            if (order.in_stream) return ucd_plan_start_stream(plan_.get(), order.native);
             ucd_request_t request = UCD_REQUEST__NULL;
-            const int rc = begin(request, bytes);
+            const int rc = ucd_plan_start(plan_.get(), &request);
             return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
         }));
-        return bytes;
+        return bytes_;
     }
 
     Request *start(nb::object self) {
-        for (const PackCall &c : calls_) {
-            synchronize_producers(c.side.view, c.packed);
-            synchronize_producers(c.side.whole.indices);
-        }
-        uintptr_t bytes = 0;
+        synchronize_all(*sides_.load(), true);
         ucd_request_t request = UCD_REQUEST__NULL;
-        check(run(false, [&] {
+        check(run(is_quick_, [&] {
             const std::lock_guard lock(mutex_);
-            return begin(request, bytes);
+            return ucd_plan_start(plan_.get(), &request);
         }));
         Used used;
         used.owner = std::move(self);
-        return new Request(request, bytes, std::move(used));
+        return new Request(request, bytes_, std::move(used));
+    }
+
+    void rebase(nb::handle members, intptr_t first) {
+        if (first < 0) raise(PyExc_ValueError, "first is %zd; it must be >= 0", first);
+        const auto begin = static_cast<std::size_t>(first);
+        const std::vector<Sides> given = replacements(members, begin);
+        std::shared_ptr<const std::vector<Sides>> before; // goes with the GIL held
+        check(run(is_quick_, [&] {
+            const std::lock_guard lock(mutex_);
+            before = sides_.load();
+            auto after = std::make_shared<std::vector<Sides>>(*before);
+            std::vector<const void *> inputs;
+            std::vector<void *> outputs;
+            for (std::size_t i = 0; i < given.size(); ++i) {
+                Sides &sides = (*after)[begin + i];
+                for (std::size_t k : {0, 1})
+                    if (given[i][k]) sides[k] = given[i][k];
+                inputs.push_back(sides[0]->view.data);
+                outputs.push_back(sides[1]->view.data);
+            }
+            const int rc =
+                ucd_plan_rebase(plan_.get(), begin, given.size(), inputs.data(), outputs.data());
+            if (rc == UCD_SUCCESS) sides_ = std::move(after);
+            return rc;
+        }));
     }
 
 private:
-    void add(const nb::tuple &member, nb::handle op) {
-        const std::size_t given = nb::len(member);
-        if (given < 2 || given > 4)
-            raise(PyExc_TypeError,
-                  "a member of a batch is (from, to), (from, to, type) or (from, "
-                  "to, type, count); this one has %zu entries",
-                  given);
-        const nb::object type = given > 2 ? nb::object(member[2]) : nb::none();
-        const intptr_t count = given > 3 ? nb::cast<intptr_t>(member[3]) : 1;
-        const nb::object array = member[packs_ ? 0 : 1], packed = member[packs_ ? 1 : 0];
-        calls_.emplace_back(packs_ ? PackCall::packing : PackCall::unpacking,
-                            Side(array, type, count, nb::none(), packs_ ? "src" : "dst"), packed, 0,
-                            op, hints_, nb::none());
-        const PackCall &c = calls_.back();
-        (packs_ ? c.packed : c.side.view).require_writable(packs_ ? "out" : "dst");
-        c.require_devices(Notices::no);
-        // One info is for all members.
-        info_ = calls_.size() == 1 || info_ == c.info ? c.info : UCD_INFO__NULL;
-        if (packs_)
-            pack_list_.push_back({c.side.view.data,
-                                  c.side.whole.count,
-                                  c.side.whole.type,
-                                  0,
-                                  c.packed.data,
-                                  c.packed_bytes,
-                                  0,
-                                  {}});
-        else
-            unpack_list_.push_back({c.packed.data,
-                                    c.packed_bytes,
-                                    c.side.view.data,
-                                    c.side.whole.count,
-                                    c.side.whole.type,
-                                    0,
-                                    0,
-                                    {}});
+    void find_device(const std::vector<Sides> &all) {
+        for (std::size_t i = 0; i < 2 * all.size() && !on_device_; ++i)
+            if (all[i / 2][i % 2]->view.backend) on_device_ = i;
+        if (!on_device_) return;
+        for (const Sides &sides : all)
+            for (const auto &side : sides) reaches_all_ = reaches_all_ && devices_reach(side->view);
     }
 
-    // All members are ordered alike: as the first one that is in device memory.
-    Order order_of_all(nb::handle stream) {
-        for (const PackCall &c : calls_)
-            if (c.side.view.backend || c.packed.backend)
-                return order_of(c.side.view, c.packed, stream);
-        if (!calls_.empty())
-            return order_of(calls_.front().side.view, calls_.front().packed, stream);
-        return Order();
+    const View *first_on_device(const std::vector<Sides> &all) const {
+        return on_device_ ? &all[*on_device_ / 2][*on_device_ % 2]->view : nullptr;
     }
 
-    int begin(ucd_request_t &request, uintptr_t &bytes) {
-        const int rc =
-            packs_
-                ? ucd_ipack_batch(pack_list_.data(), pack_list_.size(), info_, op_, &request)
-                : ucd_iunpack_batch(unpack_list_.data(), unpack_list_.size(), info_, op_, &request);
-        bytes = moved();
-        return rc;
+    void make_plan(const std::vector<Sides> &all, ucd_op_t op) {
+        std::vector<ucd_move_t> moves;
+        for (const auto &[in, out] : all) {
+            ucd_move_t move{};
+            move.inbuf = in->view.data;
+            move.incount = in->whole.count;
+            move.intype = in->whole.type;
+            move.outbuf = out->view.data;
+            move.outcount = out->whole.count;
+            move.outtype = out->whole.type;
+            move.bytes = UINTPTR_MAX;
+            moves.push_back(move);
+        }
+        ucd_plan_t made = UCD_PLAN__NULL;
+        check(run(false,
+                  [&] { return ucd_plan_create(moves.data(), moves.size(), info_, op, &made); }));
+        plan_.reset(made);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes); });
+            bytes_ += moves[i].actual_bytes;
+        }
     }
 
-    int enqueue(ucd_stream_t stream, uintptr_t &bytes) {
-        const int rc =
-            packs_ ? ucd_pack_batch_stream(pack_list_.data(), pack_list_.size(), info_, op_, stream)
-                   : ucd_unpack_batch_stream(unpack_list_.data(), unpack_list_.size(), info_, op_,
-                                             stream);
-        bytes = moved();
-        return rc;
+    // Waits for what is enqueued for arrays of indices, and with `arrays` for all other arrays.
+    static void synchronize_all(const std::vector<Sides> &all, bool arrays) {
+        for (const Sides &sides : all) {
+            if (arrays) synchronize_producers(sides[0]->view, sides[1]->view);
+            for (const auto &side : sides) synchronize_producers(side->whole.indices);
+        }
     }
 
-    uintptr_t moved() const {
-        uintptr_t bytes = 0;
-        for (const ucd_pack_desc_t &d : pack_list_) bytes += d.actual_pack_bytes;
-        for (const ucd_unpack_desc_t &d : unpack_list_) bytes += d.actual_unpack_bytes;
-        return bytes;
+    // A graph keeps what it needs of the plan; the lists of indices are Python's.
+    static void keep_indices(const std::vector<Sides> &all, const Order &order) {
+        std::vector<Typed> types;
+        for (const Sides &sides : all)
+            for (const auto &side : sides)
+                if (!side->whole.indices.empty()) types.push_back(side->whole);
+        if (!types.empty()) driver::keep_with_graph(order.native, std::move(types));
     }
 
-    bool packs_;
-    ucd_op_t op_;
+    // The arrays of a rebase; none where one stays.
+    std::vector<Sides> replacements(nb::handle members, std::size_t first) const {
+        const auto before = sides_.load();
+        std::vector<Sides> given;
+        for (nb::handle member : nb::iter(members)) {
+            const std::size_t index = first + given.size();
+            at_member(index, [&] {
+                const nb::tuple arrays(nb::borrow(member));
+                if (nb::len(arrays) != 2)
+                    raise(PyExc_TypeError,
+                          "what replaces arrays is (from, to); this one has %zu entries",
+                          nb::len(arrays));
+                if (index >= size()) raise(PyExc_IndexError, "the batch has %zu members", size());
+                Sides fresh, all = (*before)[index];
+                for (std::size_t k : {0, 1}) {
+                    const nb::object array = arrays[k];
+                    if (array.is_none()) continue;
+                    fresh[k] = forms_[index][k].side_of(array);
+                    require_alike(*fresh[k], *all[k]);
+                    all[k] = fresh[k];
+                }
+                require_usable(all, info_);
+                given.push_back(std::move(fresh));
+            });
+        }
+        return given;
+    }
+
     nb::object hints_;
-    ucd_info_t info_ = UCD_INFO__NULL;
-    std::list<PackCall> calls_; // the arrays stay in use as long as the batch
-    std::mutex mutex_;          // libucd writes into the lists
-    std::vector<ucd_pack_desc_t> pack_list_;
-    std::vector<ucd_unpack_desc_t> unpack_list_;
+    ucd_info_t info_ = UCD_INFO__NULL; // one for all members
+    std::vector<std::array<Form, 2>> forms_;
+    std::optional<std::size_t> on_device_; // the first array in device memory: 2 i is the input of
+                                           // member i, 2 i + 1 its output
+    bool reaches_all_ = true;              // and whether devices reach all arrays
+    bool is_quick_ = false;
+    uintptr_t bytes_ = 0;
+    PlanHandle plan_;
+    std::mutex mutex_; // a plan is one thread's at a time
+    // The arrays in use, of each member. Replaced as a whole: a thread may still read those before.
+    std::atomic<std::shared_ptr<const std::vector<Sides>>> sides_;
 };
 
-Batch *make(bool packs, nb::handle members, nb::handle op, nb::object hints) {
-    return new Batch(packs, members, op, std::move(hints)); // nanobind takes it over
+Batch *make(const Kind *kind, nb::handle members, nb::handle op, nb::object hints) {
+    return new Batch(kind, members, op, std::move(hints)); // nanobind takes it over
+}
+
+// Binds a batch of which all members are of one kind.
+template <const Kind &kind>
+void bind_kind(nb::class_<Batch> &batch, const char *text) {
+    using nb::arg;
+    batch.def_static(
+        kind.name,
+        [](nb::handle members, nb::handle op, nb::object hints) {
+            return make(&kind, members, op, std::move(hints));
+        },
+        arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
+        arg("hints").none() = nb::none(), text);
 }
 
 } // namespace
 
 void bind_batch(nb::module_ &m) {
     using nb::arg;
-    nb::class_<Batch>(m, "Batch",
-                      R"(Many moves in one call, prepared once and run as often as wanted.
+    nb::class_<Batch> batch(
+        m, "Batch",
+        R"(Moves that come again: checked and prepared once, and started as often as wanted.
 
     pages = ucd.Batch.pack([(view, buffer), ...])
     pages.run()                # moves what the arrays hold now
+    pages.rebase([(view2, buffer2), ...])
 
-The arrays stay alive, and of fixed size, as long as the batch. On a device, all members are one
-launch. Members are not ordered among each other, so what they write must not overlap.)")
-        .def_static(
-            "pack",
-            [](nb::handle members, nb::handle op, nb::object hints) {
-                return make(true, members, op, std::move(hints));
-            },
-            arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
-            arg("hints").none() = nb::none(),
-            "A batch that packs. A member is (src, out), (src, out, type) or (src, out, type, "
-            "count),\nwhich mean what they mean in pack_into.")
-        .def_static(
-            "unpack",
-            [](nb::handle members, nb::handle op, nb::object hints) {
-                return make(false, members, op, std::move(hints));
-            },
-            arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
-            arg("hints").none() = nb::none(),
-            "A batch that unpacks. A member is (packed, dst), (packed, dst, type) or (packed, dst, "
-            "type,\ncount), which mean what they mean in unpack.")
-        .def("__len__", &Batch::size)
-        .def("run", &Batch::run_all, nb::kw_only(), arg("stream").none() = nb::none(),
-             "Moves all members, and returns the bytes. When the work is done: as pack_into.")
+    mixed = ucd.Batch([('unpack', message, view), ('copy', view, other), ('pack', view, answer)])
+
+The arrays stay alive, and of fixed size, as long as the batch has them. On a device, all members are
+one launch. Members are not ordered among each other, so what one writes must overlap nothing that
+another one reads or writes. Errors have the member's index.)");
+    batch.def(
+        "__init__",
+        [](Batch *self, nb::handle members, nb::handle op, nb::object hints) {
+            new (self) Batch(nullptr, members, op, std::move(hints));
+        },
+        arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
+        arg("hints").none() = nb::none(),
+        "A batch of members of any kinds. A member is 'pack', 'unpack' or 'copy', and then what a "
+        "member\nof Batch.pack, Batch.unpack or Batch.copy is.");
+    bind_kind<packs>(batch,
+                     "A batch that packs. A member is (src, out), (src, out, type) or (src, out, "
+                     "type, count),\nwhich mean what they mean in pack_into.");
+    bind_kind<unpacks>(batch,
+                       "A batch that unpacks. A member is (packed, dst), (packed, dst, type) or "
+                       "(packed, dst, type,\ncount), which mean what they mean in unpack.");
+    bind_kind<copies>(batch,
+                      "A batch that copies. A member is (src, dst), which may be followed by "
+                      "src_type, src_count,\ndst_type and dst_count. They mean what they mean in "
+                      "copy.");
+    batch.def("__len__", &Batch::size)
+        .def(
+            "run", &Batch::run_all, nb::kw_only(), arg("stream").none() = nb::none(),
+            "Moves all members, and returns the bytes. When the work is done: as pack_into. Raises "
+            "InvalidArgument\nif what start() began is not complete.")
         .def(
             "start", [](nb::object self) { return nb::cast<Batch &>(self).start(self); },
-            "As run, but returns a Request and does not wait for the work.");
+            "As run, but returns a Request and does not wait for the work. The batch cannot be "
+            "started or rebased\nuntil the request is complete.")
+        .def("rebase", &Batch::rebase, arg("members"), arg("first") = 0,
+             R"(Gives members, from number first on, other arrays: (from, to) for each of them.
+
+None is an array that stays. An array must be laid out as the one that it replaces, and be in the
+same kind of memory. What streams and graphs have of earlier runs goes on with the arrays from
+before, which the batch then no longer keeps. If it fails, the batch is as it was.)");
 }
 
 } // namespace ucdpy

@@ -5,7 +5,6 @@
 #include "core/hints.h"
 #include "core/lists.h"
 #include "core/move.h"
-#include "core/predefined.h"
 #include "core/request.h"
 
 #include <nanobind/stl/string.h>
@@ -58,8 +57,8 @@ nb::tuple extents(const intptr_t *numbers, int n) {
 
 // The Type of a view's elements: one object for each kind of element.
 nb::object element_of_view(const View &view) {
-    if (!view.element_owner().is_none()) return view.element_owner();
-    return nb::module_::import_("ucd._core").attr("predefined")[predefined_name(view.element)];
+    nb::object predefined = predefined_object(view.element);
+    return predefined.is_valid() ? predefined : view.element_owner();
 }
 
 nb::object element_of(nb::handle array) {

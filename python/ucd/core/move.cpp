@@ -12,6 +12,10 @@ Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream,
     : view(array, dlpack_stream_of(stream)),
       whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, name)), what(name) {}
 
+Side::Side(nb::handle array, const char *name) : view(array), what(name) {
+    whole.count = view.require_contiguous(name);
+}
+
 bool Side::plain_host() const {
     return view.plain_host && std::all_of(whole.indices.begin(), whole.indices.end(),
                                           [](const auto &list) { return list->plain_host; });

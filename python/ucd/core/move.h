@@ -17,11 +17,13 @@ int run(bool quick, F work) {
     return work();
 }
 
-// A typed array of a call.
+// A typed array of a call, or a packed one.
 struct Side {
     // type: a Type at the array's first element, or None for the array's own layout. `name` is for
     // messages.
     Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name);
+    // A contiguous array of packed bytes: without a type, and as many as there are.
+    Side(nb::handle array, const char *name);
     // Whether it and what its type reads is ordinary host memory.
     bool plain_host() const;
     View view;

@@ -46,15 +46,6 @@ void *address_of(nb::handle number) {
     return reinterpret_cast<void *>(nb::cast<uintptr_t>(number));
 }
 
-// Whether a device reaches an array in host memory: whether it is pinned or managed.
-bool device_reaches(const View &host) {
-    char memory[32];
-    const Typed whole = typed(host);
-    check(
-        ucd_get_memory(host.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
-    return std::strcmp(memory, "host") != 0;
-}
-
 void synchronize(const View &array, nb::handle stream) {
     // __cuda_array_interface__ without a stream says that nothing is outstanding.
     if (stream.is_none() && nb::hasattr(array.object, "__cuda_array_interface__")) return;
@@ -120,16 +111,28 @@ int Order::make_capturable(std::vector<Prepared> calls) const {
     return UCD_SUCCESS;
 }
 
+bool devices_reach(const View &array) {
+    if (array.backend) return true;
+    char memory[32];
+    const Typed whole = typed(array);
+    check(
+        ucd_get_memory(array.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
+    return std::strcmp(memory, "host") != 0;
+}
+
 Order order_of(const View &a, const View &b, nb::handle stream) {
     const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
+    return order_of(on_device, on_device && devices_reach(on_device == &a ? b : a), stream);
+}
+
+Order order_of(const View *on_device, bool reaches_all, nb::handle stream) {
     if (!on_device) {
         if (!stream.is_none())
-            raise(PyExc_ValueError, "stream is for arrays in device memory; neither array is");
+            raise(PyExc_ValueError, "stream is for arrays in device memory; no array is");
         return Order();
     }
     Order order;
-    const View &other = on_device == &a ? b : a;
-    order.in_stream = other.backend || device_reaches(other);
+    order.in_stream = reaches_all;
     if (order.in_stream) {
         order.native.backend = on_device->backend;
         order.native.device = on_device->device;

@@ -32,6 +32,13 @@ struct Order {
 // is in pageable host memory, that stream is synchronised here.
 Order order_of(const View &a, const View &b, nb::handle stream);
 
+// The same for any number of arrays: of the first one in device memory, nullptr if none is, and
+// whether its device reaches all the others.
+Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
+
+// Whether devices reach an array: whether it is in device memory, or pinned.
+bool devices_reach(const View &array);
+
 // Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
 void synchronize_producers(const View &a, const View &b);
 

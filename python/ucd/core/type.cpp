@@ -16,6 +16,18 @@ Type to_type(nb::handle object) {
 
 namespace {
 
+// The objects of the predefined types, in the order of the handle values. They stay.
+std::vector<PyObject *> predefined_objects;
+
+} // namespace
+
+nb::object predefined_object(ucd_type_t type) {
+    const std::size_t index = reinterpret_cast<uintptr_t>(type) - 1;
+    return index < predefined_objects.size() ? nb::borrow(predefined_objects[index]) : nb::object();
+}
+
+namespace {
+
 // What a function of libucd says of a type, or of a number of them, in one pair of numbers.
 template <class F>
 std::pair<intptr_t, intptr_t> bounds(F function, const Type &type) {
@@ -181,6 +193,7 @@ worth an entry, and how many entries one operation takes; 0: 1024 each.)");
         const char *key = name.c_str();
         all[key] = nb::cast(Type(std::make_shared<const TypeHandle>(handle, false)));
         m.attr(key) = all[key];
+        predefined_objects.push_back(nb::object(all[key]).release().ptr());
     }
     m.attr("predefined") = all;
 }
