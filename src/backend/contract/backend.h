@@ -84,10 +84,10 @@ public:
     // Backends whose driver has one for all memory ignore it. INVALID_ARG: another one is in use.
     virtual Status use_context(uint64_t, int /*device*/) { return success; }
 
-    // Fills `place`, which is the host's before, if `address` is in memory that this backend's
+    // Fills `location`, which is the host's before, if `address` is in memory that this backend's
     // driver knows: then its owner is this. Must not initialise the driver: while the process has
     // not, no address is known. DEVICE: the driver fails, and the host cannot read the address.
-    virtual Status find(const void *address, MemoryLocation &place) const = 0;
+    virtual Status find(const void *address, MemoryLocation &location) const = 0;
 
     // Whether its driver may have memory that find() does not know. Then check_unknown() is asked
     // about addresses that no backend knows: INVALID_ARG if there may be such memory, and the host
@@ -95,9 +95,9 @@ public:
     virtual bool hides_memory() const { return false; }
     virtual Status check_unknown(const void *) const { return success; }
 
-    // Whether kernels on `device` can load from and store to `place`, which may be another
+    // Whether kernels on `device` can load from and store to `location`, which may be another
     // backend's.
-    virtual bool reaches(int device, const MemoryLocation &place) const = 0;
+    virtual bool reaches(int device, const MemoryLocation &location) const = 0;
 
     virtual bool supports(Op op, Element element) const = 0;
 

@@ -25,7 +25,9 @@ public:
 
     Status find(const void *, MemoryLocation &) const override { return success; }
 
-    bool reaches(int, const MemoryLocation &place) const override { return place.host_reachable(); }
+    bool reaches(int, const MemoryLocation &location) const override {
+        return location.host_reachable();
+    }
 
     bool supports(Op op, Element element) const override {
         return op == Op::replace || reduce_kernel(op, element) != nullptr;

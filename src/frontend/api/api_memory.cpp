@@ -90,9 +90,9 @@ Status find_device(Context &context, const char *name, Executor &device) {
 }
 
 // The backend that knows the memory as a device's.
-Status find_owner(Context &context, const void *address, MemoryLocation &place) {
-    UCD_TRY(find_location(context, Hints(), nullptr, address, place));
-    if (place.kind == MemoryKind::device) return success;
+Status find_owner(Context &context, const void *address, MemoryLocation &location) {
+    UCD_TRY(find_location(context, Hints(), nullptr, address, location));
+    if (location.kind == MemoryKind::device) return success;
     return fail(UCD_ERR__INVALID_ARG, "address is %p, which is not in memory of a device", address);
 }
 
@@ -108,16 +108,16 @@ Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
 // It is of this process: what was exported must still be there.
 Status open_own(Context &context, const Executor &ref, const Handle &h, void *&address) {
     address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
-    MemoryLocation place;
+    MemoryLocation location;
     MemoryHandle now;
-    if (!ref.backend->find(address, place).ok() || place.kind != MemoryKind::device ||
+    if (!ref.backend->find(address, location).ok() || location.kind != MemoryKind::device ||
         !ref.backend->export_memory(address, h.bytes, now).ok() ||
         std::memcmp(now.native, h.memory.native, sizeof now.native) != 0 ||
         now.offset != h.memory.offset)
         return fail(UCD_ERR__CORRUPT, "handle is of an allocation that is not there");
-    if (!ref.backend->reaches(ref.device, place))
+    if (!ref.backend->reaches(ref.device, location))
         return fail(UCD_ERR__NOT_SUPPORTED, "device %d does not reach memory of device %d",
-                    ref.device, place.device);
+                    ref.device, location.device);
     return context.device_memory->open_own(address);
 }
 
@@ -157,16 +157,16 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
         UCD_TRY(require(handle, "handle"));
         UCD_TRY(require(address, "address"));
         if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
-        MemoryLocation place;
-        UCD_TRY(find_owner(*context, address, place));
-        const unsigned slot = context->index_of(*place.owner);
+        MemoryLocation location;
+        UCD_TRY(find_owner(*context, address, location));
+        const unsigned slot = context->index_of(*location.owner);
         Handle h;
         UCD_TRY(context->slots[slot].backend->export_memory(address, bytes, h.memory));
         h.machine = this_machine();
         h.process = this_process();
         h.address = reinterpret_cast<uintptr_t>(address);
         h.bytes = bytes;
-        std::strncpy(h.backend, place.owner->name(), sizeof h.backend - 1);
+        std::strncpy(h.backend, location.owner->name(), sizeof h.backend - 1);
         h.check = checksum(h);
         std::memcpy(handle->bytes, &h, sizeof h);
         return success;

@@ -157,11 +157,11 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         UCD_TRY(require(memory, "memory"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
-        MemoryLocation place;
+        MemoryLocation location;
         if (bytes > 0)
             UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
-                                  first_byte(*t, static_cast<const char *>(buf)), place));
-        const MemoryName name = name_of(place);
+                                  first_byte(*t, static_cast<const char *>(buf)), location));
+        const MemoryName name = name_of(location);
         const std::size_t needed = std::strlen(name.text) + 1;
         if (memory_size < needed)
             return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",

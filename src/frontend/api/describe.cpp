@@ -199,11 +199,11 @@ void write_indices(const Layout &layout, const Context &context, std::string &te
             return;
         }
         const IndexList &list = layout.index_lists[n.table];
-        MemoryLocation place;
-        (void)find_location(context, Hints{}, nullptr, list.indices, place);
+        MemoryLocation location;
+        (void)find_location(context, Hints{}, nullptr, list.indices, location);
         text += "indices: " + std::to_string(n.count) + " of " +
                 std::string(predefined_name(predefined_with(list.element))) + " at " +
-                address_of(list.indices) + " in " + name_of(place).text + " memory\n";
+                address_of(list.indices) + " in " + name_of(location).text + " memory\n";
     }
 }
 

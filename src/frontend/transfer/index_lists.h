@@ -48,7 +48,7 @@ private:
         char *to;
         std::size_t bytes;
     };
-    Status copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
+    Status copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
                    std::size_t bytes, char *&copy);
     struct Moved {
         const Type *original;

@@ -48,7 +48,7 @@ Status without_exceptions(Body &&body) noexcept {
 // For a part of progress. What it finds no memory for stays for the next call, and is not in the
 // way of the other parts. Whether there was, or is, something to do.
 template <class Body>
-bool with_what_memory_there_is(Body &&body) {
+bool retry_on_bad_alloc(Body &&body) {
     try {
         return std::forward<Body>(body)();
     } catch (const std::bad_alloc &) {

@@ -156,15 +156,15 @@ Status TypedBuffer::unpack(uint64_t offset, const void *from, uint64_t bytes,
     return unpack_by(hints_->info.get(), offset, from, bytes, request);
 }
 
-Status TypedBuffer::pack_near(uint64_t offset, void *to, uint64_t bytes,
-                              ucd_request_t *request) const {
+Status TypedBuffer::pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
+                                       ucd_request_t *request) const {
     uintptr_t moved;
     return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
                             hints_->near.get(), UCD_OP__REPLACE, request));
 }
 
-Status TypedBuffer::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
-                                ucd_request_t *request) const {
+Status TypedBuffer::unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
+                                           ucd_request_t *request) const {
     return unpack_by(hints_->near.get(), offset, from, bytes, request);
 }
 

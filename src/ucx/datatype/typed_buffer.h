@@ -108,9 +108,10 @@ public:
     Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
 
     // The same, to and from memory that the buffer's device reaches as its own; and a copy there.
-    Status pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
-    Status unpack_near(uint64_t offset, const void *from, uint64_t bytes,
-                       ucd_request_t *request) const;
+    Status pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
+                              ucd_request_t *request) const;
+    Status unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
+                                  ucd_request_t *request) const;
     Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
 
 private:

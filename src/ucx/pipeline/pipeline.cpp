@@ -164,20 +164,20 @@ unsigned ucd_ucx_pipeline::progress() {
     if (!lock.is_needed()) in_ucx_progress = false;
     std::unique_lock held(lock, std::try_to_lock);
     if (!held.owns_lock()) return moved + 1; // another thread is at it
-    bool more = with_what_memory_there_is([this] {
+    bool more = retry_on_bad_alloc([this] {
         handle_endpoint_failures();
         const bool any = events.handle_all(*this);
         endpoint_failures.forget();
         return any;
     });
     if (barring_ != nullptr || ledger->has_to_bar())
-        more |= with_what_memory_there_is([this] {
+        more |= retry_on_bad_alloc([this] {
             bar_exceeding();
             return true;
         });
-    more |= with_what_memory_there_is([this] { return moving_.poll(*this); });
-    more |= with_what_memory_there_is([this] { return transfers.advance(*this); });
-    more |= with_what_memory_there_is([this] {
+    more |= retry_on_bad_alloc([this] { return moving_.poll(*this); });
+    more |= retry_on_bad_alloc([this] { return transfers.advance(*this); });
+    more |= retry_on_bad_alloc([this] {
         if (spare.load(std::memory_order_relaxed) == nullptr) make_spare();
         return false;
     });

@@ -96,7 +96,7 @@ void AmData::unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from) {
     const TypedBuffer &buffer = message_->receiving()->buffer();
     pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
-    await_device(pipeline, buffer.unpack_near(header.offset, from, bytes, &moving));
+    await_device(pipeline, buffer.unpack_from_own_device(header.offset, from, bytes, &moving));
 }
 
 void AmData::await_device(ucd_ucx_pipeline &pipeline, Status started) {

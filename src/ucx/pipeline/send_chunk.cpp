@@ -72,7 +72,8 @@ void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint
     }
     ring_header_.place = {pipeline.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
     pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
-    const Status status = owner_.buffer_.pack_near(offset, block_.memory(), bytes, &moving);
+    const Status status =
+        owner_.buffer_.pack_to_own_device(offset, block_.memory(), bytes, &moving);
     if (!status.ok())
         moved(pipeline, status);
     else

@@ -207,7 +207,7 @@ unsigned ucd_ucx_rma::progress() {
     Queue<ucd_ucx_request> finished;
     {
         const std::lock_guard held(lock);
-        const auto part = [&moved](auto &&body) { moved += with_what_memory_there_is(body); };
+        const auto part = [&moved](auto &&body) { moved += retry_on_bad_alloc(body); };
         part([this] {
             handle_endpoint_failures();
             return handle_events();

@@ -100,9 +100,9 @@ public:
         return driver::use_context(context, device);
     }
 
-    Status find(const void *address, MemoryLocation &place) const override {
-        UCD_TRY(driver::find(address, place));
-        if (place.kind != MemoryKind::host) place.owner = this;
+    Status find(const void *address, MemoryLocation &location) const override {
+        UCD_TRY(driver::find(address, location));
+        if (location.kind != MemoryKind::host) location.owner = this;
         return success;
     }
 
@@ -111,11 +111,13 @@ public:
         return driver::check_unknown(address);
     }
 
-    bool reaches(int device, const MemoryLocation &place) const override {
-        if (place.owner != this || place.kind == MemoryKind::host) return false;
-        if (place.device == device) return true;
-        if (place.kind != MemoryKind::device) return driver::shares_host_memory(device, place);
-        return place.own_access ? driver::has_access(device, place) : is_peer(device, place.device);
+    bool reaches(int device, const MemoryLocation &location) const override {
+        if (location.owner != this || location.kind == MemoryKind::host) return false;
+        if (location.device == device) return true;
+        if (location.kind != MemoryKind::device)
+            return driver::shares_host_memory(device, location);
+        return location.own_access ? driver::has_access(device, location)
+                                   : is_peer(device, location.device);
     }
 
     bool supports(Op op, Element element) const override {
@@ -237,11 +239,11 @@ public:
     }
 
     Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
-        MemoryLocation place;
-        UCD_TRY(find(address, place));
-        if (place.kind != MemoryKind::device)
+        MemoryLocation location;
+        UCD_TRY(find(address, location));
+        if (location.kind != MemoryKind::device)
             return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
-        const driver::Current current(place.device);
+        const driver::Current current(location.device);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::export_memory(address, bytes, handle);
     }
