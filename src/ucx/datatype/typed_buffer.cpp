@@ -72,7 +72,7 @@ bool host_reaches(const std::string &memory) {
 Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
     on_host = host_reaches(memory);
     UCD_UCX_TRY(copy_hints(from, info));
-    // What a host's memory is packed to and unpacked from is the host's, too.
+    // Data in host memory is also packed to, and unpacked from, host memory.
     if (memory == "host" || direction == Direction::send)
         UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
     if (memory == "host" || direction == Direction::receive)
@@ -85,7 +85,7 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
 }
 
 uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
-    // performance only: one message or several bring the same
+    // performance only: one message or several have the same result
     return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
 }
 
@@ -93,7 +93,7 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints) {
     hints = &for_host;
-    if (info == UCD_INFO__NULL) { // as mostly: without a string
+    if (info == UCD_INFO__NULL) { // the common case, which needs no string
         char found[32];
         UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
         if (std::strcmp(found, "host") == 0) return success;
