@@ -9,7 +9,7 @@ namespace ucd {
 namespace seq {
 namespace {
 
-// There is nothing to be done ahead of the moves.
+// There is nothing to prepare on the host.
 class SeqPreparedLaunch final : public PreparedLaunch {
 public:
     explicit SeqPreparedLaunch(std::span<const Move> list) : moves(list.begin(), list.end()) {}
