@@ -210,7 +210,8 @@ bool fits_places(const Side &side, Slice range, uint32_t word) {
     return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, range.offset), range, word);
 }
 
-// Fills in a side's entry of the table, and the address and the word that words are counted from.
+// Fills in a side's entry of the table, the address that its words are counted from, and the number
+// of the word at which the range begins.
 Status describe_places(const Copy &copy, const Side &side, uint64_t offset, uint32_t word,
                        TableShape &shape, std::vector<NestList> &lists, uint64_t &typed,
                        uint32_t &first) {
