@@ -16,7 +16,7 @@ Status fail_list(const void *list, const MemoryLocation &location, const Executo
                 list, name_of(location).text, executor.device, executor.backend->name());
 }
 
-// How many indices of a list are read, at most.
+// For each list, the largest number of indices that are read.
 std::vector<uint64_t> lengths_of_lists(const Layout &layout) {
     std::vector<uint64_t> lengths(layout.index_lists.size());
     for (const Node &n : layout.nodes)
@@ -62,12 +62,12 @@ Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memor
     return success;
 }
 
-// The host reads what it reaches; else the device that has the list writes the copy, if need be by
-// way of memory of its own.
+// The host reads lists that it can access. Otherwise the device that has the list writes the copy,
+// through memory of its own if necessary.
 Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &location,
                              const void *list, std::size_t bytes, char *&copy) {
     if (location.host_reachable()) {
-        UCD_TRY(take(mover, bytes, copy)); // a device, since the host would read the list itself
+        UCD_TRY(take(mover, bytes, copy)); // a device: the host would read the list itself
         copies_.push_back({host_executor(context_), list, copy, bytes});
         return success;
     }
