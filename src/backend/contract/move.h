@@ -112,7 +112,7 @@ public:
                         std::size_t &made) = 0;
 
     // Divides the members into consecutive parts, one for each thread that should make moves, and
-    // returns their number; 0 if one thread should make all. Each part counts its members from 0.
+    // returns their number; if that is 1, there are no parts. Each part counts its members from 0.
     virtual unsigned divide() = 0;
     virtual MoveMaker &part(unsigned i) = 0;
     // Called after the last call of a part.

@@ -1,4 +1,4 @@
-// ucd_memory.h: memory of devices, and sharing it with other processes.
+// ucd_memory.h: allocates device memory, and shares it with other processes.
 
 #include "api/api_guard.h"
 #include "support/device_memory.h"
@@ -17,14 +17,14 @@ using namespace ucd;
 
 namespace {
 
-// What a ucd_ipc_handle_t's bytes are.
+// The content of a ucd_ipc_handle_t.
 struct Handle {
     static constexpr uint32_t expected_magic = 0x49444355; // "UCDI"
     uint32_t magic = expected_magic;
-    uint32_t check = 0;   // of all that follows
-    uint64_t machine = 0; // where it was exported
+    uint32_t check = 0;   // a checksum of all that follows
+    uint64_t machine = 0; // identifies the machine that exported it
     uint64_t process = 0;
-    uint64_t address = 0; // there
+    uint64_t address = 0; // in the exporting process
     uint64_t bytes = 0;
     char backend[8] = {};
     MemoryHandle memory;
@@ -45,13 +45,13 @@ uint32_t checksum(const Handle &h) {
     return static_cast<uint32_t>(sum ^ sum >> 32);
 }
 
-// The same for all processes of a machine since it was started.
+// A number that all processes of a machine share until it is restarted.
 uint64_t find_machine() {
     char text[256] = {};
     std::size_t length = 0;
     if (std::FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
         length = std::fread(text, 1, sizeof text, file);
-        (void)std::fclose(file); // was read only
+        (void)std::fclose(file); // opened for reading only
     }
     if (length == 0 && ::gethostname(text, sizeof text - 1) == 0) length = std::strlen(text);
     return hash(text, length);
@@ -62,14 +62,14 @@ uint64_t this_machine() {
     return machine;
 }
 
-// No other process has it: numbers of processes are not enough, since containers have the same
-// ones.
+// A number that no other process has. The process id is not enough, because processes in different
+// containers can have the same one.
 uint64_t this_process() {
     static std::mutex mutex;
     static pid_t pid = -1;
     static uint64_t number = 0;
     const std::lock_guard lock(mutex);
-    if (pid != ::getpid()) { // at first, and after a fork
+    if (pid != ::getpid()) { // the first call, or the first one after a fork
         std::random_device random;
         number = uint64_t{random()} << 32 | random();
         pid = ::getpid();
@@ -89,7 +89,7 @@ Status find_device(Context &context, const char *name, Executor &device) {
     return success;
 }
 
-// The backend that knows the memory as a device's.
+// Finds the backend whose device memory the address belongs to.
 Status find_owner(Context &context, const void *address, MemoryLocation &location) {
     UCD_TRY(find_location(context, Hints(), nullptr, address, location));
     if (location.kind == MemoryKind::device) return success;
@@ -105,7 +105,7 @@ Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
     return fail(UCD_ERR__NOT_SUPPORTED, "handle is of another machine");
 }
 
-// It is of this process: what was exported must still be there.
+// For a handle that this process exported: checks that the memory still exists.
 Status open_own(Context &context, const Executor &ref, const Handle &h, void *&address) {
     address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
     MemoryLocation location;
