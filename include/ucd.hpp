@@ -55,9 +55,9 @@ inline namespace v0_3 {
 /* A failed call: what() is the sentence of ucd_last_error, code() the UCD_ERR__*. */
 class Error : public std::runtime_error {
 public:
-    /* To be made in the thread of the failed call, before it makes another. */
+    /* Construct it in the thread of the failed call, before that makes another call. */
     explicit Error(int rc) : std::runtime_error(ucd_last_error()), rc_(rc) {}
-    /* With a message of the caller's. */
+    /* With a message from the caller. */
     Error(int rc, const char *message) : std::runtime_error(message), rc_(rc) {}
     int code() const noexcept { return rc_; }
 
@@ -70,15 +70,15 @@ inline void check(int rc) {
     if (rc != UCD_SUCCESS) throw Error(rc);
 }
 
-/* The value of a Result that has none to give. */
+/* The value of a Result of a function that returns none. */
 struct Nothing {};
 
-/* A value, or why there is none. */
+/* A value, or the failure because of which there is none. */
 template <class T>
 class [[nodiscard]] Result {
 public:
     Result(T value) : value_(std::move(value)) {}
-    /* To be made in the thread of the failed call, before it makes another. */
+    /* Construct it in the thread of the failed call, before that makes another call. */
     static Result failure(int rc) { return Result(rc, ucd_last_error()); }
     static Result failure(int rc, const char *message) { return Result(rc, message); }
 
@@ -94,7 +94,7 @@ public:
     T &&value() && { return require(), std::move(*value_); }
     /* The value, or another if there is none. */
     T value_or(T other) && { return value_ ? std::move(*value_) : std::move(other); }
-    /* The value, which must be there. */
+    /* The value; there must be one. */
     T &operator*() noexcept { return *value_; }
     const T &operator*() const noexcept { return *value_; }
     T *operator->() noexcept { return &*value_; }
@@ -154,7 +154,7 @@ concept Packed = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 } // namespace detail
 
-/* A list of T for the length of a call: {1, 2, 3}, or anything contiguous of T. */
+/* A list of T for the duration of a call: {1, 2, 3}, or anything contiguous of T. */
 template <class T>
 class List : public std::span<const T> {
 public:
@@ -162,7 +162,7 @@ public:
     template <class R>
     requires detail::ContiguousOf<R, T> List(const R &range)
         : std::span<const T>(std::ranges::data(range), std::ranges::size(range)) {}
-    /* A list of other integers does not compile, and says why. */
+    /* Lists of other integers do not compile; the message says why. */
     template <class R>
     requires detail::OtherIntegers<R, T> List(const R &) {
         static_assert(std::same_as<std::ranges::range_value_t<R>, T>,
@@ -204,7 +204,7 @@ typename P::template of<T> unequal(Lengths arrays) {
     return P::template fail<T>(UCD_ERR__INVALID_ARG, message.c_str());
 }
 
-/* Calls a function whose last argument is its one output of type Raw, and gives it as a T. */
+/* Calls a function whose last argument is its only output, of type Raw, and returns that as a T. */
 template <class P, class T, class Raw = T, class F, class... A>
 typename P::template of<T> call(F function, A... args) {
     Raw value{};
@@ -212,7 +212,7 @@ typename P::template of<T> call(F function, A... args) {
     return P::template give<T>(rc, std::move(value));
 }
 
-/* All that a function lists for a count of a type. */
+/* The whole list that a function of (count, type) writes piece by piece. */
 template <class P, class T, class F>
 typename P::template of<std::vector<T>> listed(F function, uintptr_t count, ucd_type_t type) {
     std::vector<T> all;
@@ -232,7 +232,7 @@ typename P::template of<std::vector<T>> listed(F function, uintptr_t count, ucd_
 class Info {
 public:
     Info() { check(ucd_info_create(&info_)); }
-    /* Takes over a handle that is the caller's to free. */
+    /* Takes over a handle, which the caller must then not free. */
     explicit Info(ucd_info_t owned) noexcept : info_(owned) {}
     ~Info() {
         if (info_) (void)ucd_info_free(&info_);
@@ -252,7 +252,7 @@ public:
         check(ucd_info_set(info_, key, value));
         return *this;
     }
-    /* Sets a key, with the error as the policy has it. */
+    /* Sets a key; the policy decides how an error is reported. */
     template <class P>
     typename P::template of<Nothing> set(const char *key, const char *value) {
         return P::template give<Nothing>(ucd_info_set(info_, key, value), Nothing());
@@ -290,7 +290,7 @@ private:
     bool started_ = true;
 };
 
-/* The version of the library that runs. */
+/* The version of the library at run time. */
 struct Version {
     int major = 0, minor = 0, patch = 0;
 };
@@ -300,7 +300,7 @@ inline Version version() noexcept {
     return v;
 }
 
-/* What ucd_backend_get says of each backend. */
+/* The description of each backend: ucd_backend_get. */
 template <class P = throwing>
 typename P::template of<std::vector<ucd_backend_desc_t>> backends() {
     int count = 0, rc = ucd_backend_count(&count);
@@ -319,11 +319,11 @@ struct Bounds {
     intptr_t lb = 0, extent = 0;
 };
 
-/* What a type can be asked; the base of TypeRef and Type. */
+/* Queries of a type; the base of TypeRef and Type. */
 template <class Self>
 class TypeQueries {
 public:
-    /* Packed bytes of one. */
+    /* The packed size of one, in bytes. */
     template <class P = throwing>
     typename P::template of<uintptr_t> size() const {
         return detail::call<P, uintptr_t>(ucd_get_size, raw());
@@ -335,14 +335,14 @@ public:
         const int rc = ucd_get_extent(raw(), &b.lb, &b.extent);
         return P::template give<Bounds>(rc, b);
     }
-    /* Bounds of what is touched. */
+    /* Lower bound and extent of the bytes that are touched. */
     template <class P = throwing>
     typename P::template of<Bounds> true_extent() const {
         Bounds b;
         const int rc = ucd_get_true_extent(raw(), &b.lb, &b.extent);
         return P::template give<Bounds>(rc, b);
     }
-    /* What count of them look like in memory. */
+    /* The layout of count of the type in memory. */
     template <class P = throwing>
     typename P::template of<ucd_layout_t> layout(uintptr_t count = 1) const {
         ucd_layout_t l{};
@@ -350,7 +350,7 @@ public:
         const int rc = ucd_get_layout(count, raw(), &l);
         return P::template give<ucd_layout_t>(rc, l);
     }
-    /* How count of them are best sent; 0 stands for the library's thresholds. */
+    /* How to send count of the type; 0 stands for the library's thresholds. */
     template <class P = throwing>
     typename P::template of<ucd_advice_t> advice(uintptr_t count = 1, uintptr_t min_segment = 0,
                                                  uintptr_t max_entries = 0) const {
@@ -365,7 +365,7 @@ public:
         uintptr_t needed = 0;
         std::string text;
         int rc = ucd_describe(raw(), nullptr, 0, &needed);
-        /* Plans that another thread makes in between may lengthen it. */
+        /* The text may become longer, because another thread may make plans in between. */
         while (rc == UCD_ERR__TRUNCATED) {
             text.resize(needed);
             rc = ucd_describe(raw(), text.data(), text.size(), &needed);
@@ -378,7 +378,7 @@ private:
     ucd_type_t raw() const noexcept { return static_cast<const Self *>(this)->get(); }
 };
 
-/* A predefined type, or one that somebody else owns and keeps alive. For static initialisers take
+/* A predefined type, or one that another object owns and keeps alive. In static initialisers, use
  * ucd_type_t itself. */
 class TypeRef : public TypeQueries<TypeRef> {
 public:
@@ -391,14 +391,14 @@ private:
     ucd_type_t type_ = UCD_TYPE__NULL;
 };
 
-/* A type of one's own; freed at the end. Move only. */
+/* An owned type, which the destructor frees. Move only. */
 class Type : public TypeQueries<Type> {
     template <class P>
     using Made = typename P::template of<Type>;
 
 public:
     Type() noexcept = default;
-    /* Takes over a handle that is the caller's to free; never a predefined type. */
+    /* Takes over a handle, which the caller must then not free; never a predefined type. */
     explicit Type(ucd_type_t owned) noexcept : type_(owned) {}
     ~Type() {
         if (type_) (void)ucd_free(&type_);
@@ -411,7 +411,7 @@ public:
     ucd_type_t get() const noexcept { return type_; }
     operator TypeRef() const noexcept { return type_; }
     explicit operator bool() const noexcept { return type_ != UCD_TYPE__NULL; }
-    /* Hands the handle to the caller, who is to free it. */
+    /* Returns the handle, which the caller must free. */
     [[nodiscard]] ucd_type_t release() noexcept { return std::exchange(type_, UCD_TYPE__NULL); }
 
     /* ucd_create_contig */
@@ -547,12 +547,12 @@ typename P::template of<bool> supports(ucd_op_t op, TypeRef type, const char *ba
 
 /* ---- Moving data ----------------------------------------------------------------------------- */
 
-/* Work that may be under way. The end of a Request waits for it; its status is lost then, so wait()
- * first where it matters. Move only. */
+/* Work that may be in progress. The destructor waits for it and discards its status, so call wait()
+ * first if the status matters. Move only. */
 class Request {
 public:
     Request() noexcept = default;
-    /* Takes over a handle that is the caller's to complete. */
+    /* Takes over a handle, which the caller must then not complete. */
     explicit Request(ucd_request_t owned) noexcept : request_(owned) {}
     ~Request() {
         if (request_) (void)ucd_wait(&request_);
@@ -562,18 +562,18 @@ public:
         std::swap(request_, o.request_);
         return *this;
     }
-    /* Waits. */
+    /* Waits until the work is complete: ucd_wait. */
     template <class P = throwing>
     typename P::template of<Nothing> wait() {
         return P::template give<Nothing>(ucd_wait(&request_), Nothing());
     }
-    /* True if done. */
+    /* Returns true if the work is complete: ucd_test. */
     template <class P = throwing>
     typename P::template of<bool> test() {
         return detail::call<P, bool, int>(ucd_test, &request_);
     }
     ucd_request_t get() const noexcept { return request_; }
-    /* Hands the handle to the caller, who is to complete it. */
+    /* Returns the handle, which the caller must complete. */
     [[nodiscard]] ucd_request_t release() noexcept {
         return std::exchange(request_, UCD_REQUEST__NULL);
     }
@@ -582,7 +582,7 @@ private:
     ucd_request_t request_ = UCD_REQUEST__NULL;
 };
 
-/* Waits for all, also if some fail: ucd_waitall. */
+/* Waits for all requests, even if some fail: ucd_waitall. */
 template <class P = throwing>
 typename P::template of<Nothing> wait_all(std::span<Request> requests) {
     std::vector<ucd_request_t> handles;
@@ -601,7 +601,7 @@ typename P::template of<uintptr_t> pack(const void *in, uintptr_t count, TypeRef
     return P::template give<uintptr_t>(rc, n);
 }
 
-/* All of it in a vector of its own. */
+/* Packs everything into a new vector. */
 template <class P = throwing>
 typename P::template of<std::vector<std::byte>> packed(const void *in, uintptr_t count,
                                                        TypeRef type, ucd_info_t info = {}) {
@@ -693,12 +693,12 @@ typename P::template of<Nothing> move_all(std::span<ucd_move_t> moves,
     return P::template give<Nothing>(ucd_move(moves.data(), moves.size(), info, op), Nothing());
 }
 
-/* Moves that come again, with an op and hints for all of them; freed at the end, and then starts
- * that are under way go on. Move only. */
+/* Moves to be started repeatedly, with one op and hints for all of them. The destructor frees the
+ * plan; starts in progress continue. Move only. */
 class MovePlan {
 public:
     MovePlan() noexcept = default;
-    /* Takes over a handle that is the caller's to free. */
+    /* Takes over a handle, which the caller must then not free. */
     explicit MovePlan(ucd_plan_t owned) noexcept : plan_(owned) {}
     ~MovePlan() {
         if (plan_) (void)ucd_plan_free(&plan_);
@@ -710,7 +710,7 @@ public:
     }
     ucd_plan_t get() const noexcept { return plan_; }
     explicit operator bool() const noexcept { return plan_ != UCD_PLAN__NULL; }
-    /* Hands the handle to the caller, who is to free it. */
+    /* Returns the handle, which the caller must free. */
     [[nodiscard]] ucd_plan_t release() noexcept { return std::exchange(plan_, UCD_PLAN__NULL); }
 
     /* ucd_plan_create: sets actual_bytes of each move */
@@ -740,7 +740,7 @@ public:
         return P::template give<Nothing>(
             ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), outbufs.data()), Nothing());
     }
-    /* The same of the inputs only, and of the outputs. */
+    /* Same, for the inputs only, and for the outputs only. */
     template <class P = throwing>
     typename P::template of<Nothing> rebase_inputs(uintptr_t first, List<const void *> inbufs) {
         return P::template give<Nothing>(
@@ -816,7 +816,7 @@ typename P::template of<Nothing> unpack_batch(ucd_stream_t stream,
         ucd_unpack_batch_stream(members.data(), members.size(), info, op, stream), Nothing());
 }
 
-/* Does now all that a first use would do on the stream's device: ucd_prepare. */
+/* Does in advance what the first use on the stream's device would do: ucd_prepare. */
 template <class P = throwing>
 typename P::template of<Nothing> prepare(uintptr_t count, TypeRef type, ucd_stream_t stream,
                                          ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
@@ -864,7 +864,8 @@ typename P::template of<std::span<iovec>> iov_bytes(const void *buf, uintptr_t c
     return P::template give<std::span<iovec>>(rc, out.first(n));
 }
 
-/* The most whole segments, from the first, within so many bytes: their number and bytes. */
+/* The most whole segments, from the first on, that fit in a number of bytes: their number and
+ * bytes: ucd_iov_len_max. */
 struct IovPrefix {
     uintptr_t segments = 0, bytes = 0;
 };
@@ -906,7 +907,7 @@ element_runs(uintptr_t count, TypeRef type, uintptr_t first, std::span<ucd_eleme
     return P::template give<std::span<ucd_element_run_t>>(rc, out.first(n));
 }
 
-/* How many boxes and runs of elements there are. */
+/* The number of boxes, and the number of runs of elements. */
 template <class P = throwing>
 typename P::template of<uintptr_t> box_count(uintptr_t count, TypeRef type) {
     uintptr_t n = 0, total = 0;
@@ -946,7 +947,7 @@ typename P::template of<std::vector<std::byte>> flatten(TypeRef type) {
     return P::template give<std::vector<std::byte>>(rc, std::move(bytes));
 }
 
-/* The type that flatten wrote. */
+/* The type whose flattened bytes these are. */
 template <class P = throwing>
 typename P::template of<Type> unflatten(ConstBytes bytes) {
     ucd_type_t t = UCD_TYPE__NULL;

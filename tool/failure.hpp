@@ -1,4 +1,4 @@
-// How the tool fails: an exit status and a message, or a place in an expression as well.
+// Failures of the tool: an exit status and a message; for expressions also a position.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace ucdtool {
 
-// The exit statuses; docs/guide/tool.md lists them for users.
+// The exit statuses. docs/guide/tool.md describes them for users.
 enum class Exit : int {
     success = 0,
-    failed = 1,  // files, memory, the library
-    usage = 2,   // arguments that are none, or that do not fit each other or the files
-    corrupt = 3, // bytes that are no flattened type
+    failed = 1,  // of files, memory or the library
+    usage = 2,   // invalid arguments, or arguments that do not fit each other or the files
+    corrupt = 3, // bytes that are not a flattened type
 };
 
 class Failure : public std::runtime_error {
@@ -25,7 +25,7 @@ private:
     Exit status_;
 };
 
-// Something wrong at a byte of an expression's text.
+// An error at a byte of an expression's text.
 class SyntaxError : public std::runtime_error {
 public:
     SyntaxError(std::size_t at, const std::string &message)

@@ -1,5 +1,6 @@
-// Sentences whose blanks are filled in. The Python package compiles the language, the files that it
-// reads and the picture as well, where there is no library for that.
+// Fills in the blanks of sentences. Formatting libraries are not used, because the Python package
+// also compiles the language, the files that this reads and the picture, where such libraries are
+// not available.
 #pragma once
 
 #include <concepts>
@@ -10,7 +11,7 @@
 
 namespace ucdtool {
 
-// A sentence with n blanks, {}; another number of them does not compile.
+// A sentence with n blanks, {}. A sentence with another number of blanks does not compile.
 template <std::size_t n>
 class Sentence {
 public:

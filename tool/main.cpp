@@ -1,4 +1,4 @@
-// ucd: see a layout, use it on files.
+// ucd: shows layouts, and uses them on files.
 
 #include "commands/command_line.hpp"
 #include "commands/commands.hpp"
@@ -40,7 +40,7 @@ ucdtool::Program program() {
     };
 }
 
-// What the library refuses of a command's arguments is a bad argument, too.
+// If the library rejects a command's arguments, the exit status is also that of bad arguments.
 void run_command(const ucdtool::Command &command) {
     try {
         command.run();

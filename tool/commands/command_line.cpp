@@ -1,4 +1,4 @@
-// The only file that includes CLI11, which takes seconds to compile.
+// No other file includes CLI11, because it takes seconds to compile.
 #include "commands/command_line.hpp"
 
 #include "commands/output.hpp"
@@ -24,7 +24,7 @@ CLI::Validator one_of(const std::vector<std::string> &choices) {
     return {check, fmt::format("{{{}}}", fmt::join(choices, ","))};
 }
 
-// Not CLI::NonNegativeNumber, whose message has the digits of the largest double.
+// Not CLI::NonNegativeNumber, because its message contains all digits of the largest double.
 CLI::Range range_of(const CommandArgument &a) {
     const bool any = a.least == 0 && a.most == INT64_MAX;
     return {a.least, a.most, any ? "NONNEGATIVE" : fmt::format("{} to {}", a.least, a.most)};
@@ -67,7 +67,8 @@ const Command *chosen(const CLI::App &app, const Program &program) {
     return &*std::ranges::find(program.commands, named[0]->get_name(), &Command::name);
 }
 
-// What no command takes, in the order given; "" if there is nothing.
+// The error message for arguments that no command accepts, in the order given; "" if there are
+// none.
 std::string what_is_left_over(const CLI::App &app, const Program &program) {
     std::vector<std::string> rest = app.remaining(true);
     std::erase(rest, "--");
@@ -84,7 +85,7 @@ std::string what_is_left_over(const CLI::App &app, const Program &program) {
             const std::string name = word.substr(0, word.find('='));
             unknown.push_back(fmt::format("unknown option {}{}", name, did_you_mean(name, known)));
         }
-    // Words beside an unknown option may be meant as its value.
+    // Do not report words besides an unknown option, since they may be meant as its value.
     if (!unknown.empty()) return fmt::format("{}", fmt::join(unknown, "\n"));
     if (command != nullptr)
         return fmt::format("{} takes no more arguments: {}", command->name, fmt::join(rest, " "));
@@ -97,7 +98,8 @@ std::string what_is_left_over(const CLI::App &app, const Program &program) {
 
 const Command *read_command_line(int argc, const char *const *argv, const Program &program) {
     CLI::App app(program.description, program.name);
-    // At least one, too: but a name that is none is to be told as such.
+    // At least one command is required, too, but CLI11 would report a missing command instead of an
+    // unknown one.
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", program.version);
     std::vector<std::string> examples;

@@ -1,4 +1,4 @@
-// The program's arguments, read as its commands say.
+// Parses the program's arguments according to its commands.
 #pragma once
 
 #include "commands/command.hpp"
@@ -13,8 +13,8 @@ struct Program {
     std::vector<Command> commands;
 };
 
-// Reads the arguments into the targets of the command that they name, and returns the command; null
-// if help or the version was asked for, which is printed. Throws Failure with Exit::usage.
+// Stores the arguments in the targets of the command that they name, and returns the command. If
+// they ask for help or the version, prints that and returns null. Throws Failure with Exit::usage.
 const Command *read_command_line(int argc, const char *const *argv, const Program &program);
 
 } // namespace ucdtool

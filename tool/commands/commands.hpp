@@ -14,7 +14,7 @@ Command copy_command();
 Command info_command();
 Command flatten_command();
 Command unflatten_command();
-// What they print is made of all commands, which are complete by the time that they run.
+// These two print data of all commands. `all` must be complete when they run.
 Command completion_command(const std::vector<Command> &all);
 Command manual_command(const std::vector<Command> &all);
 

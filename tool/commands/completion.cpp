@@ -1,4 +1,4 @@
-// ucd completion: scripts for shells, made from the commands themselves.
+// ucd completion: completion scripts for shells, generated from the commands.
 
 #include "commands/commands.hpp"
 #include "commands/output.hpp"
@@ -36,7 +36,7 @@ std::vector<std::string> words_for_elements() {
 
 // ---- bash ----
 
-// The statement that fills COMPREPLY for a value.
+// The statement that sets COMPREPLY to the completions of a value.
 std::string bash_reply(const CommandArgument &a) {
     if (!a.choices.empty()) return fmt::format("_ucd_words '{}'", joined(a.choices));
     switch (a.offers) {
@@ -132,7 +132,7 @@ complete -F _ucd ucd
 
 // ---- zsh ----
 
-// In single quotes for zsh and fish.
+// Quotes text with single quotes, as zsh and fish do.
 std::string quoted(std::string text) {
     for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
         text.replace(at, 1, "'\\''");
@@ -148,7 +148,7 @@ std::string zsh_escaped(const std::string &text) {
     return out;
 }
 
-// The action of _arguments for a value.
+// The action in zsh's _arguments that completes a value.
 std::string zsh_action(const CommandArgument &a) {
     if (!a.choices.empty()) return fmt::format("({})", joined(a.choices));
     switch (a.offers) {
@@ -206,7 +206,7 @@ _ucd "$@"
 
 // ---- fish ----
 
-// What follows an option's name, or a command: where values come from.
+// The options of fish's complete that say where the values come from.
 std::string fish_values(const CommandArgument &a) {
     if (!a.choices.empty()) return " -x -a " + quoted(joined(a.choices));
     switch (a.offers) {

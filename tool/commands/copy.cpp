@@ -1,4 +1,4 @@
-// ucd copy: from a layout in a file to another layout in a file.
+// ucd copy: copies from a layout in a file to another layout in a file.
 
 #include "commands/commands.hpp"
 #include "commands/move_options.hpp"
@@ -22,7 +22,7 @@ struct CopyOptions {
     MoveOptions move;
 };
 
-// In pieces, so that neither side need be in memory, by way of a packed buffer.
+// Copies in pieces through a packed buffer, so that neither file has to fit in memory.
 void copy_in_pieces(const TypedFile &in, const TypedFile &out, ucd_op_t op, const ucd::Info &hints,
                     Progress &progress) {
     std::optional<InPlaceChange> change;
@@ -30,7 +30,7 @@ void copy_in_pieces(const TypedFile &in, const TypedFile &out, ucd_op_t op, cons
     const uint64_t bytes = in.layout().bytes;
     std::vector<std::byte> chunk(std::min(bytes, chunk_bytes));
     for (uint64_t done = 0; done < bytes;) {
-        // Whole elements go in; so whole elements come out.
+        // Pieces are whole elements, because unpack combines whole elements only.
         const uint64_t most = std::min<uint64_t>(chunk.size(), bytes - done);
         const uintptr_t element =
             in.layout().element == UCD_TYPE__NULL ? 1 : ucd::TypeRef(in.layout().element).size();
@@ -42,7 +42,7 @@ void copy_in_pieces(const TypedFile &in, const TypedFile &out, ucd_op_t op, cons
     }
 }
 
-// At once: only the whole shows whether both sides are the same sequence of elements.
+// Copies in one call, because comparing the elements of both sides needs the whole sequences.
 void copy_whole(const TypedFile &in, const TypedFile &out, ucd_op_t op, const ucd::Info &hints,
                 Progress &progress) {
     std::optional<InPlaceChange> change;

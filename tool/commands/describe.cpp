@@ -1,4 +1,4 @@
-// ucd describe: everything that is known of a type, in words, as a picture and as JSON.
+// ucd describe: shows everything about a type in words, as a picture, and as JSON.
 
 #include "commands/commands.hpp"
 #include "commands/facts.hpp"
@@ -39,7 +39,7 @@ std::string range(int64_t from, int64_t length) {
     return fmt::format("{} bytes from {}", length, from);
 }
 
-// The first boxes, and how many there are.
+// The first few boxes, and the number of all.
 struct FirstBoxes {
     static constexpr std::size_t most = 8;
     std::vector<ucd_box_t> boxes;
@@ -51,7 +51,7 @@ struct FirstBoxes {
     }
 };
 
-// A box as nested strides.
+// Words a box as nested strides.
 std::string box_text(const ucd_box_t &box) {
     if (box.dims == 1 && box.count[0] == 1)
         return fmt::format("{} bytes from {}", box.block, box.start);
@@ -144,7 +144,7 @@ nlohmann::ordered_json in_json(ucd::TypeRef type, const DescribeOptions &o, cons
     j["contiguous"] = l.contiguous != 0;
     j["touched"] = {{"low", l.low}, {"high", l.high}};
     const FirstBoxes first(type, o.count);
-    j["box"] = nullptr; // the only one
+    j["box"] = nullptr; // set only if there is a single box
     if (first.total == 1) j["box"] = box_json(first.boxes[0]);
     j["boxes"] = {{"count", first.total}, {"first", nlohmann::ordered_json::array()}};
     for (const ucd_box_t &box : first.boxes) j["boxes"]["first"].push_back(box_json(box));

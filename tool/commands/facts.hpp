@@ -1,4 +1,4 @@
-// What ucd_describe says, line by line.
+// The output of ucd_describe, parsed into lines.
 #pragma once
 
 #include <ucd.hpp>
@@ -13,9 +13,9 @@ namespace ucdtool {
 class Facts {
 public:
     explicit Facts(ucd::TypeRef type);
-    // The values of a key, in order.
+    // All values of a key, in order.
     std::vector<std::string> all(std::string_view key) const;
-    std::string one(std::string_view key) const; // the first; "" if there is none
+    std::string one(std::string_view key) const; // the first value; "" if there is none
     int64_t number(std::string_view key) const;
 
 private:

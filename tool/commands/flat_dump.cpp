@@ -10,7 +10,7 @@ namespace ucdtool {
 namespace {
 
 constexpr std::size_t bytes_per_line = 12;
-constexpr std::size_t max_lines = 4; // of one node's bytes
+constexpr std::size_t max_lines = 4; // for the bytes of one node
 constexpr std::size_t max_entries = 8;
 
 class Dump {

@@ -1,4 +1,4 @@
-// The bytes of a flattened type with what they mean.
+// Prints the bytes of a flattened type with their meaning.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace ucdtool {
 
-// Of bytes that ucd_unflatten accepts.
+// ucd_unflatten must accept the bytes.
 std::string dump_flat(std::span<const std::byte> flat);
 
 } // namespace ucdtool

@@ -1,4 +1,4 @@
-// ucd flatten and ucd unflatten: types as bytes, written, read, checked and shown.
+// ucd flatten and ucd unflatten: write types as bytes, and read, check and show such bytes.
 
 #include "commands/commands.hpp"
 #include "commands/flat_dump.hpp"

@@ -1,4 +1,4 @@
-// ucd info: what this installation can do.
+// ucd info: shows the capabilities of this installation.
 
 #include "commands/commands.hpp"
 #include "commands/facts.hpp"
@@ -24,7 +24,7 @@ struct InfoOptions {
     bool json = false;
 };
 
-// Layouts of each kind that kernels are chosen for.
+// A layout for each case in the choice of kernels.
 const char *const shapes[] = {
     "contig(4096,double)",
     "vector(4096,1,7,byte)",
@@ -42,7 +42,7 @@ const char *const shapes[] = {
     "struct([1,1,1],[0,8,16],[double,char,vector(2000,1,3,int)])",
 };
 
-// The environment's variables, which give the keys of an info their defaults.
+// The environment variables that set defaults for info keys.
 const char *const variables[] = {
     "UCD_BACKENDS",  "UCD_GPU",         "UCD_INBUF",   "UCD_OUTBUF",      "UCD_PEERS",
     "UCD_ENGINE",    "UCD_MAX_BLOCKS",  "UCD_THREADS", "UCD_LIST_MEMORY", "UCD_ZE_CONTEXT",
@@ -50,7 +50,7 @@ const char *const variables[] = {
 
 using Json = nlohmann::ordered_json;
 
-// The predefined types on which a backend has an operation.
+// The predefined types for which a backend supports an operation.
 Json types_of(ucd_op_t op, const char *backend) {
     Json names = Json::array();
     for (const PredefinedName &p : predefined_names()) {
@@ -93,7 +93,7 @@ Json kernels() {
     for (const char *shape : shapes) {
         const ucd::Type type = build(parse(shape));
         std::vector<std::string> chosen = Facts(type).all("kernel");
-        // Those of backends that are absent only say so.
+        // Leave out backends that are not available, which have no kernels.
         std::erase_if(chosen, [](const std::string &line) {
             return line.find(": none, ") != std::string::npos;
         });

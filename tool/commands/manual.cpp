@@ -1,4 +1,4 @@
-// ucd manual: the man page ucd(1), made from the arguments themselves; and ucd-type(7).
+// ucd manual: prints the man pages ucd(1), which is generated from the commands, and ucd-type(7).
 
 #include "commands/commands.hpp"
 #include "commands/manual_of_types.hpp"

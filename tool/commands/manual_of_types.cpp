@@ -10,7 +10,7 @@
 namespace ucdtool {
 namespace {
 
-// What a constructor makes, in a sentence.
+// A sentence that says what a constructor makes.
 const char *meaning(Kind kind) {
     switch (kind) {
     case Kind::contig: return "count elements, each one extent after the last.";

@@ -1,4 +1,4 @@
-// The man page ucd-type(7), made from the words of the language.
+// The man page ucd-type(7), generated from the constructors and predefined types of the language.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Arguments that pack, unpack and copy share.
+// Options that pack, unpack and copy have in common.
 #pragma once
 
 #include "commands/command.hpp"
@@ -22,11 +22,11 @@ struct MoveOptions {
     ucd::Info hints() const;
 };
 
-// --type, --slice, --count and --origin, each with `prefix` before its name.
+// Adds --type, --slice, --count and --origin, with `prefix` before the names.
 void add_layout_options(Command &command, LayoutOptions &options, const std::string &prefix,
                         const std::string &of);
 
-// A part of the packed stream.
+// A range of the packed stream.
 struct StreamPart {
     uint64_t offset = 0;
     std::optional<uint64_t> bytes;
@@ -34,7 +34,7 @@ struct StreamPart {
     void add_to(Command &command);
 };
 
-// Bytes moved by one call between two strokes of the bar.
+// The bytes that one call moves; then the progress bar is updated.
 inline constexpr uint64_t chunk_bytes = uint64_t{32} << 20;
 
 } // namespace ucdtool

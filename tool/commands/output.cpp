@@ -31,8 +31,8 @@ Stream::~Stream() {
 }
 
 void Stream::write(std::string_view bytes) {
-    if (bytes.empty()) return; // without an address
-    // Flushed at once, so that a failure is this one's.
+    if (bytes.empty()) return; // data() may be null
+    // Flushed at once, so that a failure is reported for this write.
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
         std::fflush(file_) != 0)
         throw Failure(Exit::failed, fmt::format("{}: {}", path_, std::strerror(errno)));

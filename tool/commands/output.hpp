@@ -1,4 +1,4 @@
-// Standard output, pipes and devices, and files written whole.
+// Writes to standard output, pipes and devices, and writes whole files.
 #pragma once
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace ucdtool {
 
-// What is written as it comes: "-" for standard output, or a file.
+// An output that is written piece by piece: standard output for "-", or a file.
 class Stream {
 public:
     explicit Stream(const std::string &path); // throws Failure
@@ -17,20 +17,21 @@ public:
     void write(std::string_view bytes); // throws Failure if it is closed or full
 
 private:
-    std::string path_; // for messages
+    std::string path_; // for error messages
     std::FILE *file_;
 };
 
-// Whether an output is to be a Stream: the others are files that take their place when complete.
+// Whether an output has to be a Stream. Other outputs are files that appear only when complete.
 bool is_stream(const std::string &path);
 
 // Writes to standard output; throws Failure if that is closed or full.
 void print(std::string_view text);
 
-// Writes a stream, or a file, which is there when all of it is written.
+// Writes a stream, or a file that appears only when it is complete.
 void write_output(const std::string &path, std::string_view bytes);
 
-// Whether to colour standard output, by auto, always or never: auto means a terminal that wants it.
+// Whether to colour standard output. `choice` is auto, always or never; auto colours a terminal
+// that supports and wants it.
 bool wants_color(const std::string &choice);
 
 } // namespace ucdtool

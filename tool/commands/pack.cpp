@@ -1,4 +1,4 @@
-// ucd pack: from a layout in a file to packed data.
+// ucd pack: packs data from a layout in a file.
 
 #include "commands/commands.hpp"
 #include "commands/move_options.hpp"
@@ -25,8 +25,8 @@ struct PackOptions {
     MoveOptions move;
 };
 
-// What a .npy file is to have. A part of the packed data is one of whole elements, or with --as-is
-// of bytes: nobody else may take elements apart.
+// The array for a .npy output. A part of the packed data must consist of whole elements. With
+// --as-is, it may be an array of bytes; otherwise readers would see elements that are cut.
 PackedArray array_of(const PackOptions &o, const TypedFile &in, uint64_t bytes) {
     if (bytes == in.layout().bytes) return packed_array(in);
     const PackedArray as_bytes = {"|u1", {static_cast<intptr_t>(bytes)}};
@@ -69,7 +69,7 @@ void pack_to_stream(const PackOptions &o, const TypedFile &in, uint64_t bytes, P
     }
 }
 
-// Packs into a file's data; `after_step` is told how many bytes each step wrote.
+// Packs into memory. Calls `after_step` with the number of bytes of each step.
 template <typename AfterStep>
 void pack_to_memory(const PackOptions &o, const TypedFile &in, std::span<std::byte> data,
                     Progress &progress, const AfterStep &after_step) {
@@ -95,7 +95,7 @@ void pack_to_new_file(const PackOptions &o, const TypedFile &in, uint64_t bytes,
     file.put_in_place(o.move.sync);
 }
 
-// With an operation, the file's data is combined where it is.
+// Combines packed data with the data of an existing file.
 void pack_in_place(const PackOptions &o, const TypedFile &in, uint64_t bytes, Progress &progress) {
     const MappedFile file(o.out, MappedFile::Access::write);
     std::span<std::byte> data = file.bytes();

@@ -1,4 +1,4 @@
-// A bar on standard error while work takes long.
+// A progress bar on standard error.
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,15 @@ namespace ucdtool {
 
 class Progress {
 public:
-    // auto: on a terminal, once the work has taken a while; always: with each step; never.
+    // `choice`: auto shows the bar on a terminal if the work takes a while, always shows each step,
+    // never shows nothing.
     Progress(uint64_t total_bytes, const std::string &choice);
-    ~Progress(); // takes the bar away
+    ~Progress(); // erases the bar
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
     void advance(uint64_t bytes);
-    // "1.5 GiB in 0.8 s, 1.9 GiB/s"
+    // For example, "1.5 GiB in 0.8 s, 1.9 GiB/s".
     std::string summary() const;
 
 private:

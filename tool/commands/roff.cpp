@@ -2,7 +2,7 @@
 
 namespace ucdtool {
 
-// Roff takes \\ and a leading . or ' for its own, and - for a hyphen.
+// In roff, backslashes and a leading . or ' are commands, and - is a hyphen.
 std::string roff(const std::string &text) {
     std::string out;
     for (const char c : text) {

@@ -1,4 +1,4 @@
-// Where a command's type comes from.
+// Finds the type that a command's argument names.
 #pragma once
 
 #include <ucd.hpp>
@@ -7,8 +7,9 @@
 
 namespace ucdtool {
 
-// The type of an argument: an expression; @FILE, which holds an expression or a flattened type; or
-// -, an expression on standard input. Failures carry the text with a caret.
+// The type of an argument: an expression; @FILE, where the file has an expression or a flattened
+// type; or -, for an expression on standard input. The messages of failures show the text with a
+// caret.
 ucd::Type type_from_argument(const std::string &argument);
 
 } // namespace ucdtool

@@ -1,4 +1,4 @@
-// ucd unpack: from packed data to a layout in a file.
+// ucd unpack: unpacks data to a layout in a file.
 
 #include "commands/commands.hpp"
 #include "commands/move_options.hpp"
@@ -35,7 +35,7 @@ void unpack(UnpackOptions o) {
     if (o.part.bytes.value_or(0) > data.size())
         throw Failure(Exit::usage, fmt::format("{}: it has {} bytes; --bytes is {}", o.in,
                                                data.size(), *o.part.bytes));
-    // Packed data in Fortran order is no array of the same shape in C order.
+    // In Fortran order, the packed data has another shape in C order, so it is no default.
     if (npy && !(npy->fortran_order && npy->shape.size() > 1))
         default_to_array(o.out, {npy->descr, npy->shape});
     TypedFile out(o.out, TypedFile::Access::create);

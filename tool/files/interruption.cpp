@@ -19,7 +19,7 @@
 namespace ucdtool {
 namespace {
 
-// All that handlers use. They run in any thread.
+// All data that signal handlers use, which may run in any thread.
 std::array<char, PATH_MAX> removed;
 std::atomic<bool> has_removed = false;
 std::atomic<bool> waits_for_step = false;
@@ -39,7 +39,7 @@ const char *name_of_signal(int signal) {
     }
 }
 
-// "ucd: ", both texts, and what is left behind, as a line of its own.
+// Writes a line: "ucd: ", both texts, and what is left behind.
 void write_line(const char *text, const char *more) {
     const char *const left = left_behind.load();
     const char *const begin = line_begun.load() ? "\nucd: " : "ucd: ";
@@ -54,7 +54,7 @@ extern "C" void on_signal(int signal) {
     remove_file();
     write_line("ended by ", name_of_signal(signal));
     (void)std::signal(signal, SIG_DFL);
-    (void)raise(signal); // it is blocked until this returns
+    (void)raise(signal); // takes effect on return, until when the signal is blocked
 }
 
 extern "C" void on_bus_error(int, siginfo_t *info, void *) {
@@ -101,7 +101,7 @@ void set_line_begun(bool begun) {
 void end_by_signal(int signal) {
     (void)std::signal(signal, SIG_DFL);
     (void)raise(signal);
-    std::_Exit(128 + signal); // only if the signal is blocked
+    std::_Exit(128 + signal); // reached only if the signal is blocked
 }
 
 InPlaceChange::InPlaceChange(std::string path, uint64_t total_bytes, Steps steps)

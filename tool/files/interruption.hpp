@@ -1,6 +1,7 @@
-// What SIGINT, SIGTERM and SIGHUP do to files that are being written, and SIGBUS, which a mapped
-// file raises that became shorter or whose disk is full. SIGXFSZ is ignored: the call that would
-// make a file too large then fails, with the file's name in its message.
+// Handles signals while files are written. SIGINT, SIGTERM and SIGHUP clean up. So does SIGBUS,
+// which accesses to a mapped file raise if the file has become shorter or its disk is full. SIGXFSZ
+// is ignored, so that a call that would make a file too large fails, with a message that names the
+// file.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +10,22 @@
 
 namespace ucdtool {
 
-// Installs the handlers; a signal that is ignored, as under nohup, stays ignored.
+// Installs the handlers. A signal that is ignored, as under nohup, stays ignored.
 void watch_signals();
 
-// A file that a signal removes before it ends the program; "" for none. There is at most one.
+// Sets the file that a signal removes before it ends the program; "" for none.
 void set_removed_by_signals(const std::string &path);
 
-// What a signal leaves behind, such as "a.bin is as it was", for its message; null for nothing. The
-// text must stay until another one is set.
+// Sets what a signal's message says about the files, such as "a.bin is as it was"; null for
+// nothing. The text must stay valid until the next call.
 void set_left_behind(const char *text);
 
-// Whether standard error is in the middle of a line, as after a bar: a signal's message then begins
-// a new one.
+// Set while the cursor is in the middle of a line of standard error, as behind a progress bar. A
+// signal's message then begins with a newline.
 void set_line_begun(bool begun);
 
-// A signal that came while a file was changed in place. The program ends with end_by_signal once
-// the message, what the file holds now, has been printed.
+// Thrown when a signal arrived while a file was changed in place. Its message says what the file
+// now holds. After printing it, the program calls end_by_signal.
 class Interrupted : public std::runtime_error {
 public:
     Interrupted(int signal, const std::string &message)
@@ -36,26 +37,27 @@ private:
 };
 [[noreturn]] void end_by_signal(int signal);
 
-// While a file is changed in place. The first signal lets the step under way finish, so that the
-// message says exactly what is written; a second one ends the program at once.
+// Exists while a file is changed in place. After the first signal, the current step is finished, so
+// that the message can say exactly what was written. A second signal ends the program at once.
 class InPlaceChange {
 public:
-    enum class Steps { many, one }; // one: nothing is known before the end, so no signal waits
+    enum class Steps { many, one }; // one: progress is known only at the end, so no signal waits
     InPlaceChange(std::string path, uint64_t total_bytes, Steps steps = Steps::many);
     ~InPlaceChange();
     InPlaceChange(const InPlaceChange &) = delete;
     InPlaceChange &operator=(const InPlaceChange &) = delete;
 
-    // After a step that wrote the next `bytes` of the packed data. Throws Interrupted.
+    // Call this after each step, with the number of packed bytes that it wrote. Throws Interrupted.
     void advance(uint64_t bytes);
 
 private:
-    void announce(); // to the handlers, what a signal at once would leave
+    void announce(); // tells the handlers the state of the file, for a signal that ends the program
+                     // at once
 
     std::string path_;
     uint64_t total_, done_ = 0;
     Steps steps_;
-    std::string announced_[2]; // the handlers read one while the other changes
+    std::string announced_[2]; // two, because a handler may read one while the other changes
     unsigned turn_ = 0;
 };
 

@@ -32,14 +32,14 @@ bool is_link_of_proc(const std::string &link) {
     return statfs(folder_of(link).c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
-// The name that opening the path would make or write. "" if it ends in a link of /proc, which is an
-// open file and no name; or in a circle.
+// The path that opening `path` would create or write, with links followed. "" if there is none: if
+// the path ends in a link of /proc, which stands for an open file, or if links form a cycle.
 std::string followed(std::string path) {
     constexpr int max_links = 40; // Linux's limit
     for (int links = 0; links <= max_links; ++links) {
         std::array<char, PATH_MAX> target;
         const ssize_t length = readlink(path.c_str(), target.data(), target.size());
-        if (length < 0) return path; // no link, or nothing at all
+        if (length < 0) return path; // not a link, or does not exist
         if (is_link_of_proc(path)) return "";
         const std::string next(target.data(), static_cast<std::size_t>(length));
         path = next.starts_with('/') ? next : folder_of(path) + "/" + next;
@@ -47,11 +47,11 @@ std::string followed(std::string path) {
     return "";
 }
 
-// A name that nothing has, as far as chance goes.
+// A new name in the same directory; it is random, so it does not exist yet.
 std::string name_beside(const std::string &place) {
     std::random_device random;
     const uint64_t number = uint64_t{random()} << 32 | random();
-    // Some of the 255 bytes that a name may have are needed for the number.
+    // Shortened, because the random number needs some of the 255 bytes that a name may have.
     const std::string name = std::filesystem::path(place).filename().string().substr(0, 200);
     return fmt::format("{}/.{}.{:016x}.part", folder_of(place), name, number);
 }
@@ -71,7 +71,7 @@ NewFile::NewFile(const std::string &path, Kind preferred)
     : path_(path), place_(followed(path)), folder_(folder_of(place_)) {
     const bool replaces = access(place_.c_str(), F_OK) == 0;
     if (replaces) {
-        // Renaming over a file asks for no right to write it; making it anew must.
+        // Renaming does not check permission to write the old file, but replacing it requires that.
         const int old = open(place_.c_str(), O_WRONLY | O_CLOEXEC);
         if (old < 0) fail("cannot create it", errno);
         (void)close(old);
@@ -95,7 +95,8 @@ void NewFile::fail(const char *what, int error) {
     throw Failure(Exit::failed, fmt::format("{}: {}: {}", path_, what, std::strerror(error)));
 }
 
-// False where the file system has none, or where it could not get its name for want of /proc.
+// Returns false if the file system does not support unnamed files, or if the file could not be
+// named later because /proc is not available.
 bool NewFile::make_unnamed(unsigned permissions) {
     descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, permissions);
     if (descriptor_ < 0) return false;
@@ -107,7 +108,7 @@ bool NewFile::make_unnamed(unsigned permissions) {
 void NewFile::make_named(unsigned permissions) {
     do {
         const std::string name = name_beside(place_);
-        set_removed_by_signals(name); // before it is there: no signal can come between
+        set_removed_by_signals(name); // before it exists, so that no signal can come in between
         descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
         if (descriptor_ >= 0) beside_ = name;
     } while (descriptor_ < 0 && errno == EEXIST);
@@ -119,7 +120,8 @@ void NewFile::make_named(unsigned permissions) {
          error);
 }
 
-// A name may be given to what has none, but not one that is in use; so there is one in between.
+// linkat() names an unnamed file but does not replace an existing one, so the file gets a temporary
+// name before it is renamed.
 void NewFile::name_unnamed() {
     const std::string from = open_file(descriptor_);
     int error = 0;
@@ -142,9 +144,9 @@ void NewFile::take_owner_and_permissions(const std::string &from) {
         fail("cannot ask for its permissions", errno);
     mode_t permissions = old.st_mode & 0777;
     if (made.st_uid != old.st_uid)
-        (void)!fchown(descriptor_, old.st_uid, static_cast<gid_t>(-1)); // only root may
+        (void)!fchown(descriptor_, old.st_uid, static_cast<gid_t>(-1)); // succeeds only for root
     if (made.st_gid != old.st_gid && fchown(descriptor_, static_cast<uid_t>(-1), old.st_gid) != 0)
-        // What the old group was allowed is not for another one.
+        // The permissions of the old group must not apply to another group.
         permissions = (permissions & ~mode_t{070}) | (permissions & 07) << 3;
     if (fchmod(descriptor_, permissions) != 0) fail("cannot keep its permissions", errno);
 }

@@ -15,11 +15,11 @@ namespace ucdtool {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t preamble = 8; // magic and version
+constexpr std::size_t preamble = 8; // bytes of magic and version
 constexpr std::size_t alignment = 64;
 constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 
-// The dictionary of a header: the few forms of Python's repr that NumPy writes.
+// Parses the dictionary of a header, in the forms of Python's repr that NumPy writes.
 class Dictionary {
 public:
     Dictionary(std::string_view text, const std::string &path) : text_(text), path_(path) {}
@@ -113,7 +113,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// The bytes of an element, 0 if the dtype is not one of plain bytes.
+// The size of an element; 0 if the dtype is not one of plain bytes.
 uint64_t item_bytes(std::string_view descr) {
     if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos)
         return 0;
@@ -124,7 +124,7 @@ uint64_t item_bytes(std::string_view descr) {
     switch (descr[1]) {
     case 'U': return rest == end ? 4 * n : 0;
     case 'M':
-    case 'm': return n; // a unit may follow in brackets
+    case 'm': return n; // may be followed by a unit in brackets
     default: break;
     }
     const bool plain = std::string_view("bBiufcSaV").find(descr[1]) != std::string_view::npos;
@@ -156,7 +156,7 @@ const Dtype dtypes[] = {
     {'c', 2 * long_double_bytes, UCD_TYPE__C_LONG_DOUBLE_COMPLEX},
 };
 
-// What NumPy calls the kind of a predefined type; 0 if it has none.
+// NumPy's kind character for a predefined type; 0 if it has none.
 char kind_of(ucd_type_t type) {
     const auto value = reinterpret_cast<uintptr_t>(type);
     const auto between = [value](ucd_type_t low, ucd_type_t high) {

@@ -12,11 +12,11 @@
 namespace ucdtool {
 namespace {
 
-// One entry between commas.
+// An entry of the comma-separated list.
 struct Entry {
     std::size_t at = 0;
     bool ellipsis = false, range = false;
-    std::optional<intptr_t> start, stop, step; // an index has a start alone
+    std::optional<intptr_t> start, stop, step; // an index has only a start
 };
 
 class SliceParser {
@@ -27,7 +27,7 @@ public:
         std::vector<Entry> entries;
         do {
             skip_space();
-            // As in Python, a comma may end the list.
+            // As in Python, the list may end with a comma.
             if (at_ == text_.size() && !entries.empty()) break;
             entries.push_back(entry());
             skip_space();
@@ -84,7 +84,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// Python's slice.indices(): start and number of steps. Bounds beyond the ends are cut to them.
+// As Python's slice.indices(): start and number of steps. Bounds beyond the ends are clamped.
 struct Indices {
     intptr_t start, count, step;
 };
@@ -118,7 +118,7 @@ ArrayPart slice_of(const Npy &array, std::string_view text) {
         throw SyntaxError(entries.back().at, fmt::format("there are {} indices; the array has {} "
                                                          "dimensions",
                                                          named, dims));
-    // Dimensions that are not named are whole, where the dots stand or at the end.
+    // Dimensions that are not listed are whole; their place is the ellipsis, or the end.
     const Entry whole{.range = true};
     const auto dots = std::ranges::find_if(entries, &Entry::ellipsis);
     const auto at = dots == entries.end() ? dots : entries.erase(dots);
@@ -133,7 +133,7 @@ ArrayPart slice_of(const Npy &array, std::string_view text) {
         if (e.range) {
             const Indices in = indices_of(e, length);
             part.shape.push_back(in.count);
-            // A stride that is not used might not fit.
+            // Multiply only if the stride is used, because an unused one might overflow.
             part.strides.push_back(in.count > 1 ? in.step * strides[i] : strides[i]);
             empty = empty || in.count == 0;
             if (in.count > 0) part.start += in.start * strides[i];

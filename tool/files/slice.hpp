@@ -9,14 +9,14 @@
 
 namespace ucdtool {
 
-// A part of an array: where it starts, and what it looks like from there, in bytes.
+// A part of an array: the position of its first element, its shape and its strides in bytes.
 struct ArrayPart {
     intptr_t start = 0;
     std::vector<intptr_t> shape, strides;
 };
 
-// Applies indices, slices (start:stop:step, each optional, negative ones from the end) and "...".
-// Throws SyntaxError with the place.
+// Applies indices, slices (start:stop:step, each optional; negative numbers count from the end) and
+// "...". Throws SyntaxError with the position.
 ArrayPart slice_of(const Npy &array, std::string_view text);
 
 } // namespace ucdtool

@@ -23,7 +23,7 @@ ucd::Type element_type(const Npy &npy) {
                : ucd::Type::contig(static_cast<intptr_t>(npy.item_bytes), UCD_TYPE__BYTE);
 }
 
-// "512,512,512"
+// Parses a shape, for example "512,512,512".
 std::vector<intptr_t> shape_of(const std::string &text) {
     std::vector<intptr_t> shape;
     uint64_t elements = 1;
@@ -67,7 +67,7 @@ bool is_npy_name(const std::string &path) {
 }
 
 void check_dtype(const Npy &npy, ucd_type_t element, const std::string &path) {
-    if (element == UCD_TYPE__BYTE) return; // whatever bytes they are
+    if (element == UCD_TYPE__BYTE) return; // bytes match all elements
     const std::string expected = element == UCD_TYPE__NULL ? "" : dtype_of_type(element);
     if (element != UCD_TYPE__NULL && npy.descr == expected) return;
     throw Failure(Exit::usage,
@@ -104,7 +104,7 @@ TypedFile::TypedFile(const LayoutOptions &options, Access access)
     place(npy.data_at, npy.data_bytes());
 }
 
-// An array of the shape and element that the arguments say.
+// Sets the array of the shape and element type in the options.
 void TypedFile::set_array() {
     if (options_.shape.empty() || options_.dtype.empty())
         throw Failure(Exit::usage,
@@ -121,8 +121,9 @@ void TypedFile::set_array() {
     set_slice(array_, element->type);
 }
 
-// A .npy file gets the array of the arguments; where they give a type, one dimension that holds all
-// that the type touches, of the type's element if it has one that NumPy knows, or else of bytes.
+// Sets the array of a missing .npy file. If the options have a type, it has one dimension, which
+// covers everything that the type touches; its elements are the type's if NumPy supports them, else
+// bytes.
 void TypedFile::prepare_missing() {
     missing_ = true;
     if (options_.type.empty()) set_array();
@@ -168,7 +169,7 @@ void TypedFile::check_against(const Npy &npy) const {
 }
 
 void TypedFile::make_missing() {
-    // Sparse: gaps take no disk space.
+    // The file is sparse, so that gaps take no disk space.
     if (!missing_) return;
     new_file_.emplace(options_.path);
     file_ = MappedFile(*new_file_, std::max(last(), header_.size() + array_.data_bytes()), false);

@@ -1,4 +1,4 @@
-// A file with a layout over it: the noncontiguous side of a move.
+// A file with a layout: the noncontiguous side of a move.
 #pragma once
 
 #include "files/mapped_file.hpp"
@@ -15,13 +15,13 @@ namespace ucdtool {
 
 struct LayoutOptions {
     std::string path;
-    std::string type;    // an argument as of ucd describe...
-    std::string slice;   // ...or a slice of an array; neither: all of it
-    std::string shape;   // of a raw or new file's array: "512,512"; a .npy file has its own...
-    std::string dtype;   // ...and so its element, a predefined type
-    uintptr_t count = 1; // of types
-    intptr_t origin = 0; // byte of the data where the buffer starts
-    bool as_is = false;  // whatever dtype and order the file has
+    std::string type;    // an argument as for ucd describe
+    std::string slice;   // or a slice of an array; if neither is set, the whole array
+    std::string shape;   // of a raw or new file's array: "512,512"; .npy files have their own
+    std::string dtype;   // its element, a predefined type
+    uintptr_t count = 1; // number of types
+    intptr_t origin = 0; // the byte of the data at which the buffer begins
+    bool as_is = false;  // ignore the dtype and order of the file
 };
 
 class TypedFile {
@@ -29,19 +29,19 @@ public:
     enum class Access {
         read,
         write,
-        create, // as write; a file that is missing is made
+        create, // like write, but creates a missing file
     };
-    // Throws Failure unless all that the type touches lies within the file's data.
+    // Throws Failure unless everything that the type touches is within the file's data.
     TypedFile(const LayoutOptions &options, Access access);
 
-    // Makes the file, as long as the type or the array needs, if it is missing: to be called before
-    // buffer(), and once nothing else can be wrong. It has no name before finish(), which ends the
-    // writing.
+    // If the file is missing, creates it with the size that the type or the array needs. Must be
+    // called before buffer(), and after all other checks. The file has no name until finish(),
+    // which ends the writing.
     void make_missing();
     void finish(bool sync);
     bool is_new() const { return new_file_.has_value(); }
 
-    // Where displacements count from; it need not lie in the file.
+    // The address that displacements are relative to; it may lie outside of the file.
     void *buffer() const {
         return reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(file_.data()) + data_at_ +
                                         static_cast<uintptr_t>(at_));
@@ -50,12 +50,12 @@ public:
     uintptr_t count() const { return count_; }
     const ucd_layout_t &layout() const { return layout_; }
     const std::string &path() const { return options_.path; }
-    // For what is made of it: dtype "" if it has none, else with an element's bytes; and the shape
-    // of a slice.
+    // For output made from this file: its dtype, or "" if it has none; the size of an element; and
+    // the shape of a slice.
     const std::string &dtype() const { return dtype_; }
     uint64_t item_bytes() const { return item_bytes_; }
     const std::optional<std::vector<intptr_t>> &shape() const { return shape_; }
-    // The bytes of the file that are touched lie in [first, last).
+    // All bytes of the file that are touched are in [first, last).
     uint64_t first() const { return touched_from_; }
     uint64_t last() const { return touched_from_ + (layout_.bytes == 0 ? 0 : span_); }
 
@@ -75,27 +75,27 @@ private:
     intptr_t start_ = 0; // of the slice
     bool missing_ = false;
     std::vector<std::byte> header_; // of a missing .npy file
-    Npy array_;                     // that the arguments say
-    intptr_t at_ = 0;               // where the buffer starts in the data
+    Npy array_;                     // the array in the options
+    intptr_t at_ = 0;               // position of the buffer in the data
     uint64_t data_at_ = 0, touched_from_ = 0, span_ = 0;
     std::string dtype_;
     uint64_t item_bytes_ = 0;
     std::optional<std::vector<intptr_t>> shape_;
 };
 
-// Throws Failure if the array's elements are not those that the type is made of.
+// Throws Failure if the elements of the array and of the type differ.
 void check_dtype(const Npy &npy, ucd_type_t element, const std::string &path);
 
 bool is_npy_name(const std::string &path);
 
-// The packed data as an array: of bytes where the elements are of several types.
+// The packed data as an array. Its elements are bytes if the type has elements of several kinds.
 struct PackedArray {
     std::string dtype;
     std::vector<intptr_t> shape;
 };
 PackedArray packed_array(const TypedFile &in);
 
-// If nothing says what a missing .npy file is to be, it is to be this array.
+// Makes a missing .npy file this array, unless the options specify another one.
 void default_to_array(LayoutOptions &missing, const PackedArray &array);
 
 } // namespace ucdtool

@@ -11,7 +11,7 @@
 namespace ucdtool {
 namespace {
 
-constexpr intptr_t max_alignment = 1 << 15; // of the flattened form
+constexpr intptr_t max_alignment = 1 << 15; // the limit of the flattened form
 
 uint8_t log_of_alignment(const Node &node, std::size_t i) {
     const intptr_t value = node.number(i);
@@ -43,7 +43,7 @@ int int_of(const Node &node, std::size_t i) {
     return static_cast<int>(v);
 }
 
-// Lists that a constructor takes side by side.
+// Requires equal lengths of the lists that a constructor takes in parallel.
 void require_equal_lengths(const Node &node) {
     std::size_t length = SIZE_MAX, first = 0;
     for (std::size_t i = 0; i < node.arguments.size(); ++i) {
@@ -68,7 +68,8 @@ ucd::Type from_file(const std::string &path) {
     return ucd::unflatten(file.bytes());
 }
 
-// An element alone: what ucd_flatten writes for a predefined type of that representation.
+// A single element, in the form that ucd_flatten writes for a predefined type of this
+// representation.
 ucd::Type element(const Node &node) {
     for (const std::size_t i : {0, 1})
         if (node.number(i) < 0 || node.number(i) > UINT8_MAX)
@@ -79,15 +80,16 @@ ucd::Type element(const Node &node) {
     const std::byte bytes[] = {std::byte{1}, static_cast<std::byte>(node.number(0)),
                                static_cast<std::byte>(node.number(1)),
                                static_cast<std::byte>(alignment)};
-    // Padding in memory is known from the true extent of the first reading.
-    FlatHeader header{.version = 2, .alignment = alignment, .nodes = 1}; // has all classes
+    // The true extent of the type without padding tells how much padding it needs.
+    // version 2 has all element classes
+    FlatHeader header{.version = 2, .alignment = alignment, .nodes = 1};
     const ucd::Type bare = ucd::unflatten(write_flat(header, bytes));
     const intptr_t mask = node.number(2) - 1;
     header.extent = (bare.true_extent().extent + mask) & ~mask;
     return ucd::unflatten(write_flat(header, bytes));
 }
 
-// The same type but for what `change` makes of its header.
+// Returns the same type with a header that `change` has modified.
 template <class Change>
 ucd::Type with_header(ucd::TypeRef old, Change change) {
     const std::vector<std::byte> flat = ucd::flatten(old);

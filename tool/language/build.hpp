@@ -1,4 +1,4 @@
-// From expression to type, by the constructors of ucd.h.
+// Builds types from expressions, with the constructors of ucd.h.
 #pragma once
 
 #include "language/expression.hpp"
@@ -9,13 +9,13 @@
 
 namespace ucdtool {
 
-// Builds an expression's nodes as they come; a node refers to earlier ones.
+// Builds the nodes of an expression in order. A node may refer to earlier ones.
 class TypeBuilder {
 public:
-    // Builds the next node. Throws SyntaxError at the node's place if UCD refuses it.
+    // Builds the next node. Throws SyntaxError with the node's position if UCD rejects it.
     ucd_type_t add(const Node &node);
     ucd_type_t at(NodeId id) const { return handles_[id]; }
-    // The last node's type, to be owned; a predefined one is duplicated.
+    // Returns the last node's type, which the caller owns; a predefined type is duplicated.
     ucd::Type take_last();
 
 private:

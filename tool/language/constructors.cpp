@@ -38,7 +38,7 @@ constexpr Parameter element_parameters[] = {
     {"class", Part::number}, {"bytes", Part::number}, {"alignment", Part::number}};
 constexpr Parameter flattened[] = {{"file", Part::path}};
 
-// In the order of Kind.
+// Ordered by Kind.
 constexpr Constructor constructors[] = {
     {Kind::contig, "contig", contig},
     {Kind::dup, "dup", dup},
@@ -59,7 +59,7 @@ constexpr Constructor constructors[] = {
     {Kind::flattened, "flattened", flattened},
 };
 
-// In the order of the handle values.
+// Ordered by the handles' values.
 const PredefinedName names[] = {
     {"_bool", UCD_TYPE___BOOL},
     {"char", UCD_TYPE__CHAR},

@@ -1,5 +1,5 @@
-// The words of the language: constructors with their parameters, and predefined types. One table
-// drives parser, printer and messages.
+// The words of the language: constructors with their parameters, and predefined types. The parser,
+// the printer and the messages use the same table.
 #pragma once
 
 #include <ucd.h>
@@ -26,10 +26,10 @@ enum class Kind : uint8_t {
     darray,
     ndarray,
     resized,
-    bounds,    // resized, but implicit
+    bounds,    // like resized, but not explicit
     aligned,   // another alignment
-    element,   // a data representation that no predefined type here has
-    flattened, // a file that ucd_flatten wrote
+    element,   // an element representation that no predefined type has on this machine
+    flattened, // a file written by ucd_flatten
 };
 
 enum class Part : uint8_t {
@@ -58,7 +58,7 @@ const Constructor *constructor_named(std::string_view name); // null if there is
 const Constructor &constructor_of(Kind kind);
 
 struct PredefinedName {
-    const char *name; // that of the constant without UCD_TYPE__, in small letters
+    const char *name; // the constant's name without UCD_TYPE__, in lower case
     ucd_type_t type;
 };
 
@@ -66,7 +66,7 @@ std::span<const PredefinedName> predefined_names();
 const PredefinedName *predefined_named(std::string_view name); // null if there is none
 const char *name_of(ucd_type_t predefined);
 
-// The names of constructors and predefined types.
+// All names of constructors and predefined types.
 std::vector<std::string> words_of_the_language();
 
 } // namespace ucdtool

@@ -1,5 +1,5 @@
-// A type expression as data: what the parser makes, the builder builds and the printer prints.
-// Nodes stand behind those that they name, so everything that walks an expression is a loop.
+// A type expression as data, which the parser makes, the builder builds and the printer prints.
+// Nodes come after the nodes that they refer to, so all code that walks an expression is a loop.
 #pragma once
 
 #include "language/constructors.hpp"
@@ -19,11 +19,11 @@ namespace ucdtool {
 
 using NodeId = std::size_t;
 
-// A list of integers: of its own, or mapped from a file.
+// A list of integers, either owned or mapped from a file.
 struct Ints {
     std::span<const intptr_t> values;
-    std::shared_ptr<const void> keep; // what `values` lie in
-    std::string file;                 // where it came from; empty if it was written out
+    std::shared_ptr<const void> keep; // owns the memory of `values`
+    std::string file;                 // the file's name; empty if the list was written out
 
     static Ints of(std::vector<intptr_t> list) {
         auto owned = std::make_shared<const std::vector<intptr_t>>(std::move(list));
@@ -34,10 +34,10 @@ struct Ints {
 using Argument = std::variant<intptr_t, Ints, NodeId, std::vector<NodeId>, std::string>;
 
 struct Node {
-    const Constructor *constructor = nullptr; // null: a predefined type
+    const Constructor *constructor = nullptr; // null for a predefined type
     ucd_type_t predefined = UCD_TYPE__NULL;
-    std::vector<Argument> arguments; // one for each of the constructor's parameters
-    std::size_t at = 0;              // byte of the text, for errors
+    std::vector<Argument> arguments; // one for each parameter of the constructor
+    std::size_t at = 0;              // position in the text, for error messages
 
     intptr_t number(std::size_t i) const { return std::get<intptr_t>(arguments[i]); }
     std::span<const intptr_t> list(std::size_t i) const {
@@ -47,7 +47,7 @@ struct Node {
 };
 
 struct Expression {
-    std::vector<Node> nodes;                             // the last one is the type
+    std::vector<Node> nodes;                             // the last one is the root
     std::vector<std::pair<std::string, NodeId>> defined; // `name = type;`, in order
 };
 

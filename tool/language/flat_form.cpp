@@ -32,7 +32,7 @@ unsigned width_code_of(int64_t value) {
                                                   : 3;
 }
 
-// CRC-32C with the checksum's own bytes taken as zeros.
+// The CRC-32C in which the bytes of the checksum itself count as zeros.
 uint32_t checksum_of(std::span<const std::byte> flat) {
     uint32_t crc = ~uint32_t{0};
     for (std::size_t i = 0; i < flat.size(); ++i) {
@@ -42,7 +42,7 @@ uint32_t checksum_of(std::span<const std::byte> flat) {
     return ~crc;
 }
 
-// Displacements may wrap on their way to one that fits.
+// Intermediate results may wrap; the final displacement fits.
 int64_t add_product(int64_t a, int64_t b, int64_t c) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) +
                                 static_cast<uint64_t>(b) * static_cast<uint64_t>(c));

@@ -1,6 +1,6 @@
-// The flattened form of types (docs/reference/flatten-format.md) read and written, as a client of
-// ucd.h may. The bytes come from ucd_flatten or were accepted by ucd_unflatten, so reading expects
-// them valid.
+// Reads and writes the flattened form of types (docs/reference/flatten-format.md) with the public
+// API only. The reader expects valid bytes: they come from ucd_flatten, or ucd_unflatten has
+// accepted them.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,32 @@ struct FlatNode {
         int64_t count, stride;
     };
     Kind kind = Kind::element;
-    std::size_t at = 0, bytes = 0;                              // where it lies
-    uint8_t element_class = 0, packed_bytes = 0, alignment = 0; // element; alignment is a log2
-    std::vector<Level> levels;                                  // nest
-    int64_t unit = 0, stride = 0;                               // lists; indexed
-    std::vector<uint32_t> children;                             // one, or those of a structure
-    std::vector<int64_t> displs;                                // lists
-    std::vector<int64_t> lengths;                               // indexed: one for each
+    // position and size in the flattened bytes
+    std::size_t at = 0, bytes = 0;
+    // of an element; alignment is a log2
+    uint8_t element_class = 0, packed_bytes = 0, alignment = 0;
+    std::vector<Level> levels;      // of a nest
+    int64_t unit = 0, stride = 0;   // of lists; of indexed
+    std::vector<uint32_t> children; // one, or those of a structure
+    std::vector<int64_t> displs;    // of lists
+    // of indexed: one for each displacement
+    std::vector<int64_t> lengths;
 };
 
 struct FlatHeader {
     uint16_t version = 1;
     bool explicit_bounds = false;
-    uint8_t alignment = 0; // log2
+    uint8_t alignment = 0; // a log2
     uint64_t total = 0;
     uint32_t checksum = 0;
     uint32_t nodes = 0;
     int64_t start = 0, lb = 0, extent = 0;
-    std::size_t bytes = 0; // with start, lb and extent
+    std::size_t bytes = 0; // size of the header with start, lb and extent
 };
 
 FlatHeader read_header(std::span<const std::byte> flat);
 
-// Reads one node after the other.
+// Reads the nodes one by one.
 class FlatReader {
 public:
     explicit FlatReader(std::span<const std::byte> flat);
@@ -56,7 +59,7 @@ private:
     uint32_t read_ = 0;
 };
 
-// A flattened type of this header (whose total, checksum and bytes are worked out) and nodes.
+// Writes a flattened type from a header and nodes. Computes the header's total, checksum and bytes.
 std::vector<std::byte> write_flat(const FlatHeader &header, std::span<const std::byte> nodes);
 
 } // namespace ucdtool

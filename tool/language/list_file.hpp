@@ -1,4 +1,4 @@
-// Lists of integers from .npy files.
+// Reads lists of integers from .npy files.
 #pragma once
 
 #include "language/expression.hpp"
@@ -7,7 +7,8 @@
 
 namespace ucdtool {
 
-// The file's integers, of any width, in one dimension; 64-bit ones stay mapped. Throws Failure.
+// The integers of a one-dimensional array, of any width; 64-bit integers stay mapped. Throws
+// Failure.
 Ints list_from_file(const std::string &path);
 
 } // namespace ucdtool

@@ -8,9 +8,10 @@
 namespace ucdtool {
 namespace {
 
-// Insertions, deletions, replacements and swaps of neighbours from one word to another.
+// The edit distance: insertions, deletions, replacements and swaps of neighbouring letters.
 std::size_t edits(std::string_view a, std::string_view b) {
-    // For the first i letters of a and the first j of b, by j: for i, i - 1 and i - 2.
+    // The distances from the first i letters of a to the first j letters of b, indexed by j, for i,
+    // i - 1 and i - 2.
     std::vector<std::size_t> now(b.size() + 1), before(b.size() + 1), long_before(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) now[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -35,7 +36,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     for (char &c : small)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     std::string best;
-    std::size_t least = small.size() / 3 + 1; // more edits would make it another word
+    std::size_t least = small.size() / 3 + 1; // with more edits it is too different
     for (const std::string &candidate : candidates)
         if (const std::size_t n = edits(small, candidate); n < least) {
             least = n;

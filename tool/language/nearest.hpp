@@ -1,4 +1,4 @@
-// What a misspelt word may have been meant to be.
+// Suggestions for misspelt words.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace ucdtool {
 
-// The candidate that takes the fewest edits; "" if none is near. Candidates are in small letters.
+// The candidate with the smallest edit distance; "" if none is close. Candidates are in lower case.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-// "; did you mean --slice?", or "".
+// Returns, for example, "; did you mean --slice?", or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 } // namespace ucdtool

@@ -1,4 +1,4 @@
-// The operations by name.
+// The names of the operations.
 #pragma once
 
 #include <ucd.h>
@@ -6,11 +6,11 @@
 namespace ucdtool {
 
 struct OperationName {
-    const char *name; // that of the constant without UCD_OP__, in small letters
+    const char *name; // the constant's name without UCD_OP__, in lower case
     ucd_op_t op;
 };
 
-// In the order of the values.
+// Ordered by value.
 inline constexpr OperationName operation_names[] = {
     {"replace", UCD_OP__REPLACE}, {"max", UCD_OP__MAX},   {"min", UCD_OP__MIN},
     {"sum", UCD_OP__SUM},         {"prod", UCD_OP__PROD}, {"land", UCD_OP__LAND},

@@ -15,15 +15,15 @@
 namespace ucdtool {
 namespace {
 
-// Ranges in lists are written out; more than that belongs in a file or a regular constructor.
-constexpr uint64_t max_in_ranges = uint64_t{1} << 27; // of one text
+// Ranges in lists are expanded. Longer lists belong in a file, or should be regular constructors.
+constexpr uint64_t max_in_ranges = uint64_t{1} << 27; // in all ranges of one text
 
 // A constructor whose arguments are being read.
 struct Open {
     const Constructor *constructor;
     std::size_t at;
     std::vector<Argument> arguments;
-    bool in_list = false; // of types: the last argument
+    bool in_list = false; // within a list of types, the last argument
 };
 
 class Parser {
@@ -52,7 +52,7 @@ private:
                           filled("expected {}, found {}", what, tokens_.shown()));
     }
 
-    // The root is the last node: a name alone needs one of its own.
+    // Makes `id` the root, which must be the last node. If it is an earlier one, that is copied.
     void place_last(NodeId id) {
         if (id + 1 == expression_.nodes.size()) return;
         Node copy = expression_.nodes[id];
@@ -64,12 +64,12 @@ private:
         return expression_.nodes.size() - 1;
     }
 
-    // One type, however deep: constructors that wait for their arguments are on `open_`.
+    // Reads one type without recursion: constructors that wait for arguments are in `open_`.
     NodeId type() {
         for (;;) {
             NodeId value;
             if (!start_type(value)) {
-                if (!read_arguments()) continue; // up to a type that is to be read now
+                if (!read_arguments()) continue; // up to the next type
                 value = close();
             }
             while (deliver(value)) value = close();
@@ -77,7 +77,8 @@ private:
         }
     }
 
-    // Reads the start of a type: a whole one, if it is a name; else its constructor is opened.
+    // Reads the beginning of a type. If that is a name, the type is complete, and this returns
+    // true. If it is a constructor, pushes it on `open_`.
     bool start_type(NodeId &value) {
         if (tokens_.peek().kind != Token::Kind::word) expected("a type" + what_for());
         const Token word = tokens_.take();
@@ -120,7 +121,7 @@ private:
                             did_you_mean(word.text, words_of_the_language())));
     }
 
-    // ", the oldtype of vector"
+    // For messages, for example ", the oldtype of vector".
     std::string what_for() const {
         if (open_.empty()) return "";
         const Open &o = open_.back();
@@ -128,7 +129,8 @@ private:
         return filled(", the {} of {}", o.constructor->parameters[i].name, o.constructor->name);
     }
 
-    // Reads arguments of the innermost constructor up to a type, or to the end: then true.
+    // Reads arguments of the innermost constructor up to a type. Returns true if there are no more
+    // arguments.
     bool read_arguments() {
         Open &o = open_.back();
         while (o.arguments.size() < o.constructor->parameters.size()) {
@@ -164,7 +166,7 @@ private:
         tokens_.take();
     }
 
-    // Gives a type to the innermost constructor; true if that has all its arguments now.
+    // Passes a type to the innermost constructor. Returns true if that has all its arguments now.
     bool deliver(NodeId value) {
         if (open_.empty()) return false;
         Open &o = open_.back();
@@ -235,7 +237,7 @@ private:
         return number("an integer or DFLT");
     }
 
-    // [1,2,4:10:2] or @file.npy
+    // Reads a list, for example [1,2,4:10:2] or @file.npy.
     template <class Entry>
     Ints list(Entry entry) {
         const std::size_t at = tokens_.peek().at;
@@ -266,7 +268,7 @@ private:
         return Ints::of(std::move(values));
     }
 
-    // start:stop:step as in Python; the stop is not in it.
+    // Reads start:stop:step, which excludes the stop, as in Python.
     void range(intptr_t first, std::size_t at, std::vector<intptr_t> &values) {
         tokens_.take();
         const intptr_t stop = number("the end of the range, an integer");
@@ -298,10 +300,10 @@ private:
 
     Tokens tokens_;
     NamedFiles files_;
-    uint64_t in_ranges_ = 0; // entries so far
+    uint64_t in_ranges_ = 0; // entries expanded so far
     Expression expression_;
     std::vector<Open> open_;
-    std::string name_; // of the definition under way
+    std::string name_; // of the definition that is being read
     std::map<std::string, NodeId, std::less<>> defined_;
 };
 

@@ -1,4 +1,4 @@
-// From text to expression; docs/reference/type-language.md is the grammar.
+// Parses text to expressions. docs/reference/type-language.md has the grammar.
 #pragma once
 
 #include "language/expression.hpp"
@@ -8,14 +8,14 @@
 
 namespace ucdtool {
 
-// Whether files that a text names may be opened: a text may come from elsewhere.
+// Whether the text may name files to open, which must be refused for untrusted text.
 enum class NamedFiles { opened, refused };
 
-// Reads the text or throws SyntaxError with the place and what was expected. Nesting is limited by
-// memory only.
+// Parses the text. Throws SyntaxError with the position and what was expected. Only memory limits
+// the nesting.
 Expression parse(std::string_view text, NamedFiles files = NamedFiles::opened);
 
-// The line of the text that holds byte `at`, cut to a window, with a caret below that byte.
+// The line of the text around byte `at`, shortened if it is long, with a caret below that byte.
 std::string point_at(std::string_view text, std::size_t at);
 
 } // namespace ucdtool

@@ -50,7 +50,7 @@ private:
         }
     }
 
-    // Writes up to the first type within, and leaves the rest on the stack.
+    // Writes a node up to the first type in its arguments, and pushes the rest on the stack.
     void start(NodeId id) {
         const Node &n = e_.nodes[id];
         if (n.constructor == nullptr) {
@@ -61,7 +61,7 @@ private:
         text_ += '(';
         const std::size_t before = pending_.size();
         for (std::size_t i = 0; i < n.arguments.size(); ++i) {
-            const bool inside = pending_.size() > before; // behind a type
+            const bool inside = pending_.size() > before; // after a type
             const auto plain = [&](const std::string &text) { write(text, inside); };
             if (i > 0) plain(",");
             const Argument &a = n.arguments[i];
@@ -111,7 +111,7 @@ private:
 
     const Expression &e_;
     std::string text_;
-    std::vector<Item> pending_; // what is still to be written, the next last
+    std::vector<Item> pending_; // what remains to be written; the next item is last
     std::vector<std::unique_ptr<std::string>> kept_;
     std::unordered_map<NodeId, std::string> names_;
 };

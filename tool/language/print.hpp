@@ -1,4 +1,5 @@
-// From expression to text that parses to the same expression, and from any type to such text.
+// Prints expressions as text that parses to the same expression, and finds such an expression for
+// any type.
 #pragma once
 
 #include "language/expression.hpp"
@@ -11,8 +12,9 @@ namespace ucdtool {
 
 std::string to_text(const Expression &expression);
 
-// An expression of a type of equal flattened bytes: those are what it is recovered from, so it says
-// what the type is, not which constructors made it. What occurs several times is defined once.
+// An expression for a type with the same flattened bytes, from which it is derived. It therefore
+// describes the type, but not the constructors that made it. Types that occur several times are
+// defined once.
 Expression recover(ucd::TypeRef type);
 
 inline std::string to_text(ucd::TypeRef type) {

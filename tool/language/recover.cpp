@@ -1,4 +1,4 @@
-// The expression of a type, from its flattened bytes.
+// Derives the expression of a type from its flattened bytes.
 
 #include "filled.hpp"
 #include "language/build.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 using Representation = std::tuple<uint8_t, uint8_t, uint8_t>; // class, packed bytes, alignment
 
-// Which predefined type has a representation: those of fixed width first, since their names say
-// what they are.
+// The predefined type for each representation. Types of fixed width have precedence, because their
+// names are the same on all machines.
 const std::map<Representation, ucd_type_t> &representations() {
     static const auto known = [] {
         std::map<Representation, ucd_type_t> map;
@@ -59,7 +59,7 @@ private:
     struct Shape {
         NodeId id;
         intptr_t extent;
-        // contig(length, of): lists can take it as a block.
+        // A shape contig(length, of): lists can use it as a block.
         intptr_t length = 1;
         NodeId of = 0;
     };
@@ -84,7 +84,7 @@ private:
         return known->second;
     }
 
-    // `start` is where the first entry of a list lies.
+    // `start` is the displacement of the first entry of a list.
     Shape shape(const FlatNode &n, intptr_t start) {
         switch (n.kind) {
         case FlatNode::Kind::element: return element(n);
@@ -134,7 +134,7 @@ private:
         return displs;
     }
 
-    // Displacements in extents, if they all are multiples of it.
+    // Converts displacements to multiples of the extent, if all of them are multiples.
     static bool in_extents(std::vector<intptr_t> &displs, intptr_t extent) {
         if (extent <= 0 ||
             !std::ranges::all_of(displs, [&](intptr_t d) { return d % extent == 0; }))
@@ -160,7 +160,7 @@ private:
         return make(kind, Ints::of(std::move(lengths)), Ints::of(std::move(displs)), child.id);
     }
 
-    // The explicitness of bounds within is lost where the type as a whole gets its own.
+    // Bounds of inner types need not be explicit, unless the type as a whole has explicit ones.
     Shape with_extent(const Shape &child, intptr_t extent) {
         if (explicit_) return make(Kind::resized, child.id, intptr_t{0}, extent);
         return make(Kind::bounds, child.id, intptr_t{0}, extent);
@@ -173,7 +173,8 @@ private:
             lengths.push_back(shapes_[c].length);
             types.push_back(shapes_[c].of);
         }
-        // Blocks of one type would be another shape than a struct of different blocks.
+        // If all blocks have the same type, a struct would be normalised to another shape, so its
+        // blocks get length 1.
         if (std::ranges::adjacent_find(types, std::not_equal_to()) == types.end()) {
             std::ranges::fill(lengths, 1);
             for (std::size_t i = 0; i < types.size(); ++i) types[i] = shapes_[n.children[i]].id;
@@ -182,7 +183,7 @@ private:
                     std::move(types));
     }
 
-    // Lists have their start in their displacements.
+    // Lists include the start in their displacements.
     void place(const Shape &root, FlatNode::Kind kind) {
         const bool list = kind != FlatNode::Kind::element && kind != FlatNode::Kind::nest;
         if (start_ != 0 && !list)
@@ -201,7 +202,8 @@ private:
             make(Kind::aligned, last(), intptr_t{1} << wanted.alignment);
     }
 
-    // Definitions for what is named several times, so that the text is no longer than the type.
+    // Defines types that are used several times, so that the text is no longer than the flattened
+    // type.
     void name_shared() {
         std::vector<uint32_t> uses(e_.nodes.size());
         uses.back() = 1;

@@ -73,7 +73,7 @@ void Tokens::advance() {
     }
 }
 
-// 2int and 2float are words, too.
+// 2int and 2float are words, although they begin with a digit.
 Token Tokens::word_or_number(bool negative) {
     Token t;
     t.at = at_;

@@ -1,4 +1,4 @@
-// The text of an expression cut into tokens.
+// Splits the text of an expression into tokens.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct Token {
     enum class Kind : uint8_t { end, word, number, path, mark };
     Kind kind = Kind::end;
     std::size_t at = 0;
-    std::string_view text; // word, mark: as written
+    std::string_view text; // for words and marks: as written
     intptr_t number = 0;
     std::string path; // without the @ and quotes
 
@@ -24,7 +24,7 @@ public:
     explicit Tokens(std::string_view text) : text_(text) { advance(); }
     const Token &peek() const { return token_; }
     Token take();
-    std::string shown() const; // the next token in words, for messages
+    std::string shown() const; // words the next token for messages
 
 private:
     void advance();

@@ -7,9 +7,9 @@
 namespace ucdtool {
 namespace {
 
-constexpr uint64_t max_segments = 1 << 16; // beyond these, samples are taken
+constexpr uint64_t max_segments = 1 << 16; // with more segments, the picture is made from samples
 constexpr uint64_t samples = 1 << 14;
-constexpr uint64_t max_surveyed = 4096; // segments that decide on cells and rows
+constexpr uint64_t max_surveyed = 4096; // the number of segments that determine cells and rows
 constexpr uint64_t widest_unit = 16;
 
 struct Segment {
@@ -17,7 +17,7 @@ struct Segment {
     uint64_t bytes;
 };
 
-// Displacements come back as addresses from a buffer at 0.
+// With a buffer at address 0, addresses are displacements.
 Segment segment_of(const iovec &entry) {
     return {static_cast<int64_t>(reinterpret_cast<intptr_t>(entry.iov_base)), entry.iov_len};
 }
@@ -57,7 +57,8 @@ public:
     }
 
 private:
-    // All that is touched, and from lb to ub of all of them, as far as that fits.
+    // The picture shows everything that is touched, and everything between the bounds if these do
+    // not overflow.
     void set_range() {
         const ucd::Bounds b = type_.extent();
         p_.low = layout_.low;
@@ -79,7 +80,8 @@ private:
         p_.high = std::max(p_.high, bounds_high_);
     }
 
-    // What all places and lengths are multiples of: at most an element, or else a power of two.
+    // The greatest common divisor of all positions and lengths, and the size of an element, or a
+    // power of two if there is none.
     uint64_t unit() const {
         const bool elements = layout_.element != UCD_TYPE__NULL;
         uint64_t g = elements ? ucd::TypeRef(layout_.element).size() : widest_unit;
@@ -89,7 +91,8 @@ private:
         return g;
     }
 
-    // The distance at which the layout repeats, so that rows of cells line up; 0 if it does not.
+    // The distance at which the layout repeats, so that rows of cells line up; 0 if it does not
+    // repeat.
     uint64_t natural_row() const {
         const intptr_t extent = type_.extent().extent;
         if (count_ > 1 && extent > 0 && static_cast<uint64_t>(extent) <= limits_.columns * unit())
@@ -113,8 +116,8 @@ private:
         const uint64_t u = unit();
         const auto up = [](uint64_t a, uint64_t b) { return a / b + (a % b != 0); };
         uint64_t row = limits_.row_bytes != 0 ? limits_.row_bytes : natural_row();
-        // Rows must line up with cells, and be worth a line.
-        constexpr uint64_t narrow = 8; // cells; scaled rows of fewer show less than none
+        // A row must be a multiple of cells, and long enough to be worth a line.
+        constexpr uint64_t narrow = 8; // rows of fewer cells, if scaled, show less than no rows
         if (row < 2 * u || row > span || (row / u < narrow && span / row >= limits_.rows))
             row = limits_.row_bytes;
         if (row == 0) {
@@ -154,8 +157,8 @@ private:
         }
     }
 
-    // A part of each of many equal shares of the packed stream; not at the same place of each,
-    // which might be in step with the layout.
+    // Takes one sample from each of many equal shares of the packed stream. Positions in the shares
+    // are pseudo-random, since regular ones could coincide with the period of the layout.
     void paint_samples() {
         p_.sampled = true;
         const uint64_t n = std::min<uint64_t>(samples, layout_.bytes);
@@ -178,7 +181,7 @@ private:
         return p_.cells[row * p_.columns + from_low % p_.row_bytes / p_.cell_bytes];
     }
 
-    // Within one row of memory.
+    // Paints a piece that lies in one row of memory.
     void paint_piece(uint64_t begin, uint64_t end, uint64_t packed) {
         while (begin < end) {
             const uint64_t in_row = begin % p_.row_bytes;
@@ -192,7 +195,8 @@ private:
         }
     }
 
-    // Whole rows of memory are added up per row of cells: a segment may have any number of them.
+    // Paints a segment. Adds up whole rows of memory for each row of cells, because a segment may
+    // have any number of them.
     void paint(const Segment &s, uint64_t packed) {
         uint64_t begin = distance(p_.low, s.at);
         const uint64_t end = begin + s.bytes, row = p_.row_bytes;

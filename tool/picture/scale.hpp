@@ -1,4 +1,4 @@
-// What both kinds of pictures say about a cell.
+// Values of cells that both kinds of pictures show.
 #pragma once
 
 #include "picture/picture.hpp"
@@ -7,17 +7,18 @@
 
 namespace ucdtool {
 
-// Cells few enough, and small enough, for a number in each.
+// Whether the cells are few and small enough to show a number in each.
 bool numbers_fit(const Picture &picture);
 
-// The place of the cell among as large pieces of the packed stream.
+// The cell's position in the packed stream, in pieces of the cell's size.
 uint64_t number_of(const Picture &picture, const Cell &cell);
 
-// Where in the packed stream the cell starts, and how much of it is touched: both 0 to 1.
+// The position of the cell in the packed stream, and the part of it that is touched, both from 0 to
+// 1.
 double order_of(const Picture &picture, const Cell &cell);
 double fill_of(const Picture &picture, const Cell &cell);
 
-// "8 bytes", "2 MiB"
+// For example, "8 bytes" or "2 MiB".
 std::string bytes_text(uint64_t bytes);
 
 } // namespace ucdtool

@@ -11,7 +11,7 @@
 namespace ucdtool {
 namespace {
 
-// Dark to bright, told apart by lightness alone as well: stops of the viridis map.
+// Colours of the viridis map from dark to bright; their lightness alone distinguishes them, too.
 constexpr std::array<std::array<int, 3>, 6> stops = {
     {{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
 
@@ -93,8 +93,8 @@ private:
             cell(p_.at(r, c), left_ + static_cast<int>(c) * side_, y);
     }
 
-    // What is touched is filled, from the bottom up to its share; a gap is an empty frame; what
-    // lies outside the bounds has a dotted one.
+    // The touched part of a cell is filled from the bottom. A gap is an empty frame, which is
+    // dotted outside of the bounds.
     void cell(const Cell &c, int x, int y) {
         const int inner = side_ - 2;
         text_ += filled("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "

@@ -1,4 +1,4 @@
-// Pictures as SVG figures.
+// Draws pictures as SVG figures.
 #pragma once
 
 #include "picture/picture.hpp"
@@ -7,7 +7,7 @@
 
 namespace ucdtool {
 
-// A figure that stands alone, with title, offsets and legend.
+// A complete figure with title, offsets and legend.
 std::string draw_svg(const Picture &picture, const std::string &title);
 
 } // namespace ucdtool

@@ -10,8 +10,8 @@
 namespace ucdtool {
 namespace {
 
-// Of the 256 terminal colours: dark blue over green to yellow, all of which show on black and on
-// white.
+// Colours of the 256-colour palette, from dark blue through green to yellow; all are visible on
+// black and on white.
 constexpr int colors[] = {18, 19, 26, 32, 38, 37, 36, 35, 71, 107, 143, 179, 214, 220};
 
 class Drawing {
@@ -50,7 +50,8 @@ private:
         return fmt::format("\x1b[38;5;{}m{}\x1b[0m", color, shown);
     }
 
-    // With colour, how much of the cell is touched; without, when: the tenth of the packed stream.
+    // With colour, the block shows how much of the cell is touched; without, its position in the
+    // packed stream in tenths.
     std::string block(const Cell &c, double order) const {
         if (!style_.color || style_.ascii)
             return fmt::format("{}", std::min(9, static_cast<int>(order * 10)));

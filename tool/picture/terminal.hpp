@@ -1,4 +1,4 @@
-// Pictures of characters.
+// Draws pictures with characters.
 #pragma once
 
 #include "picture/picture.hpp"
@@ -9,7 +9,7 @@ namespace ucdtool {
 
 struct TerminalStyle {
     bool color = false;
-    bool ascii = false; // nothing but ASCII
+    bool ascii = false; // use only ASCII characters
 };
 
 // Rows of cells with their offsets, and a legend.

@@ -1,4 +1,5 @@
-// Strided boxes: what copy engines, strided work requests and descriptor lists take.
+// Strided boxes: the form of data that copy engines, strided work requests and descriptor lists
+// support.
 #pragma once
 
 #include "layout.h"
@@ -10,11 +11,11 @@
 
 namespace ucd {
 
-// Up to four strided levels over one block, as ucd.h describes it.
+// Up to four strided levels over one block; ucd.h describes the members.
 using Box = ucd_box_t;
 inline constexpr uint32_t max_box_dims = std::size(Box{}.count);
 
-// Consecutive bytes.
+// A box of consecutive bytes.
 inline Box piece_box(int64_t start, uint64_t bytes, uint64_t offset) {
     Box box{};
     box.start = start;
@@ -36,7 +37,7 @@ inline uint64_t bytes_of(const Box &box) {
     return bytes;
 }
 
-// `count` > 1 of the box, `stride` bytes apart. Requires a level to spare.
+// Repeats the box `count` times, `stride` bytes apart. Requires count > 1 and an unused level.
 inline void repeat_box(Box &box, uint64_t count, int64_t stride) {
     if (!is_piece(box)) {
         std::copy_backward(box.count, box.count + box.dims, box.count + box.dims + 1);
@@ -47,7 +48,7 @@ inline void repeat_box(Box &box, uint64_t count, int64_t stride) {
     box.stride[0] = stride;
 }
 
-// The first of the boxes that the box is `count[0]` times.
+// The box that the outermost level repeats, at its first position.
 inline Box box_within(const Box &box) {
     if (box.dims == 1) return piece_box(box.start, box.block, box.offset);
     Box inner = box;
@@ -59,8 +60,8 @@ inline Box box_within(const Box &box) {
     return inner;
 }
 
-// The packed bytes [begin, end) of a box, counted from its own first one, as boxes: store(box) for
-// what begins within a child, for the children that are whole, and for the rest. At most
+// Cuts a box: its packed bytes [begin, end), counted from its own first one. Calls store(box) for
+// the part of the first child, for the whole children, and for the part of the last child; at most
 // max_cuts times.
 inline constexpr uint32_t max_cuts = 2 * max_box_dims + 1;
 
@@ -90,8 +91,8 @@ void cut_box(const Box &box, uint64_t begin, uint64_t end, Store &store) {
     if (last * each < end) cut_box(child_at(last), 0, end - last * each, store);
 }
 
-// The strided levels that a node has over one block; `no_box` if it is anything else, or has more
-// levels than a box.
+// The number of strided levels of a node that consists of strided levels over one block; `no_box`
+// for all other nodes, and if a box cannot have so many levels.
 inline constexpr uint32_t no_box = max_box_dims + 1;
 
 inline uint32_t box_levels(const Layout &layout, const Node &node) {
@@ -102,7 +103,7 @@ inline uint32_t box_levels(const Layout &layout, const Node &node) {
     return n->kind == NodeKind::block ? levels : no_box;
 }
 
-// A node that has such levels, at `start`.
+// The box of a node of this kind, at `start`.
 inline Box box_of(const Layout &layout, const Node &node, int64_t start, uint64_t offset) {
     Box box{};
     const Node *n = &node;
@@ -117,8 +118,8 @@ inline Box box_of(const Layout &layout, const Node &node, int64_t start, uint64_
     return box;
 }
 
-// A list whose entries are boxes: entries of one shape at equal distances are one box, taken
-// greedily from the first entry on.
+// A list whose entries are boxes. Entries of the same shape at equal distances are joined to one
+// box, greedily from the first entry on.
 class BoxList {
 public:
     static bool is(const Layout &layout, const Node &node) {
@@ -137,13 +138,13 @@ public:
     }
     uint64_t entry_at(uint64_t position) const;
 
-    // Whether an entry belongs to the box that begins with entry `first`, if all between do.
+    // Whether `entry` continues the box that begins with entry `first`, if all entries between do.
     bool continues(uint64_t first, uint64_t entry) const {
         if (children(entry) != children(first)) return false;
         return entry == first + 1 ? has_level_to_spare(first) : step(entry) == step(first + 1);
     }
 
-    // Of the entries [first, end), at the list's `origin`.
+    // The box of the entries [first, end), for a list at `origin`.
     Box box(uint64_t first, uint64_t end, int64_t origin, uint64_t offset) const {
         const uint64_t times = children(first);
         Box box =
@@ -174,7 +175,7 @@ private:
     const Node &child_;
     const Table &table_;
     uint32_t levels_;
-    bool dense_; // children of an entry touch: an entry is one piece
+    bool dense_; // children of an entry are contiguous, so the entry is one piece
 };
 
 inline uint64_t BoxList::entry_at(uint64_t position) const {

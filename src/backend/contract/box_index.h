@@ -1,4 +1,4 @@
-// Which box of a layout begins where, without a walk over those before it.
+// Finds where a box of a layout begins without visiting the boxes before it.
 #pragma once
 
 #include "box.h"
@@ -10,8 +10,8 @@
 
 namespace ucd {
 
-// How many boxes each node of a layout is, and marks every few entries of its lists. Immutable; the
-// layout that it was made from lives longer.
+// The number of boxes of each node of a layout, and a mark at every 64th entry of its lists.
+// Immutable; the layout outlives it.
 class BoxIndex {
 public:
     explicit BoxIndex(const Layout &layout) : layout_(layout) {
@@ -24,7 +24,8 @@ public:
         marks_.shrink_to_fit();
     }
 
-    // The boxes that a node is. It may stand outside the layout if it is no list; see repeat().
+    // The number of boxes of a node. A node outside the layout is allowed unless it is a list; see
+    // repeat().
     uint64_t boxes(const Node &node) const {
         if (box_levels(layout_, node) != no_box) return 1;
         if (node.kind == NodeKind::strided) return node.count * nodes_[node.child].boxes;
@@ -53,7 +54,7 @@ public:
         return position;
     }
 
-    // One of the boxes of a list: the entries [first, end).
+    // A box of a list, which consists of the entries [first, end).
     struct Entries {
         uint64_t box, first, end;
     };
@@ -75,7 +76,7 @@ public:
     std::size_t memory() const {
         return nodes_.capacity() * sizeof(OfNode) + marks_.capacity() * sizeof(Mark);
     }
-    // What the index of such a layout takes.
+    // The memory that the index of such a layout takes.
     static std::size_t memory_for(const Layout &layout) {
         std::size_t marks = 0;
         for (const Node &n : layout.nodes)
@@ -87,10 +88,10 @@ public:
 private:
     struct OfNode {
         uint64_t boxes;
-        uint32_t marks_at; // lists and structures
+        uint32_t marks_at; // for lists and structures
     };
-    // At entry 0, `every`, 2 * `every`, ... of a list: the number of the box with that entry, and
-    // that box's first entry. Of a structure: the number of boxes before that entry.
+    // For entries 0, `every`, 2 * `every`, ... In a list: the number of the box with that entry,
+    // and the first entry of that box. In a structure: the number of boxes before that entry.
     struct Mark {
         uint64_t boxes, first;
     };
@@ -103,7 +104,7 @@ private:
         return marks_.data() + nodes_[id_of(node)].marks_at;
     }
 
-    // Sets the node's marks, too.
+    // Returns the number of the node's boxes, and sets its marks.
     uint64_t count(const Node &n) {
         if (box_levels(layout_, n) != no_box) return 1;
         if (n.kind == NodeKind::structure) {
@@ -132,7 +133,7 @@ private:
         return boxes;
     }
 
-    // The last mark of a node that has at most `box` boxes before it, as an index.
+    // The index of the node's last mark with at most `box` boxes before it.
     uint64_t mark_before(const Node &node, uint64_t box) const {
         const Mark *marks = marks_of(node);
         const Mark *end = marks + (node.count + every - 1) / every;
@@ -141,7 +142,8 @@ private:
         return static_cast<uint64_t>(beyond - marks) - 1;
     }
 
-    // The entry of a structure with box number `box`, which then counts from that entry on.
+    // The entry of a structure that contains box number `box`; `box` is then counted from that
+    // entry.
     uint64_t entry_holding_box(const Node &node, const Table &t, uint64_t &box) const {
         const uint64_t mark = mark_before(node, box);
         box -= marks_of(node)[mark].boxes;

@@ -1,4 +1,5 @@
-// The boxes that a layout is, in packed order: the one enumeration of them.
+// Enumerates the boxes of a layout in packed order. All code that needs boxes uses this
+// enumeration.
 #pragma once
 
 #include "box_index.h"
@@ -24,8 +25,9 @@ public:
     // The packed position at which box number `box` < total() begins.
     uint64_t position(uint64_t box) const { return index_.position(top_, box); }
 
-    // next() gives the boxes of the packed bytes [offset, offset + length), the first and the last
-    // cut to that range, which may make several of them. start() comes first.
+    // start() selects the packed bytes [offset, offset + length), and each next() returns one of
+    // their boxes. The first and the last box are cut to the range, which may split them into
+    // several.
     void start(uint64_t offset, uint64_t length) {
         walk_.start(offset, length);
         offset_ = offset;
@@ -74,7 +76,7 @@ private:
         }
     };
 
-    // Whether the range is only part of the box, which is then cut.
+    // If only a part of the box is in the range, cuts the box and returns true.
     bool cut(const Box &box, uint64_t begin, uint64_t end) {
         if (begin == 0 && end == bytes_of(box)) return false;
         cut_ = cuts_ = 0;
@@ -90,7 +92,7 @@ private:
     Walk<IsOfBoxes> walk_;
     uint64_t offset_ = 0; // in the stream, of the node that the walk yielded last or yields next
     Piece piece_{};
-    const Node *list_ = nullptr; // of which boxes are left
+    const Node *list_ = nullptr; // the list whose boxes are being returned
     BoxIndex::Entries entries_{};
     Box cuts_of_box_[max_cuts];
     uint32_t cut_ = 0, cuts_ = 0;

@@ -1,4 +1,4 @@
-// Which way bytes move between a layout and the packed stream.
+// The direction of a move between a layout and the packed stream.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a predefined type is made of: the representation, whatever C calls it. Two handles of one
+// The representation of a predefined type, independent of its name in C. Two handles with one
 // representation (LONG and INT64_T on LP64) reduce with the same kernel and match in a copy.
 #pragma once
 
@@ -46,12 +46,12 @@ enum class Element : uint8_t {
     count_
 };
 
-// The representation behind C's long double on this machine.
+// The representation of C's long double on this machine.
 inline constexpr Element native_long_double = LDBL_MANT_DIG == 64    ? Element::x87_80
                                               : LDBL_MANT_DIG == 113 ? Element::binary128
                                                                      : Element::float64;
 
-// Bytes of one element in the packed stream.
+// The size of one element in the packed stream.
 constexpr uint32_t packed_size(Element e) {
     switch (e) {
     case Element::byte:
@@ -115,8 +115,8 @@ constexpr uint32_t op_bit(Op op) {
     return uint32_t{1} << static_cast<unsigned>(op);
 }
 
-// The reductions that the public contract defines on a representation, as a set of op_bit()s.
-// x87 and binary128 count only where the machine computes in them.
+// The set, in op_bit()s, of reductions that the public interface defines for a representation. x87
+// and binary128 have reductions only on machines that compute in them.
 constexpr uint32_t defined_ops(Element e) {
     constexpr uint32_t bitwise = op_bit(Op::band) | op_bit(Op::bor) | op_bit(Op::bxor);
     constexpr uint32_t logical = op_bit(Op::land) | op_bit(Op::lor) | op_bit(Op::lxor);

@@ -1,4 +1,4 @@
-// What stands where in a packed stream, for reductions.
+// Finds the elements in a range of a packed stream, for reductions.
 #pragma once
 
 #include "layout_walk.h"
@@ -6,9 +6,9 @@
 
 namespace ucd {
 
-// Calls run(element, begin, bytes) for stretches of one element kind, in order, that make up the
-// stream bytes [offset, offset + length) of `count` repetitions. A stretch may start `begin` bytes
-// behind an element boundary, and stop within an element. run() returns false to stop.
+// Splits the stream bytes [offset, offset + length) of `count` repetitions into stretches of one
+// element kind and calls run(element, begin, bytes) for each, in order. A stretch may begin `begin`
+// bytes behind an element boundary and end within an element. run() returns false to stop.
 template <class Run>
 void for_each_element_run(const Elements &elements, uint64_t count, uint64_t offset,
                           uint64_t length, Run run) {
@@ -35,7 +35,7 @@ inline uint64_t element_floor_within(const Elements &elements, uint64_t count, u
     return position - within;
 }
 
-// The same of a position that may be the end, `total`.
+// Same, but `position` may also be the end of the stream, `total`.
 inline uint64_t element_floor(const Elements &elements, uint64_t count, uint64_t total,
                               uint64_t position) {
     return position == total ? position : element_floor_within(elements, count, position);

@@ -1,13 +1,13 @@
-// Environment variables.
+// Access to environment variables.
 #pragma once
 
 #include <cstdlib>
 
 namespace ucd {
 
-// The value, or null. Nothing is read in a program that has more rights than who started it
-// (set-user-id, set-group-id, file capabilities): a variable could name a library to load, or say
-// something of memory that is not true.
+// Returns the value, or null. Always null in a program with more privileges than the user who
+// started it (set-user-id, set-group-id, file capabilities), because a variable could name a
+// library to load, or make false claims about memory.
 inline const char *environment_variable(const char *name) {
     return ::secure_getenv(name);
 }

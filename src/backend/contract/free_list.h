@@ -1,5 +1,5 @@
-// Things that are used again and again. The one that was given back last is taken next: what it has
-// of memory may still be in a cache.
+// A list of unused objects for reuse. The last one given back is taken first, because its memory
+// may still be in a cache.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,13 @@ public:
     FreeList(const FreeList &) = delete;
     FreeList &operator=(const FreeList &) = delete;
 
-    // Makes room for so many things. One that is given back and has no room is destroyed.
+    // Makes room for this many objects. An object that is given back when there is no room is
+    // destroyed.
     void reserve(std::size_t things) {
         const std::lock_guard lock(mutex_);
         things_.reserve(things);
     }
-    // False if there is none.
+    // Returns false if the list is empty.
     bool take(T &thing) {
         const std::lock_guard lock(mutex_);
         if (things_.empty()) return false;

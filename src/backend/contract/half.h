@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-// How these functions are declared, which backends that compile for devices say first. Otherwise
-// always inline: kernels are compiled for several instruction sets, and a shared copy of these
-// functions could be the one for a machine that is not there.
+// How these functions are declared. Backends that compile for devices define it beforehand.
+// Otherwise always inline: kernels are compiled for several instruction sets, and the linker could
+// keep a shared copy that this machine cannot run.
 #if !defined(UCD_HALF_FUNCTION)
 #define UCD_HALF_FUNCTION [[gnu::always_inline]] inline
 #endif
@@ -43,7 +43,7 @@ UCD_HALF_FUNCTION float to_float(Float16 half) {
     const uint32_t sign = static_cast<uint32_t>(half.bits & 0x8000u) << 16;
     const uint32_t shifted = static_cast<uint32_t>(half.bits & 0x7fffu) << 13;
     const uint32_t exponent = shifted & 0x0f800000u;
-    // A subnormal is mantissa * 2^-24: put the mantissa under 2^-14 and take that away again.
+    // A subnormal is mantissa * 2^-24. Put the mantissa under 2^-14, then subtract 2^-14.
     const float subnormal = float_of(shifted + smallest_normal) - float_of(smallest_normal);
     const uint32_t finite = shifted + rebias;
     const uint32_t infinite = finite + rebias; // infinity or NaN: all exponent bits
@@ -51,24 +51,25 @@ UCD_HALF_FUNCTION float to_float(Float16 half) {
     return float_of(sign | (exponent == 0 ? bits_of(subnormal) : normal));
 }
 
-// A float's magnitude, below twice the largest finite number of the format, rounded to nearest,
-// ties to even. What rounds to more than that number carries into the exponent.
+// Rounds the magnitude of a float, which is below twice the format's largest finite number, to
+// nearest, ties to even. Values that round up beyond that number carry into the exponent.
 template <uint32_t fraction_bits, uint32_t bias>
 UCD_HALF_FUNCTION uint32_t rounded_magnitude(uint32_t magnitude) {
     constexpr uint32_t shift = 23 - fraction_bits;
     constexpr uint32_t smallest_normal = (128 - bias) << 23;
-    // A power of two whose last place is that of the format's subnormal numbers.
+    // A power of two whose unit in the last place is that of the format's subnormal numbers.
     constexpr uint32_t unit = (127 + 1 - bias + 23 - fraction_bits) << 23;
     const uint32_t odd = (magnitude >> shift) & 1u;
     const uint32_t normal =
         (magnitude - ((127 - bias) << 23) + (1u << (shift - 1)) - 1 + odd) >> shift;
-    // The addition rounds to multiples of that last place.
+    // The addition rounds to multiples of that unit.
     const uint32_t subnormal = bits_of(float_of(magnitude) + float_of(unit)) - unit;
     return magnitude < smallest_normal ? subnormal : normal;
 }
 
-// Of formats with the exponents of float16. Infinity stays, and what is too large becomes infinity.
-// A NaN keeps its sign and upper bits and becomes quiet. The result has `fraction_bits` + 6 bits.
+// For formats with the exponents of float16. Infinities are kept, and too large values become
+// infinities. A NaN keeps its sign and upper bits and becomes quiet. The result has `fraction_bits`
+// + 6 bits.
 template <uint32_t fraction_bits>
 UCD_HALF_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
     constexpr uint32_t all_exponent_bits = 31u << fraction_bits;
@@ -87,7 +88,7 @@ UCD_HALF_FUNCTION Float16 to_float16(float value) {
     return {static_cast<uint16_t>(rounded_to_5_exponent_bits<10>(value))};
 }
 
-// Its bits are the upper ones of a float16.
+// An e5m2 number is the upper byte of a float16.
 UCD_HALF_FUNCTION float to_float(Float8E5M2 small) {
     return to_float(Float16{static_cast<uint16_t>(small.bits << 8)});
 }
@@ -101,15 +102,15 @@ UCD_HALF_FUNCTION float to_float(Float8E4M3 small) {
     const uint32_t sign = static_cast<uint32_t>(small.bits & 0x80u) << 24;
     const uint32_t magnitude = small.bits & 0x7fu;
     const uint32_t shifted = magnitude << 20;
-    // As of float16, but that all exponent bits are a finite number's, too.
+    // Same as for float16, except that all exponent bits also occur in finite numbers.
     const float subnormal = float_of(shifted + smallest_normal) - float_of(smallest_normal);
     const uint32_t finite = shifted + (uint32_t{127 - 7} << 23);
     const uint32_t normal = magnitude == 0x7fu ? 0x7fc00000u : finite;
     return float_of(sign | (magnitude < 8 ? bits_of(subnormal) : normal));
 }
 
-// Rounds to nearest, ties to even. What would be more than 448, infinity and NaNs become the NaN of
-// their sign.
+// Rounds to nearest, ties to even. Values that round above 448, infinities and NaNs become the NaN
+// of the same sign.
 UCD_HALF_FUNCTION Float8E4M3 to_float8_e4m3(float value) {
     constexpr uint32_t largest_rounded_down = 0x43e80000u; // 464, half way from 448 to 480
     const uint32_t bits = bits_of(value);
@@ -123,8 +124,8 @@ UCD_HALF_FUNCTION float to_float(BFloat16 half) {
     return float_of(static_cast<uint32_t>(half.bits) << 16);
 }
 
-// The bfloat16 in the upper half; the lower one is left over. Rounds to nearest, ties to even. A
-// NaN keeps its sign and upper bits and becomes quiet.
+// The result is in the upper 16 bits; the lower ones are undefined. Rounds to nearest, ties to
+// even. A NaN keeps its sign and upper bits and becomes quiet.
 UCD_HALF_FUNCTION uint32_t rounded_to_bfloat16(float value) {
     const uint32_t bits = bits_of(value);
     const uint32_t odd = (bits >> 16) & 1u;

@@ -1,4 +1,4 @@
-// Fewer page faults for memory of many megabytes.
+// Advice to the system that reduces page faults for memory of many megabytes.
 #pragma once
 
 #include <sys/mman.h>
@@ -8,11 +8,11 @@
 
 namespace ucd {
 
-// Memory of fewer bytes is not worth it.
+// The least size for which the advice pays.
 inline constexpr std::size_t min_huge_list = std::size_t{4} << 20;
 
-// Gives the system advice about the whole huge pages of some memory. Whether it takes it does not
-// matter.
+// Gives advice about the whole huge pages in a range of memory. Results do not depend on whether
+// the system follows it.
 inline void advise_huge_pages(const void *memory, std::size_t bytes, int advice) noexcept {
     constexpr uintptr_t page = uintptr_t{2} << 20;
     const auto begin = reinterpret_cast<uintptr_t>(memory);
@@ -20,7 +20,7 @@ inline void advise_huge_pages(const void *memory, std::size_t bytes, int advice)
     if (first < last) (void)madvise(reinterpret_cast<void *>(first), last - first, advice);
 }
 
-// For memory that was just allocated, before it is written.
+// For newly allocated memory, before it is written.
 inline void prefer_huge_pages(const void *memory, std::size_t bytes) noexcept {
 #if defined(MADV_HUGEPAGE)
     if (bytes >= min_huge_list) advise_huge_pages(memory, bytes, MADV_HUGEPAGE);

@@ -1,4 +1,4 @@
-// One piece of work in several threads.
+// Divides one piece of work among several threads.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace ucd {
 
-// Small code will do: starting a thread takes longer.
+// Optimised for size, because starting a thread takes longer.
 [[gnu::cold]] inline void
 run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), const void *work) {
     std::atomic<bool> out_of_memory{false};
@@ -36,8 +36,9 @@ run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), co
     if (out_of_memory) throw std::bad_alloc();
 }
 
-// Calls share(0) to share(threads - 1) side by side, the last one here. Where no thread is to be
-// had, its share is done here, too. Throws std::bad_alloc if a share does, after all have ended.
+// Calls share(0) to share(threads - 1) concurrently, the last one in the calling thread. If a
+// thread cannot be started, its share runs in the calling thread, too. If a share throws
+// std::bad_alloc, this throws it after all shares have ended.
 template <class Share>
 void in_threads(unsigned threads, const Share &share) {
     run_in_threads(

@@ -1,10 +1,10 @@
-// The canonical layout: what every description of a noncontiguous buffer becomes before anything
-// moves. A directed acyclic graph of nodes, immutable once built.
+// The canonical layout, to which every description of a noncontiguous buffer is converted before
+// data moves. It is a directed acyclic graph of nodes, immutable once built.
 //
 // A node describes a sequence of bytes in packed order. Its origin is its first packed byte, so two
-// shapes that differ only in where they start are one node; the parent or the Layout
-// knows where they start. Only where displacements are read when data moves, the first byte is not
-// known: the origin of such a node is where a displacement of 0 would place a child's.
+// shapes that differ only in their position are one node; the parent or the Layout has the
+// position. If displacements are read only when data moves, the first byte is unknown: the origin
+// of such a node is where a displacement of 0 would place a child's.
 #pragma once
 
 #include "element.h"
@@ -18,77 +18,80 @@ using NodeId = uint32_t;
 
 enum class NodeKind : uint8_t {
     block,         // `bytes` consecutive bytes
-    strided,       // `count` children, `stride` bytes apart
+    strided,       // `count` equal children, `stride` bytes apart
     indexed_block, // `count` equal children, each at its own displacement
-    indexed,   // `count` runs of children: run r has its own displacement and number of children,
-               // which follow each other at `stride`
-    structure, // `count` different children, each at its own displacement
-    by_reference, // `count` equal children at displacements that are read when data moves
+    indexed,       // `count` runs of children: each run has its own displacement and number of
+                   // children, which are `stride` bytes apart
+    structure,     // `count` different children, each at its own displacement
+    by_reference,  // like indexed_block, but the displacements are read when data moves
 };
 
-// The maximal segments of a node: neighbours that touch in memory and packed order are one segment.
-// The first and the last are kept apart from those between, because they may grow into a
-// neighbour's when nodes follow each other.
+// The maximal segments of a node: parts that are adjacent in memory and in packed order form one
+// segment. The first and the last have members of their own, because they may be joined with a
+// neighbouring node's.
 struct Segments {
     uint64_t count = 0;
-    uint64_t first_bytes = 0, last_bytes = 0; // equal to the whole if count is 1
+    uint64_t first_bytes = 0, last_bytes = 0; // both are the whole size if count is 1
     uint64_t inner_min = UINT64_MAX, inner_max = 0;
-    int64_t last_end = 0; // displacement just past the last segment; the first starts at 0
+    int64_t last_end = 0; // displacement of the end of the last segment; the first begins at 0
 };
 
 struct Node {
     NodeKind kind = NodeKind::block;
-    Element element = Element::none; // block: what its bytes are, none in layouts for REPLACE
-    // It or a node below it is by_reference: then its bounds and segments mean nothing, and its
-    // places can be found only by who may read the list.
+    Element element = Element::none; // for blocks: the element of the bytes; none in layouts for
+                                     // REPLACE
+    // The node or one below it is by_reference. Its bounds and segments are then meaningless, and
+    // only code that can read the list finds its displacements.
     bool has_reference = false;
-    NodeId child = 0;   // but of blocks and structures
-    uint32_t table = 0; // indexed_block, indexed, structure: the index of its Table; by_reference:
-                        // of its IndexList
+    NodeId child = 0;   // except for blocks and structures
+    uint32_t table = 0; // the index of its Table (indexed_block, indexed, structure) or of its
+                        // IndexList (by_reference)
     uint64_t count = 1;
     int64_t stride = 0;
-    uint64_t bytes = 0;        // packed size
-    int64_t low = 0, high = 0; // bytes touched: [low, high) around the origin
+    uint64_t bytes = 0;        // size in the packed stream
+    int64_t low = 0, high = 0; // the bytes touched: [low, high), relative to the origin
     Segments segments;
 };
 
 struct Table {
-    std::vector<int64_t> displs; // bytes from the node's origin; displs[0] is 0
-    // indexed: children before each run; structure: packed bytes before each child. count + 1
-    // entries.
+    std::vector<int64_t> displs; // in bytes from the node's origin; displs[0] is 0
+    // For indexed: the number of children before each run. For structure: the packed bytes before
+    // each child. count + 1 entries.
     std::vector<uint64_t> first;
-    std::vector<NodeId> children; // structure
-    // Segments that start before entry i, where entries differ in that; count + 1 entries or none.
+    std::vector<NodeId> children; // for structure
+    // If entries differ in it: the number of segments that begin before entry i; count + 1 entries.
+    // Else empty.
     std::vector<uint64_t> segments_first;
-    // indexed, may be there where the children are blocks that touch: the displacements of equal
-    // pieces, of one or several children, that all runs are made of. Follows from the other lists,
-    // and saves backends the time to make it.
+    // For indexed with children that are contiguous blocks; optional: the displacements of equal
+    // pieces, of one or more children, that make up all runs. It follows from the other lists, and
+    // saves backends computing it.
     std::vector<int64_t> pieces;
 };
 
-// Displacements that are the caller's, in memory of any kind. Nothing is made of the values.
+// Displacements in memory of the caller, of any kind. Their values are not known here.
 struct IndexList {
     const void *indices = nullptr;
     Element element = Element::none; // int32, uint32, int64 or uint64
-    // Of uint32: no index has its highest bit set, so that they may be read as int32.
+    // For uint32: no index has its highest bit set, so that they can be read as int32.
     bool small = false;
     int64_t unit = 1; // bytes; displacement i is index i times this, and wraps
     friend bool operator==(const IndexList &, const IndexList &) = default;
 };
 
 struct Layout {
-    std::vector<Node> nodes; // children stand before their parents
+    std::vector<Node> nodes; // children precede their parents
     std::vector<Table> tables;
     std::vector<IndexList> index_lists;
     NodeId root = 0;
     int64_t start = 0;  // displacement of the root's origin from the buffer address
-    uint32_t depth = 0; // nodes on the longest path from the root to a block
+    uint32_t depth = 0; // the number of nodes on the longest path from the root to a block
     bool empty() const { return nodes.empty(); }
     const Node &top() const { return nodes[root]; }
     bool has_reference() const { return !index_lists.empty(); }
 };
 
-// Displacements wrap: absolute addresses are legal, and only sums that stay in range are ever used.
+// Adds displacements, with wrap-around: absolute addresses are legal, and only sums in range are
+// used.
 inline int64_t displace(int64_t base, int64_t by) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
 }
@@ -97,7 +100,7 @@ inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
                                 times * static_cast<uint64_t>(stride));
 }
 
-// Of a list in memory that the caller of this function reaches.
+// Reads entry i of a list in memory that the calling code can access.
 inline int64_t displacement_at(const IndexList &list, uint64_t i) {
     const auto times_unit = [&](auto index) {
         return displace(0, static_cast<uint64_t>(static_cast<int64_t>(index)), list.unit);
@@ -109,12 +112,13 @@ inline int64_t displacement_at(const IndexList &list, uint64_t i) {
     }
 }
 
-// Whether the last segment of a node touches the first of the next one, `distance` bytes on.
+// Whether the last segment of a node is adjacent to the first one of the next node, `distance`
+// bytes further on.
 inline bool touches(const Segments &s, int64_t distance) {
     return s.last_end == distance;
 }
 
-// The segments of a node followed by those of another whose origin lies at `b_at`.
+// The segments of node a followed by node b, whose origin lies at `b_at`.
 inline Segments concatenate(const Segments &a, const Segments &b, int64_t b_at) {
     Segments s;
     const bool merged = touches(a, b_at);
@@ -139,10 +143,10 @@ inline Segments concatenate(const Segments &a, const Segments &b, int64_t b_at) 
     return s;
 }
 
-// The segments of `count` copies, `stride` bytes apart.
+// The segments of `count` copies of a node, `stride` bytes apart.
 inline Segments repeat_segments(const Segments &one, uint64_t count, int64_t stride) {
     if (count == 1) return one;
-    // Two seams show every kind of segment there is; further copies add only to the count.
+    // Two seams produce every kind of segment; further copies only increase the count.
     Segments s = concatenate(one, one, stride);
     if (count == 2) return s;
     const bool merged = touches(one, stride);
@@ -156,15 +160,15 @@ inline Segments repeat_segments(const Segments &one, uint64_t count, int64_t str
     return s;
 }
 
-// Whether a copy `distance` bytes on carries on the strided node's own steps.
+// Whether a copy of the node `distance` bytes further on continues the node's own stride.
 inline bool continues_steps(const Node &strided, int64_t distance) {
     int64_t next;
     return !__builtin_mul_overflow(static_cast<int64_t>(strided.count), strided.stride, &next) &&
            next == distance;
 }
 
-// `count` copies of a node, `extent` bytes apart, as one node that stands outside Layout::nodes;
-// `id` is the id of that node. Used for the count of a call, which is known only there. Requires
+// `count` copies of a node, `extent` bytes apart, as one node outside of Layout::nodes; `id` is the
+// id of the given node. This adds the count of a call, which the layout does not know. Requires
 // count >= 1, and that neither sizes nor displacements overflow.
 inline Node repeat(const Node &node, NodeId id, uint64_t count, int64_t extent) {
     if (count == 1) return node;

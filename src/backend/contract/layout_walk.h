@@ -1,5 +1,5 @@
-// Walking a layout from any byte of its packed stream, without starting at its beginning and
-// without recursion: finding a byte costs O(levels down to it * log entries).
+// Walks a layout from any byte of its packed stream, without visiting the bytes before and without
+// recursion. Finding a byte takes O(levels down to it * log entries).
 #pragma once
 
 #include "layout.h"
@@ -9,33 +9,33 @@
 
 namespace ucd {
 
-// The entry of a prefix-sum table that holds `position`: first[i] <= position < first[i + 1].
+// The index i of a prefix-sum table with first[i] <= position < first[i + 1].
 inline uint64_t entry_holding(const std::vector<uint64_t> &first, uint64_t position) {
     return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), position) -
                                  first.begin()) -
            1;
 }
 
-// A leaf that the walk arrives at: the bytes [begin, end) of a node placed at `origin`.
+// A leaf of the walk: the bytes [begin, end) of a node that is placed at `origin`.
 struct Piece {
     const Node *node;
     int64_t origin;
     uint64_t begin, end;
 };
 
-// Yields the leaves under `top` in packed order. What is a leaf is the caller's to say: a predicate
-// on nodes that holds for blocks and for whatever else the caller treats as a whole.
+// Yields the leaves under `top` in packed order. The predicate defines which nodes are leaves: it
+// must hold for blocks, and may hold for other nodes that the caller treats as a whole.
 template <class IsLeaf>
 class Walk {
 public:
-    // `top` may stand outside `layout` (see repeat()); `origin` is its displacement.
+    // `top` may be a node outside of `layout` (see repeat()); `origin` is its displacement.
     Walk(const Layout &layout, const Node &top, int64_t origin, IsLeaf is_leaf)
         : layout_(layout), top_(top), origin_(origin), is_leaf_(is_leaf) {}
     Walk(const Walk &) = delete;
     Walk &operator=(const Walk &) = delete;
 
-    // Yields the leaves of the packed bytes [offset, offset + length), the first and the last cut
-    // to that range, one per call; false once none is left. start() comes first.
+    // start() selects the packed bytes [offset, offset + length). Each next() yields one leaf; the
+    // first and the last are cut to the range. It returns false when no leaf is left.
     void start(uint64_t offset, uint64_t length) {
         remaining_ = length;
         used_ = 0;
@@ -60,8 +60,8 @@ private:
     struct Frame {
         const Node *node;
         int64_t origin;
-        uint64_t index;  // iteration, entry or run
-        uint64_t in_run; // runs: child in the run
+        uint64_t index;  // index of the iteration, entry or run
+        uint64_t in_run; // for indexed: index of the child in the run
     };
     static constexpr uint32_t inline_frames = 24;
 
@@ -93,7 +93,7 @@ private:
         origin = displace(f.origin, t.displs[f.index]);
     }
 
-    // A walk takes as much memory as it is deep, not as the layout is.
+    // The memory of a walk is proportional to the depth of the layout, not to its size.
     void grow() {
         auto larger = std::make_unique_for_overwrite<Frame[]>(2 * std::size_t{room_});
         std::copy_n(frames_, used_, larger.get());
@@ -102,7 +102,7 @@ private:
         room_ *= 2;
     }
 
-    // From `node`, placed at `origin`, down to the leaf that holds its packed byte `offset`.
+    // Descends from `node`, placed at `origin`, to the leaf with its packed byte `offset`.
     void descend(const Node *node, int64_t origin, uint64_t offset) {
         while (!is_leaf_(*node)) {
             if (used_ == room_) [[unlikely]]
@@ -143,7 +143,7 @@ private:
         leaf_begin_ = offset;
     }
 
-    // To the leaf after the one yielded last. There is one: bytes remain.
+    // Moves to the leaf after the one yielded last, which exists because bytes remain.
     void advance() {
         for (;;) {
             Frame &f = frames_[used_ - 1];
@@ -190,8 +190,8 @@ private:
 
 inline constexpr auto is_block = [](const Node &n) { return n.kind == NodeKind::block; };
 
-// Whether the bytes [offset, offset + length) of a packed stream are consecutive in memory too;
-// `first` is then the displacement of the first one.
+// Whether the bytes [offset, offset + length) of a packed stream are consecutive in memory, too. If
+// so, `first` is the displacement of the first one.
 inline bool is_consecutive(const Layout &layout, const Node &top, uint64_t offset, uint64_t length,
                            int64_t &first) {
     Walk walk(layout, top, layout.start, is_block);

@@ -1,4 +1,4 @@
-// Which memory an address is in.
+// Which memory an address belongs to.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ class Backend;
 
 enum class MemoryKind : uint8_t {
     host,    // pageable host memory
-    pinned,  // host memory that devices reach directly
+    pinned,  // host memory that devices can access directly
     managed, // migrates between host and devices
     device,
 };
@@ -17,11 +17,13 @@ enum class MemoryKind : uint8_t {
 struct MemoryLocation {
     MemoryKind kind = MemoryKind::host;
     int32_t device = 0;
-    const Backend *owner = nullptr; // whose driver knows the memory; null for pageable host memory
-    // Addresses of which all this is true, if the driver tells; else equal.
+    const Backend *owner = nullptr; // the backend whose driver knows the memory; null for pageable
+                                    // host memory
+    // A range of addresses for which all members are valid, if the driver tells one; otherwise
+    // begin == end.
     uintptr_t begin = 0, end = 0;
-    // Of device memory: the access that devices have to each other's does not cover it. Who uses
-    // it is a matter of this memory alone (of pools, and of mapped ranges).
+    // For device memory whose access rights do not follow from peer access between devices, but are
+    // its own (memory of pools, and mapped ranges).
     bool own_access = false;
     bool host_reachable() const { return kind != MemoryKind::device; }
     bool holds(const void *address) const {

@@ -1,5 +1,5 @@
-// Pieces of work for a backend. A Move is a byte range of the packed stream of (count, layout), to
-// or from a packed buffer; a CopyMove is a range of two such streams.
+// Units of work for backends. A Move transfers a byte range of the packed stream of (count, layout)
+// to or from a packed buffer; a CopyMove transfers a range between two such streams.
 #pragma once
 
 #include "direction.h"
@@ -23,9 +23,9 @@ struct Slice {
     uint64_t offset = 0, length = 0;
 };
 
-// What a packed stream is made of, for reductions. `kind` is the one representation of all
-// elements, or Element::none where they differ: then `runs`, a layout over the packed stream itself
-// whose blocks carry their element, tells what stands where.
+// The elements of a packed stream, for reductions. `kind` is the representation of all elements. If
+// they differ, it is Element::none, and `runs`, a layout over the packed stream itself whose blocks
+// have elements, tells which element is where.
 struct Elements {
     Element kind = Element::none;
     Layout runs;
@@ -35,21 +35,21 @@ struct Elements {
 enum class Engine : uint8_t {
     automatic,
     kernel,
-    dma, // copy engines only: pitched_copies.h says what they take; no kernel may move it
+    dma, // copy engines only (pitched_copies.h says what they support); never a kernel
 };
 
 struct Limits {
-    uint32_t threads = 1;    // host threads for one call
-    uint32_t max_blocks = 0; // compute units; 0: no cap
+    uint32_t threads = 1;    // the most host threads for one call
+    uint32_t max_blocks = 0; // the most compute units; 0: no limit
     Engine engine = Engine::automatic;
     friend bool operator==(const Limits &, const Limits &) = default;
 };
 
-// What the moves of one call have in common. It is copied as one vector.
+// The settings that the moves of one call share. Small enough to be copied as one vector.
 struct MoveSettings {
     Direction direction = Direction::pack;
     Op op = Op::replace; // destination = destination op source
-    // Where the two sides are, as far as the launch may profit from knowing it.
+    // The kinds of memory of the two sides, as far as they affect how to launch.
     MemoryKind typed_kind = MemoryKind::device, packed_kind = MemoryKind::device;
     Limits limits;
     friend bool operator==(const MoveSettings &, const MoveSettings &) = default;
@@ -58,11 +58,11 @@ static_assert(sizeof(MoveSettings) == 16);
 
 struct Move : MoveSettings {
     const KernelPlan *plan = nullptr; // made by the backend that runs the move
-    char *typed = nullptr;            // the address that displacement 0 stands for; may be null
-    char *packed = nullptr; // the byte of the packed buffer that stream byte `offset` goes to
-    uint64_t count = 0;     // repetitions of the layout
-    uint64_t offset = 0;    // first byte of the packed stream of all repetitions
-    uint64_t length = 0;    // bytes to move, > 0
+    char *typed = nullptr;            // the address of displacement 0; may be null
+    char *packed = nullptr;           // the byte of the packed buffer for stream byte `offset`
+    uint64_t count = 0;               // repetitions of the layout
+    uint64_t offset = 0; // the first byte to move, in the packed stream of all repetitions
+    uint64_t length = 0; // bytes to move, > 0
     const Elements *elements = nullptr; // set unless op is replace
 };
 
@@ -70,21 +70,21 @@ inline Slice range_of(const Move &move) {
     return {move.offset, move.length};
 }
 
-// Another kind of move: bytes of the packed stream of one layout become bytes of that of another.
-// There is no packed buffer, and no reduction.
+// Copies bytes of one layout's packed stream to those of another layout's. There is no packed
+// buffer and no reduction.
 struct CopyMove {
     struct Side {
         const KernelPlan *plan = nullptr; // made by the backend that runs the copy
-        char *typed = nullptr;            // as Move's
+        char *typed = nullptr;            // as in Move
         uint64_t count = 0;
-        uint64_t offset = 0; // the byte of this side's packed stream that the range begins with
+        uint64_t offset = 0; // the first byte to copy, in this side's packed stream
     };
     Side from, to;
     uint64_t length = 0; // bytes to copy, > 0
     Limits limits;
 };
 
-// Moves to be launched together, unordered among each other. It refers to its moves.
+// Moves to be launched together, in no particular order. The list does not own them.
 struct MoveList {
     MoveList(std::span<const Move> list) : moves(list) {}
     MoveList(const std::vector<Move> &list) : moves(list) {}
@@ -95,34 +95,34 @@ struct MoveList {
     std::span<const CopyMove> copies;
 };
 
-// Where a move's two sides are; see Move.
+// The addresses of a move's two sides; see Move.
 struct MoveAddresses {
     char *typed, *packed;
 };
 
-// Makes the moves of a batch as a backend asks for them: a list of them all would only be written
-// and read once more. They have equal settings, and no op.
+// Makes the moves of a batch in portions, as a backend asks for them, because a list of all moves
+// would only be written and read once more. The moves have equal settings, and no op.
 class MoveMaker {
 public:
     virtual std::size_t members() const = 0;
-    // The next moves, from that of member `first` on, which becomes the first member that is left:
-    // as many as differ in their addresses only. What they have in common is in `move`; `made` is
-    // how many they are, 0 after the last one.
+    // Makes the next moves, beginning with that of member `first`, and advances `first` to the
+    // first remaining member. The moves of one call differ only in their addresses; `move` has what
+    // they share. `made` is their number, which is 0 after the last one.
     virtual Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
                         std::size_t &made) = 0;
 
-    // Divides the members into consecutive parts, for as many threads as may and should make them;
-    // how many. Each part counts its members from 0. There are no parts if one thread is to do all.
+    // Divides the members into consecutive parts, one for each thread that should make moves, and
+    // returns their number; if that is 1, there are no parts. Each part counts its members from 0.
     virtual unsigned divide() = 0;
     virtual MoveMaker &part(unsigned i) = 0;
-    // After the last call of a part.
+    // Called after the last call of a part.
     virtual void unite() = 0;
 
 protected:
     ~MoveMaker() = default;
 };
 
-// All of the maker's moves, as a list.
+// Makes all moves as a list.
 inline Status make_all(MoveMaker &maker, std::vector<Move> &moves) {
     moves.clear();
     moves.reserve(maker.members());

@@ -1,5 +1,5 @@
-// What threads would share, in parts: a thread has one of its own, as long as there are no more
-// threads than parts. More threads than that share parts, and so each part has its own lock.
+// Splits an object that threads would share into parts. Up to as many threads as there are parts
+// have a part of their own. More threads share parts, so each part has a lock.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace ucd {
 
-// Threads are numbered in the order in which they come here first.
+// Threads are numbered in the order of their first call of this function.
 inline std::size_t thread_number() {
     static std::atomic<std::size_t> threads{0};
     thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    // Processors fetch cache lines in pairs.
+    // 128, because processors fetch cache lines in pairs.
     struct alignas(128) Part {
         T value;
     };

@@ -1,4 +1,4 @@
-// What copy engines are given: boxes as copies of rows in planes.
+// Splits boxes into copies of rows in planes, which copy engines support.
 #pragma once
 
 #include "boxes.h"
@@ -7,18 +7,18 @@
 
 namespace ucd {
 
-// Rows of bytes in planes, the form that CUDA and HIP copy in one call: rows follow each other
-// upwards without overlapping, a plane a whole number of row strides after the one before. One row
-// is consecutive bytes.
+// Rows of bytes in planes, which CUDA and HIP copy in one call. The rows of a plane have ascending
+// addresses and do not overlap, and the distance of planes is a multiple of the row stride. A
+// single row is consecutive bytes.
 struct PitchedCopy {
     int64_t start = 0; // displacement of the first byte
-    uint64_t row = 0;  // bytes
+    uint64_t row = 0;  // in bytes
     uint64_t rows = 1, planes = 1;
-    int64_t row_stride = 0, plane_stride = 0; // where there are several
+    int64_t row_stride = 0, plane_stride = 0; // if there are several rows, or planes
     uint64_t bytes() const { return row * rows * planes; }
 };
 
-// The innermost levels of a box that one copy has: 0, 1 or 2.
+// The number of a box's innermost levels that one copy covers: 0, 1 or 2.
 inline uint32_t pitched_levels(const Box &box) {
     constexpr int64_t longest_stride = INT32_MAX;
     if (is_piece(box)) return 0;
@@ -31,8 +31,8 @@ inline uint32_t pitched_levels(const Box &box) {
     return planes ? 2 : 1;
 }
 
-// Calls visit(copy) for each copy of a box, in packed order, until it returns false; false then.
-// The innermost `levels` levels go into each.
+// Calls visit(copy) for each copy of a box, in packed order. Stops and returns false if visit does.
+// Each copy covers the innermost `levels` levels.
 template <class Visit>
 bool for_each_copy(const Box &box, uint32_t levels, Visit &visit) {
     PitchedCopy copy;
@@ -58,9 +58,9 @@ bool for_each_copy(const Box &box, uint32_t levels, Visit &visit) {
     }
 }
 
-// The same for the packed bytes [offset, offset + length) of `boxes`. Many small boxes, such as the
-// pairs in an irregular list, are copied row by row: many rows are one call of the driver, a box
-// is one, too.
+// Same, for the packed bytes [offset, offset + length) of `boxes`. If there are many small boxes,
+// such as the pairs in an irregular list, they are copied row by row: one call of the driver copies
+// many rows, but only one box.
 template <class Visit>
 bool for_each_copy(Boxes &boxes, uint64_t offset, uint64_t length, Visit visit) {
     constexpr uint64_t few_rows = 8;
@@ -72,7 +72,7 @@ bool for_each_copy(Boxes &boxes, uint64_t offset, uint64_t length, Visit visit) 
     return true;
 }
 
-// Whether the whole range is one copy.
+// Whether the whole range is a single copy, which is then in `copy`.
 inline bool is_one_copy(Boxes &boxes, uint64_t offset, uint64_t length, PitchedCopy &copy) {
     boxes.start(offset, length);
     Box box;
@@ -85,10 +85,10 @@ inline bool is_one_copy(Boxes &boxes, uint64_t offset, uint64_t length, PitchedC
     return copy.bytes() == length;
 }
 
-// The most that one range may consist of.
+// The limit on the copies of one range.
 inline constexpr std::size_t max_copies = 4096;
 
-// Whether a range consists of no more than `most`.
+// Whether a range consists of at most `most` copies.
 inline bool has_at_most(Boxes &boxes, uint64_t offset, uint64_t length, std::size_t most) {
     return for_each_copy(boxes, offset, length,
                          [&most](const PitchedCopy &) { return most-- > 0; });

@@ -1,14 +1,15 @@
-// A backend in a shared object of its own: libucd_NAME.so, which is loaded at ucd_init if it is
-// there, and never unloaded, because plans may outlive everything else.
+// A backend in a shared object libucd_NAME.so. ucd_init loads it if it is installed. It is never
+// unloaded, because plans may outlive everything else.
 #pragma once
 
 #include "backend.h"
-#include "contract_id.h" // made at build time: UCD_CONTRACT_ID, of the contents of these headers
+#include "contract_id.h" // UCD_CONTRACT_ID, a hash of these headers, made at build time
 
 #include <ucd.h>
 
-// C++ objects pass between the two, with virtual functions and containers. So both must have been
-// compiled from one contract, and by compilers and standard libraries that lay out objects alike.
+// C++ objects with virtual functions and containers pass between library and plugin. Both must
+// therefore be compiled from the same contract, by compilers and standard libraries that agree on
+// the layout of objects.
 #define UCD_PLUGIN_STRING_(x) #x
 #define UCD_PLUGIN_STRING(x) UCD_PLUGIN_STRING_(x)
 #if defined(_LIBCPP_ABI_VERSION)
@@ -35,12 +36,12 @@ namespace ucd {
 
 struct Plugin {
     const char *version; // UCD_PLUGIN_VERSION
-    // Nothing else links a plugin to libucd: it needs no symbol of libucd's, which so can be
-    // unloaded, and is told anew where the sentences are when libucd is loaded again.
+    // The only link from a plugin to libucd: a plugin needs no symbol of libucd. So libucd can be
+    // unloaded, and when it is loaded again, it passes the new address of its error messages.
     std::unique_ptr<Backend> (*create)(LastErrorOfThread last_error);
 };
 
-// The name of the one symbol that a plugin exports.
+// The only symbol that a plugin exports.
 inline constexpr const char *plugin_symbol = "ucd_plugin";
 
 } // namespace ucd
@@ -51,7 +52,7 @@ inline constexpr const char *plugin_symbol = "ucd_plugin";
 #define UCD_PLUGIN_LAST_ERROR(of_thread) (void)of_thread
 #endif
 
-// `create` makes the backend. Its virtual destructor is the plugin's own.
+// `create` makes the backend. The plugin defines its virtual destructor.
 #define UCD_PLUGIN(create)                                                                         \
     extern "C" __attribute__((visibility("default"))) const ucd::Plugin ucd_plugin;                \
     const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, [](ucd::LastErrorOfThread of_thread) {     \

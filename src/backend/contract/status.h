@@ -1,4 +1,4 @@
-// The outcome of anything that can fail, and the sentence that explains the last failure.
+// The result of an operation that can fail, and the message of the last failure.
 #pragma once
 
 #include <ucd.h>
@@ -23,15 +23,15 @@ private:
 
 inline constexpr Status success{};
 
-// One sentence per thread.
+// Each thread has one message.
 struct LastError {
     char text[512];
 };
 using LastErrorOfThread = LastError &(*)();
 
 #if defined(UCD_IN_PLUGIN)
-// A backend in a shared object of its own words its failures where libucd does, which says where
-// that is; see plugin.h.
+// A backend in a shared object stores its messages in libucd, which sets this pointer; see
+// plugin.h.
 inline constinit LastErrorOfThread last_error = nullptr;
 #else
 inline constinit thread_local LastError last_error_of_thread{};
@@ -40,7 +40,8 @@ inline LastError &last_error() {
 }
 #endif
 
-// The code that finds an error words it; the C boundary puts the function's name before it.
+// The code that detects an error words the message; the API guard adds the function's name as a
+// prefix.
 [[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -49,7 +50,7 @@ inline LastError &last_error() {
     return Status(code);
 }
 
-// Cuts the sentence's end off if it becomes too long.
+// Cuts off the end of the message if it becomes too long.
 [[gnu::cold]] inline void prefix_last_error(const char *prefix) {
     char(&text)[sizeof LastError::text] = last_error().text;
     const std::size_t room = sizeof text - 1;

@@ -9,7 +9,7 @@ namespace ucd {
 namespace seq {
 namespace {
 
-// There is nothing to be done ahead of the moves.
+// There is nothing to prepare on the host.
 class SeqPreparedLaunch final : public PreparedLaunch {
 public:
     explicit SeqPreparedLaunch(std::span<const Move> list) : moves(list.begin(), list.end()) {}
@@ -25,7 +25,9 @@ public:
 
     Status find(const void *, MemoryLocation &) const override { return success; }
 
-    bool reaches(int, const MemoryLocation &place) const override { return place.host_reachable(); }
+    bool reaches(int, const MemoryLocation &location) const override {
+        return location.host_reachable();
+    }
 
     bool supports(Op op, Element element) const override {
         return op == Op::replace || reduce_kernel(op, element) != nullptr;

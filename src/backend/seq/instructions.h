@@ -1,8 +1,8 @@
-// The kernels are compiled once for each instruction set, each time in a namespace of its own: two
-// copies of one function for different machines must never be taken for the same.
+// The kernels are compiled once for each instruction set. Each set has its own namespace, because
+// the linker must not merge copies of a function that are compiled for different sets.
 #pragma once
 
-// What the compiler takes by default: on AArch64 every processor has NEON.
+// The compiler's default instruction set. On AArch64, it includes NEON.
 #if !defined(UCD_SEQ_INSTRUCTIONS)
 #if defined(__AARCH64EL__) && defined(__ARM_NEON)
 #define UCD_SEQ_INSTRUCTIONS neon

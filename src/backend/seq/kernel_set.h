@@ -1,5 +1,5 @@
-// All kernels as compiled for one instruction set, and how they are found. Everything but the
-// functions themselves is computed by the compiler.
+// All kernels of one instruction set, and how they are found. Everything except the functions
+// themselves is computed at compile time.
 #pragma once
 
 #include "kernel_tables.h"
@@ -15,8 +15,8 @@ constexpr bool is_portable(Leaf leaf) {
     return leaf == Leaf::m || leaf == Leaf::r1;
 }
 
-// Index into a list of move kernels. All leaves of a shape first get the portable kernel of that
-// shape, and then their own kernel if the list has one.
+// Indexes a list of move kernels. All leaves of a shape are first mapped to the portable kernel of
+// that shape, and then to a kernel of their own if the list has one.
 class MoveIndex {
 public:
     consteval explicit MoveIndex(std::span<const MoveKernelInfo> kernels) : at_{} {
@@ -47,7 +47,7 @@ private:
     static constexpr size_t shapes = kinds + kinds * kinds + kinds * kinds * kinds;
     static_assert(max_levels == 3);
 
-    // Shapes in order of length, those of one length as numbers to base 3.
+    // Orders shapes by length, and those of equal length as numbers in base 3.
     static constexpr size_t place(Direction direction, std::span<const LevelKind> shape,
                                   Leaf leaf) {
         size_t index = 0;
@@ -59,7 +59,7 @@ private:
     uint16_t at_[directions * shapes * leaves];
 };
 
-// The same for transposes.
+// Same, for transposes.
 class TransposeIndex {
 public:
     consteval explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
@@ -102,7 +102,7 @@ public:
                 static_cast<uint16_t>(i);
     }
 
-    // The generator and the contract agree on what is defined.
+    // Whether the generated kernels are exactly the reductions that the contract defines.
     consteval bool matches_contract() const {
         for (size_t op = 0; op < ops; ++op)
             for (size_t element = 0; element < elements; ++element) {
@@ -124,7 +124,7 @@ private:
     uint16_t at_[ops][elements];
 };
 
-// The same for rows.
+// Same, for rows.
 class RowReduceIndex {
 public:
     static constexpr size_t none = UINT8_MAX;
@@ -160,8 +160,8 @@ struct KernelSet {
     const ListLooks &looks;
 };
 
-// The sets that this machine can run, the fastest first; the last is what the compiler
-// takes by default.
+// The kernel sets that this machine can run, the fastest first. The last one is the compiler's
+// default.
 std::span<const KernelSet *const> kernel_sets();
 
 } // namespace ucd::seq

@@ -1,5 +1,5 @@
-// The generated kernels for the best instruction set of this machine, found by what they do. Their
-// names follow docs/internals/kernel-naming.md.
+// Finds the generated kernels for the best instruction set of this machine. Their names follow
+// docs/internals/kernel-naming.md.
 #pragma once
 
 #include "direction.h"
@@ -16,13 +16,13 @@ enum class LevelKind : uint8_t { strided, indexed_block, indexed };
 
 // How one block, or one run of blocks, is copied.
 enum class Leaf : uint8_t {
-    // Blocks, if the innermost level is s or b.
+    // For blocks, if the innermost level is s or b:
     w1, // exactly this many bytes: one access
     w2,
     w4,
     w8,
     w16,
-    o3, // more than the leaf before and up to this many bytes: one access at each end
+    o3, // more bytes than the leaf before, and up to this many: one access at each end
     o8,
     o16,
     o24,
@@ -35,7 +35,7 @@ enum class Leaf : uint8_t {
     o128,
     p64, // up to 512 bytes: pieces of 64 bytes
     m,   // any number of bytes: memcpy
-    // Runs, if the innermost level is i: a block is a multiple of this many bytes.
+    // For runs, if the innermost level is i and a block is a multiple of this many bytes:
     r1,
     r2,
     r4,
@@ -69,7 +69,7 @@ constexpr Leaf leaf_for_block(uint64_t bytes) {
                           : Leaf::m;
 }
 
-// Whether the leaf's kernel of one listed level takes displacements in units, see nest.h.
+// Whether the leaf's kernel for a single listed level takes displacements in units; see nest.h.
 constexpr bool takes_units(Leaf leaf) {
     return leaf == Leaf::w8 || leaf == Leaf::o64;
 }
@@ -86,7 +86,7 @@ struct MoveKernelInfo {
     const char *name;
     Direction direction;
     uint8_t levels;
-    LevelKind kinds[max_levels]; // `levels` of them, the outermost first
+    LevelKind kinds[max_levels]; // the outermost first
     Leaf leaf;
     MoveKernel function;
 
@@ -100,8 +100,8 @@ struct TransposeKernelInfo {
     TransposeKernel function;
 };
 
-// One entry for each pair of an op and an element. Elements that differ only in what the op does
-// not look at, such as signedness in a sum, share a kernel and its name.
+// An entry for each pair of an op and an element. Elements that differ only in properties that the
+// op ignores, such as signedness in a sum, share a kernel and its name.
 struct ReduceKernelInfo {
     const char *name;
     Op op;
@@ -109,7 +109,7 @@ struct ReduceKernelInfo {
     ReduceKernel function;
 };
 
-// As above, for rows of blocks, where they are.
+// Same, for rows of blocks in place.
 struct RowReduceKernelInfo {
     const char *name;
     Direction direction;
@@ -118,20 +118,21 @@ struct RowReduceKernelInfo {
     RowReduceKernel function;
 };
 
-// The kernel for a nest of 1 to max_levels levels, the outermost first. Never null: a leaf that
-// does not fit the innermost level gives the kernel that moves blocks of any size.
+// The kernel for a nest of 1 to max_levels levels, given from the outermost. Never null: if a leaf
+// does not fit the innermost level, the kernel for blocks of any size is returned.
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 
-// The kernel for a transposed matrix. Never null: most leaves give the one for blocks of any size.
+// The kernel for a transposed matrix. Never null: most leaves share the kernel for blocks of any
+// size.
 TransposeKernel transpose_kernel(Direction direction, Leaf leaf);
 const char *transpose_kernel_name(Direction direction, Leaf leaf);
 
-// Null where defined_ops() has no such reduction, and for Op::replace, which is a move.
+// Null if defined_ops() lacks the reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
 const char *reduce_kernel_name(Op op, Element element);
 
-// Null for most: the common ones of the common elements have such a kernel.
+// Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
 
 std::span<const MoveKernelInfo> all_move_kernels();

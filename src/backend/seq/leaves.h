@@ -1,7 +1,7 @@
-// The innermost part of the move kernels: how a block or a run is copied.
+// The innermost part of the move kernels, which copies one block or run.
 //
-// Addresses on the typed side are integers, because an origin of NULL with absolute
-// displacements is legal and pointer arithmetic does not go that way.
+// Addresses on the typed side are integers, because a null origin with absolute displacements is
+// legal, for which pointer arithmetic would be undefined.
 #pragma once
 
 #include "direction.h"
@@ -13,8 +13,8 @@ namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 #define UCD_SEQ_INLINE [[gnu::always_inline]] inline
 
-// One copy for all callers. Where the compiler may specialise copies for them, each file gets its
-// own.
+// A function of which one copy should serve all callers. If the compiler could specialise such
+// copies, each file gets its own.
 #if defined(__clang__)
 #define UCD_SEQ_ONE_COPY [[gnu::noinline]]
 #else
@@ -30,7 +30,7 @@ UCD_SEQ_INLINE void copy(char *__restrict to, const char *__restrict from) {
     __builtin_memcpy(to, from, width);
 }
 
-// The widest access. NEON's is a pair of registers.
+// The widest access. On NEON, this is several registers.
 #if defined(UCD_SEQ_HAS_AVX512F)
 constexpr unsigned widest = 64;
 #elif defined(UCD_SEQ_HAS_AVX2) || defined(UCD_SEQ_HAS_NEON)
@@ -45,7 +45,7 @@ constexpr unsigned widest_register = 16;
 constexpr unsigned widest_register = widest;
 #endif
 
-// At least `width` bytes in pieces of that many, the last of which may overlap the one before.
+// Copies at least `width` bytes in pieces of `width` bytes, of which the last two may overlap.
 template <unsigned width>
 UCD_SEQ_INLINE void copy_pieces(char *__restrict to, const char *__restrict from, uint64_t bytes) {
     const uint64_t last = bytes - width;
@@ -53,15 +53,15 @@ UCD_SEQ_INLINE void copy_pieces(char *__restrict to, const char *__restrict from
     copy<width>(to + last, from + last);
 }
 
-// From `width` to twice as many bytes.
+// Copies from `width` to twice as many bytes.
 template <unsigned width>
 UCD_SEQ_INLINE void copy_ends(char *__restrict to, const char *__restrict from, uint64_t bytes) {
     copy<width>(to, from);
     copy<width>(to + (bytes - width), from + (bytes - width));
 }
 
-// A number of bytes that changes from run to run: few branches, and none for each unit. `unit`, a
-// power of two, divides `bytes`.
+// Copies a number of bytes that changes from run to run, with few branches, and none for each unit.
+// `unit`, a power of two, divides `bytes`.
 template <unsigned unit>
 UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, uint64_t bytes) {
     if (bytes > 1024)
@@ -90,7 +90,7 @@ UCD_SEQ_INLINE void copy_run(char *__restrict to, const char *__restrict from, u
         copy<1>(to, from);
 }
 
-// What a register holds.
+// The integer type for a register of this width.
 template <unsigned width>
 struct Word;
 template <>
@@ -114,9 +114,10 @@ struct Word<16> {
     typedef uint64_t type __attribute__((vector_size(16)));
 };
 
-// Leaves, made of the bytes of a block, the bytes of the longest run and the number of runs: move()
-// moves one block. `small` ones are cheaper than the end of a row. Those that take units have a
-// loop for lists of units, see nest.h: the usual sizes, since each costs code.
+// Leaves. They are constructed from the size of a block, the size of the longest run and the number
+// of runs, and move() moves one block. Blocks of a `small` leaf cost less than the end of a row.
+// Leaves that take units have an additional loop for lists of units (see nest.h); only the common
+// sizes do, because each loop costs code.
 
 // A block of exactly this width.
 template <Direction direction_, unsigned width_>
@@ -142,8 +143,8 @@ struct Exact {
 };
 
 // Two accesses, one at each end, which may overlap. A processor merges stores that follow each
-// other in memory; where most of a packed tail was written before, it takes half as long again. So
-// when packing, a tail of one or two bytes is written alone.
+// other in memory, but a packed tail of which most was written before takes half as long again.
+// When packing, a tail of one or two bytes is therefore written alone.
 template <Direction direction, unsigned head, unsigned tail>
 struct Ends {
     static constexpr bool small = head <= 16, exact = false;
@@ -171,13 +172,13 @@ struct Ends {
     }
 
 private:
-    // Of 9, 10, 17 or 18 bytes: a number or two, and a character or two. Others are rarer than the
-    // code for them is worth.
+    // Blocks of 9, 10, 17 or 18 bytes: one or two numbers, and one or two characters. Other sizes
+    // are too rare to be worth the code.
     static constexpr bool may_be_short = (head == 8 || head == 16) && tail == 8;
 
     UCD_SEQ_INLINE void pack_short_tail(uintptr_t at, char *packed) const {
         copy<head>(packed, pointer(at));
-        asm volatile("" : : : "memory"); // or compilers store the tail first
+        asm volatile("" : : : "memory"); // keeps compilers from storing the tail first
         if (block - head == 1)
             copy<1>(packed + head, pointer(at + head));
         else
@@ -192,7 +193,8 @@ struct Pieces {
 
     explicit Pieces(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
     uint64_t bytes() const { return block; }
-    // One after the other: loading several before one is stored is slower beyond the inner caches.
+    // Piece by piece, because loading several before the first is stored is slower beyond the inner
+    // caches.
     UCD_SEQ_INLINE void move(uintptr_t at, char *packed) const {
         const uint64_t last = block - width;
 #pragma GCC unroll 2
@@ -224,7 +226,7 @@ struct Any {
     }
 };
 
-// A run of `children` blocks that touch.
+// A run of `children` contiguous blocks.
 template <Direction direction, unsigned unit>
 struct Run {
     uint64_t block, longest, runs; // bytes of a block and of the longest run; number of runs

@@ -1,12 +1,12 @@
-// Plain loops, which the compiler turns into the widest instructions of each set. They are compiled
-// as the kernels are.
+// Plain loops, compiled like the kernels, so that the compiler vectorises them for each instruction
+// set.
 #include "instructions.h"
 #include "kernel_set.h"
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 namespace {
 
-// Not std::min: the linker keeps one copy of a template for all sets.
+// Not std::min, because the linker keeps only one copy of a template for all instruction sets.
 inline int64_t lower(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

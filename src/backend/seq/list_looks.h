@@ -1,11 +1,11 @@
-// What is to be known of a list of numbers before its type is made, or before it is moved.
+// Examines lists of numbers before a type is made from them, or before data is moved by them.
 #pragma once
 
 #include "host_lists.h"
 
 namespace ucd::seq {
 
-// Compiled for each instruction set, as kernels are.
+// These are compiled for each instruction set, like the kernels.
 struct ListLooks {
     ListReach (*reach)(const int64_t *list, std::size_t count);
     BlocksLook (*blocks)(const int64_t *displs, const int64_t *lengths, std::size_t count);
@@ -13,7 +13,7 @@ struct ListLooks {
     void (*scale)(const int64_t *list, std::size_t count, int64_t unit, int64_t *scaled);
 };
 
-// The fastest that this machine can run.
+// The functions for the fastest instruction set of this machine.
 const ListLooks &list_looks();
 
 } // namespace ucd::seq

@@ -1,6 +1,6 @@
-// Long rows of small blocks whose cache lines are many, or compete for few places in the caches.
-// How fast a machine gets at those lines depends on how many it asks for at once, and when. What
-// pays was measured; see docs/measurements/findings.md.
+// Long rows of small blocks whose cache lines are many, or fall into few cache sets. The speed of
+// access to these lines depends on how many are requested at once, and when. What pays was
+// measured; see docs/measurements/findings.md.
 #pragma once
 
 #include "cpu_tuning.h"
@@ -12,8 +12,8 @@
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
-// Hides how a value was computed. Compilers rewrite `a + k * b` for successive k as a chain of
-// additions, each waiting for the one before.
+// Hides from the compiler how a value was computed. Otherwise it rewrites `a + k * b` for
+// successive k as a chain of dependent additions.
 UCD_SEQ_INLINE uintptr_t opaque(uintptr_t value) {
     asm("" : "+r"(value));
     return value;
@@ -41,13 +41,13 @@ struct Eight {
 
 #if defined(__SSE2__)
 
-// No load starts before all loads ahead of it are done. Where lines fall into few places of a
-// cache, loads that are many at once evict each other's lines before those are used.
+// No load starts before all earlier loads are done. If lines fall into few cache sets, many
+// simultaneous loads evict each other's lines before those are used.
 UCD_SEQ_INLINE void wait_for_loads() {
     _mm_lfence();
 }
 
-// The layout's lines are few enough to stay in the outer caches.
+// For rows with few enough lines to stay in the outer caches.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t count, char *packed) {
     constexpr unsigned together = 8;
@@ -65,9 +65,9 @@ UCD_SEQ_INLINE uint64_t pack_fenced(uintptr_t at, uintptr_t stride, uint64_t cou
     return done;
 }
 
-// The layout's lines come from memory: they are asked for early. `past_caches`: so many packed
-// bytes that nobody finds them in the caches later are written past those, which saves reading
-// their lines. Both need eight blocks that fill whole vectors.
+// For lines that come from memory: they are prefetched. With `past_caches`, the packed bytes are
+// too many to be found in the caches later, so they are written with non-temporal stores, which
+// saves reading their lines. Both need eight blocks that fill whole vectors.
 template <class Leaf, bool fenced, bool past_caches>
 UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
                                          char *packed) {
@@ -82,7 +82,8 @@ UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_
     for (; done + 8 <= count; done += 8) {
         const auto block = eight.from(at + done * stride);
         const auto ahead = eight.from(at + (done + early) * stride);
-        // Into the second cache: in the first, they would not last until they are used.
+        // Prefetched to the second-level cache: in the first level, the lines would be evicted
+        // before they are used.
         for (unsigned k = 0; k < 8; ++k) __builtin_prefetch(pointer(ahead(k)), 0, 2);
         for (unsigned k = 0; k < 8; k += per_vector) {
             typename Leaf::Value values[per_vector];
@@ -109,8 +110,8 @@ UCD_SEQ_INLINE uint64_t pack_from_memory(uintptr_t at, uintptr_t stride, uint64_
                : pack_from_memory<Leaf, fenced, false>(at, stride, count, packed);
 }
 
-// Each store waits for its line, because what it stores seems to depend on what was there: stores
-// that wait in a queue are no good where their lines evict each other before the queue is done.
+// Each store waits for its line, because the value to store seems to depend on the old one. Stores
+// that wait in the store buffer do not help if their lines evict each other before it is drained.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t unpack_line_by_line(uintptr_t at, uintptr_t stride, uint64_t count,
                                             char *packed) {
@@ -127,8 +128,8 @@ UCD_SEQ_INLINE uint64_t unpack_line_by_line(uintptr_t at, uintptr_t stride, uint
     return count;
 }
 
-// Where groups of accesses would only fill the queues with misses, or with lines that compete for
-// one place.
+// For rows in which groups of accesses would only fill the queues with misses, or with lines that
+// compete for one cache set.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t move_one_by_one(uintptr_t at, uintptr_t stride, uint64_t count,
                                         char *packed) {
@@ -141,7 +142,7 @@ UCD_SEQ_INLINE uint64_t move_one_by_one(uintptr_t at, uintptr_t stride, uint64_t
     return count;
 }
 
-// Many lines are asked for at once, where each is far away.
+// Requests many lines at once; for rows in which each line is far from the next.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t move_by_eights(uintptr_t at, uintptr_t stride, uint64_t count,
                                        char *packed) {
@@ -156,7 +157,7 @@ UCD_SEQ_INLINE uint64_t move_by_eights(uintptr_t at, uintptr_t stride, uint64_t 
     return done;
 }
 
-// As unpack_line_by_line(), for a few lines at once.
+// Same as unpack_line_by_line(), but for a few lines at once.
 template <class Leaf>
 UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t count,
                                       char *packed) {
@@ -179,9 +180,9 @@ UCD_SEQ_INLINE uint64_t unpack_fenced(uintptr_t at, uintptr_t stride, uint64_t c
     return done;
 }
 
-// Returns how many blocks it moved, from the first on; the rest is left to the caller. `whole` is
-// how many the row has of which these are `count`: a part of a row that exceeds the caches is not
-// in them either.
+// Returns how many blocks it has moved, from the first on; the caller moves the rest. `whole` is
+// the length of the row that these `count` blocks are part of: if a row exceeds the caches, its
+// parts are not in them either.
 template <class Leaf>
 UCD_SEQ_ONE_COPY uint64_t move_long_row(const CpuTuning &cpu, uintptr_t at, uintptr_t stride,
                                         uint64_t count, uint64_t whole, char *packed) {
@@ -203,7 +204,8 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(const CpuTuning &cpu, uintptr_t at, uint
                            : pack_from_memory<Leaf, false>(at, stride, count, packed);
         }
         if constexpr (fills_vectors)
-            // A part that the inner caches hold may well be there, and is hardly slower if not.
+            // A part that fits the inner caches may well be in them, and is hardly slower if it is
+            // not.
             // performance only: what is missing is left to the caller
             if (from_memory && count >= outer_caches / 2048)
                 return pack_from_memory<Leaf, false>(at, stride, count, packed);
@@ -226,8 +228,8 @@ UCD_SEQ_ONE_COPY uint64_t move_long_row(const CpuTuning &cpu, uintptr_t at, uint
         // performance only: groups or one by one
         if (from_memory && distance >= 64) return move_one_by_one<Leaf>(at, stride, count, packed);
     }
-    // The processor's own prefetching follows the steps of one instruction, of about two lines; in
-    // groups, each takes longer steps.
+    // Hardware prefetchers follow the stride of one instruction up to about two lines; in groups,
+    // each instruction has a longer stride.
     // performance only: groups or one by one
     if (distance > 64 && distance <= 128 && whole >= 1024 && whole <= held_row / 2)
         return move_one_by_one<Leaf>(at, stride, count, packed);

@@ -1,4 +1,4 @@
-// Lists of blocks, moved as they were described by the kernels for layouts of one level.
+// Moves lists of blocks as the caller described them, with the kernels for layouts of one level.
 #include "in_threads.h"
 #include "kernel_tables.h"
 #include "list_looks.h"
@@ -13,10 +13,11 @@ namespace ucd {
 namespace seq {
 namespace {
 
-// Displacements in bytes, which stay in the first cache.
+// The number of displacements in bytes that are computed at a time; they fit in the first-level
+// cache.
 constexpr std::size_t at_once = 512;
 
-// Blocks of one length, one at least, at displs[i] << shift.
+// Moves at least one block; all have `bytes` bytes and lie at displs[i] << shift.
 void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, int shift,
                  std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
@@ -27,7 +28,7 @@ void move_blocks(const ListMove &list, uint64_t bytes, const int64_t *displs, in
                                                               {{count - 1}, {}});
 }
 
-// The entries [begin, end) of blocks that all have `bytes`.
+// Moves the entries [begin, end), which all have the same length.
 void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
     const auto displs = list.displs;
     const auto unit = static_cast<uint64_t>(list.unit);
@@ -42,7 +43,7 @@ void move_equal(const ListMove &list, std::size_t begin, std::size_t end, char *
     }
 }
 
-// Blocks of lengths of their own, in units of `list.bytes`, none of which is empty.
+// Moves blocks with individual lengths in units of `list.bytes`, none of which is empty.
 char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *first,
                 uint64_t longest, std::size_t count, char *packed) {
     const uint64_t units = first[count];
@@ -62,14 +63,14 @@ char *move_runs(const ListMove &list, const int64_t *displs, const uint64_t *fir
     return packed + units * list.bytes;
 }
 
-// The entries [begin, end) of blocks with lengths of their own.
+// Moves the entries [begin, end), which have individual lengths.
 void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *packed) {
     int64_t displs[at_once];
     uint64_t first[at_once + 1];
     while (begin < end) {
         const std::size_t size = std::min(end - begin, at_once);
         list_looks().scale(&list.displs[begin], size, list.unit, displs);
-        // Kernels take no empty ones: they are overwritten by the next.
+        // Kernels do not accept empty blocks: the next entry overwrites them.
         std::size_t count = 0;
         uint64_t units = 0, longest = 0;
         for (std::size_t i = 0; i < size; ++i) {
@@ -86,7 +87,8 @@ void move_own(const ListMove &list, std::size_t begin, std::size_t end, char *pa
     }
 }
 
-// Part `i` of `parts` with equal numbers of entries. One copy: it is called from two places.
+// Moves part `i` of `parts` with equal numbers of entries. Not inlined, because there are two
+// callers.
 [[gnu::noinline]] void move_share(const ListMove &list, unsigned parts, unsigned i) {
     const std::size_t count = list.displs.size();
     const std::size_t begin = count / parts * i;

@@ -20,7 +20,7 @@ bool dense_run(const Layout &layout, const Node &n) {
 void find_transpose(RunnableNest &p, bool open_ended) {
     if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
     for (unsigned row = p.levels - 1u; row-- > 0;) {
-        // A level between the two is a loop around them.
+        // Levels between the two become loops around them.
         if (p.kinds[row] == LevelKind::indexed) return;
         if (p.kinds[row] != LevelKind::strided) continue;
         Matrix m = matrix_of(p, row);
@@ -33,10 +33,10 @@ void find_transpose(RunnableNest &p, bool open_ended) {
     }
 }
 
-// Longer runs, in bytes, are not moved without a branch on their length, see runs.h.
+// Runs up to this size are moved without a branch on their length; see runs.h.
 constexpr uint64_t max_unguessed_run = 32;
 
-// In children.
+// The number of children of the longest run.
 uint64_t longest_run(const Level &level) {
     uint64_t longest = 0;
     for (uint64_t r = 0; r < level.count; ++r)
@@ -52,7 +52,7 @@ struct NodeLevel {
     const std::vector<int64_t> *pieces = nullptr; // see Table::pieces
 };
 
-// The levels of the chain of nodes from `top` down to its block, the outermost first.
+// The levels from `top` down to its block, the outermost first.
 std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
     std::vector<NodeLevel> levels;
     for (const Node *n = &top; n->kind != NodeKind::block; n = &layout.nodes[n->child]) {
@@ -75,10 +75,10 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
     return levels;
 }
 
-// The children that all runs of a level are made of, if most runs are no longer than that: then a
-// list of such pieces is little longer than that of the runs, and has no lengths, which would have
-// to be guessed one by one. Where some runs are too long to be moved without a guess, runs may be
-// longer on average. Else 0.
+// The number of children in a piece, where all runs of a level consist of equal pieces; 0 if pieces
+// do not pay. They pay if most runs are single pieces: a list of pieces is then little longer than
+// a list of runs, and has no lengths, which cost branch mispredictions. If some runs are too long
+// to be moved without such a branch, runs may consist of more pieces on average.
 uint64_t common_piece(const NodeLevel &l, uint64_t block) {
     constexpr uint64_t short_piece = 64; // bytes
     if (l.kind != LevelKind::indexed) return 0;
@@ -98,11 +98,11 @@ uint64_t common_piece(const NodeLevel &l, uint64_t block) {
     return piece * block <= short_piece && !too_many(children / piece) ? piece : 0;
 }
 
-// Lists of as many pieces do not fit into the caches. Where 32 bits for each are enough, to read
-// half as many bytes saves what it takes to widen them. performance only: the bytes are the same
+// Lists of this many pieces exceed the caches. If 32 bits are enough for each entry, reading half
+// as many bytes saves more than it costs to widen them. performance only: the bytes are the same
 constexpr uint64_t min_narrow_list = uint64_t{1} << 22;
 
-// Passes the displacements of all pieces to use().
+// Calls use() with the displacement of each piece.
 template <class Use>
 void for_each_piece(const Level &runs, uint64_t piece, Use use) {
     for (uint64_t run = 0; run < runs.count; ++run)
@@ -110,16 +110,16 @@ void for_each_piece(const Level &runs, uint64_t piece, Use use) {
             use(displace(runs.displs[run], i, runs.stride));
 }
 
-// False, and nothing is made, if 32 bits are not enough.
+// Returns false and makes nothing if 32 bits are not enough.
 bool list_narrowly(const Level &runs, uint64_t piece, uint64_t pieces, NestPlan &plan) {
-    // Pieces are ascending within a run.
+    // The displacements of the pieces of a run ascend.
     int64_t least = runs.displs[0], most = least;
     uint64_t bits = piece * static_cast<uint64_t>(runs.stride);
     for (uint64_t run = 0; run < runs.count; ++run) {
         const uint64_t children = runs.first[run + 1] - runs.first[run];
         least = std::min(least, runs.displs[run]);
         most = std::max(most, displace(runs.displs[run], children - piece, runs.stride));
-        bits |= static_cast<uint64_t>(runs.displs[run]); // the first is 0
+        bits |= static_cast<uint64_t>(runs.displs[run]); // displs[0] is 0
     }
     const auto shift = static_cast<unsigned>(std::countr_zero(bits));
     if ((static_cast<uint64_t>(most) - static_cast<uint64_t>(least)) >> shift > UINT32_MAX)
@@ -137,7 +137,8 @@ bool list_narrowly(const Level &runs, uint64_t piece, uint64_t pieces, NestPlan 
     return true;
 }
 
-// Dense runs, as a list of pieces of so many children; `block` becomes theirs.
+// Converts dense runs to a list of pieces of `piece` children each. `block` becomes the size of a
+// piece.
 void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block, NestPlan &plan) {
     const uint64_t *const first = l.level.first;
     const uint64_t pieces = first[l.level.count] / piece;
@@ -159,13 +160,13 @@ void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block, NestPlan &plan) 
     l.level = {.count = pieces, .displs = plan.lists.back().data()};
 }
 
-// Nests of more levels are not worth the search for what to merge.
+// For nests with more levels, finding the best levels to merge takes too long.
 constexpr unsigned max_foldable_levels = 8;
 
-// Merged levels become a list of displacements, of at most so many entries.
+// Merged levels become a list of displacements with at most this many entries.
 constexpr uint64_t max_entries = 4096;
 
-// Which level is best merged with the one below it; none if no two can be.
+// The level that is best merged with the one below it; no_nest if no two can be merged.
 std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, bool open_ended) {
     const auto strided_in_line = [](const NodeLevel &l) {
         return l.kind == LevelKind::strided && l.level.stride < 64 && l.level.stride > -64;
@@ -177,7 +178,7 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, 
         const uint64_t a = levels[k].level.count, b = levels[k + 1].level.count;
         return !lists || a > max_entries || b > max_entries / a ? UINT64_MAX : a * b;
     };
-    // A transpose needs its rows and its columns as they are.
+    // Merging the rows or columns of a transpose would prevent tiling.
     const bool columns =
         levels[last].kind == LevelKind::strided && !strided_in_line(levels[last]) && block < 64;
     const auto transposes = [&](std::size_t k) {
@@ -191,7 +192,7 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, 
             (transposes(k) == transposes(best) && entries(k) <= entries(best)))
             best = k;
     }
-    // Longer rows are faster, though their displacements are loaded.
+    // Longer rows are faster, although their displacements have to be loaded.
     constexpr uint64_t short_row = 16, long_row = 512;
     if (!transposes(last - 1) && levels[last].level.count < short_row &&
         entries(last - 1) <= long_row)
@@ -221,7 +222,8 @@ void merge(std::vector<NodeLevel> &levels, std::size_t k,
     levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(k) + 1);
 }
 
-// `entries`, if given, receives how many entries the lists have, or would have.
+// `entries`, if not null, is increased by the number of entries of the lists, whether or not they
+// are made.
 bool merge_levels(std::vector<NodeLevel> &levels, uint64_t block, bool open_ended,
                   std::vector<std::vector<int64_t>> *lists, uint64_t *entries = nullptr) {
     while (levels.size() > max_levels) {
@@ -249,11 +251,12 @@ Matrix matrix_of(const RunnableNest &p, unsigned row) {
 unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
     if (n.kind == NodeKind::block) return 0;
     if (n.kind == NodeKind::structure || below == no_nest) return no_nest;
-    // Its displacements come block by block: it is a nest of its own, with no level to be merged.
+    // Its displacements are read block by block, so it is a nest of its own, and its level is never
+    // merged.
     if (n.kind == NodeKind::by_reference) return below < max_levels ? below + 1 : no_nest;
     if (n.has_reference) return no_nest;
-    // Runs of blocks that do not touch: the innermost level is one block, and the runs are around
-    // it.
+    // If the blocks of a run do not touch, the innermost level is a single block, and the runs are
+    // a level around it.
     const bool loose = n.kind == NodeKind::indexed && below == 0 && !dense_run(layout, n);
     const unsigned levels = below + (loose ? 2 : 1);
     return levels <= max_foldable_levels ? levels : no_nest;
@@ -269,11 +272,11 @@ uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
     const uint64_t block = block_below(layout, top).bytes;
     uint64_t entries = 0;
     merge_levels(levels, block, open_ended, nullptr, &entries);
-    // Merging leaves the innermost level as it is if that varies.
+    // Merging does not change an innermost level of kind indexed.
     if (!levels.empty())
         if (const uint64_t piece = common_piece(levels.back(), block); piece > 0)
             entries += levels.back().level.first[levels.back().level.count] / piece;
-    // One list for each two levels merged, and one of pieces.
+    // There is a list for each merged pair of levels, and a list of pieces.
     constexpr uint64_t lists = max_foldable_levels * sizeof(std::vector<int64_t>);
     return entries == 0 ? 0 : entries * sizeof(int64_t) + lists;
 }

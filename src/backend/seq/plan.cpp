@@ -12,7 +12,7 @@ bool is_one_nest(const Layout &layout, const Node &node, unsigned levels, bool o
     return levels <= max_levels || (levels != no_nest && is_nest(layout, node, open_ended));
 }
 
-// Whether the rows are so long, on average, that finding the next one costs little.
+// Whether the rows are so long, on average, that finding the next one is cheap in comparison.
 bool rows_are_long(const Layout &layout) {
     constexpr uint64_t long_enough = 512;
     std::vector<uint64_t> rows(layout.nodes.size(), 1);
@@ -36,7 +36,7 @@ bool rows_are_long(const Layout &layout) {
 SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t max_bytes)
     : form(Form::contiguous), layout(l), extent(e), size(l.empty() ? 0 : l.top().bytes) {
     if (layout.empty()) return;
-    // Two stand for any number above one: only the outermost count differs.
+    // A count of 2 represents all counts above 1, because only the outermost count differs.
     const Node whole = repeat(layout.top(), layout.root, repeated ? 2 : 1, extent);
     if (whole.kind == NodeKind::block) return;
     has_long_rows = rows_are_long(layout);
@@ -62,8 +62,8 @@ SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t max_bytes)
                : Form::blocks;
 }
 
-// Makes nests of the largest parts below `whole` that can be one, of up to `level_limit` levels.
-// False, and nothing is made, if that takes more than `max_bytes`.
+// Makes nests of the largest parts below `whole` that have at most `level_limit` levels. If they
+// take more than `max_bytes`, returns false and makes nothing.
 bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsigned level_limit,
                   uint64_t max_bytes) {
     std::vector<bool> one_nest(layout.nodes.size());

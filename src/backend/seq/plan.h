@@ -1,4 +1,4 @@
-// A layout prepared for the CPU: the innermost levels of it become nests with a kernel each.
+// A layout prepared for the CPU: its innermost levels are nests, each with a kernel.
 #pragma once
 
 #include "backend.h"
@@ -8,7 +8,7 @@
 
 namespace ucd::seq {
 
-// Blocks at equal distances, or one alone.
+// Whether the node is one block, or blocks at equal distances.
 inline bool is_row(const Layout &layout, const Node &node) {
     return node.kind == NodeKind::block ||
            (node.kind == NodeKind::strided && layout.nodes[node.child].kind == NodeKind::block);
@@ -16,7 +16,7 @@ inline bool is_row(const Layout &layout, const Node &node) {
 
 class SeqPlan final : public KernelPlan {
 public:
-    // What takes more than `max_bytes` is done with less, more slowly.
+    // If the plan would take more than `max_bytes`, a smaller and slower one is made.
     SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
     std::string describe() const override;
@@ -24,19 +24,19 @@ public:
 
     enum class Form : uint8_t {
         contiguous, // one block, however often it is repeated
-        nest,       // one kernel moves all
-        tree,       // kernels for parts, and a walk over what is above them
-        blocks,     // a walk over all
+        nest,       // one kernel moves everything
+        tree,       // kernels move parts, and a walk visits the levels above them
+        blocks,     // a walk visits all blocks
     };
     Form form;
     const Layout &layout;
     int64_t extent;
     uint64_t size;              // packed bytes of one repetition
-    NestPlan top;               // form nest
+    NestPlan top;               // for form nest
     uint64_t iterations = 0;    // of its outermost level, per repetition
-    bool has_long_rows = false; // worth going from one to the next
+    bool has_long_rows = false; // whether moving row by row pays
 
-    // Whether a node under a tree's walk is moved as a whole, and how.
+    // Whether the walk of a tree moves this node as a whole, and with which nest.
     bool is_leaf(NodeId id) const { return part_[id] != no_part; }
     const NestPlan &part(NodeId id) const { return parts_[part_[id]]; }
 
@@ -45,7 +45,7 @@ private:
              uint64_t max_bytes);
 
     static constexpr uint32_t no_part = UINT32_MAX;
-    std::vector<uint32_t> part_; // per node
+    std::vector<uint32_t> part_; // for each node
     std::vector<NestPlan> parts_;
 };
 

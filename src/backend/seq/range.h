@@ -1,4 +1,4 @@
-// A part of a move, and where it lies.
+// A part of a move, and its addresses.
 #pragma once
 
 #include "move.h"
@@ -6,7 +6,7 @@
 
 namespace ucd::seq {
 
-// Of a move's packed stream.
+// A range of a move's packed stream.
 struct Range {
     uint64_t offset, length;
 };

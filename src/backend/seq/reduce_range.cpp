@@ -19,8 +19,8 @@ void reduce_packed(const Move &move, Range range, char *out, const char *in) {
                          });
 }
 
-// By way of a chunk that stays in the first cache, together with the lines that it is from: the
-// layout's bytes are gathered there, reduced in packed form and, when unpacking, put back.
+// Reduces in chunks that fit in the first-level cache together with the lines of the layout: the
+// layout's bytes are gathered in a chunk, reduced in packed form and, when unpacking, put back.
 void reduce_in_chunks(const Move &move, Range range, char *packed) {
     alignas(64) char chunk[8192];
     const uint64_t total = plan_of(move).size * move.count;
@@ -41,8 +41,8 @@ void reduce_in_chunks(const Move &move, Range range, char *packed) {
     }
 }
 
-// Where blocks are whole elements of one kind, and rows of them long enough to go from one to the
-// next: without a chunk.
+// Reduces without a chunk. Suits blocks of whole elements of one kind, in rows that are long enough
+// for finding the next one to be cheap.
 class InPlace {
 public:
     InPlace(const Move &move, Element element)
@@ -55,7 +55,8 @@ public:
         const Node top = repeat(layout.top(), layout.root, move_.count, plan.extent);
         Walk walk(layout, top, layout.start, [&](const Node &n) { return is_row(layout, n); });
         walk.start(range.offset, range.length);
-        // What must go another way, until it is whole elements: one may have parts in several rows.
+        // Bytes that need a chunk, collected until they are whole elements: an element may have
+        // parts in several rows.
         Range held{range.offset, 0};
         char *held_packed = packed;
         for (Piece piece; walk.next(piece);) {
@@ -77,8 +78,8 @@ public:
     }
 
 private:
-    // False if the row, whose first byte is byte `offset` of the stream, must go another way: if it
-    // is not whole elements, or not those of a stretch that is.
+    // Returns false if the row needs a chunk: if it does not consist of whole elements, or begins
+    // within an element. Its first byte is byte `offset` of the stream.
     bool reduce(const Layout &layout, const Piece &row, uint64_t offset, char *packed) const {
         const Node &node = *row.node;
         const bool one = node.kind == NodeKind::block;
@@ -98,7 +99,7 @@ private:
             up_to(row.end);
             return true;
         }
-        // A block cut off at the start, whole blocks, a block cut off at the end.
+        // The end of a partial block, whole blocks, the beginning of a partial block.
         if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
         if (const uint64_t whole = row.end - row.end % block; begin < whole) {
             if (row_kernel_ != nullptr) {
@@ -124,7 +125,7 @@ private:
         packed_kernel_(pack ? packed : typed, pack ? typed : packed, bytes / size_);
     }
 
-    static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one
+    static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one call
     const Move &move_;
     const uint64_t size_;
     const ReduceKernel packed_kernel_;

@@ -1,4 +1,4 @@
-// Rows of blocks of elements, combined in place with packed elements.
+// Combines rows of blocks of elements in place with packed elements.
 #pragma once
 
 #include "leaves.h"
@@ -7,7 +7,8 @@
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
-// What a destination's element or vector of elements, `a`, becomes; `b` is the source's.
+// The ops. `a` is the destination's element or vector of elements, `b` the source's; the result
+// replaces `a`.
 struct Sum {
     template <class V>
     UCD_SEQ_INLINE static V of(V a, V b) {
@@ -27,8 +28,8 @@ struct Min {
     }
 };
 
-// So many bytes of elements, combined when it is made: several may be made before one is stored,
-// and may overlap.
+// A combined piece of `width` bytes. It is computed by the constructor, so several overlapping
+// pieces can be computed before the first is stored.
 template <class Op, class T, Direction direction, unsigned width>
 class Combined {
 public:
@@ -56,7 +57,7 @@ private:
     V values_[vectors];
 };
 
-// Blocks of one element each. `step`: the stride in elements, where that is a constant.
+// For blocks of one element each. `step` is the stride in elements if it is a constant.
 template <class Op, class T, Direction direction, unsigned step = 0>
 UCD_SEQ_INLINE void combine_elements(uintptr_t at, uintptr_t stride, uint64_t count,
                                      char *__restrict packed_bytes) {
@@ -72,8 +73,8 @@ UCD_SEQ_INLINE void combine_elements(uintptr_t at, uintptr_t stride, uint64_t co
     }
 }
 
-// The same where each element is in a cache line of its own, which comes from memory: it is asked
-// for early.
+// Same, if each element is in a cache line of its own that comes from memory: the lines are
+// prefetched.
 template <class Op, class T, Direction direction>
 UCD_SEQ_INLINE void combine_elements_from_memory(uintptr_t at, uintptr_t stride, uint64_t count,
                                                  char *packed) {
@@ -86,8 +87,8 @@ UCD_SEQ_INLINE void combine_elements_from_memory(uintptr_t at, uintptr_t stride,
     }
 }
 
-// Blocks of so many pieces of `width` bytes; the last one may overlap the one before. All are made
-// before one is stored.
+// Combines a block in pieces of `width` bytes, of which the last two may overlap. All are computed
+// before the first is stored.
 template <class Op, class T, Direction direction, unsigned width, unsigned... k>
 UCD_SEQ_INLINE void combine_block(uintptr_t at, uint64_t last, char *packed,
                                   std::integer_sequence<unsigned, k...>) {
@@ -110,7 +111,7 @@ UCD_SEQ_INLINE void combine_blocks(uintptr_t at, uintptr_t stride, uint64_t coun
     }
 }
 
-// Longer blocks.
+// Same, for longer blocks.
 template <class Op, class T, Direction direction>
 UCD_SEQ_INLINE void combine_long_blocks(uintptr_t at, uintptr_t stride, uint64_t count,
                                         uint64_t block, char *packed) {
@@ -126,7 +127,7 @@ UCD_SEQ_INLINE void combine_long_blocks(uintptr_t at, uintptr_t stride, uint64_t
     }
 }
 
-// `count` blocks of `block` bytes, whole elements, at equal distances from `at` on.
+// Combines `count` blocks of `block` bytes of whole elements, at equal distances from `at` on.
 template <class Op, class T, Direction direction>
 UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count, uint64_t block,
                                  char *packed) {

@@ -1,5 +1,5 @@
-// Rows of blocks at equal or listed distances, and several rows at once. The loops around them are
-// generated.
+// Moves rows of blocks at equal or listed distances, and several rows at once. The loops around
+// them are generated.
 #pragma once
 
 #include "leaves.h"
@@ -9,8 +9,8 @@
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
-// Several blocks, all loaded before one is stored: for eight that takes half the time of moving one
-// after the other. Block k lies at at(k).
+// Moves several blocks, all loaded before the first is stored: for eight blocks, that takes half
+// the time of moving one by one. Block k lies at at(k).
 template <class Leaf, class At, unsigned... k>
 UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed,
                                std::integer_sequence<unsigned, k...>) {
@@ -23,8 +23,8 @@ UCD_SEQ_INLINE void move_group(const Leaf &leaf, const At &at, char *packed) {
     move_group(leaf, at, packed, std::make_integer_sequence<unsigned, number>());
 }
 
-// Every step-th element. The step is a constant, so that the compiler loads all elements and sorts
-// out those wanted. It does not load what follows the last.
+// Packs every step-th element. The step is a constant, so that the compiler loads all elements and
+// shuffles out the needed ones. It does not load beyond the last one.
 template <unsigned width, unsigned step>
 inline void pack_every(char *__restrict packed, uintptr_t at, uint64_t count) {
     typedef typename Word<width>::type Element __attribute__((aligned(1), may_alias));
@@ -33,7 +33,7 @@ inline void pack_every(char *__restrict packed, uintptr_t at, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) to[i] = from[i * step];
 }
 
-// Distances of two, three or four blocks, where shuffles pay.
+// Whether blocks are two, three or four block sizes apart, where shuffles pay.
 template <unsigned width>
 UCD_SEQ_INLINE bool has_small_step(uintptr_t stride, uint64_t count) {
     if (count < 16) return false;
@@ -55,9 +55,9 @@ UCD_SEQ_ONE_COPY void pack_small_step(char *packed, uintptr_t at, uintptr_t stri
     }
 }
 
-// Rows of blocks. Each function returns where the packed bytes go on.
+// These functions move rows of blocks and return the address behind the packed bytes.
 
-// At least eight blocks, of a row of `whole`. One copy for all shapes.
+// For at least eight blocks of a row of `whole` blocks. One copy serves all shapes.
 template <class Leaf>
 UCD_SEQ_ONE_COPY char *long_strided_row(uintptr_t at, uintptr_t stride, uint64_t count,
                                         uint64_t whole, char *packed) {
@@ -104,7 +104,7 @@ UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride
     return packed;
 }
 
-// `shift`, of `shifted` rows: block k lies at displs[k] << shift.
+// With `shifted`, block k lies at displs[k] << shift.
 template <bool shifted, class Leaf>
 UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *displs, int64_t shift,
                                 uint64_t count, char *packed) {
@@ -133,7 +133,7 @@ UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int6
     return listed_row<false>(leaf, at, displs, 0, count, packed);
 }
 
-// Rows of fewer small blocks than this are taken together, because the end of a row costs as much
+// Rows with fewer small blocks are moved several at a time, because the end of a row costs as much
 // as several blocks.
 constexpr uint64_t short_row = 64;
 
@@ -144,7 +144,7 @@ struct Iterations {
     const int64_t *displs; // null: strided
 };
 
-// Two to four blocks in a row, a number that the compiler knows.
+// For rows of two to four blocks, a count that is known at compile time.
 template <unsigned count, class Leaf, class Row>
 UCD_SEQ_INLINE char *rows_of(const Leaf &leaf, const Row &row, uint64_t rows, uintptr_t stride,
                              char *packed) {
@@ -170,8 +170,8 @@ UCD_SEQ_INLINE char *rows_of(const Leaf &leaf, const Row &row, uint64_t rows, ui
     return packed;
 }
 
-// Rows by groups of eight, four, two and one blocks. `groups` gives, for the address of a row, what
-// gives the addresses of the group that starts at block i of it.
+// Moves each row in groups of eight, four, two and one blocks. For the address of a row, `groups`
+// returns a function that maps i to the addresses of the group that begins at block i.
 template <class Leaf, class Row, class Groups>
 UCD_SEQ_INLINE char *rows_by_groups(const Leaf &leaf, const Row &row, const Groups &groups,
                                     uint64_t rows, uint64_t count, char *packed) {
@@ -200,7 +200,7 @@ UCD_SEQ_INLINE char *rows_by_groups(const Leaf &leaf, const Row &row, const Grou
     return packed;
 }
 
-// Rows by the four.
+// Moves four rows at a time.
 template <class Leaf, class Row, class Block>
 UCD_SEQ_INLINE char *rows_by_four(const Leaf &leaf, const Row &row, const Block &block,
                                   uint64_t rows, uint64_t count, char *packed) {
@@ -260,7 +260,7 @@ UCD_SEQ_INLINE char *rows_at(const Leaf &leaf, const Row &row, uint64_t rows,
     }
 }
 
-// Whole rows. One copy for all shapes.
+// For whole rows. One copy serves all shapes.
 template <class Leaf>
 UCD_SEQ_ONE_COPY char *short_rows(const Leaf leaf, uintptr_t at, const Iterations rows,
                                   const Iterations blocks, char *packed) {

@@ -7,7 +7,7 @@
 namespace ucd::seq {
 namespace {
 
-// The block that holds the packed byte `offset`.
+// The position of the block with the packed byte `offset`.
 Position locate(const RunnableNest &p, uint64_t offset) {
     Position position{};
     if (offset == 0) return position;
@@ -27,7 +27,7 @@ Position locate(const RunnableNest &p, uint64_t offset) {
     return position;
 }
 
-// Of the outermost `levels`.
+// The sum of the displacements of the outermost `levels` levels.
 int64_t displacement_of(const RunnableNest &p, const Position &position, unsigned levels) {
     int64_t displacement = 0;
     for (unsigned k = levels; k-- > 0;) {
@@ -54,7 +54,7 @@ void copy(char *typed, char *packed, uint64_t bytes, Direction direction) {
         __builtin_memcpy(typed, packed, bytes);
 }
 
-// Whole blocks, by the kernel for nests.
+// Moves whole blocks with the nest's kernel.
 void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     if (begin == end) return;
@@ -62,12 +62,13 @@ void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
                                                locate(p, end - p.nest.block));
 }
 
-// Whole rows [first, last), counted over all iterations of the levels above.
+// Moves the whole rows [first, last), which are numbered through all iterations of the levels
+// above.
 void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_t last,
                     char *packed, Direction direction) {
     const unsigned level = p.row_level, between = level + 1u;
     const uint64_t row = p.each[level];
-    // The outermost level goes on for as many rows as the call has.
+    // The outermost level has as many rows as the count of the call gives.
     const uint64_t rows_each = level == 0 ? last : p.nest.level[level].count;
     const uint64_t times = between < p.levels - 1u ? p.nest.level[between].count : 1;
     for (uint64_t i = first; i < last;) {
@@ -84,7 +85,7 @@ void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_
     }
 }
 
-// Whole blocks: in tiles where there are several whole rows to tile.
+// Moves whole blocks, in tiles if there are several whole rows.
 void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     constexpr uint64_t worth_tiling = 4;
@@ -100,10 +101,11 @@ void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
     run_kernel(p, origin, last_row * row, end, packed, direction);
 }
 
-constexpr uint64_t widened_at_once = 256; // displacements, which stay in the first cache
+constexpr uint64_t widened_at_once = 256; // displacements at a time, which fit in the first-level
+                                          // cache
 
-// The packed bytes [begin, end) of a nest whose outermost level is a list; fill(displs, count)
-// gives its next displacements, from the block with byte `begin` on.
+// Moves the packed bytes [begin, end) of a nest whose outermost level is a list. fill(displs,
+// count) writes its next displacements, beginning with the block of byte `begin`.
 template <class Fill>
 void run_filled(RunnableNest list, Fill fill, char *origin, uint64_t begin, uint64_t end,
                 char *packed, Direction direction) {
@@ -123,8 +125,8 @@ void run_filled(RunnableNest list, Fill fill, char *origin, uint64_t begin, uint
     }
 }
 
-// A nest whose innermost list is narrow: that is moved by itself, again and again, and the levels
-// around it are walked in packed order.
+// For nests whose innermost list is narrow: walks the levels around it in packed order, and moves
+// the list as a nest of its own in each iteration.
 void run_narrow(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
@@ -163,7 +165,7 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
     if (p.narrow != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
     const uint64_t block = p.nest.block;
-    // A block cut off at the start, whole blocks, a block cut off at the end.
+    // The end of a partial block, whole blocks, the beginning of a partial block.
     if (const uint64_t skipped = begin % block; skipped != 0) {
         const uint64_t bytes = std::min(block - skipped, end - begin);
         const int64_t from = displacement_of(p, locate(p, begin - skipped));

@@ -1,4 +1,4 @@
-// Runs of blocks that touch, one after the other.
+// Moves runs of contiguous blocks, one after the other.
 #pragma once
 
 #include "leaves.h"
@@ -11,11 +11,11 @@ namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 #if defined(UCD_SEQ_HAS_AVX512F)
 
-// Runs of up to this many bytes are moved without a branch on their length: where that changes from
-// run to run, the processor would guess half of them wrong.
+// Runs of up to this many bytes are moved without a branch on their length: if the length changes
+// from run to run, the processor mispredicts half of these branches.
 constexpr uint64_t max_masked = 32;
 
-// The first `lanes` lanes of 32 bytes.
+// Loads the first `lanes` lanes of 32 bytes.
 template <unsigned lane>
 UCD_SEQ_INLINE __m256i load_lanes(const char *from, unsigned lanes) {
     const unsigned mask = _bzhi_u32(~0u, lanes);
@@ -41,9 +41,9 @@ UCD_SEQ_INLINE void store_lanes(char *to, unsigned lanes, __m256i value) {
         _mm256_mask_storeu_epi8(to, mask, value);
 }
 
-// No run has more than max_masked bytes. On the packed side, that many are accessed for each, and
-// all must belong to this call: when packing, what is too much is overwritten by the runs that
-// follow. `early`: asks for lines before their turn, for `displs` that are longer than `count`.
+// For runs of at most max_masked bytes. Accesses max_masked packed bytes for each run, all of which
+// must belong to this call: when packing, later runs overwrite the excess. `early` prefetches
+// lines, and needs `displs` to be longer than `count`.
 template <bool early, Direction direction, unsigned unit>
 UCD_SEQ_INLINE char *copy_runs_masked(uint64_t block, uintptr_t origin, const int64_t *displs,
                                       const uint64_t *first, uint64_t count, char *packed) {
@@ -68,17 +68,18 @@ UCD_SEQ_INLINE char *copy_runs_masked(uint64_t block, uintptr_t origin, const in
 
 #endif
 
-// Whole runs; returns where the packed bytes go on. One copy for all shapes.
+// Moves whole runs and returns the address behind the packed bytes. One copy serves all shapes.
 template <Direction direction, unsigned unit>
 UCD_SEQ_ONE_COPY char *whole_runs(const Run<direction, unit> leaf, uintptr_t origin,
                                   const int64_t *displs, const uint64_t *first, uint64_t count,
                                   char *packed) {
     uint64_t r = 0;
 #if defined(UCD_SEQ_HAS_AVX512F)
-    // The lines of many runs are not in the caches. Masked loads do not make the processor ask for
-    // the lines that follow.
+    // Runs as many as this do not fit in the caches. They need prefetches, because masked loads do
+    // not trigger the hardware prefetcher.
     constexpr uint64_t many = 32768;
-    // No run is empty: after these, as many bytes of this call follow as an access may be too wide.
+    // Runs are not empty, so the last `max_masked` runs have at least as many bytes as an access of
+    // an earlier run may be too wide.
     constexpr uint64_t last = max_masked;
     if (leaf.longest <= max_masked && count > last) {
         r = count - last;

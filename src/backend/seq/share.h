@@ -1,4 +1,4 @@
-// How the threads of one move divide its range.
+// Divides the range of a move among its threads.
 #pragma once
 
 #include "element_runs.h"
@@ -10,12 +10,12 @@
 
 namespace ucd::seq {
 
-// The byte of the stream that share `i` of `shares` begins with; share `shares` is the end. Equal
-// shares, cut where elements end.
+// The byte of the stream at which share `i` of `shares` begins; for i == shares, the end. Shares
+// are equal except that elements are not divided.
 inline uint64_t share_begin(const Move &move, unsigned i, unsigned shares) {
     if (i == 0) return move.offset;
     if (i == shares) return move.offset + move.length;
-    // Shares meet on cache lines of the packed side where the element allows it.
+    // Shares begin at multiples of a cache line's size where the element allows it.
     uint64_t position = move.offset + move.length / shares * i / 64 * 64;
     if (move.op != Op::replace) {
         const uint64_t total = plan_of(move).size * move.count;

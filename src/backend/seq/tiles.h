@@ -1,5 +1,5 @@
-// Matrices in tiles: whole vectors, transposed in registers, where a row step is one block; block
-// by block otherwise and at the edges.
+// Moves matrices in tiles: where the row stride is one block, in whole vectors that are transposed
+// in registers; otherwise, and at the edges, block by block.
 #pragma once
 
 #include "leaves.h"
@@ -13,7 +13,7 @@
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
-// The vectors that transpose blocks of `width` bytes fastest.
+// The width of vectors that transposes blocks of `width` bytes fastest.
 // performance only: tiles of any such vectors bring the same
 constexpr unsigned vector_bytes(unsigned width) {
 #if defined(UCD_SEQ_HAS_AVX512F)
@@ -33,7 +33,7 @@ struct Tile {
     static constexpr unsigned lanes = bytes / lane, per_block = width / lane;
     typedef typename Word<lane>::type Vector __attribute__((vector_size(bytes)));
 
-    // Blocks of a and b by turns, from the lower or the upper halves.
+    // Takes blocks of a and b in turn, from the lower or the upper halves.
     template <unsigned half, int... k>
     UCD_SEQ_INLINE static void interleave(const Vector &a, const Vector &b, Vector &result,
                                           std::integer_sequence<int, k...>) {
@@ -43,8 +43,8 @@ struct Tile {
                              (k / per_block / 2 + half * side / 2) * per_block + k % per_block)...);
     }
 
-    // Interleaving the rows of one half with those of the other, once for each doubling of the
-    // side, transposes.
+    // Interleaving the rows of one half with those of the other half, once for each doubling of the
+    // side, transposes the tile.
     template <unsigned doublings = side>
     UCD_SEQ_INLINE static void transpose(Vector (&rows)[side]) {
         if constexpr (doublings > 1) {
@@ -88,10 +88,10 @@ UCD_SEQ_INLINE uint64_t lesser(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// Block by block.
+// Moves a matrix block by block.
 template <class Leaf>
 UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t typed, uintptr_t packed) {
-    // A tile is a cache line of packed bytes wide and of the layout's bytes high.
+    // A tile is one cache line wide on the packed side, and one high on the typed side.
     const Leaf leaf(m.block);
     const uint64_t side = m.block < 8 ? 64 / m.block : 8;
     const auto row_stride = static_cast<uintptr_t>(m.row_stride);
@@ -108,7 +108,7 @@ UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t typed, uintptr_t p
     }
 }
 
-// Rows and columns from (i, j) on.
+// Moves the given number of rows and columns, beginning at (i, j).
 template <class Leaf>
 UCD_SEQ_INLINE void move_edge(const Matrix &m, uint64_t i, uint64_t j, uint64_t rows,
                               uint64_t columns, uintptr_t typed, uintptr_t packed) {
@@ -122,14 +122,14 @@ UCD_SEQ_INLINE void move_edge(const Matrix &m, uint64_t i, uint64_t j, uint64_t 
                        packed + i * m.packed_row + j * m.block);
 }
 
-// One side's lines become the other's columns. A line is a packed row or a column of the layout;
-// its blocks touch.
+// The lines of one side are the columns of the other side. A line is a packed row or a column of
+// the layout; its blocks are contiguous.
 struct Lines {
     uintptr_t at, line;
 };
 
-// Several tiles each way at a time: lines of which a tile takes a part are still in the cache when
-// the next one does.
+// Calls move() for blocks of several tiles in each dimension: if a tile uses a part of a cache
+// line, the line is still in the cache when the next tile uses another part.
 template <unsigned side, class Move>
 UCD_SEQ_INLINE void in_blocks(uint64_t outer, uint64_t inner, uint64_t block, const Move &move) {
     for (uint64_t o = 0; o < outer; o += block) {
@@ -142,7 +142,7 @@ UCD_SEQ_INLINE void in_blocks(uint64_t outer, uint64_t inner, uint64_t block, co
     }
 }
 
-// Along the lines that are written, which need room in the caches, too.
+// Goes along the written lines, because they need room in the caches, too.
 template <unsigned width>
 void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
     in_blocks<Tile<width>::side>(to_lines, from_lines, 64, [&](uint64_t t, uint64_t f) {
@@ -153,7 +153,8 @@ void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
 
 #if defined(UCD_SEQ_HAS_AVX512F)
 
-// Tiles that fill cache lines, past the caches; for matrices that do not fit them.
+// For matrices that exceed the caches: tiles that fill cache lines, written with non-temporal
+// stores.
 template <unsigned width>
 void stream_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
     in_blocks<Tile<width>::side>(from_lines, to_lines, 32, [&](uint64_t f, uint64_t t) {
@@ -165,8 +166,8 @@ void stream_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) 
 
 #endif
 
-// Cache lines, each read and written once as a whole, where tiles of parts of them would need more
-// lines at a time than a place in the cache has room for.
+// Reads and writes each cache line once as a whole. For strides with which tiles of partial lines
+// would need more lines of one cache set than it has ways.
 template <unsigned width>
 void move_whole_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
     constexpr unsigned line = 64, blocks = line / width;
@@ -194,7 +195,7 @@ void move_whole_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lin
         }
 }
 
-// Whole tiles.
+// Moves whole tiles only.
 template <unsigned width>
 void move_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
 #if defined(UCD_SEQ_HAS_AVX512F)

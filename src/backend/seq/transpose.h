@@ -1,5 +1,5 @@
-// Two strided levels of which the inner one takes the longer steps: moved in packed order, each
-// cache line of the layout would be visited once per block. Moved in tiles, both sides stream.
+// Two strided levels of which the inner one has the larger stride. In packed order, each cache line
+// of the layout would be visited once per block. In tiles, both sides are accessed line by line.
 #pragma once
 
 #include "direction.h"
@@ -18,8 +18,8 @@ struct Matrix {
 // Moves all blocks of the matrix.
 using TransposeKernel = void (*)(const Matrix &matrix, char *typed, char *packed);
 
-// Whether tiles pay for such strides: some blocks share a line, and neighbours in a packed row do
-// not.
+// Whether tiles pay for these strides: some blocks share a cache line, and neighbours in a packed
+// row do not.
 constexpr bool is_transposed(const Matrix &m) {
     const auto magnitude = [](int64_t v) { return v < 0 ? -v : v; };
     constexpr int64_t line = 64;

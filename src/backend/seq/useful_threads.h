@@ -1,4 +1,4 @@
-// How many threads one move is worth.
+// Decides how many threads a move should use.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 
 namespace ucd::seq {
 
-// For a move of so many bytes, `most` at most.
+// For a move of this many bytes; at most `most`.
 inline unsigned useful_threads(uint64_t bytes, uint32_t most) {
-    // Below this many bytes per thread, starting one costs more than it gains.
+    // With fewer bytes per thread, starting a thread costs more than it gains.
     constexpr uint64_t worth_a_thread = uint64_t{512} * 1024;
     if (most <= 1) return 1;
     const uint64_t useful = bytes / worth_a_thread;

@@ -1,4 +1,4 @@
-// Strided boxes.
+// The functions that list strided boxes.
 
 #include "api/api_guard.h"
 #include "api/whole.h"

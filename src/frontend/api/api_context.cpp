@@ -21,7 +21,7 @@ using namespace ucd;
 namespace {
 
 std::mutex life_cycle;
-int initialisations = 0; // under life_cycle
+int initialisations = 0; // protected by life_cycle
 
 void copy_text(char *to, std::size_t room, std::string_view text) {
     const std::size_t n = std::min(room - 1, text.size());
@@ -29,7 +29,8 @@ void copy_text(char *to, std::size_t room, std::string_view text) {
     to[n] = '\0';
 }
 
-// Hands out a text of an info, or that there is none. `what` names the caller's buffer.
+// Copies a text of an info to the caller's buffer, which `what` names, or reports that there is
+// none.
 Status copy_out(const std::string *text, const char *what, char *to, uintptr_t room,
                 uintptr_t &needed) {
     needed = text == nullptr ? 0 : text->size() + 1;
@@ -40,7 +41,7 @@ Status copy_out(const std::string *text, const char *what, char *to, uintptr_t r
     return success;
 }
 
-// The first ucd_init.
+// Called by the first ucd_init.
 Status start(const Info *info) noexcept {
     try {
         Info environment;
@@ -201,7 +202,7 @@ int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
 namespace ucd {
 namespace {
 
-// Calls visit(element) for every representation that the type is made of, more than once for some.
+// Calls visit(element) for every representation in the type; some may be visited several times.
 template <class Visit>
 void for_each_element_kind(const Type &type, Visit visit) {
     if (type.size == 0) return;

@@ -14,12 +14,12 @@ static_assert(sizeof(intptr_t) == sizeof(int64_t), "UCD is for 64-bit machines")
 
 namespace {
 
-// intptr_t and int64_t are the same numbers under two names.
+// intptr_t and int64_t have the same representation but are different types.
 const int64_t *as_int64(const intptr_t *array) {
     return reinterpret_cast<const int64_t *>(array);
 }
 
-// What all constructors do: `create` makes the type on a checked child.
+// The common part of all constructors: checks the arguments, and calls `create` with the child.
 template <class Create>
 int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Create create) {
     return guard(function, [&]() -> Status {
@@ -37,7 +37,7 @@ int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Cre
 
 } // namespace
 
-// info: no constructor has hints yet; it is accepted for those that may come.
+// No constructor has hints yet. The argument info is for hints of later versions.
 int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
     return construct("ucd_create_contig", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
         return create_contig(count, child, t);

@@ -1,4 +1,4 @@
-// The elements of a packed stream.
+// The functions that list the elements of a packed stream.
 
 #include "api/api_guard.h"
 #include "api/whole.h"
@@ -28,7 +28,7 @@ int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uin
 
 namespace {
 
-// (count, type) as a layout whose segments are its runs of elements.
+// (count, type) as a layout in which each segment is a run of elements.
 class ElementRuns {
 public:
     ElementRuns(uintptr_t count, const Type &type, uint64_t bytes)
@@ -37,7 +37,7 @@ public:
 
     uint64_t total() const { return top_.segments.count; }
 
-    // Up to `room` of them, from number `first` < total() on.
+    // Lists up to `room` runs, beginning with run number `first` < total().
     uint64_t list(uint64_t first, ucd_element_run_t *runs, uint64_t room) const {
         const uint64_t start = segment_start(layout_, top_, first);
         uint64_t offset = start;

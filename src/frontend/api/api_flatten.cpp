@@ -1,4 +1,4 @@
-// Types as bytes and back.
+// Converts types to bytes, and bytes to types.
 
 #include "api/api_guard.h"
 #include "flatten/reader.h"

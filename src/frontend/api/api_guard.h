@@ -1,4 +1,4 @@
-// The C boundary: statuses out, no exception across.
+// The guard of the C interface: functions return statuses, and no exception leaves them.
 #pragma once
 
 #include "status.h"
@@ -11,7 +11,7 @@
 
 namespace ucd {
 
-// Runs `body`, which returns a Status; puts `function` before the message of a failure.
+// Runs `body`, which returns a Status. If it fails, prefixes the message with `function`.
 template <class Body>
 [[gnu::always_inline]] inline int guard(const char *function, Body &&body) noexcept {
     Status status;
@@ -34,7 +34,7 @@ Status require(const T *pointer, const char *argument) {
     return success;
 }
 
-// Hands out a struct that says itself how much of it the caller knows.
+// Copies a struct to the caller, up to the size that the caller's struct_size states.
 template <class Struct>
 Status fill_sized(const Struct &filled, Struct *out) {
     const uint32_t size = out->struct_size;

@@ -1,4 +1,4 @@
-// I/O vectors.
+// The functions that list I/O vectors.
 
 #include "api/api_guard.h"
 #include "api/whole.h"
@@ -10,7 +10,7 @@ using namespace ucd;
 
 namespace {
 
-// (count, type) as one node, or nothing to list.
+// (count, type) as one node. If there is nothing to list, the node is not set.
 struct Listed : Whole {
     Node top;
     uint64_t segments() const { return top.segments.count; }
@@ -55,7 +55,7 @@ int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_bytes, u
         UCD_TRY(whole_of(count, type, whole));
         UCD_TRY(require(iov_len, "iov_len"));
         UCD_TRY(require(actual_iov_bytes, "actual_iov_bytes"));
-        // The last segment boundary that is not beyond the limit.
+        // Finds the last segment boundary at or below the limit.
         uint64_t fits = 0, beyond = whole.segments() + 1, bytes = 0;
         while (beyond - fits > 1) {
             const uint64_t middle = fits + (beyond - fits) / 2;

@@ -1,4 +1,4 @@
-// ucd_memory.h: memory of devices, and sharing it with other processes.
+// ucd_memory.h: allocates device memory, and shares it with other processes.
 
 #include "api/api_guard.h"
 #include "support/device_memory.h"
@@ -17,14 +17,14 @@ using namespace ucd;
 
 namespace {
 
-// What a ucd_ipc_handle_t's bytes are.
+// The content of a ucd_ipc_handle_t.
 struct Handle {
     static constexpr uint32_t expected_magic = 0x49444355; // "UCDI"
     uint32_t magic = expected_magic;
-    uint32_t check = 0;   // of all that follows
-    uint64_t machine = 0; // where it was exported
+    uint32_t check = 0;   // a checksum of all that follows
+    uint64_t machine = 0; // identifies the machine that exported it
     uint64_t process = 0;
-    uint64_t address = 0; // there
+    uint64_t address = 0; // in the exporting process
     uint64_t bytes = 0;
     char backend[8] = {};
     MemoryHandle memory;
@@ -45,13 +45,13 @@ uint32_t checksum(const Handle &h) {
     return static_cast<uint32_t>(sum ^ sum >> 32);
 }
 
-// The same for all processes of a machine since it was started.
+// A number that all processes of a machine share until it is restarted.
 uint64_t find_machine() {
     char text[256] = {};
     std::size_t length = 0;
     if (std::FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
         length = std::fread(text, 1, sizeof text, file);
-        (void)std::fclose(file); // was read only
+        (void)std::fclose(file); // opened for reading only
     }
     if (length == 0 && ::gethostname(text, sizeof text - 1) == 0) length = std::strlen(text);
     return hash(text, length);
@@ -62,14 +62,14 @@ uint64_t this_machine() {
     return machine;
 }
 
-// No other process has it: numbers of processes are not enough, since containers have the same
-// ones.
+// A number that no other process has. The process id is not enough, because processes in different
+// containers can have the same one.
 uint64_t this_process() {
     static std::mutex mutex;
     static pid_t pid = -1;
     static uint64_t number = 0;
     const std::lock_guard lock(mutex);
-    if (pid != ::getpid()) { // at first, and after a fork
+    if (pid != ::getpid()) { // the first call, or the first one after a fork
         std::random_device random;
         number = uint64_t{random()} << 32 | random();
         pid = ::getpid();
@@ -89,10 +89,10 @@ Status find_device(Context &context, const char *name, Executor &device) {
     return success;
 }
 
-// The backend that knows the memory as a device's.
-Status find_owner(Context &context, const void *address, MemoryLocation &place) {
-    UCD_TRY(find_location(context, Hints(), nullptr, address, place));
-    if (place.kind == MemoryKind::device) return success;
+// Finds the backend whose device memory the address belongs to.
+Status find_owner(Context &context, const void *address, MemoryLocation &location) {
+    UCD_TRY(find_location(context, Hints(), nullptr, address, location));
+    if (location.kind == MemoryKind::device) return success;
     return fail(UCD_ERR__INVALID_ARG, "address is %p, which is not in memory of a device", address);
 }
 
@@ -105,19 +105,19 @@ Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
     return fail(UCD_ERR__NOT_SUPPORTED, "handle is of another machine");
 }
 
-// It is of this process: what was exported must still be there.
+// For a handle that this process exported: checks that the memory still exists.
 Status open_own(Context &context, const Executor &ref, const Handle &h, void *&address) {
     address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
-    MemoryLocation place;
+    MemoryLocation location;
     MemoryHandle now;
-    if (!ref.backend->find(address, place).ok() || place.kind != MemoryKind::device ||
+    if (!ref.backend->find(address, location).ok() || location.kind != MemoryKind::device ||
         !ref.backend->export_memory(address, h.bytes, now).ok() ||
         std::memcmp(now.native, h.memory.native, sizeof now.native) != 0 ||
         now.offset != h.memory.offset)
         return fail(UCD_ERR__CORRUPT, "handle is of an allocation that is not there");
-    if (!ref.backend->reaches(ref.device, place))
+    if (!ref.backend->reaches(ref.device, location))
         return fail(UCD_ERR__NOT_SUPPORTED, "device %d does not reach memory of device %d",
-                    ref.device, place.device);
+                    ref.device, location.device);
     return context.device_memory->open_own(address);
 }
 
@@ -157,16 +157,16 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
         UCD_TRY(require(handle, "handle"));
         UCD_TRY(require(address, "address"));
         if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
-        MemoryLocation place;
-        UCD_TRY(find_owner(*context, address, place));
-        const unsigned slot = context->index_of(*place.owner);
+        MemoryLocation location;
+        UCD_TRY(find_owner(*context, address, location));
+        const unsigned slot = context->index_of(*location.owner);
         Handle h;
         UCD_TRY(context->slots[slot].backend->export_memory(address, bytes, h.memory));
         h.machine = this_machine();
         h.process = this_process();
         h.address = reinterpret_cast<uintptr_t>(address);
         h.bytes = bytes;
-        std::strncpy(h.backend, place.owner->name(), sizeof h.backend - 1);
+        std::strncpy(h.backend, location.owner->name(), sizeof h.backend - 1);
         h.check = checksum(h);
         std::memcpy(handle->bytes, &h, sizeof h);
         return success;

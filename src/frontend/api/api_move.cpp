@@ -1,5 +1,5 @@
-// Packing, unpacking and copying. Pack and unpack are one path with a direction, and
-// so are the calls that wait and those that hand out a request.
+// Packing, unpacking and copying. Pack and unpack share their code, with a direction, as do
+// blocking and nonblocking calls.
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
@@ -14,13 +14,13 @@ using namespace ucd;
 
 namespace {
 
-// Whether the data of a side is where drivers have no memory of devices; indices, and what lies at
-// absolute addresses, may be anywhere.
+// Whether the typed data is in the heap or the stack, where drivers have no device memory. Indices,
+// and data at absolute addresses, may be anywhere.
 bool typed_in_heap_or_stack(const Type &type, const char *typed) {
     return !type.by_reference && typed != nullptr && in_heap_or_stack(first_byte(type, typed));
 }
 
-// Whether both sides are, as far as hints do not say.
+// Whether both sides are in the heap or the stack, and no hint says anything else.
 bool both_in_heap_or_stack(const Hints &hints, const CheckedMove &m) {
     return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(m.packed) &&
            typed_in_heap_or_stack(*m.type, m.typed);
@@ -31,7 +31,7 @@ bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
            typed_in_heap_or_stack(*c.to_type, c.to.typed);
 }
 
-// Starts a member of which some may be elsewhere, or in a stream if there is one.
+// Starts a member that may be in device memory, or that goes into a stream.
 template <class Member>
 [[gnu::noinline]] Status submit(Context &context, const Member &member, Op op, const Hints &hints,
                                 const StreamTarget *stream,
@@ -41,8 +41,7 @@ template <class Member>
     return submission.start(operation);
 }
 
-// Hands out the request of work that may not be complete; waits for it if there is none to hand
-// out.
+// Returns a request for work that may not be complete. If the caller wants no request, waits.
 [[gnu::always_inline]] inline Status
 end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *request) {
     if (request == nullptr) return operation ? finish(context, std::move(operation)) : success;
@@ -50,7 +49,7 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
     return success;
 }
 
-// Starts one checked move; waits for it if there is no request to hand out.
+// Starts one checked move. If the caller wants no request, waits.
 [[gnu::always_inline]] inline Status run(Context &context, CheckedMove &m, ucd_info_t info,
                                          ucd_request_t *request) {
     const CallHints call_hints(context, info);
@@ -66,8 +65,9 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
     return end(context, std::move(operation), request);
 }
 
-// Checks what was decoded into `m` and does it: in a stream, or with a request, or waits. One copy
-// for each function that calls it: a small call takes hardly longer than its checks.
+// Checks the arguments that were decoded into `m` and moves the data: in a stream, with a request,
+// or blocking. Inlined in each function that calls it, because a small call takes hardly longer
+// than its checks.
 [[gnu::always_inline]] inline int move(const char *function, CheckedMove &m, ucd_type_t type,
                                        ucd_op_t op, uintptr_t *actual, ucd_info_t info,
                                        ucd_request_t *request) {
@@ -95,14 +95,14 @@ int move_in_stream(const char *function, CheckedMove &m, ucd_type_t type, ucd_op
         UCD_TRY(resolve_stream(*context, stream, target));
         UCD_TRY(check_move(type, "type", op, m));
         const CallHints hints(*context, info);
-        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
         UCD_TRY(submit(*context, m, m.op, hints, &target, none));
         *actual = m.length;
         return success;
     });
 }
 
-// The nonblocking calls differ from the others only in that they must have a request.
+// The only difference of nonblocking calls is that they require a request.
 int check_request(const char *function, ucd_request_t *request) {
     if (request != nullptr) [[likely]]
         return UCD_SUCCESS;
@@ -113,7 +113,7 @@ int check_request(const char *function, ucd_request_t *request) {
     });
 }
 
-// A copy moves all of the input.
+// A copy moves the whole input.
 Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uintptr_t *actual,
                   CheckedCopy &c) {
     uint64_t in_total, out_total;
@@ -240,7 +240,7 @@ int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, voi
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));
         const CallHints hints(*context, info);
-        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
         UCD_TRY(submit(*context, c, static_cast<Op>(op), hints, &target, none));
         *actual_bytes = c.length;
         return success;

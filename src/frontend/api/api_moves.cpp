@@ -1,5 +1,4 @@
-// Lists of packs, unpacks or moves of any kind: with a request, waited for, or in a caller's
-// stream.
+// Lists of packs, of unpacks, or of any moves: with a request, blocking, or in a caller's stream.
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
@@ -18,7 +17,7 @@ using namespace ucd;
 
 namespace {
 
-// All members on the host: nothing may start before the last one is checked.
+// For lists that are all in host memory. Checks all members before it moves any data.
 template <class Desc>
 Status run_list_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
                         ucd_op_t op, const Limits &limits) {
@@ -35,14 +34,14 @@ Status run_list_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, 
     }
     if (!empty) UCD_TRY(ucd::run_on_host(context, moves));
     for (uintptr_t i = 0; i < count; ++i) {
-        if (empty && moves[i].length > 0)
-            UCD_TRY(run_complete(context, moves[i]));
+        if (empty && moves[i].length > 0) UCD_TRY(run_complete(context, moves[i]));
         descs[i].*actual = moves[i].length;
     }
     return success;
 }
 
-// Of different kinds, each is checked again when its turn comes: that takes less than to keep it.
+// For lists of different kinds. Each member is checked again before it runs, because that is
+// cheaper than storing what the first check found.
 Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_t::*,
                         uintptr_t count, ucd_op_t op, const Limits &limits) {
     const Executor host = host_executor(context);
@@ -69,7 +68,7 @@ Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_
     return success;
 }
 
-// Whether the lists of some member must be looked for: they may be on a device.
+// Whether the type may have lists by reference, whose location must be found: it may be a device.
 bool has_lists(ucd_type_t handle) {
     const Type *type;
     return handle != UCD_TYPE__NULL && resolve(handle, "type", type).ok() && type->by_reference;
@@ -91,7 +90,7 @@ bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const 
            std::any_of(descs, descs + count, [](const Desc &d) { return has_lists(d); });
 }
 
-// Members of which each goes its own way.
+// Adds and starts the members one by one.
 template <class Desc>
 Status start_each(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
                   std::unique_ptr<AsyncOperation> &operation) {
@@ -103,7 +102,7 @@ Status start_each(Submission &submission, std::span<const Desc> descs, ucd_op_t 
     return submission.start(operation);
 }
 
-// Starts the members; `started` is false if they do not all go the same way.
+// Starts the members together. `started` is false if one device cannot move all of them.
 template <class Desc>
 Status start_alike(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
                    std::unique_ptr<AsyncOperation> &operation, bool &started) {
@@ -123,8 +122,8 @@ Status start_alike(Submission &submission, std::span<const Desc> descs, ucd_op_t
     return started ? status : success;
 }
 
-// Members of which some may be elsewhere, or that go into a stream. Out of line, so that lists on
-// the host do not pay for its frame.
+// For members that may be in device memory, and for streams. Not inlined, so that lists in host
+// memory do not pay for its stack frame.
 template <class Desc>
 [[gnu::noinline]] Status submit_list(Context &context, Desc *descs, uintptr_t Desc::*actual,
                                      uintptr_t count, ucd_op_t op, const Hints &hints,
@@ -135,7 +134,7 @@ template <class Desc>
     bool started;
     UCD_TRY(start_alike(submission, members, op, operation, started));
     if (!started) UCD_TRY(start_each(submission, members, op, operation));
-    // A device is at work before the descriptors are written to.
+    // Write the lengths only now, while the device is already working.
     const unsigned threads = batch_threads(count, hints.limits.threads);
     in_threads(threads, [&](unsigned i) {
         const Share share = share_of(count, i, threads);
@@ -150,7 +149,7 @@ Status check_list(ucd_op_t op, const Desc *descs, uintptr_t count) {
     return count > 0 ? require(descs, name_of_list(descs)) : success;
 }
 
-// Hands out a request; waits for the work if there is none to hand out.
+// Returns a request. If the caller wants none, waits for the work.
 template <class Desc>
 int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
              ucd_info_t info, ucd_op_t op, ucd_request_t *request, bool waits) {
@@ -183,7 +182,7 @@ int run_list_in_stream(const char *function, Desc *descs, uintptr_t Desc::*actua
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));
         const CallHints hints(*context, info);
-        std::unique_ptr<AsyncOperation> none; // the stream has the work
+        std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
         return submit_list(*context, descs, actual, count, op, hints, &target, none);
     });
 }

@@ -1,4 +1,4 @@
-// Plans: moves that come again.
+// Plans: moves that are started repeatedly.
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
@@ -12,7 +12,7 @@ using namespace ucd;
 
 namespace {
 
-// What a handle points to. Starts that have not ended have the plan, too.
+// A plan's handle points to one of these. Starts that have not ended share the plan.
 using SharedPlan = std::shared_ptr<MovePlan>;
 
 Status find_plan(ucd_plan_t handle, MovePlan *&plan) {

@@ -1,4 +1,4 @@
-// What a first use of a type in a stream would do, done before.
+// ucd_prepare: does in advance what the first use of a type in a stream would do.
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
@@ -25,7 +25,7 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         UCD_TRY(check_supported(target.executor, static_cast<Op>(op), *resolved));
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
-        CheckedMove move; // of no buffers and no range
+        CheckedMove move; // without buffers and range
         move.op = static_cast<Op>(op);
         move.limits = hints.limits;
         move.type = resolved;

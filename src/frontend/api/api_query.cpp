@@ -1,4 +1,4 @@
-// What is known of a type: size, bounds, layout.
+// The functions that query types: size, bounds, layout.
 
 #include "api/api_guard.h"
 #include "api/describe.h"
@@ -30,7 +30,7 @@ int get_bounds(const char *function, ucd_type_t handle, intptr_t *lb, intptr_t *
     });
 }
 
-// The regular box that a node is: up to four strides over one block.
+// Finds the box that a node is: up to four strides over one block.
 void find_box(const Layout &layout, const Node &top, ucd_layout_t &l) {
     constexpr uint32_t max_dims = sizeof l.box_count / sizeof l.box_count[0];
     const Node *n = &top;
@@ -54,8 +54,8 @@ void find_box(const Layout &layout, const Node &top, ucd_layout_t &l) {
     l.box_block = n->bytes;
 }
 
-// How many boxes ucd_get_boxes lists. Their index, whose making takes time, is not needed if the
-// layout is one.
+// The number of boxes that ucd_get_boxes lists. A layout that is a single box does not need the
+// index of boxes, which takes time to make.
 uint64_t count_boxes(const Type &type, const Layout &layout, uint64_t count) {
     const Node top = repeat(layout.top(), layout.root, count, type.extent());
     if (box_levels(layout, top) != no_box) return 1;
@@ -89,8 +89,9 @@ int ucd_get_layout(uintptr_t count, ucd_type_t type, ucd_layout_t *layout) {
         UCD_TRY(require(layout, "layout"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
-        const Layout *made = bytes > 0 ? &layout_of(*t) : nullptr; // or fails
-        // In place, if there is room: to copy what was just written takes longer than to find it.
+        const Layout *made = bytes > 0 ? &layout_of(*t) : nullptr; // may fail
+        // Filled in place if there is room: copying data that was just written takes longer than
+        // finding it.
         const uint32_t struct_size = layout->struct_size;
         ucd_layout_t whole;
         ucd_layout_t &l = struct_size < sizeof whole ? whole : *layout;
@@ -157,11 +158,11 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         UCD_TRY(require(memory, "memory"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
-        MemoryLocation place;
+        MemoryLocation location;
         if (bytes > 0)
             UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
-                                  first_byte(*t, static_cast<const char *>(buf)), place));
-        const MemoryName name = name_of(place);
+                                  first_byte(*t, static_cast<const char *>(buf)), location));
+        const MemoryName name = name_of(location);
         const std::size_t needed = std::strlen(name.text) + 1;
         if (memory_size < needed)
             return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",

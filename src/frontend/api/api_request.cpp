@@ -1,5 +1,5 @@
-// ucd_test, ucd_wait, ucd_waitall. Requests stay valid after the last ucd_finalize, which has
-// completed them.
+// ucd_test, ucd_wait, ucd_waitall. Requests stay valid after the last ucd_finalize, which completes
+// their work.
 
 #include "api/api_guard.h"
 #include "transfer/context.h"
@@ -20,7 +20,7 @@ bool test(AsyncOperation &operation) {
     return context->progress->test(operation);
 }
 
-// Ends a request that is done, and tells how its work went.
+// Frees a request that is complete, and returns the status of its work.
 Status end(ucd_request_t &request) {
     const std::unique_ptr<AsyncOperation> operation(&operation_of(request));
     request = UCD_REQUEST__NULL;

@@ -17,7 +17,7 @@
 namespace ucd {
 namespace {
 
-// Long lists and deep trees are cut short.
+// Limits on the output for long lists and deep trees.
 constexpr int64_t max_entries = 16;
 constexpr std::size_t max_lines = 64;
 
@@ -30,7 +30,7 @@ std::string list(const int64_t *values, int64_t count) {
     return text + (count > max_entries ? ",...]" : "]");
 }
 
-// The lists as they were given.
+// Words the lists as the user passed them.
 std::string displacements(const Type &t) {
     const TypeLists lists(t);
     std::vector<int64_t> given;
@@ -82,7 +82,7 @@ std::string distributions(const int64_t *values, int64_t count) {
     return text + "]";
 }
 
-// The constructor's arguments in the order of its parameters, without the types.
+// The constructor's arguments, except types, in the order of its parameters.
 std::string arguments_of(const Type &t) {
     const auto number = [](int64_t v) { return std::to_string(v); };
     const int64_t *a = t.arguments.get();
@@ -121,7 +121,7 @@ std::string arguments_of(const Type &t) {
     return "";
 }
 
-// The child that the user gave to a constructor that nests strides of its own around it.
+// The child that the user passed to a constructor which adds strides of its own around it.
 const Type *user_child(const Type &t) {
     const bool array = t.combiner == Combiner::subarray || t.combiner == Combiner::darray ||
                        t.combiner == Combiner::ndarray;
@@ -132,7 +132,7 @@ const Type *user_child(const Type &t) {
         for (; dims > 0; --dims) c = c->child;
         return c;
     }
-    // A dimension is a block within a stride, or a struct of such and a shorter rest.
+    // Each dimension is a block in a stride, or a struct of such blocks and a shorter rest.
     for (; dims > 0; --dims)
         c = c->form == Form::structure ? c->children[0]->child->child : c->child->child;
     return c;
@@ -142,7 +142,7 @@ void write_tree(const Type &root, std::string &text) {
     struct Item {
         const Type *type;
         std::size_t depth;
-        int64_t repeated; // equal members of a struct in a row
+        int64_t repeated; // number of consecutive equal members of a struct
     };
     std::vector<Item> pending{{&root, 0, 1}};
     for (std::size_t lines = 0; !pending.empty(); ++lines) {
@@ -189,7 +189,7 @@ void write_steps(const Type &type, std::string &text) {
     if (trace.count > trace.steps.size()) text += "step: ...\n";
 }
 
-// Where the indices are that are read when data moves.
+// Writes where the indices are that are read when data moves.
 void write_indices(const Layout &layout, const Context &context, std::string &text) {
     std::size_t lines = 0;
     for (const Node &n : layout.nodes) {
@@ -199,11 +199,11 @@ void write_indices(const Layout &layout, const Context &context, std::string &te
             return;
         }
         const IndexList &list = layout.index_lists[n.table];
-        MemoryLocation place;
-        (void)find_location(context, Hints{}, nullptr, list.indices, place);
+        MemoryLocation location;
+        (void)find_location(context, Hints{}, nullptr, list.indices, location);
         text += "indices: " + std::to_string(n.count) + " of " +
                 std::string(predefined_name(predefined_with(list.element))) + " at " +
-                address_of(list.indices) + " in " + name_of(place).text + " memory\n";
+                address_of(list.indices) + " in " + name_of(location).text + " memory\n";
     }
 }
 

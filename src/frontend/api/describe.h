@@ -1,4 +1,4 @@
-// A type for people to read.
+// Describes a type in words.
 #pragma once
 
 #include "transfer/context.h"

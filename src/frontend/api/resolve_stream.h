@@ -1,4 +1,4 @@
-// The stream that a user names.
+// Resolves the stream that a user passes.
 #pragma once
 
 #include "api/api_guard.h"
@@ -8,7 +8,7 @@
 
 namespace ucd {
 
-// stream.device: the one that the native stream belongs to.
+// The value of stream.device for the device that the native stream belongs to.
 inline constexpr int device_of_native = -1;
 
 inline Status resolve_stream(const Context &context, const ucd_stream_t &stream,

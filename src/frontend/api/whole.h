@@ -1,4 +1,4 @@
-// A count of a type as one layout, for the functions that list what it is made of.
+// A count of a type as one layout, for the functions that list its parts.
 #pragma once
 
 #include "status.h"
@@ -9,7 +9,7 @@
 
 namespace ucd {
 
-// The type and the packed size of `count` of it.
+// Finds the type and the packed size of `count` of it.
 inline Status find_many(uintptr_t count, ucd_type_t handle, const Type *&type, uint64_t &bytes) {
     Context *context;
     UCD_TRY(current(context));
@@ -17,7 +17,8 @@ inline Status find_many(uintptr_t count, ucd_type_t handle, const Type *&type, u
     return check_count(count, *type, "count", bytes);
 }
 
-// Its layout, which holds all displacements. Nothing to list if `bytes` is 0.
+// The type's layout with the displacements of all repetitions. If `bytes` is 0, there is nothing to
+// list.
 struct Whole {
     const Type *type = nullptr;
     const Layout *layout = nullptr;
@@ -31,7 +32,8 @@ inline Status find_whole(uintptr_t count, ucd_type_t handle, Whole &whole) {
     return success;
 }
 
-// The first of the things to list: as many as there are give none. `what` names them.
+// Checks the number of the first part to list. It may equal their total, which lists none. `what`
+// names the parts in messages.
 inline Status check_first(const char *argument, uintptr_t first, uint64_t total, const char *what) {
     if (first > total)
         return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the number of %s, %ju",

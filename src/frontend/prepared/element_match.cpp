@@ -7,7 +7,7 @@
 namespace ucd {
 namespace {
 
-// The stretches of one element kind that a stream is made of.
+// Iterates over the stretches of equal elements in a stream.
 class Runs {
 public:
     Runs(const ElementRange &range, const Elements &elements, uint64_t length)
@@ -19,7 +19,7 @@ public:
         if (kind_ == Element::none) walk_.start(range.offset, length);
     }
 
-    // The next one, while there are bytes left.
+    // Sets the next stretch. There must be bytes left.
     void next(Element &element, uint64_t &bytes) {
         element = kind_;
         bytes = length_;

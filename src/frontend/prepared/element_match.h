@@ -1,4 +1,4 @@
-// Whether two packed streams are the same sequence of elements.
+// Compares the elements of two packed streams.
 #pragma once
 
 #include "prepared/type_cache.h"
@@ -7,14 +7,14 @@
 
 namespace ucd {
 
-// The packed stream of `count` of a type, from an element boundary on.
+// The packed stream of `count` of a type, beginning at an element boundary.
 struct ElementRange {
     const Type &type;
     uint64_t count;
     uint64_t offset;
 };
 
-// Compares the first `length` bytes, which end at an element of `a`.
+// Compares the first `length` bytes, which must end at an element boundary of `a`.
 bool same_elements(const ElementRange &a, const ElementRange &b, uint64_t length);
 
 } // namespace ucd

@@ -1,4 +1,4 @@
-// What a type costs in memory.
+// The memory that a type uses.
 #pragma once
 
 #include "layout.h"
@@ -6,8 +6,8 @@
 
 namespace ucd {
 
-// Bytes that the type holds by now, with all types below it, each once: tree, lists, layout and
-// plans. Predefined types cost nothing.
+// The bytes that the type and all types below it hold now, each counted once: tree, lists, layout
+// and plans. Predefined types count as nothing.
 uint64_t footprint_of(const Type &type);
 
 } // namespace ucd

@@ -7,14 +7,15 @@
 namespace ucd {
 namespace {
 
-// Whether the bytes of each entry of the layout's list follow each other in memory too.
+// Whether the packed bytes of each entry of the layout's list are consecutive in memory.
 bool is_dense(const Layout &layout) {
     const Node &top = layout.top(), &child = layout.nodes[top.child];
     return child.kind == NodeKind::block &&
            (top.kind == NodeKind::indexed_block || top.stride == static_cast<int64_t>(child.bytes));
 }
 
-// Whether displacements in units follow from those in bytes: none is so far away that it wrapped.
+// Whether displacements in units can be computed from those in bytes, because none is so large that
+// it could have wrapped.
 bool is_near(const Type &t) {
     constexpr int64_t near = int64_t{1} << 61;
     const auto within = [](int64_t n) { return n > -near && n < near; };
@@ -22,13 +23,13 @@ bool is_near(const Type &t) {
            within(t.child->true_ub);
 }
 
-// The packed bytes that each block has a multiple of.
+// The size of each block is a multiple of this number of packed bytes.
 uint64_t block_grain(const Type &t) {
     const uint64_t times = t.form == Form::indexed ? 1 : static_cast<uint64_t>(t.blocklength);
     return times * t.child->size;
 }
 
-// Whether each block is consecutive in any case.
+// Whether each block is consecutive in memory, whatever its length.
 bool has_whole_blocks(const Type &t) {
     const Type &child = *t.child;
     return child.form == Form::element && pieces_of(child.element).second_bytes == 0 &&
@@ -47,10 +48,10 @@ ListsInLayout find_lists(const Type &t, const Layout &layout) {
     const Node &top = layout.top();
     if (top.kind != NodeKind::indexed_block && top.kind != NodeKind::indexed) return {};
     const bool dense = is_dense(layout);
-    // Entries that are not dense begin where a block does, or a child of one.
+    // If entries are not dense, they must begin where a block or a child of a block begins.
     if (!dense && block_grain(t) % layout.nodes[top.child].bytes != 0) return {};
-    if (t.any_empty) return {}; // where those are, the layout does not say
-    // As many entries as blocks, each of which is consecutive: entry i is block i.
+    if (t.any_empty) return {}; // the layout does not contain empty blocks
+    // If there are as many entries as blocks, and each block is consecutive, entry i is block i.
     const bool one_by_one = dense && has_as_many(t, layout) && has_whole_blocks(t);
     return {.displs = true, .lengths = one_by_one && t.form == Form::indexed};
 }
@@ -71,7 +72,7 @@ std::vector<int64_t> lengths_of_entries(const Type &t, const Layout &layout) {
         for (std::size_t i = 0; i < top.count; ++i)
             lengths[i] = static_cast<int64_t>(in_children(first[i + 1] - first[i]));
     };
-    // A division takes longer than all else.
+    // A division would take longer than the rest of the loop.
     if (each % child == 0)
         fill([by = each / child](uint64_t n) { return n * by; });
     else
@@ -79,8 +80,7 @@ std::vector<int64_t> lengths_of_entries(const Type &t, const Layout &layout) {
     return lengths;
 }
 
-// Of blocks none of which lies in two entries of a dense list: without a branch on where the
-// entries end.
+// For blocks that each lie in a single entry of a dense list. Finds the entries without branches.
 std::vector<int64_t> displs_of_whole_blocks(const Type &t, const Layout &layout) {
     const Node &top = layout.top();
     const Table &table = layout.tables[top.table];
@@ -114,8 +114,8 @@ std::vector<int64_t> displs_of_whole_blocks(const Type &t, const Layout &layout)
     return displs;
 }
 
-// Blocks follow each other in packed order. `grain`: the unit of packed bytes in which entries and
-// blocks are counted, `stride` bytes apart within an entry.
+// For all other blocks, which follow each other in packed order. `grain` is the unit of packed
+// bytes in which entries and blocks are counted; units are `stride` bytes apart within an entry.
 std::vector<int64_t> displs_of_blocks(const Type &t, const Layout &layout, uint64_t grain,
                                       int64_t stride) {
     const Node &top = layout.top();
@@ -147,7 +147,7 @@ void list_blocks(const Type &t, const Layout &layout, bool lengths_too, ListedBl
         blocks.length_memory = lengths_of_entries(t, layout);
         blocks.lengths = blocks.length_memory;
     }
-    // Blocks of one length begin where as many entries do.
+    // Blocks of one length, as many as entries, begin where the entries begin.
     if (lengths_too || (t.form == Form::indexed_block && top.kind == NodeKind::indexed_block &&
                         has_as_many(t, layout))) {
         blocks.displs = layout.tables[top.table].displs;

@@ -1,4 +1,4 @@
-// The lists that a type was made with, as its layout has them.
+// Recovers the lists that a type was made with from its layout.
 #pragma once
 
 #include "layout.h"
@@ -6,13 +6,13 @@
 
 namespace ucd {
 
-// Which lists of a type follow from its layout.
+// Which lists of a type can be recovered from its layout.
 struct ListsInLayout {
     bool displs = false, lengths = false;
 };
 ListsInLayout find_lists(const Type &type, const Layout &layout);
 
-// These lists. The layout lives longer than `blocks`.
+// Computes these lists. The layout outlives `blocks`.
 void list_blocks(const Type &type, const Layout &layout, bool lengths_too, ListedBlocks &blocks);
 
 } // namespace ucd

@@ -7,8 +7,9 @@
 namespace ucd {
 namespace {
 
-// Whether its packed bytes lie one after the other in memory. The layout of anything but a
-// predefined type is made only if it may be so; what is made of flattened bytes has a budget.
+// Whether the type's packed bytes are consecutive in memory. Makes the layout of a type that is not
+// predefined only if this is possible. Types from flattened bytes have a budget for layouts, so
+// theirs is not made.
 bool is_one_block(const Type &type) {
     if (type.form == Form::element) return pieces_of(type.element).second_bytes == 0;
     if (type.unflattened || type.by_reference) return false;
@@ -46,8 +47,8 @@ PlainList::PlainList(const Type &type) {
 
 namespace {
 
-// The segments are those of a list of which no two blocks touch: backends choose by them, but what
-// they do is right for any.
+// The segments are set as if no two blocks touched. Backends use them only to choose a kernel, so
+// results do not depend on this.
 Layout described_layout(const Type &type, const PlainList &plain) {
     const Type &list = *plain.list;
     Layout layout;
@@ -89,7 +90,7 @@ ListMove move_of(const PlainList &plain) {
     if (list.form == Form::indexed) move.lengths = list.lists.lengths.data();
     move.unit = list.unit;
     move.bytes = plain.bytes;
-    // performance only: so many threads move it as its bytes are worth
+    // performance only: the size decides the number of threads
     move.total = list.size;
     return move;
 }

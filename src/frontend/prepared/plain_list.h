@@ -1,5 +1,6 @@
-// Types that are lists of blocks of consecutive bytes. Such a type can be moved as it was
-// described: where it is used once only, a layout would cost several times what the move does.
+// Types that are lists of blocks of consecutive bytes. Such a type can be moved by the lists that
+// describe it: if it is used only once, making a layout would cost several times as much as the
+// move.
 #pragma once
 
 #include "host_lists.h"
@@ -9,7 +10,7 @@
 namespace ucd {
 
 struct PlainList {
-    // Looks for it once, so that it holds the lists once. May derive the layout of the list's
+    // Checks the type once, and holds its lists if it is plain. May make the layout of the list's
     // child.
     explicit PlainList(const Type &type);
     ~PlainList() {
@@ -18,26 +19,26 @@ struct PlainList {
     PlainList(const PlainList &) = delete;
     PlainList &operator=(const PlainList &) = delete;
 
-    // Of form indexed_block or indexed; its lists are held. Null: nothing lies in the type, it is
-    // not such a list, or something has been derived from it already.
+    // A type of form indexed_block or indexed, whose lists are held. Null if the type is empty, is
+    // not such a list, or has a cache already.
     const Type *list = nullptr;
-    int64_t shift = 0;  // of the first byte of a block at displacement 0
-    uint64_t bytes = 0; // of each block, or of each child if blocks have own lengths
+    int64_t shift = 0;  // offset of a block's first byte from its displacement
+    uint64_t bytes = 0; // of each block, or of each child if blocks have individual lengths
 };
 
 inline bool is_plain_list(const Type &type) {
     return PlainList(type).list != nullptr;
 }
 
-// Where the first packed byte lies.
+// The displacement of the first packed byte.
 int64_t first_byte_of(const PlainList &plain);
 
-// What moves all of it; the sides and the direction are left open.
+// The move of the whole list, without sides and direction.
 ListMove move_of(const PlainList &plain);
 
-// A type with the same bytes and bounds, to be moved once by a device: its layout is the list as it
-// was described, in no normal form, which would take several times as long to find. Only backends
-// may look at that layout. Of lists of form indexed_block; `type` is what `plain` was found of.
+// A type with the same bytes and bounds, for one move by a device. Its layout is the list as it was
+// described. It is not normalised, which would take several times as long, so only backends may use
+// the layout. Only for form indexed_block; `plain` was made from `type`.
 ConstTypeOwner as_described(const Type &type, const PlainList &plain);
 
 } // namespace ucd

@@ -34,7 +34,7 @@ void TypeCache::list_blocks(const Type &type, bool lengths_too, ListedBlocks &bl
 
 namespace {
 
-// Publishes what a thread has made, unless another thread was first; its work then goes unused.
+// Publishes a thread's result. If another thread was first, the result is deleted.
 template <class T>
 void publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> made) {
     T *expected = nullptr;
@@ -44,7 +44,7 @@ void publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> mad
 
 constexpr uint64_t unlimited = UINT64_MAX;
 
-// What layout, elements and plans of the type may be expanded to together; ucd.h states it.
+// The budget for layout, elements and plans of the type together; ucd.h documents it.
 uint64_t budget_of(const Type &type) {
     constexpr uint64_t at_least = uint64_t{64} * 1024, per_flattened_byte = 16;
     if (!type.unflattened) return unlimited;
@@ -56,10 +56,10 @@ constexpr uint64_t layout_share(uint64_t budget) {
     return budget == unlimited ? unlimited : budget / 2;
 }
 
-// The long list that has the same layout, because the type only has other bounds, or null.
+// If the type only changes the bounds of a long list, that list, whose layout it shares; else null.
 const Type *list_below(const Type &type) {
     constexpr int64_t long_list = 1024;
-    if (type.unflattened) return nullptr; // each has a budget of its own
+    if (type.unflattened) return nullptr; // each of these has its own budget
     const Type *list = &type;
     while (list->form == Form::wrap && list->stride == 0) list = list->child;
     const bool is_list = list->form == Form::indexed_block || list->form == Form::indexed;
@@ -98,15 +98,16 @@ ConstTypeOwner with_layout(const Type &type, Layout layout) {
     auto cache = std::make_unique<TypeCache>();
     cache->own = std::move(layout);
     TypeOwner made;
-    (void)create_resized(type, type.lb, type.extent(), made); // the bounds fit
+    (void)create_resized(type, type.lb, type.extent(), made); // cannot fail, because the bounds are
+                                                              // valid
     made->cache.store(cache.release(), std::memory_order_release);
     return ConstTypeOwner(made.release());
 }
 
 namespace {
 
-// What a type of flattened bytes needs besides its layout is made by one thread at a time: `make`
-// is given the bytes that it may take, and returns those that it took.
+// For types from flattened bytes, everything besides the layout is made under a lock, because it
+// shares a budget: `make` gets the remaining bytes, and returns those that it has used.
 template <class T, class Make>
 Status make_within_budget(const TypeCache &cache, const std::atomic<T *> &slot, Make make) {
     const std::lock_guard lock(cache.making);
@@ -146,7 +147,7 @@ const Elements &elements_of(const Type &type) {
         auto made = std::make_unique<Elements>();
         made->kind = type.element;
         made->extent = static_cast<int64_t>(type.size);
-        // Plans have at least as much.
+        // Leaves at least as much of the budget to plans.
         if (type.element == Element::none)
             made->runs =
                 lower_to_elements(type, max_bytes == unlimited ? unlimited : max_bytes / 2);
@@ -164,7 +165,7 @@ const Layout &runs_of(const Type &type) {
     const TypeCache &cache = cache_of(type);
     if (const Layout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        // Plans have at least as much.
+        // Leaves at least as much of the budget to plans.
         auto made = std::make_unique<Layout>(
             lower_to_runs(type, max_bytes == unlimited ? unlimited : max_bytes / 2));
         taken = sizeof *made + bytes_of(*made);

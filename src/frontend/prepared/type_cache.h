@@ -1,4 +1,4 @@
-// What is derived from a type at first use and cached on it.
+// The data that is derived from a type at first use and cached on it.
 #pragma once
 
 #include "backend.h"
@@ -12,15 +12,15 @@ namespace ucd {
 inline constexpr unsigned max_backends = 8;
 
 struct TypeCache final : CachedOnType {
-    Layout own;           // empty if that of another type serves
-    const Layout &layout; // its own, or that of a type below, which lives longer
-    // Per backend and for a count of one or more; see Backend::plan().
+    Layout own;           // empty if another type's layout is used
+    const Layout &layout; // refers to `own`, or to the layout of a type below, which lives longer
+    // Indexed by backend, and by whether the count is above one; see Backend::plan().
     mutable std::atomic<const KernelPlan *> plans[max_backends][2] = {};
     mutable std::atomic<const Elements *> elements{nullptr};
     mutable std::atomic<const Layout *> runs{nullptr};
     mutable std::atomic<const BoxIndex *> boxes{nullptr};
-    // What plans, elements and runs may still take, if the type was made from flattened bytes. Then
-    // they are made under the mutex.
+    // For types from flattened bytes: the bytes that plans, elements and runs may still use. These
+    // are then made under the mutex.
     mutable uint64_t bytes_left = UINT64_MAX;
     mutable std::mutex making;
 
@@ -30,7 +30,7 @@ struct TypeCache final : CachedOnType {
     void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const override;
 };
 
-// Made at first use; OUT_OF_MEM is thrown as std::bad_alloc.
+// Makes the cache at first use. Throws std::bad_alloc for OUT_OF_MEM.
 const TypeCache &make_cache(const Type &type);
 
 inline const TypeCache &cache_of(const Type &type) {
@@ -38,9 +38,9 @@ inline const TypeCache &cache_of(const Type &type) {
     return cache != nullptr ? static_cast<const TypeCache &>(*cache) : make_cache(type);
 }
 
-// What the layout of the type may be expanded to. Descriptions of few bytes may imply much: what
-// comes out of ucd_unflatten, and what is built on it, has half of its budget for the layout, and
-// what that leaves for all else. Types that the program built are not limited in bytes.
+// The limit for the layout of the type. Few flattened bytes can describe a large type, so types
+// from ucd_unflatten, and types built on them, have a budget: half of it for the layout, and what
+// the layout leaves for everything else. Types that the program built have no limit.
 uint64_t max_layout_bytes(const Type &type);
 
 // The type's layout.
@@ -48,14 +48,14 @@ inline const Layout &layout_of(const Type &type) {
     return cache_of(type).layout;
 }
 
-// A type that is as this one, but for its layout.
+// Makes a copy of the type that has another layout.
 ConstTypeOwner with_layout(const Type &type, Layout layout);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan);
 
-// The plan of a backend, given by its index in the context. On the path of every small call, where
-// compilers leave out of line what has many callers.
+// The plan for a backend, given by its index in the context. Always inlined, because it is on the
+// path of every small call, and compilers do not inline functions with many callers.
 [[gnu::always_inline]] inline Status plan_of(const Type &type, const Backend &backend,
                                              unsigned backend_index, bool repeated,
                                              const KernelPlan *&plan) {
@@ -65,13 +65,13 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
     return make_plan(type, backend, backend_index, repeated, plan);
 }
 
-// What the packed stream of the type is made of, for reductions.
+// The elements of the type's packed stream, for reductions.
 const Elements &elements_of(const Type &type);
 
-// The same by handles; see lower_to_runs(). Not for empty types.
+// Same, by handles; see lower_to_runs(). The type must not be empty.
 const Layout &runs_of(const Type &type);
 
-// Where the boxes of the type's layout begin.
+// The index of the boxes of the type's layout.
 const BoxIndex &boxes_of(const Type &type);
 
 } // namespace ucd

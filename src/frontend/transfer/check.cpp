@@ -122,7 +122,7 @@ Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
 
 namespace {
 
-// What is given of a packed side: no offset. `argument` names it.
+// Requires that a packed side has no offset. `argument` names it.
 Status check_packed_side(const char *argument, uintptr_t offset) {
     if (offset == 0) [[likely]]
         return success;

@@ -1,5 +1,5 @@
-// The arguments of every call that moves data: decoded into the move that a backend is given, and
-// checked, in one place.
+// Decodes the arguments of all calls that move data into the move that a backend gets, and checks
+// them.
 #pragma once
 
 #include "direction.h"
@@ -14,21 +14,22 @@
 
 namespace ucd {
 
-// A pack or an unpack of a type. Its plan and its elements are not known yet, nor where its sides
-// are.
+// A pack or an unpack of a type. Its plan, its elements and the memory of its sides are not known
+// yet.
 struct CheckedMove : Move {
     const Type *type = nullptr;
 };
 
-// The same from one layout to another.
+// Same, for a copy from one layout to another.
 struct CheckedCopy : CopyMove {
     const Type *from_type = nullptr, *to_type = nullptr;
 };
 
-// ---- what moves have in common ------------------------------------------------------------------
+// ---- common checks -----------------------------------------------------------------------------
 
-// A known op that every element of the type takes. What fails is worded out of line, here and
-// below: these checks are on the path of every call.
+// Checks that the op exists and that every element of the type supports it. Failures, here and
+// below, are worded in functions that are not inlined, because these checks are on the path of
+// every call.
 Status fail_op(ucd_op_t op, const Type &type);
 
 inline Status check_op(ucd_op_t op, const Type &type) {
@@ -38,10 +39,11 @@ inline Status check_op(ucd_op_t op, const Type &type) {
     return success;
 }
 
-// A known op.
+// Checks that the op exists.
 Status check_op(ucd_op_t op);
 
-// `count` of the type as one object: its packed size, if that and its bounds do not overflow.
+// Computes the packed size of `count` of the type, and checks that this and the bounds do not
+// overflow.
 Status check_many(uintptr_t count, const Type &type, const char *argument, uint64_t &total);
 
 inline Status check_count(uintptr_t count, const Type &type, const char *argument,
@@ -56,17 +58,17 @@ Status fail_offset(const char *argument, uintptr_t offset, uint64_t total);
 // `argument` is inbuf or outbuf.
 Status fail_null_packed(const char *argument);
 
-// Of functions that need the places of a type's bytes without reading any memory.
+// For functions that need the displacements of the type without reading memory of the caller.
 Status check_places_known(const Type &type);
 
 // ---- packs and unpacks --------------------------------------------------------------------------
 
-// Reductions take whole elements only: shortens the move's length to that. `total` is the packed
-// size of all that the move has.
+// Reductions move whole elements only: rounds the move's length down. `total` is the packed size of
+// the whole object.
 Status round_to_elements(CheckedMove &m, uint64_t total);
 
-// What a pack or an unpack is given. Its length is what the packed buffer has, or has room for,
-// until check_move() has cut it to what there is to move.
+// Decodes the arguments of a pack or an unpack. The length is that of the packed buffer, until
+// check_move() reduces it to the data that there is.
 [[gnu::always_inline]] inline void decode(CheckedMove &m, Direction direction, const void *typed,
                                           uintptr_t count, uintptr_t offset, const void *packed,
                                           uintptr_t packed_bytes) {
@@ -78,8 +80,8 @@ Status round_to_elements(CheckedMove &m, uint64_t total);
     m.length = packed_bytes;
 }
 
-// Checks what was decoded. On success with length 0 there is nothing to do. `argument` is what the
-// caller named the type.
+// Checks the decoded move. On success with length 0, there is nothing to do. `argument` is the name
+// of the type's argument.
 [[gnu::always_inline]] inline Status check_move(ucd_type_t handle, const char *argument,
                                                 ucd_op_t op, CheckedMove &m) {
     const bool pack = m.direction == Direction::pack;
@@ -93,7 +95,7 @@ Status round_to_elements(CheckedMove &m, uint64_t total);
     m.type = type;
     m.op = static_cast<Op>(op);
     m.length = std::min(m.length, total - m.offset);
-    // The whole stream is whole elements.
+    // The whole stream always consists of whole elements.
     if (op != UCD_OP__REPLACE && m.length < total) UCD_TRY(round_to_elements(m, total));
     if (m.packed == nullptr && m.length > 0) [[unlikely]]
         return fail_null_packed(pack ? "outbuf" : "inbuf");
@@ -102,7 +104,8 @@ Status round_to_elements(CheckedMove &m, uint64_t total);
 
 // ---- copies -------------------------------------------------------------------------------------
 
-// What a copy is given. Its length is the most that is asked for, until it is checked.
+// Decodes the arguments of a copy. The length is the maximum that the caller asks for, until it is
+// checked.
 inline void decode(CheckedCopy &c, const void *inbuf, uintptr_t incount, uintptr_t inoffset,
                    void *outbuf, uintptr_t outcount, uintptr_t outoffset, uintptr_t bytes) {
     c.from.typed = static_cast<char *>(const_cast<void *>(inbuf));
@@ -114,18 +117,18 @@ inline void decode(CheckedCopy &c, const void *inbuf, uintptr_t incount, uintptr
     c.length = bytes;
 }
 
-// Checks both sides, and cuts the length to what both of them have. `in_total` and `out_total` are
-// their packed sizes.
+// Checks both sides, and reduces the length to the data that both sides have. Sets `in_total` and
+// `out_total` to their packed sizes.
 Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCopy &c,
                    uint64_t &in_total, uint64_t &out_total);
 
-// Of a reduction: that both sides are at element boundaries, and have the same elements in the
-// range, which is shortened to whole ones.
+// For reductions: checks that both sides begin at element boundaries and have the same elements in
+// the range, which it rounds down to whole elements.
 Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total);
 
 // ---- members of a list --------------------------------------------------------------------------
 
-// One of the two is what a member becomes.
+// A checked member is one of these two.
 struct CheckedMember {
     CheckedMove move;
     CheckedCopy copy;
@@ -144,14 +147,14 @@ inline Status check_reserved(const uint64_t (&reserved)[2]) {
     return success;
 }
 
-// Whether a member is a pack, or an unpack, if that is what is asked for. Others are copies.
+// Whether a member is a pack, or an unpack, as `direction` asks. Other members are copies.
 inline bool is_move(const ucd_pack_desc_t &, Direction direction) {
     return direction == Direction::pack;
 }
 inline bool is_move(const ucd_unpack_desc_t &, Direction direction) {
     return direction == Direction::unpack;
 }
-// Packed bytes that become packed bytes are packed as that many elements of type BYTE.
+// A move from packed bytes to packed bytes counts as a pack of elements of type BYTE.
 inline bool is_move(const ucd_move_t &d, Direction direction) {
     return direction == Direction::pack ? d.outtype == UCD_TYPE__NULL
                                         : d.intype == UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
@@ -165,7 +168,7 @@ inline bool is_move(const ucd_move_t &d, Direction direction) {
     decode(m, Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf, d.insize);
     return d.type;
 }
-// One of the types is null.
+// Decodes a member of which one type is null.
 [[gnu::always_inline]] inline ucd_type_t decode(const ucd_move_t &d, CheckedMove &m) {
     if (d.intype != UCD_TYPE__NULL) {
         decode(m, Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
@@ -203,7 +206,7 @@ template <class Desc>
 }
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m);
 
-// What a list of descriptors is called in messages.
+// The name of a list of descriptors in messages.
 inline constexpr const char *name_of_list(const ucd_pack_desc_t *) {
     return "descs";
 }
@@ -214,7 +217,7 @@ inline constexpr const char *name_of_list(const ucd_move_t *) {
     return "moves";
 }
 
-// Puts the member's index before the message of what it failed with.
+// Prefixes the message of a failure with the member's index.
 template <class Desc>
 Status at_member(uintptr_t index, Status status) {
     return status.ok()

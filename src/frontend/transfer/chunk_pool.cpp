@@ -3,7 +3,7 @@
 namespace ucd {
 
 void ReturnChunk::operator()(char *memory) const noexcept {
-    pool->free_.give_back(memory); // there is room for all
+    pool->free_.give_back(memory); // never fails, because room is reserved for all
 }
 
 ChunkPool::ChunkPool(const Executor &owner, MemoryKind kind, StagingSizes sizes)
@@ -25,7 +25,7 @@ Status ChunkPool::take(Chunk &chunk) {
         if (existing_ >= most_) return success;
         ++existing_;
     }
-    // Slow, so others may use the pool meanwhile.
+    // Allocation is slow, so it does not hold the lock.
     void *memory = nullptr;
     const Status status =
         owner_.backend->allocate(owner_.device, kind_, sizes_.chunk_bytes, memory);

@@ -1,4 +1,5 @@
-// Memory for chunks of packed data that executors on both sides of a staged move reach.
+// Staging memory for chunks of packed data, which the executors on both sides of a staged move can
+// access.
 #pragma once
 
 #include "free_list.h"
@@ -12,11 +13,12 @@
 namespace ucd {
 
 struct StagingSizes {
-    std::size_t chunk_bytes = std::size_t{1} << 20; // at least 64: a chunk holds any element
-    unsigned chunks = 8;                            // the most per pool
+    std::size_t chunk_bytes = std::size_t{1} << 20; // at least 64, so that any element fits in a
+                                                    // chunk
+    unsigned chunks = 8;                            // the limit per pool
 };
 
-// Of what is in a chunk.
+// The alignment of parts in a chunk.
 inline constexpr std::size_t part_alignment = 64;
 
 class ChunkPool;
@@ -27,7 +29,7 @@ struct ReturnChunk {
 };
 using Chunk = std::unique_ptr<char, ReturnChunk>;
 
-// Gives memory back to the executor that allocated it.
+// Returns memory to the executor that allocated it.
 struct ReleasePinned {
     Executor owner;
     void operator()(char *memory) const noexcept {
@@ -35,16 +37,16 @@ struct ReleasePinned {
     }
 };
 
-// Chunks of one kind of memory of one device; allocated at first need, and kept.
+// Chunks of one kind of memory of one device. They are allocated when first needed, and kept.
 class ChunkPool {
 public:
     ChunkPool(const Executor &owner, MemoryKind kind, StagingSizes sizes);
-    ~ChunkPool(); // all chunks are back
+    ~ChunkPool(); // all chunks must have been given back
 
-    // Null without a failure: none is free now, but others are in use and will come back.
+    // Sets `chunk` to null without a failure if all chunks are in use; they will be given back.
     Status take(Chunk &chunk);
 
-    // Whether an executor reaches the chunks.
+    // Whether an executor can access the chunks.
     bool reached_by(const Executor &executor) const;
 
     bool serves(const Executor &owner, MemoryKind kind) const {
@@ -60,11 +62,11 @@ private:
     const MemoryKind kind_;
     const StagingSizes sizes_;
     FreeList<char *> free_;
-    std::mutex mutex_;             // of the numbers
-    unsigned existing_ = 0, most_; // `most_` shrinks to what memory there is
+    std::mutex mutex_;             // protects the two numbers
+    unsigned existing_ = 0, most_; // `most_` decreases when memory runs out
 };
 
-// All pools of a context.
+// All chunk pools of a context.
 class ChunkPools {
 public:
     explicit ChunkPools(StagingSizes sizes) : sizes_(sizes) {}

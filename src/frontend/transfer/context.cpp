@@ -14,7 +14,7 @@ namespace ucd {
 namespace {
 
 std::mutex start_failure_mutex;
-char start_failure[sizeof LastError::text] = ""; // under its mutex
+char start_failure[sizeof LastError::text] = ""; // protected by its mutex
 
 bool wanted(const Info &info, const char *name) {
     if (!info.backends) return true;
@@ -52,7 +52,7 @@ Context::Context(Info from_environment, const Info *info)
     for (const RegistryEntry &entry : registry()) {
         BackendSlot slot;
         slot.name = entry.name;
-        const bool is_host = slots.empty(); // host memory is never left out
+        const bool is_host = slots.empty(); // host memory cannot be excluded
         if (!is_host && !wanted(environment, entry.name))
             slot.state.reason = "left out by ucd.backends";
         else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)

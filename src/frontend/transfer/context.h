@@ -1,5 +1,5 @@
-// The library's state between the first ucd_init and the last ucd_finalize, and what moves data in
-// it: devices of backends.
+// The library's state between the first ucd_init and the last ucd_finalize, and the executors that
+// move data in it: the devices of backends.
 #pragma once
 
 #include "backend.h"
@@ -20,10 +20,10 @@ class Progress;
 
 struct BackendSlot {
     std::string name;
-    std::unique_ptr<Backend> backend; // null unless it is available
-    BackendState state;               // without a look at devices
+    std::unique_ptr<Backend> backend; // null if not available
+    BackendState state;               // found without looking at devices
 
-    // In full: may initialise a driver.
+    // The complete state. May initialise a driver.
     const BackendState &inspect() const { return backend != nullptr ? backend->inspect() : state; }
 };
 
@@ -36,27 +36,27 @@ public:
     Backend &host() { return *host_; }
     static constexpr unsigned host_index = 0;
 
-    // The slot's index, or -1 for a name that is not known.
+    // The slot's index; -1 if there is no backend of this name.
     int index_of(std::string_view name) const;
-    // That of a backend of this context.
+    // The index of a backend of this context.
     unsigned index_of(const Backend &backend) const;
 
-    std::vector<BackendSlot> slots; // as the registry lists them
-    // Whether any backend but the host's is available; if not, every buffer is host memory.
+    std::vector<BackendSlot> slots; // in the order of the registry
+    // Whether any backend besides the host's is available. If not, all buffers are in host memory.
     bool devices = false;
-    const Backend *hides_memory = nullptr; // the one that does
-    const uint64_t number;                 // no other context of the process has it
+    const Backend *hides_memory = nullptr; // the backend that does, or null
+    const uint64_t number;                 // unique among all contexts of the process
     Info environment;
-    Hints defaults;                              // the environment's, for calls without an info
-    std::unique_ptr<DeviceMemory> device_memory; // of users
-    // Outstanding work. Goes first at the end, and is completed then: it needs the backends.
+    Hints defaults;                              // from the environment, for calls without an info
+    std::unique_ptr<DeviceMemory> device_memory; // memory allocated by users
+    // Outstanding work. Destroyed first, which completes the work, because that needs the backends.
     std::unique_ptr<Progress> progress;
 
 private:
     Backend *host_ = nullptr; // slots[0].backend
 };
 
-// What moves data: a device of a backend, or the host's backend.
+// A unit that moves data: a device of a backend, or the host's backend.
 struct Executor {
     Backend *backend = nullptr;
     unsigned index = Context::host_index; // of the backend in the context
@@ -69,22 +69,22 @@ inline Executor host_executor(Context &context) {
     return {&context.host(), Context::host_index, 0};
 }
 
-// The one check of every device that a user names, in a hint, a stream or by a string. A backend
-// that is not known or not available, and a device that it does not have, are NOT_SUPPORTED;
-// `named_by` begins the message.
+// Checks a device that the user names in a hint, a stream or a string. All such checks are here.
+// NOT_SUPPORTED if the backend is unknown or not available, or does not have the device. The
+// message begins with `named_by`.
 Status find_executor(const Context &context, const char *named_by, std::string_view backend,
                      int device, Executor &executor);
 
-// The running context, or null. One atomic load.
+// The running context, or null. Reading it is one atomic load.
 inline std::atomic<Context *> running_context{nullptr};
 
-// Ever initialised: some functions stay usable after the last ucd_finalize.
+// Whether the library was ever initialised: some functions can be used after the last ucd_finalize.
 inline std::atomic<bool> ever_initialised{false};
 
-// Why the last ucd_init that was to start the library failed; "" if it did not.
+// Why the last ucd_init that had to start the library failed; "" if it did not fail.
 void set_start_failure(const char *reason);
 
-// NOT_INITIALIZED, and why.
+// Fails with NOT_INITIALIZED, and says why.
 Status fail_not_initialised();
 
 inline Status check_ever_initialised() {
@@ -100,17 +100,17 @@ inline Status check_ever_initialised() {
     return success;
 }
 
-// The type of a call for which the library must have been started.
+// Finds the type, and requires that the library has been started.
 inline Status find_type(ucd_type_t handle, const Type *&type) {
     Context *context;
     UCD_TRY(current(context));
     return resolve(handle, "type", type);
 }
 
-// What a call with this info goes by.
+// The hints that apply to a call with this info.
 class CallHints {
 public:
-    // On the path of every small call.
+    // Inlined, because it is on the path of every small call.
     [[gnu::always_inline]] CallHints(const Context &context, ucd_info_t info)
         : hints_(&context.defaults) {
         if (info == UCD_INFO__NULL) [[likely]]

@@ -53,7 +53,7 @@ Status AsyncTransfer::reserve_chunks() {
 
 Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started,
                                std::unique_ptr<AsyncOperation> &operation) {
-    // Launches are not asked about here: that would cost as much as starting them.
+    // Do not poll launches here: that would cost as much as starting them.
     const bool only_launches =
         !work->launches_.empty() && !work->staged_ && work->continuation_ == nullptr;
     const bool completed = !only_launches && work->progress();
@@ -93,7 +93,7 @@ bool AsyncTransfer::progress() noexcept {
                            std::all_of(pipelines_.begin(), pipelines_.end(),
                                        [](const auto &pipeline) { return pipeline->completed(); });
     if (completed) {
-        pipelines_.clear(); // before the types whose plans they use
+        pipelines_.clear(); // destroyed before the types, because they use their plans
         types_.clear();
         kept_.clear();
     }

@@ -1,4 +1,4 @@
-// What a call has started on devices and not finished: launches and staged pipelines.
+// The unfinished work of a call on devices: launches and staged pipelines.
 #pragma once
 
 #include "support/short_list.h"
@@ -11,13 +11,13 @@
 
 namespace ucd {
 
-// What one device is to do at once.
+// Moves that one device performs together.
 struct Launch {
     Executor executor;
     ShortList<Move> moves;
     std::vector<CopyMove> copies;
-    MoveMaker *maker = nullptr;                     // makes all of it instead
-    std::shared_ptr<const PreparedLaunch> prepared; // of all of it, if it comes again
+    MoveMaker *maker = nullptr;                     // makes all moves, instead of a list
+    std::shared_ptr<const PreparedLaunch> prepared; // of all moves, if they are repeated
 
     MoveList moves_and_copies() const { return {moves.span(), copies}; }
     Status prepare();
@@ -30,28 +30,28 @@ public:
     bool progress() noexcept override;
     bool staged() const noexcept override { return staged_; }
 
-    // They live until the work is done.
+    // Keeps the types alive until the work is done.
     void keep(KeptTypes types) { types_ = std::move(types); }
-    // Whatever it is.
+    // Keeps anything else alive until the work is done.
     void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
-    // Makes room, so that what has been started can always be noted down.
+    // Reserves memory, so that recording a launch that was started cannot fail.
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Launch &launch);
-    // Adds a move to the pipeline of its kind between two executors; made if there is none yet.
+    // Adds a move to the pipeline of its kind between two executors, which is created if necessary.
     void add(ChunkPools &pools, const Executor &from, const Executor &to, const StagedMove &move,
              Op op, const Limits &limits);
     Status reserve_chunks();
 
-    // Copies that must be complete before anything else of this work, pipelines included, starts.
-    // Then `then` starts what is not a pipeline's.
+    // Sets the work to do after certain copies are complete. Before that, nothing else is started,
+    // pipelines included. `then` starts everything except pipelines.
     using Continuation = std::function<Status(AsyncTransfer &)>;
     void continue_by(Continuation then) { continuation_ = std::move(then); }
     void expect_copies(std::size_t count) { copies_.reserve(count); }
     Status copy_first(const Executor &by, void *to, const void *from, std::size_t bytes);
 
-    // The end of the call that started the work, which moves it forward once. `operation` stays
-    // null if it is complete. A failure is the call's if it came before anything was `started`,
-    // here or by the caller; else it is reported when everything has come to its end.
+    // Called at the end of the call that started the work; advances it once. `operation` stays null
+    // if the work is complete. If the work failed before anything was `started`, here or by the
+    // caller, the call fails. Otherwise the failure is reported when all the work has ended.
     static Status conclude(std::unique_ptr<AsyncTransfer> work, bool started,
                            std::unique_ptr<AsyncOperation> &operation);
 
@@ -62,10 +62,10 @@ private:
     KeptTypes types_;
     ShortList<std::shared_ptr<const void>> kept_;
     ShortList<std::unique_ptr<Event>> copies_, launches_;
-    Continuation continuation_; // none: the copies are complete, or there are none
+    Continuation continuation_; // empty if there are no copies, or they are complete
     std::vector<std::unique_ptr<StagedPipeline>> pipelines_;
     bool staged_ = false;
-    bool started_ = false; // something has been set in motion
+    bool started_ = false; // some work has been started
 };
 
 } // namespace ucd

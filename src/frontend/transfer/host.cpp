@@ -14,7 +14,7 @@ bool moves_one_object(const CheckedMove &m) {
     return m.op == Op::replace && m.count == 1 && m.length == m.type->size; // so the offset is 0
 }
 
-// Once for each type.
+// Returns true only once for each type.
 bool is_first_use(const Type &type) {
     return !type.original().moved.exchange(true, std::memory_order_relaxed);
 }
@@ -35,7 +35,7 @@ bool move_at_first_use(const CheckedMove &m) {
 }
 
 ConstTypeOwner described_for_first_use(const CheckedMove &m) {
-    // Of short lists, the normal form takes less than the launch.
+    // For short lists, normalising takes less time than the launch.
     constexpr int64_t long_list = 1024;
     if (m.limits.engine == Engine::dma || !moves_one_object(m) || m.type->unflattened)
         return nullptr;
@@ -48,7 +48,7 @@ ConstTypeOwner described_for_first_use(const CheckedMove &m) {
 
 namespace {
 
-// Whether all of a side is one block of bytes; `address` is then where its range begins.
+// Whether all bytes of a side are one block. If so, `address` is where the range begins.
 bool is_one_block(const Type &type, const CopyMove::Side &side, char *&address) {
     const Layout &layout = layout_of(type);
     if (repeat(layout.top(), layout.root, side.count, type.extent()).kind != NodeKind::block)
@@ -77,7 +77,7 @@ Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits 
     CheckedMove in =
         move_of_side(*c.from_type, c.from, c.length, Direction::pack, Op::replace, limits);
     CheckedMove out = move_of_side(*c.to_type, c.to, c.length, Direction::unpack, op, limits);
-    // A side that is one block is itself the packed buffer of the other.
+    // If one side is a single block, it serves as the packed buffer of the other.
     if (is_one_block(*c.from_type, c.from, out.packed)) return run_on_host(context, out);
     if (is_one_block(*c.to_type, c.to, in.packed)) {
         in.op = op;

@@ -1,4 +1,4 @@
-// Moving data between two sides that are both in host memory, inside the call.
+// Moves data between two sides in host memory, within the call.
 #pragma once
 
 #include "prepared/type_cache.h"
@@ -9,8 +9,8 @@
 
 namespace ucd {
 
-// Gives the move the plan and the elements that an executor needs for it. They are made at the
-// type's first use.
+// Sets the plan and the elements that an executor needs for the move. They are made at the type's
+// first use.
 [[gnu::always_inline]] inline Status complete(CheckedMove &m, const Backend &backend,
                                               unsigned index) {
     UCD_TRY(plan_of(*m.type, backend, index, m.count > 1, m.plan));
@@ -26,16 +26,16 @@ inline Status complete(CopyMove::Side &side, const Type &type, const Executor &e
 
 // ---- the first use of a type, which may be the only one -----------------------------------------
 //
-// A list of blocks may be moved as it was described, which takes less than to find its normal form.
-// It is done once for each type, and only while nothing has been derived from the type: what is
-// used again has a layout. Duplicates are one type. This is all that the library guesses about what
-// comes again.
+// A list of blocks can be moved by the lists that describe it, which takes less time than
+// normalising it. This is done once for each type, counting duplicates as one type, and only if
+// nothing has been derived from the type: for a type that is used again, a layout pays. The library
+// guesses nothing else about repeated use.
 
-// Moves all of one object of such a type, in host memory. False if it did nothing.
+// Moves one whole object of such a type in host memory. Returns false if it did nothing.
 bool move_at_first_use(const CheckedMove &m);
 
-// The same for a device, which is to move the type that is returned in its place; null if there is
-// nothing to be gained.
+// Same, for a device: returns the type that the device should move instead; null if this would not
+// be faster.
 ConstTypeOwner described_for_first_use(const CheckedMove &m);
 
 inline bool may_be_first_use(const Type &type) {
@@ -46,7 +46,7 @@ inline bool may_be_first_use(const Type &type) {
 
 // Runs moves that are complete.
 [[gnu::always_inline]] inline Status run_on_host(Context &context, std::span<const Move> moves) {
-    std::unique_ptr<Event> done; // stays null: the host's backend has no work under way on return
+    std::unique_ptr<Event> done; // stays null: the host's backend has finished on return
     return context.host().launch(0, moves, done);
 }
 
@@ -62,12 +62,12 @@ inline bool may_be_first_use(const Type &type) {
     return run_complete(context, m);
 }
 
-// One side of a copy as a pack or an unpack, whose packed buffer is left open.
+// One side of a copy as a pack or an unpack; the packed buffer is not set.
 CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
                          Direction direction, Op op, const Limits &limits);
 
-// Runs a copy, by way of a chunk that stays in the cache. With a reduction the streams have the
-// same elements.
+// Runs a copy through a chunk that stays in the cache. For reductions, the elements of both streams
+// must match.
 Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits &limits);
 
 } // namespace ucd

@@ -9,14 +9,14 @@
 namespace ucd {
 namespace {
 
-Status fail_list(const void *list, const MemoryLocation &place, const Executor &executor) {
+Status fail_list(const void *list, const MemoryLocation &location, const Executor &executor) {
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "the type's indices at %p are in %s memory, which device %d of backend %s does not "
                 "reach",
-                list, name_of(place).text, executor.device, executor.backend->name());
+                list, name_of(location).text, executor.device, executor.backend->name());
 }
 
-// How many indices of a list are read, at most.
+// For each list, the largest number of indices that are read.
 std::vector<uint64_t> lengths_of_lists(const Layout &layout) {
     std::vector<uint64_t> lengths(layout.index_lists.size());
     for (const Node &n : layout.nodes)
@@ -31,9 +31,9 @@ Status reaches_lists(const Hints &hints, LocationCache &locations, const Executo
                      const Type &type, bool &reached) {
     reached = true;
     for (const IndexList &list : layout_of(type).index_lists) {
-        MemoryLocation place;
-        UCD_TRY(locations.find(nullptr, list.indices, place));
-        reached = reached && reaches(executor, hints, place);
+        MemoryLocation location;
+        UCD_TRY(locations.find(nullptr, list.indices, location));
+        reached = reached && reaches(executor, hints, location);
     }
     return success;
 }
@@ -41,9 +41,9 @@ Status reaches_lists(const Hints &hints, LocationCache &locations, const Executo
 Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
                            const Type &type) {
     for (const IndexList &list : layout_of(type).index_lists) {
-        MemoryLocation place;
-        UCD_TRY(locations.find(nullptr, list.indices, place));
-        if (!reaches(executor, hints, place)) return fail_list(list.indices, place, executor);
+        MemoryLocation location;
+        UCD_TRY(locations.find(nullptr, list.indices, location));
+        if (!reaches(executor, hints, location)) return fail_list(list.indices, location, executor);
     }
     return success;
 }
@@ -62,17 +62,17 @@ Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memor
     return success;
 }
 
-// The host reads what it reaches; else the device that has the list writes the copy, if need be by
-// way of memory of its own.
-Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
-                             std::size_t bytes, char *&copy) {
-    if (place.host_reachable()) {
-        UCD_TRY(take(mover, bytes, copy)); // a device, since the host would read the list itself
+// The host reads lists that it can access. Otherwise the device that has the list writes the copy,
+// through memory of its own if necessary.
+Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &location,
+                             const void *list, std::size_t bytes, char *&copy) {
+    if (location.host_reachable()) {
+        UCD_TRY(take(mover, bytes, copy)); // a device: the host would read the list itself
         copies_.push_back({host_executor(context_), list, copy, bytes});
         return success;
     }
     Executor owner;
-    UCD_TRY(find_executor(context_, "a list", place.owner->name(), place.device, owner));
+    UCD_TRY(find_executor(context_, "a list", location.owner->name(), location.device, owner));
     if (mover.on_host()) {
         UCD_TRY(take(owner, bytes, copy));
         copies_.push_back({owner, list, copy, bytes});
@@ -100,12 +100,12 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
     const std::vector<uint64_t> lengths = lengths_of_lists(layout);
     std::vector<IndexList> &lists = layout.index_lists;
     for (std::size_t i = 0; i < lists.size(); ++i) {
-        MemoryLocation place;
-        UCD_TRY(locations.find(nullptr, lists[i].indices, place));
-        if (reaches(mover, hints_, place)) continue;
+        MemoryLocation location;
+        UCD_TRY(locations.find(nullptr, lists[i].indices, location));
+        if (reaches(mover, hints_, location)) continue;
         char *copy = nullptr;
         const std::size_t bytes = lengths[i] * packed_size(lists[i].element);
-        UCD_TRY(copy_to(mover, place, lists[i].indices, bytes, copy));
+        UCD_TRY(copy_to(mover, location, lists[i].indices, bytes, copy));
         lists[i].indices = copy;
     }
     moved_.push_back({type, mover, with_layout(*type, std::move(layout))});

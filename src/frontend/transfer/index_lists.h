@@ -1,5 +1,5 @@
-// The lists of types whose indices are by reference: who reaches them, and how they are brought to
-// where they are reached.
+// Lists of indices by reference: finds out which executors can access them, and copies them to
+// where executors can.
 #pragma once
 
 #include "transfer/chunk_pool.h"
@@ -12,31 +12,33 @@
 
 namespace ucd {
 
-// Whether the executor reaches all lists of the type.
+// Whether the executor can access all lists of the type.
 Status reaches_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
                      const Type &type, bool &reached);
 
-// The same as a status.
+// Same, but fails if it cannot.
 Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
                            const Type &type);
 
-// Copies, in pinned memory, of the lists of one call that their executors do not reach.
+// Copies, in pinned memory, of the lists of one call that their executors cannot access.
 class BroughtLists {
 public:
     BroughtLists(Context &context, const Hints &hints) : context_(context), hints_(hints) {}
 
-    // Changes the type to one with the same layout whose lists `mover` will reach. Starts nothing.
-    // NOT_SUPPORTED if there is no such memory. The new type lives as long as this, at least.
+    // Replaces the type by one with the same layout but with lists that `mover` will be able to
+    // access. Starts nothing. NOT_SUPPORTED if there is no such memory. The new type lives at least
+    // as long as this object.
     Status bring(LocationCache &locations, const Executor &mover, const Type *&type);
 
     bool empty() const { return moved_.empty(); }
 
-    // Starts the copies of all lists. `work` is what needs them: it does the rest by `then` when
-    // they are complete, and gets the memory.
+    // Starts copying all lists for `work`, which takes over the memory. When the copies are
+    // complete, `work` calls `then`.
     Status start(AsyncTransfer &work, AsyncTransfer::Continuation then);
 
 private:
-    // From a pool; or of its own, if the list is too long for a chunk, or none is free.
+    // From a pool; or allocated separately, if the list is too long for a chunk or no chunk is
+    // free.
     struct Memory {
         Chunk chunk;
         std::unique_ptr<char, ReleasePinned> own;
@@ -48,7 +50,7 @@ private:
         char *to;
         std::size_t bytes;
     };
-    Status copy_to(const Executor &mover, const MemoryLocation &place, const void *list,
+    Status copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
                    std::size_t bytes, char *&copy);
     struct Moved {
         const Type *original;
@@ -61,8 +63,8 @@ private:
     const Hints &hints_;
     std::vector<Memory> memory_;
     std::vector<Copy> copies_;
-    std::vector<Copy> relays_; // by the host, when the copies are complete
-    std::vector<Moved> moved_; // a type that comes again is brought once
+    std::vector<Copy> relays_; // done by the host when the copies are complete
+    std::vector<Moved> moved_; // so that a type that occurs several times is brought once
 };
 
 } // namespace ucd

@@ -1,5 +1,6 @@
-// The members of a list of packs, unpacks or moves: whether one device moves all of them together,
-// and their moves, made of the caller's descriptors when a backend asks for them.
+// The members of a list of packs, unpacks or moves: whether one device can move all of them
+// together, and their moves, which are made from the caller's descriptors when a backend asks for
+// them.
 #pragma once
 
 #include "move.h"
@@ -14,7 +15,7 @@
 
 namespace ucd {
 
-// Whether two members of one direction differ in their addresses only.
+// Whether two members of one direction differ only in their addresses.
 inline bool is_alike(const ucd_pack_desc_t &a, const ucd_pack_desc_t &b) {
     return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(b.type)) |
             (a.incount ^ b.incount) | (a.inoffset ^ b.inoffset) |
@@ -31,7 +32,7 @@ inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
             (a.outoffset ^ b.outoffset) | (a.bytes ^ b.bytes)) == 0;
 }
 
-// Whether a member that is alike another is wrong where they may differ.
+// For a member that is alike to a checked one: whether the fields that may differ are invalid.
 inline bool is_wrong(const ucd_pack_desc_t &d) {
     return d.outbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
 }
@@ -44,9 +45,9 @@ inline bool is_wrong(const ucd_move_t &d) {
            (d.reserved[0] | d.reserved[1]) != 0;
 }
 
-// How many threads pay for looking at so many members, `most` at most.
+// How many threads pay for processing this many members; at most `most`.
 inline unsigned batch_threads(std::size_t members, uint32_t most) {
-    // In a process that uses a GPU, starting and ending a thread takes 100 us and more.
+    // In a process that uses a GPU, starting and ending a thread takes 100 us or more.
     constexpr std::size_t worth_a_thread = 32768;
     return static_cast<unsigned>(std::clamp<std::size_t>(members / worth_a_thread, 1, most));
 }
@@ -60,11 +61,11 @@ inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
     return {begin, members / threads + (i < members % threads ? 1 : 0)};
 }
 
-// Members that are checked as they come up, all of one direction.
+// Makes the moves of members of one direction, which are checked when they are made.
 template <class Desc>
 class MembersMade final : public MoveMaker {
 public:
-    // Both live longer. The dispatch has no op.
+    // `dispatch`, which must have no op, and `descs` outlive this object.
     MembersMade(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
         : dispatch_(dispatch), descs_(descs), before_(before) {}
 
@@ -111,10 +112,10 @@ public:
         }
     }
 
-    // Of the members that were asked for.
+    // The types of the members made so far.
     std::shared_ptr<KeptTypes> types() const { return types_; }
-    // Whether one of them is of another kind, or needs lists that are by reference: those are
-    // looked for member by member, and nothing was made.
+    // Whether a member is of another kind or has lists by reference. Such lists have to be handled
+    // member by member, so nothing was made.
     bool found_others() const { return found_others_; }
 
 private:
@@ -132,14 +133,15 @@ private:
 
     const Dispatch &dispatch_;
     const std::span<const Desc> descs_;
-    const std::size_t before_; // members of the batch
+    const std::size_t before_; // the number of members of the batch before these
     std::vector<MembersMade> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     bool found_others_ = false;
 };
 
-// True if one device moves all members, by the dispatch: each one's addresses are looked at. False
-// also if a member is wrong, has lists that are by reference, or may be in several memories.
+// Whether one device can move all members in the same way, which `dispatch` then describes. Checks
+// the addresses of each member. Also false if a member is invalid, has lists by reference, or may
+// be in several memories.
 template <class Desc>
 bool go_one_way(Submission &submission, std::span<const Desc> descs, Direction direction,
                 Dispatch &dispatch) {
@@ -165,7 +167,7 @@ bool go_one_way(Submission &submission, std::span<const Desc> descs, Direction d
     return submission.has_dispatch();
 }
 
-// Tells the caller how much of each member moves. All of them have been checked.
+// Writes to each descriptor how many bytes move. All members must have been checked.
 template <class Desc>
 void write_lengths(std::span<Desc> descs, uintptr_t Desc::*actual, ucd_op_t op) {
     CheckedMember m;

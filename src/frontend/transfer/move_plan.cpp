@@ -13,7 +13,7 @@ Status at_member(std::size_t index, Status status) {
 
 } // namespace
 
-// A start that has not ended.
+// A start in progress.
 class MovePlan::Start {
 public:
     explicit Start(std::shared_ptr<MovePlan> plan) : plan_(std::move(plan)) {}
@@ -114,7 +114,7 @@ Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operat
         work->keep(std::move(start));
         return start_members(context, *routed_, op_, hints_.limits, std::move(work), operation);
     }
-    // The lists that devices do not reach are read anew.
+    // Lists that devices cannot access are copied again for each start.
     Submission submission(context, op_, hints_);
     UCD_TRY(add_members(submission, members_));
     submission.keep(std::move(start));
@@ -137,7 +137,7 @@ Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
 
 namespace {
 
-// Gives a member the addresses of a rebase.
+// Sets a member's addresses from a rebase.
 Status move_to(CheckedMember &m, std::size_t i, const MovePlan::Rebase &rebase) {
     const auto in = [&](char *&side) {
         if (rebase.inbufs != nullptr)

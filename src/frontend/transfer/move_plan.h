@@ -1,4 +1,4 @@
-// Moves that come again: checked, routed and prepared once, and started many times.
+// Moves that are checked, routed and prepared once, and started many times.
 #pragma once
 
 #include "transfer/submission.h"
@@ -14,18 +14,19 @@ namespace ucd {
 
 class MovePlan : public std::enable_shared_from_this<MovePlan> {
 public:
-    // New addresses of members; a null array leaves that side as it is.
+    // New addresses for members. If an array is null, that side does not change.
     struct Rebase {
         std::size_t first, count;
         const void *const *inbufs;
         void *const *outbufs;
     };
 
-    // Of checked members. A failure is what their call would fail with.
+    // Makes a plan of checked members. Fails as a call with these members would.
     static Status create(Context &context, std::vector<CheckedMember> members, Op op,
                          const Hints &hints, std::shared_ptr<MovePlan> &plan);
 
-    // As the call. One start at a time: INVALID_ARG while another one has not ended.
+    // Starts the moves, as the corresponding call would. INVALID_ARG while an earlier start has not
+    // ended.
     Status start(Context &context, std::unique_ptr<AsyncOperation> &operation);
     Status start_in(Context &context, const StreamTarget &stream);
     Status rebase(Context &context, const Rebase &rebase);
@@ -34,7 +35,8 @@ public:
 
 private:
     using Routed = std::shared_ptr<const RoutedMembers>;
-    // Which memory the two sides of a member are in; none if a hint says so, or nothing is moved.
+    // The memories of a member's two sides; none if a hint names the memory, or if nothing is
+    // moved.
     using Memories = std::array<std::optional<MemoryLocation>, 2>;
     struct InStream {
         Executor executor;
@@ -53,13 +55,13 @@ private:
     const uint64_t context_number_;
     const Op op_;
     const std::optional<LocationHint> in_hint_, out_hint_;
-    Hints hints_; // refers to the two above
+    Hints hints_; // refers to the two members above
     std::vector<CheckedMember> members_;
-    std::vector<Memories> memories_; // of these
+    std::vector<Memories> memories_; // of members_
     KeptTypes types_;
-    Routed routed_;                  // null if lists of indices must be brought for each start
-    ShortList<InStream> in_streams_; // what was prepared at the first start in a device's stream
-    std::atomic<bool> is_started_{false}; // and has not ended; but for streams
+    Routed routed_;                  // null if lists of indices have to be brought for each start
+    ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
+    std::atomic<bool> is_started_{false}; // a start without a stream has not ended
 };
 
 } // namespace ucd

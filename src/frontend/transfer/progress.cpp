@@ -51,7 +51,7 @@ void Progress::progress_direct(AsyncOperation &operation) noexcept {
 }
 
 void Progress::progress_staged() noexcept {
-    // If another thread is at it, the work is being moved forward as well as it can be.
+    // If another thread is advancing the work already, there is nothing to add.
     const std::unique_lock pass(pass_mutex_, std::try_to_lock);
     if (!pass.owns_lock()) return;
     {
@@ -63,7 +63,7 @@ void Progress::progress_staged() noexcept {
         if (operation->progress()) {
             staged_.remove(*operation);
             staged_count_.fetch_sub(1, std::memory_order_relaxed);
-            // From here on its owner may delete it.
+            // After this, the owner may delete the operation.
             operation->done_.store(true, std::memory_order_release);
         }
         operation = next;
@@ -79,7 +79,8 @@ bool Progress::test(AsyncOperation &operation) noexcept {
 
 namespace {
 
-// Devices answer in microseconds, so a few looks come first; then other threads get their turn.
+// Polls a few times first, because devices usually answer within microseconds, and then yields to
+// other threads.
 template <class IsDone>
 void look_until(IsDone is_done) {
     constexpr unsigned looks = 64;
@@ -105,7 +106,7 @@ void Progress::complete(AsyncOperation &operation) noexcept {
     });
 }
 
-// Whether there is nothing left.
+// Returns whether nothing is left.
 bool Progress::complete_all_direct() noexcept {
     bool none = true;
     direct_.for_each([&](Direct &direct) {

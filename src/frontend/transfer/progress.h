@@ -1,5 +1,5 @@
-// Work that goes on after its call has returned, and what moves it forward: there is no thread for
-// that, only the calls of users who test or wait.
+// Work that continues after its call has returned. No thread of the library advances it, only
+// users' calls that test or wait.
 #pragma once
 
 #include "per_thread.h"
@@ -19,8 +19,8 @@ namespace ucd {
 
 class Context;
 
-// Work under way. Its address is the request handle, so that handing it out allocates nothing and
-// cannot fail.
+// Work in progress. Its address is the request handle, so that returning a handle allocates nothing
+// and cannot fail.
 class AsyncOperation {
 public:
     AsyncOperation() = default;
@@ -28,25 +28,27 @@ public:
     AsyncOperation &operator=(const AsyncOperation &) = delete;
     virtual ~AsyncOperation() = default;
 
-    // Moves the work forward without waiting for a device; true once nothing is left to do. A
-    // failure is recorded and ends it as soon as nothing of it is under way any more. Complete work
-    // has given back all that it held: types, chunks, events.
+    // Advances the work without waiting for a device. Returns true if nothing is left to do. A
+    // failure is recorded, and ends the work as soon as nothing of it is in progress. Work that is
+    // complete has released everything that it held: types, chunks, events.
     virtual bool progress() noexcept = 0;
 
-    // Whether it takes staging chunks: then other work may have to wait for this one's progress.
+    // Whether it uses staging chunks. Other work may then have to wait for the progress of this
+    // work.
     virtual bool staged() const noexcept = 0;
 
-    // How it went: success or the first failure, which becomes this thread's last error.
+    // Success or the first failure, which becomes this thread's last error.
     Status outcome() const noexcept {
         if (!outcome_.ok()) last_error() = error_;
         return outcome_;
     }
     bool failed() const noexcept { return !outcome_.ok(); }
 
-    // Set by Progress, which then no longer knows the operation: it is its owner's alone.
+    // Set by Progress when it no longer refers to the operation. From then on, only the owner uses
+    // it.
     bool done() const noexcept { return done_.load(std::memory_order_acquire); }
 
-    // Does a part of the work: body() returns a Status. Records its failure, exceptions included.
+    // Does a part of the work. body() returns a Status. Records failures, exceptions included.
     template <class Body>
     void attempt(Body &&body) noexcept {
         try {
@@ -67,19 +69,20 @@ private:
     }
 
     AsyncOperation *previous_ = nullptr, *next_ = nullptr;
-    std::size_t part_ = 0; // of the lists that it may be in
+    std::size_t part_ = 0; // index of the lists that it may be in
     Status outcome_;
-    // The sentence goes along: another thread may have come upon the failure.
+    // Stored with the status, because the failure may have occurred in another thread.
     LastError error_;
     std::atomic<bool> done_{false};
 };
 
-// Types that work under way uses, and that its user may free meanwhile.
+// Types that work in progress uses. The user may free them at any time.
 class KeptTypes {
 public:
     void add(const Type &type) {
         if (!types_.empty() && types_.back().get() == &type) return;
-        types_.push_back(nullptr); // first: once the reference is there, nothing fails
+        types_.push_back(nullptr); // allocates first, so that nothing fails after the reference is
+                                   // taken
         retain(type);
         types_.back().reset(&type);
     }
@@ -93,7 +96,7 @@ private:
     ShortList<ConstTypeOwner> types_;
 };
 
-// Operations in the order in which they were added; allocates nothing.
+// Operations in the order in which they were added. Never allocates.
 class AsyncOperationList {
 public:
     bool empty() const { return first_ == nullptr; }
@@ -101,7 +104,7 @@ public:
     static AsyncOperation *after(const AsyncOperation &operation) { return operation.next_; }
     void add(AsyncOperation &operation);
     void remove(AsyncOperation &operation);
-    // Takes all of another list to the end of this one.
+    // Appends all operations of another list to this one.
     void take(AsyncOperationList &other);
 
 private:
@@ -112,22 +115,22 @@ private:
 class Progress {
 public:
     explicit Progress(StagingSizes sizes = {}) : pools_(sizes), list_pools_(sizes) {}
-    // Waits until all work is done. No other thread may be in here then.
+    // Waits until all work is done. No other thread may use the object then.
     ~Progress();
 
     ChunkPools &pools() { return pools_; }
-    // For lists of indices on their way to where they are read. Work that holds one of these may
-    // wait for a chunk of the others, and never the other way round.
+    // Chunks for lists of indices that are copied for an executor. Work that holds one of these may
+    // wait for a chunk of the other pools, but never the other way round, so there is no deadlock.
     ChunkPools &list_pools() { return list_pools_; }
 
     void add(AsyncOperation &operation) noexcept;
 
-    // For a call that waits for its own operation: one that nobody else has to move forward, and
-    // that is not outstanding when the call returns, is not listed.
+    // For a call that waits for its own operation. The operation is not listed, because no other
+    // thread has to advance it, and it is complete when the call returns.
     void complete(AsyncOperation &operation) noexcept;
 
-    // Moves this operation and all staged ones forward; whether this one is done. It is then the
-    // caller's alone, to be asked for its outcome and deleted. One thread at a time per operation.
+    // Advances this operation and all staged ones. Returns whether this one is done; only the
+    // caller uses it then. Only one thread at a time may test an operation.
     bool test(AsyncOperation &operation) noexcept;
     void wait(AsyncOperation &operation) noexcept;
 
@@ -138,16 +141,16 @@ private:
 
     ChunkPools pools_, list_pools_;
 
-    // Operations without chunks are advanced by their owner alone, without a lock. The lists serve
-    // the end of the context: each thread has one of its own for what it starts.
+    // Operations without chunks are advanced by their owners, without a lock. They are listed so
+    // that the context can complete them at its end; each thread has a list for what it starts.
     struct Direct {
         std::mutex mutex;
         AsyncOperationList list;
     };
     PerThread<Direct> direct_;
 
-    // Any thread in ucd_test or ucd_wait advances staged operations, oldest first. The pass may
-    // copy data, so new operations arrive in a list of their own, whose lock is held briefly.
+    // Any thread in ucd_test or ucd_wait advances staged operations, oldest first. A pass may copy
+    // data, so new operations are added to a list of their own, whose lock is held briefly.
     std::mutex pass_mutex_;
     AsyncOperationList staged_;
     std::mutex incoming_mutex_;
@@ -155,10 +158,10 @@ private:
     std::atomic<std::size_t> staged_count_{0};
 };
 
-// Makes the work outstanding, and its address the user's request. Null stays null.
+// Lists the work as outstanding and returns its address as the user's request. Null stays null.
 ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept;
 
-// For calls that block: waits until the work is done. Null is done.
+// For blocking calls: waits until the work is done. Null counts as done.
 Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept;
 
 } // namespace ucd

@@ -36,7 +36,7 @@ Status find_location(const Context &context, const Hints &hints, const LocationH
     if (hints.host_only) return success;
     if (hint != nullptr) return hinted_location(context, *hint, location);
     if (!context.devices) return success;
-    Status status; // of a driver that fails; another one may know the address
+    Status status; // a failed driver; another one may still know the address
     for (unsigned i = Context::host_index + 1; i < context.slots.size(); ++i) {
         const Backend *backend = context.slots[i].backend.get();
         if (backend == nullptr) continue;
@@ -65,7 +65,7 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
 
 namespace {
 
-// The outermost type with members of which each may be anywhere, or null.
+// The outermost type whose members can each be in another memory, or null.
 const Type *type_with_members(const Type &type) {
     const Type *t = &type;
     while (t->combiner == Combiner::dup || t->combiner == Combiner::resized) t = t->child;
@@ -75,8 +75,9 @@ const Type *type_with_members(const Type &type) {
     return has_members ? t : nullptr;
 }
 
-// Calls visit(begin, first byte) for the members of (type, count) at address 0 that have bytes in a
-// range: where their bytes begin, from the range's first one on. visit() returns a Status.
+// For each member of (type, count) at address 0 that has bytes in the range, calls visit(begin,
+// first byte). `begin` is the position of its bytes, counted from the range's first byte. visit()
+// returns a Status.
 template <class Visit>
 Status for_each_member(const Type &type, const Type &with_members, const CopyMove::Side &side,
                        uint64_t length, Visit visit) {
@@ -108,7 +109,7 @@ Status for_each_member(const Type &type, const Type &with_members, const CopyMov
 
 } // namespace
 
-// Members of a type at the address null may be in memories of their own.
+// The members of a type at a null address can be in different memories.
 Status LocationCache::find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
                            uint64_t length, Stretches &stretches) {
     const bool may_differ =
@@ -139,7 +140,7 @@ MemoryName name_of(const MemoryLocation &location) {
                       location.device);
         return name;
     }
-    // Callers may ask before each of many small transfers: a constant needs no formatting.
+    // Programs may ask before each of many small transfers, so constant names are not formatted.
     const std::string_view constant = location.kind == MemoryKind::pinned    ? "pinned"
                                       : location.kind == MemoryKind::managed ? "managed"
                                                                              : "host";
@@ -175,8 +176,8 @@ namespace {
 
 enum class By : uint8_t { none, host, typed, packed };
 
-// Which side's executor moves all of it at once: the first of the two that reaches both sides. Host
-// and managed memory count as host here, because the CPU reaches them.
+// Which side's executor moves all data: the first of the two that can access both sides. Pinned and
+// managed memory count as host memory here, because the CPU can access them.
 struct Row {
     By first, second;
 };
@@ -199,8 +200,8 @@ Executor executor_of(const Context &context, const MemoryLocation &location) {
     return {context.slots[index].backend.get(), index, location.device};
 }
 
-// Hints for pinned and managed memory do not tell whose it is: it is that of the other side's
-// backend, the only one for which that matters.
+// Hints for pinned and managed memory do not name the backend. It is that of the other side, the
+// only backend for which it matters.
 void adopt_owner(MemoryLocation &location, const MemoryLocation &other) {
     const bool shared = location.kind == MemoryKind::pinned || location.kind == MemoryKind::managed;
     if (shared && location.owner == nullptr) {
@@ -257,7 +258,7 @@ Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t
 
 namespace {
 
-// The first element that the executor lacks the op for, or none.
+// The first element for which the executor does not support the op, or none.
 Element unsupported_element(const Executor &executor, Op op, const Type &type) {
     const Elements &elements = elements_of(type);
     if (elements.kind != Element::none)

@@ -1,4 +1,4 @@
-// Where buffers are, and by which way data gets from one to another.
+// Finds the memory of buffers, and the route of data between them.
 #pragma once
 
 #include "support/short_list.h"
@@ -16,80 +16,79 @@ inline char *displaced(char *address, uint64_t bytes) {
 
 // ---- where buffers are --------------------------------------------------------------------------
 
-// Where an address is: as the hint says, if there is one, else as the backends know it.
+// Finds the memory of an address: as the hint says, or else by asking the backends.
 Status find_location(const Context &context, const Hints &hints, const LocationHint *hint,
                      const void *address, MemoryLocation &location);
 
-// A part of a range whose bytes are in one memory: where it begins in the range, and its first
-// byte.
+// A part of a range that is in one memory: where it begins in the range, and its first byte.
 struct Stretch {
     uint64_t begin = 0;
     const char *first_byte = nullptr;
 };
 using Stretches = ShortList<Stretch>;
 
-// The same for the buffers of one call, many of which may be parts of one allocation: the drivers
-// are asked about each allocation once. Answers are kept for one call only, because memory may be
-// freed and its address reused afterwards.
+// Same, for the buffers of one call, many of which may be in one allocation: the drivers are asked
+// once for each allocation. Answers are kept for one call only, because memory may be freed and its
+// address reused afterwards.
 class LocationCache {
 public:
     LocationCache(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}
     Status find(const LocationHint *hint, const void *address, MemoryLocation &location);
-    // The parts of a range, which is not empty, that are in one memory each.
+    // Divides a range, which must not be empty, into the parts that are in one memory each.
     Status find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
                 uint64_t length, Stretches &stretches);
 
 private:
     const Context &context_;
     const Hints &hints_;
-    std::array<MemoryLocation, 4> known_; // the last ones
+    std::array<MemoryLocation, 4> known_; // the most recent answers
     std::size_t next_ = 0;
 };
 
-// Whether they are in the same kind of memory, of one device.
+// Whether both are in the same kind of memory, of the same device.
 inline bool is_same_memory(const MemoryLocation &a, const MemoryLocation &b) {
     return a.kind == b.kind && a.owner == b.owner && a.device == b.device;
 }
 
-// As hints word it: host, pinned, managed, or a device of a backend.
+// The name of a memory in hints: host, pinned, managed, or a device of a backend.
 struct MemoryName {
     char text[32];
 };
 MemoryName name_of(const MemoryLocation &location);
 
-// Whether the executor reaches the place, and may.
+// Whether the executor can access the memory, and hints allow it.
 bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation &location);
 
-// The address of the first byte that a non-empty type touches; where its indices are by reference,
-// of the lowest byte.
+// The address of the first byte that a non-empty type touches. For indices by reference, the
+// address of the lowest byte.
 const char *first_byte(const Type &type, const char *typed);
 
-// Whether the range is known to be consecutive in memory too; `address` is then where.
+// Whether the range is known to be consecutive in memory. If so, `address` is where it begins.
 bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address);
 
 // ---- routes -------------------------------------------------------------------------------------
 
 enum class RouteKind : uint8_t {
-    host,   // the CPU, inside the call
-    direct, // one device, which reaches both sides
-    staged, // each side by its own executor, through chunks
+    host,   // the CPU, within the call
+    direct, // one device, which can access both sides
+    staged, // an executor for each side, through chunks
 };
 
-// Of a copy between two typed buffers, the source stands for the typed and the destination for the
-// packed side.
+// For a copy between typed buffers, `typed` is the source and `packed` the destination.
 struct Route {
     RouteKind kind = RouteKind::host;
-    Executor typed, packed; // which executor moves which side; the same one unless staged
+    Executor typed, packed; // the executor of each side; equal unless staged
     MemoryKind typed_kind = MemoryKind::host, packed_kind = MemoryKind::host;
 };
 
-// A caller's stream, and what works in it.
+// A caller's stream, and the executor that works in it.
 struct StreamTarget {
     Executor executor;
     NativeStream stream;
 };
 
-// Whether it is clear without looking at the buffers that all of them are in host memory.
+// Whether all buffers are in host memory. Does not look at the buffers, so it may be false if that
+// is unclear.
 inline bool all_on_host(const Context &context, const Hints &hints) {
     const auto on_host = [&](const LocationHint *hint) {
         return hint != nullptr ? hint->kind != MemoryKind::device : !context.devices;
@@ -97,7 +96,7 @@ inline bool all_on_host(const Context &context, const Hints &hints) {
     return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
 }
 
-// The same, if the lists of the type are looked at, too.
+// Same, including the lists of the type.
 inline bool all_on_host(const Context &context, const Hints &hints, const Type &type) {
     return all_on_host(context, hints) &&
            (!type.by_reference || !context.devices || hints.host_only);
@@ -106,22 +105,22 @@ inline bool all_on_host(const Context &context, const Hints &hints, const Type &
 Route find_route(const Context &context, const Hints &hints, MemoryLocation typed,
                  MemoryLocation packed);
 
-// The same for data of the type in the direction. What a device cannot reduce, the host does, if
-// the result is where it reaches.
+// Same, for data of the type in this direction. If a device cannot reduce the data, the host does,
+// provided that it can access the result.
 Route find_route(const Context &context, const Hints &hints, const MemoryLocation &typed,
                  const MemoryLocation &packed, Direction direction, Op op, const Type &type);
 
-// The route on which each side is moved by its own executor, even if another reaches it too. The
-// host moves what the host reaches.
+// The route on which each side is moved by its own executor, even if the other one can access it.
+// The host moves all data that it can access.
 Route staged_route(const Context &context, const MemoryLocation &typed,
                    const MemoryLocation &packed);
 
 // Whether copy engines can move a range.
 Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op);
 
-// Whether the executor has the op for every element of the type.
+// Whether the executor supports the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);
-// The same, with a failure in words.
+// Same, but fails if it does not.
 Status check_supported(const Executor &executor, Op op, const Type &type);
 
 } // namespace ucd

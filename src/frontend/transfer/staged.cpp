@@ -16,8 +16,8 @@ namespace ucd {
 
 namespace {
 
-// Chunks stay on the device if one device does both halves of the work, else the host sees them
-// too.
+// If one device does both halves of the work, chunks are in its memory; otherwise the host must be
+// able to access them, too.
 ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor &to) {
     if (from == to) return pools.pool(from, MemoryKind::device);
     return pools.pool(from.on_host() ? to : from, MemoryKind::pinned);
@@ -27,9 +27,8 @@ const Type &byte_type() {
     return predefined_type(predefined_with(Element::byte));
 }
 
-// Bytes at `address` that a reduction of elements goes to: a type like any other, of as many blocks
-// of bytes as there are objects of `type`, so that the executor finds the elements where it would
-// find them in the type.
+// Completes a reduction into packed bytes at `address`. The packed side becomes a type with a block
+// of bytes for each object of `type`, so that the executor finds the same elements as in `type`.
 Status complete_packed(StagedMove &staged, char *address, const Type &type, const Executor &to,
                        KeptTypes &types) {
     TypeOwner packed;
@@ -38,7 +37,7 @@ Status complete_packed(StagedMove &staged, char *address, const Type &type, cons
     staged.to.typed = displaced(address, uint64_t{0} - staged.element_offset);
     staged.to.offset = staged.element_offset;
     staged.to.count = staged.element_count;
-    // A plan for several serves one, too.
+    // A plan for several repetitions also serves one.
     return plan_of(*packed, *to.backend, to.index, true, staged.to.plan);
 }
 
@@ -84,7 +83,7 @@ void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
         if (m.elements != nullptr && end < m.length)
             end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
                   m.element_offset;
-        if (end == loaded_) break; // no element fits into what is left of the chunk
+        if (end == loaded_) break; // the rest of the chunk is too short for an element
         parts.push_back({&m, {loaded_, end - loaded_}, used});
         used = (used + (end - loaded_) + part_alignment - 1) / part_alignment * part_alignment;
         loaded_ = end;
@@ -111,7 +110,8 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
         move.length = part.slice.length;
         if (settings.op != Op::replace) move.elements = part.move->elements;
         if (end.plan != nullptr) continue;
-        // Bytes: many small pieces are one launch, not many copies.
+        // One launch for all pieces is better than a copy for each, since they may be many and
+        // small.
         move.typed = displaced(end.typed, move.offset);
         move.count = move.length;
         move.offset = 0;
@@ -124,7 +124,7 @@ StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Ex
                                BytesOf bytes, Op op, const Limits &limits)
     : from_(from), to_(to), bytes_(bytes), op_(op), pool_(pool_between(pools, from, to)),
       max_lanes_(pool_.max_chunks()), limits_(limits) {
-    if (limits.max_blocks > 0) { // lanes share what the call may use
+    if (limits.max_blocks > 0) { // lanes divide the call's limit
         max_lanes_ = std::min(max_lanes_, limits.max_blocks);
         limits_.max_blocks /= max_lanes_;
     }
@@ -135,7 +135,8 @@ Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {
     UCD_TRY(pool_.take(chunk));
     if (chunk == nullptr || relay_pool_ == nullptr) return success;
     UCD_TRY(relay_pool_->take(relay));
-    // Both or none: two pipelines that hold one chunk each and wait for the other's would deadlock.
+    // Take both chunks or none: two pipelines that each hold one and wait for another would
+    // deadlock.
     if (relay == nullptr) chunk.reset();
     return success;
 }
@@ -167,7 +168,7 @@ bool StagedPipeline::completed() const {
 }
 
 Status StagedPipeline::step(Lane &lane) {
-    // One load per call at most: a call does not stay for as long as there is work.
+    // At most one load per call, so that a call does not last as long as there is work.
     for (bool loaded = false;;) {
         UCD_TRY(poll(lane.events));
         if (!lane.events.empty() || stopped_) return success;
@@ -200,11 +201,11 @@ Status StagedPipeline::step(Lane &lane) {
     }
 }
 
-// Lets an executor move the parts of a lane between one of their sides and the chunk.
+// Makes an executor move the parts of a lane between their source or destination and the chunk.
 Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                            Direction direction, Op op, char *chunk) {
     const bool bytes = direction == Direction::pack ? bytes_.from : bytes_.to;
-    // First, so that whatever gets under way can be noted down.
+    // Reserve memory first, so that recording work that was started cannot fail.
     lane.events.reserve(lane.parts.size());
     std::unique_ptr<Event> done;
     if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
@@ -233,7 +234,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
 }
 
 void StagedPipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &done) {
-    // A chunk that the host has filled can still be forgotten.
+    // As long as only the host has filled a chunk, the work can still be abandoned.
     started_ = started_ || direction == Direction::unpack || done != nullptr;
     if (done != nullptr) lane.events.push_back(std::move(done));
 }

@@ -1,5 +1,5 @@
-// Data on its way between memories that no one device reaches: it passes through chunks of memory
-// that executors on both sides do reach, several at a time, so that kernels and copies overlap.
+// Moves data between memories that no single device can access, through several chunks of memory
+// that the executors of both sides can access, so that kernels and copies overlap.
 #pragma once
 
 #include "transfer/check.h"
@@ -11,21 +11,21 @@
 
 namespace ucd {
 
-// A side without a plan is consecutive bytes, the first of which is at its address and offset.
+// A side without a plan is consecutive bytes; the first one is at its address plus its offset.
 struct StagedMove : CopyMove {
     const Elements *elements = nullptr; // of the packed stream; null for REPLACE
-    uint64_t element_count = 0;         // repetitions of these
-    uint64_t element_offset = 0;        // where in that stream the range begins
+    uint64_t element_count = 0;         // repetitions of the elements
+    uint64_t element_offset = 0;        // position of the range in that stream
 };
 
-// What a route makes of a move or a copy, completed with plans. Both sides' types, and what is
-// made for a reduction into packed bytes, are added to `types`.
+// Makes a staged move from a move or a copy, completed with plans. Adds the types of both sides,
+// and any type that is made for a reduction into packed bytes, to `types`.
 Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
                 KeptTypes &types);
 Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
                 const Executor &to, KeptTypes &types);
 
-// Lets go of events that have completed. After a failure the rest remains to be polled again.
+// Removes events that have completed. After a failure, the others can be polled again.
 template <class Events>
 Status poll(Events &events) {
     for (std::size_t i = 0; i < events.size();) {
@@ -43,11 +43,11 @@ Status poll(Events &events) {
     return success;
 }
 
-// Bytes of a move in a chunk.
+// A part of a move in a chunk.
 struct Part {
     const StagedMove *move;
-    Slice slice;    // of the move's range
-    std::size_t at; // in the chunk
+    Slice slice;    // in the range of the move
+    std::size_t at; // position in the chunk
 };
 
 // Divides moves into parts that fill chunks.
@@ -55,21 +55,21 @@ class PartLoader {
 public:
     void add(const StagedMove &move) { moves_.push_back(move); }
     bool all_loaded() const { return next_ == moves_.size(); }
-    // The next parts, for a chunk of so many bytes.
+    // Makes the parts for the next chunk of this size.
     void load(std::size_t chunk_bytes, std::vector<Part> &parts);
 
 private:
     std::vector<StagedMove> moves_;
-    std::size_t next_ = 0; // the move that is being loaded
-    uint64_t loaded_ = 0;  // how many of its bytes are
+    std::size_t next_ = 0; // the move that is being divided
+    uint64_t loaded_ = 0;  // how many of its bytes are in parts
 };
 
-// The moves that bring the parts from or to one of their sides and a chunk.
+// Makes the moves of the parts between their source or destination and a chunk.
 Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
                       const MoveSettings &settings, const Executor &executor, char *chunk,
                       std::vector<Move> &moves);
 
-// Which sides of a staged move are bytes.
+// Which sides of a staged move are plain bytes.
 struct BytesOf {
     bool from, to;
     friend bool operator==(const BytesOf &, const BytesOf &) = default;
@@ -78,8 +78,8 @@ inline BytesOf bytes_of(const StagedMove &move) {
     return {move.from.plan == nullptr, move.to.plan == nullptr};
 }
 
-// The moves of one call between the same two executors, with bytes on the same sides. Small ones
-// share chunks and launches.
+// The moves of one call between the same two executors, with plain bytes on the same sides. Small
+// ones share chunks and launches.
 class StagedPipeline {
 public:
     StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, BytesOf bytes,
@@ -89,29 +89,29 @@ public:
         return from_ == from && to_ == to && bytes_ == bytes;
     }
 
-    // Types live as long as the pipeline.
+    // The types of the move outlive the pipeline.
     void add(const StagedMove &move) { loader_.add(move); }
 
-    // Gets the first chunks, or the certainty that there will be some. Starts nothing.
+    // Takes the first chunks, or makes sure that chunks will become free. Starts nothing.
     Status reserve();
 
-    // Carries on with whatever does not need to wait. After a failure: stop().
+    // Does everything that need not wait. After a failure, call stop().
     Status advance();
-    // No new steps; those under way come to their end.
+    // Begins no new steps. Steps in progress end normally.
     void stop() { stopped_ = true; }
 
     bool completed() const;
     bool started() const { return started_; }
 
 private:
-    // A chunk and how far its bytes have come.
+    // A chunk, and the state of its data.
     struct Lane {
         enum class Step : uint8_t { idle, filling, draining };
         Step step = Step::idle;
         Chunk chunk;
-        Chunk relay; // where the destination's executor does not reach the source's chunk
+        Chunk relay; // used if the destination's executor cannot access the source's chunk
         std::vector<Part> parts;
-        std::vector<std::unique_ptr<Event>> events; // of the step under way
+        std::vector<std::unique_ptr<Event>> events; // of the current step
     };
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
@@ -124,11 +124,11 @@ private:
     const Op op_;
     ChunkPool &pool_;
     unsigned max_lanes_;
-    Limits limits_; // of the work of one lane
+    Limits limits_; // for the work of one lane
     ChunkPool *relay_pool_ = nullptr;
     PartLoader loader_;
     std::vector<Lane> lanes_;
-    std::vector<Move> launch_; // of the launch being made; kept for its memory
+    std::vector<Move> launch_; // of the current launch; a member, to reuse its memory
     bool started_ = false, stopped_ = false;
 };
 

@@ -1,5 +1,5 @@
-// The members of one call on their way to backends: run on the host inside the call, started as
-// asynchronous work, or put into a caller's stream.
+// Sends the members of one call to backends: runs them on the host within the call, starts them as
+// asynchronous work, or puts them into a caller's stream.
 #pragma once
 
 #include "backend.h"
@@ -14,15 +14,15 @@
 
 namespace ucd {
 
-// How packs or unpacks are moved that one device moves together.
+// How one device moves packs or unpacks together.
 struct Dispatch {
     Executor executor;
     MoveSettings settings;
     friend bool operator==(const Dispatch &, const Dispatch &) = default;
 };
 
-// What members have become, by who moves them. All of it is complete: starting it needs nothing
-// more of the types, which `types` keeps where the work needs them.
+// The moves of members, sorted by executor. They are complete: starting them does not need the
+// types, and `types` keeps those that the work needs.
 struct RoutedMembers {
     struct Staged {
         Executor from, to;
@@ -37,70 +37,73 @@ struct RoutedMembers {
     std::shared_ptr<const void> kept, memory_of_steps;
 
     bool all_on_host() const { return launches.empty() && staged.empty(); }
-    // Whether nothing but one launch on the executor is to be done.
+    // Whether one launch on the executor is all that has to be done.
     bool is_launch_on(const Executor &executor) const {
         return launches.size() == 1 && launches.begin()->executor == executor && staged.empty() &&
                on_host.empty() && host_copies.empty();
     }
 };
 
-// The one way in which members are started, but for streams: launches on devices first, then what
-// goes through chunks, then what the host does inside the call. `operation` stays null if
-// everything was complete on return. `work` keeps what the members need.
+// Starts members without a stream. All such starts use this function. Launches on devices come
+// first, then data that goes through chunks, then the host's part, which runs within the call.
+// `operation` stays null if everything was complete on return. `work` keeps what the members need.
 Status start_members(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                      std::unique_ptr<AsyncTransfer> work,
                      std::unique_ptr<AsyncOperation> &operation);
-// What the host does; `ran` tells whether it did anything.
+// Runs the host's part. `ran` tells whether there was any.
 Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                        bool &ran);
-// In a stream.
+// Starts members in a stream.
 Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
                         const std::shared_ptr<const void> &keep);
 
-// What a member is moved for: a type that is moved once may be moved as it was described.
+// Whether the move is repeated. A type that is moved once may be moved by the lists that describe
+// it.
 enum class Reuse : uint8_t { once, again };
 
-// Everything that can fail without a device comes first, by add(); then everything is started.
+// Starts moves in two phases: add() does everything that can fail without a device, and then
+// everything is started.
 class Submission {
 public:
-    // Without a stream, each member is moved by an executor that reaches both of its sides, or
-    // through chunks. With one, all are moved by its device. Context, hints and stream live as long
-    // as the submission.
+    // Without a stream, each member is moved by an executor that can access both of its sides, or
+    // through chunks. With a stream, its device moves all members. Context, hints and stream
+    // outlive the submission.
     Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream = nullptr,
                Reuse reuse = Reuse::once);
 
-    // A member; those of length 0 need no work.
+    // Adds a member; members of length 0 need no work.
     Status add(CheckedMove m);
     Status add(CheckedCopy c);
     Status add(const CheckedMember &m) { return m.is_copy ? add(m.copy) : add(m.move); }
 
-    // Packs or unpacks that all go_one_way(), made when they are launched, in place of members.
-    // `types` are theirs.
+    // Adds packs or unpacks for which go_one_way() or goes_one_way() is true, instead of members.
+    // They are made when they are launched. `types` keeps their types.
     void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
 
-    // What lives until the work is done.
+    // Keeps an object alive until the work is done.
     void keep(std::shared_ptr<const void> what) { members_.kept = std::move(what); }
-    // Forgets all that was added.
+    // Removes all members that were added.
     void clear() { members_ = {}; }
 
-    // In place of start(): what was added, to be started again and again. Its launches are
-    // prepared. It stays null if lists of indices must be brought, which is done for each start
-    // anew.
+    // Used instead of start() if the members will be started repeatedly. Prepares their launches.
+    // `members` stays null if lists of indices have to be brought, which must be done for each
+    // start.
     Status prepare(std::shared_ptr<const RoutedMembers> &members);
 
-    // Starts what was added. `operation` stays null if everything was complete on return, and for
-    // a stream, in whose order the work is. Members between two sides on the host run inside the
-    // call; nothing waits for a device. A failure starts nothing.
+    // Starts the members that were added. `operation` stays null if everything was complete on
+    // return, and for a stream, which orders the work. Members with both sides on the host run
+    // within the call; nothing waits for a device. If it fails, nothing was started.
     Status start(std::unique_ptr<AsyncOperation> &operation);
 
-    // True if one device moves all members of a direction whatever their addresses are, as the
-    // hints say. What is wrong with a hint, add() says, of a member.
+    // Returns true if, according to the hints, one device moves all members of a direction,
+    // whatever their addresses are. Errors in hints are left to add(), which reports them for a
+    // member.
     bool go_one_way(Direction direction, Dispatch &dispatch);
 
-    // The same of a member, whose first bytes are there. The first one that is asked about decides
-    // on the dispatch; of the others, true if they have the same one.
+    // Same, for a member with these first bytes. The first member sets the dispatch; for others,
+    // returns true if theirs is the same.
     bool goes_one_way(Direction direction, uintptr_t typed, uintptr_t packed, Dispatch &dispatch) {
-        // Most members of a batch are in one allocation.
+        // Fast path: most members of a batch are in one allocation.
         if (alike_typed_.holds(reinterpret_cast<const void *>(typed)) &&
             alike_packed_.holds(reinterpret_cast<const void *>(packed))) [[likely]]
             return true;
@@ -148,12 +151,12 @@ private:
     LocationCache locations_;
     RoutedMembers members_;
     ShortList<const Type *> used_in_call_;
-    std::unique_ptr<BroughtLists> lists_; // made for the first one that must be brought
-    // Of members that are asked about: where the last one is, once a dispatch is decided on.
+    std::unique_ptr<BroughtLists> lists_; // made when the first list has to be brought
+    // For goes_one_way(): the locations of the last member, valid once there is a dispatch.
     MemoryLocation alike_typed_, alike_packed_;
     bool has_dispatch_ = false;
-    // Of streams: whether hints say that all is reached; where the two sides of the last member
-    // are, or of all; whether the member is in several places.
+    // For streams: whether the hints say that everything is accessible; the memories of the last
+    // member's sides, or of all members; whether the member is in several memories.
     bool all_reached_ = false;
     MemoryKind in_kind_ = MemoryKind::device, out_kind_ = MemoryKind::device;
     bool is_divided_ = false;

@@ -14,7 +14,7 @@ using namespace ucd_ucx;
 
 namespace {
 
-// Starts a send and hands it out, unless it is complete already.
+// Starts a send, and gives the user a request unless the send is already complete.
 template <class Start>
 Status start_sending(ucd_ucx_pipeline &p, std::unique_ptr<Sending> sending, Start &&start,
                      ucd_ucx_request_t *request) {
@@ -60,7 +60,7 @@ Status ucd_ucx::send_active(ucd_ucx_pipeline &p, ucp_ep_h ep, unsigned id, std::
     if (header.size() > p.max_user_header)
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), p.max_user_header);
-    const std::lock_guard held(p.lock); // also where it ends at once: it holds blocks
+    const std::lock_guard held(p.lock); // outlives `sending`, whose destructor gives back blocks
     auto sending = std::make_unique<Sending>();
     UCD_UCX_TRY(sending->set(p, ep, data, param, Matching::am, terms));
     return start_sending(
@@ -146,7 +146,7 @@ unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline) {
     try {
         return pipeline->progress();
     } catch (const std::bad_alloc &) {
-        return 1; // what can be done without memory was done
+        return 1; // what needs no memory has been done
     }
 }
 
@@ -155,7 +155,8 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
                      ucd_ucx_request_t *request) {
     return guard("ucd_ucx_send_nbx", [&]() -> Status {
         UCD_UCX_TRY(check_sending(pipeline, ep, request));
-        const std::lock_guard held(pipeline->lock); // also where it ends at once: it holds blocks
+        const std::lock_guard held(pipeline->lock); // outlives `sending`, whose destructor gives
+                                                    // back blocks
         auto sending = std::make_unique<Sending>();
         UCD_UCX_TRY(sending->set(*pipeline, ep, {buf, count, type}, param, Matching::tag));
         return start_sending(

@@ -64,7 +64,7 @@ unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
     try {
         return rma->progress();
     } catch (const std::bad_alloc &) {
-        return 1; // what can be done without memory was done
+        return 1; // what needs no memory has been done
     }
 }
 

@@ -1,5 +1,5 @@
-// The active message of a worker that a pipeline has taken for itself: UCX lets a second one
-// replace the handler of the first.
+// A pipeline's claim on an active message id of a worker. UCX would let a second pipeline replace
+// the handler of the first.
 #pragma once
 
 #include "common/failure.h"
@@ -14,7 +14,7 @@ public:
     ~AmClaim();
     AmClaim(const AmClaim &) = delete;
     AmClaim &operator=(const AmClaim &) = delete;
-    // INVALID_ARG: another claim of this process has it.
+    // INVALID_ARG: another pipeline of this process has claimed the id.
     Status take(ucp_worker_h worker, unsigned am_id);
 
 private:

@@ -17,7 +17,7 @@ bool ByteRanges::add(uint64_t begin, uint64_t bytes) {
         before->second = joins_next ? next->second : end;
         if (joins_next) ranges_.erase(next);
     } else if (joins_next) {
-        auto joined = ranges_.extract(next); // without new memory
+        auto joined = ranges_.extract(next); // reuses the node, so that nothing is allocated
         joined.key() = begin;
         ranges_.insert(std::move(joined));
     } else if (ranges_.size() >= max_ranges) {

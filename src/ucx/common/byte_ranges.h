@@ -1,4 +1,4 @@
-// Which bytes of a transfer have come.
+// The byte ranges of a transfer that have arrived.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@ namespace ucd_ucx {
 
 class ByteRanges {
 public:
-    // More separate ranges than any sender has chunks under way.
+    // A limit that no honest sender reaches: its chunks in flight are far fewer.
     static constexpr std::size_t max_ranges = 4096;
 
-    // Adds [begin, begin + bytes), which must not overflow. False, and nothing is added, if a byte
-    // of it is there already, or if there would be more than max_ranges separate ranges. Throws
-    // std::bad_alloc before anything is added.
+    // Adds [begin, begin + bytes), which must not overflow. Returns false and adds nothing if one
+    // of these bytes was added before, or if there would be more than max_ranges separate ranges.
+    // If it throws std::bad_alloc, nothing was added.
     bool add(uint64_t begin, uint64_t bytes);
-    uint64_t total() const { return total_; } // of bytes
-    // What the ranges take of memory.
+    uint64_t total() const { return total_; } // the number of bytes added
+    // The memory that the ranges use.
     uint64_t memory() const { return ranges_.size() * bytes_of_range; }
     static constexpr uint64_t bytes_of_range = 64;
 
 private:
-    std::map<uint64_t, uint64_t> ranges_; // begin to end; neighbours are joined
+    std::map<uint64_t, uint64_t> ranges_; // maps begin to end; adjacent ranges are joined
     uint64_t total_ = 0;
 };
 

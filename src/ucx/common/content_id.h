@@ -14,7 +14,7 @@ using ContentId = std::array<uint8_t, 16>;
 
 ContentId content_id(const void *data, std::size_t bytes);
 
-// As ==, for which the compiler calls memcmp.
+// Same result as ==, for which the compiler would call memcmp.
 inline bool same(const ContentId &one, const ContentId &other) {
     uint64_t a[2], b[2];
     std::memcpy(a, one.data(), sizeof a);
@@ -22,7 +22,7 @@ inline bool same(const ContentId &one, const ContentId &other) {
     return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
 }
 
-// Keyed, since peers choose the content.
+// Keyed, so that peers, who choose the content, cannot construct collisions.
 struct HashOfContentId {
     std::size_t operator()(const ContentId &id) const { return keyed_hash(id.data(), id.size()); }
 };

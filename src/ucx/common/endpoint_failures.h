@@ -1,4 +1,4 @@
-// Endpoints that have failed: noted by the user's call in any thread, handled by progress.
+// Endpoints that have failed. User calls in any thread note a failure; progress handles it.
 #pragma once
 
 #include "common/event_queue.h"
@@ -13,14 +13,14 @@ namespace ucd_ucx {
 struct EndpointFailure {
     ucp_ep_h ep;
     ucs_status_t status;
-    uint64_t before; // what used ep before it failed has a smaller number
+    uint64_t before; // uses of ep with a smaller time precede its failure
 };
 
 class EndpointFailures {
 public:
     explicit EndpointFailures(EventQueue &events) : events_(events) {}
 
-    // In any thread, without a lock.
+    // May be called by any thread; does not need the pipeline's lock.
     void note(ucp_ep_h ep, ucs_status_t status) {
         const std::lock_guard held(lock_);
         noted_.push_back({ep, status, 0});
@@ -28,8 +28,8 @@ public:
     }
 
     bool any_noted() const { return taken_ != events_.now(); }
-    // Passes each failure since the last call to `handle`. One for which that throws bad_alloc, and
-    // those after it, are passed again by the next call. Whether there were any.
+    // Passes each failure that was noted since the last call to `handle`. If that throws bad_alloc,
+    // the next call passes this failure and the later ones again. Returns whether there were any.
     template <class Handle>
     bool handle_each(Handle &&handle) {
         if (any_noted()) {
@@ -44,19 +44,20 @@ public:
             handle(unhandled_.front());
         return any;
     }
-    // The status with which ep failed after that time, or UCS_OK.
+    // If ep failed after `time`: the status of that failure; else UCS_OK.
     ucs_status_t since(ucp_ep_h ep, uint64_t time) const {
         if (recent_.empty()) return UCS_OK;
         const auto found = recent_.find(ep);
         return found != recent_.end() && time < found->second.before ? found->second.status
                                                                      : UCS_OK;
     }
-    // Every event that was in the queue when the failures were taken has been handled.
+    // To be called once all events have been handled that were queued when the failures were taken:
+    // no later call asks for these failures.
     void forget() { recent_.clear(); }
 
 private:
     EventQueue &events_;
-    std::mutex lock_; // only the event queue's lock is taken under it
+    std::mutex lock_; // Lock order: the event queue's lock may be taken while this one is held.
     std::vector<EndpointFailure> noted_;
     uint64_t taken_ = 0;
     std::vector<EndpointFailure> unhandled_;

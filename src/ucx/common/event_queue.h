@@ -1,4 +1,4 @@
-// Events: UCX's callbacks put them into a queue, and progress of the pipeline handles them.
+// UCX's callbacks put events into a queue; progress of the pipeline handles them.
 #pragma once
 
 #include "common/queue.h"
@@ -13,17 +13,17 @@ namespace ucd_ucx {
 
 class Event {
 public:
-    // Called once by progress, with the pipeline's lock held.
+    // Progress calls this once, with the pipeline's lock held.
     virtual void on_complete(ucd_ucx_pipeline &pipeline) = 0;
-    Event *next = nullptr; // in a queue
+    Event *next = nullptr; // link of the queue
 
 protected:
     ~Event() = default;
 };
 
-// Events in the order in which they came, and a clock that orders them and failures of endpoints.
-// No other lock is taken under the queue's lock, so UCX's callbacks may use it under any lock of
-// UCX.
+// A queue of events in order of arrival, with a clock that orders events and failures of endpoints.
+// No other lock is taken while the queue's lock is held, so UCX's callbacks may use the queue
+// whatever locks UCX holds.
 class EventQueue {
 public:
     WorkerLock lock;
@@ -32,20 +32,21 @@ public:
         const std::lock_guard held(lock);
         events_.push(event);
     }
-    // Sets `since` to the time, before another thread can take the event.
+    // Sets `since` to the clock's time before another thread can take the event.
     void put(Event &event, uint64_t &since) {
         const std::lock_guard held(lock);
         since = clock_.load(std::memory_order_relaxed);
         events_.push(event);
     }
 
-    // For an event that is being handled, and for which there is no memory: it stays the first.
-    // The handler then throws bad_alloc.
+    // For a handler that runs out of memory: puts the event back as the first one. The handler then
+    // throws bad_alloc.
     void put_back(Event &event) { taken_.push_front(event); }
 
-    // Handles those that are there, with the pipeline's lock held. Whether there were any.
+    // Handles the events in the queue; the pipeline's lock must be held. Returns whether there were
+    // any.
     bool handle_all(ucd_ucx_pipeline &pipeline) {
-        // Those after one that throws bad_alloc stay for the next call.
+        // If a handler throws bad_alloc, the events after it stay for the next call.
         if (taken_.empty()) take_all();
         const bool any = !taken_.empty();
         while (!taken_.empty()) taken_.pop().on_complete(pipeline);
@@ -60,7 +61,7 @@ public:
         while (!taken_.empty()) drop(taken_.pop());
     }
 
-    // What came before an endpoint failed has a smaller number than the tick of that failure.
+    // Whatever happened before an endpoint failed has a smaller time than the tick of that failure.
     uint64_t now() const { return clock_.load(std::memory_order_acquire); }
     uint64_t tick() {
         const std::lock_guard held(lock);
@@ -74,7 +75,7 @@ private:
     }
 
     Queue<Event> events_;
-    Queue<Event> taken_; // and not handled yet
+    Queue<Event> taken_; // taken from the queue, but not handled yet
     std::atomic<uint64_t> clock_ = 0;
 };
 

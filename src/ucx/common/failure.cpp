@@ -25,7 +25,7 @@ Status ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return success;
     const char *sentence = ucd_last_error();
-    // Without the name of libucd's function, which the caller did not call.
+    // Leaves out the name of libucd's function, because the user did not call it.
     if (code == UCD_ERR__NOT_INITIALIZED) sentence = std::strstr(sentence, ": ") + 2;
     return fail(code, "%s", sentence);
 }

@@ -1,4 +1,4 @@
-// Failures inside libucd-ucx: a status with a worded message, and the C boundary.
+// Failures in libucd-ucx: statuses with messages, and the guard of the C interface.
 #pragma once
 
 #include <ucd.h>
@@ -22,20 +22,21 @@ private:
 };
 inline constexpr Status success{};
 
-// Words a failure for ucd_ucx_last_error.
+// Sets the message that ucd_ucx_last_error returns.
 [[gnu::format(printf, 2, 3)]] Status fail(int code, const char *format, ...);
-// What a call of libucd or of UCX returned; libucd's message becomes ours.
+// Convert the results of calls of libucd and of UCX. Messages of libucd are taken over.
 Status ucd_ok(int code);
 Status ucx_ok(ucs_status_t status, const char *call);
 
-// What a transfer ends with when a call of ours or libucd's failed.
+// The status of a transfer that ended because a function of libucd or libucd-ucx failed with
+// `code`.
 ucs_status_t ucx_status_of(int code);
 
 const char *last_failure();
 void prefix_failure(const char *function);
-Status failure_of_exception(); // of the exception being handled
+Status failure_of_exception(); // of the exception that is being handled
 
-// What body returns; an exception, as there is of no memory, is a failure, too.
+// Returns what `body` returns, or a failure if it throws, for example std::bad_alloc.
 template <class Body>
 Status without_exceptions(Body &&body) noexcept {
     try {
@@ -45,10 +46,10 @@ Status without_exceptions(Body &&body) noexcept {
     }
 }
 
-// For a part of progress. What it finds no memory for stays for the next call, and is not in the
-// way of the other parts. Whether there was, or is, something to do.
+// Runs one part of progress. If it runs out of memory, the next call of progress tries again, and
+// the other parts still run now. Returns whether there was, or still is, something to do.
 template <class Body>
-bool with_what_memory_there_is(Body &&body) {
+bool retry_on_bad_alloc(Body &&body) {
     try {
         return std::forward<Body>(body)();
     } catch (const std::bad_alloc &) {

@@ -21,7 +21,8 @@ constexpr std::string_view known_keys[] = {
     "ucd.ucx.rma.types",   "ucd.ucx.staging",      "ucd.ucx.timeout",
 };
 
-// Levenshtein's: insertions, deletions and replacements that make one of the other.
+// Levenshtein distance: the least number of insertions, deletions and replacements that turn a into
+// b.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -49,7 +50,7 @@ Status fail_key(std::string_view key) {
 Status check_keys(ucd_info_t info) {
     if (info == UCD_INFO__NULL) return success;
     for (uintptr_t n = 0;; ++n) {
-        char key[64]; // none of ours is longer
+        char key[64]; // all keys of libucd-ucx are shorter
         uintptr_t needed;
         const int rc = ucd_info_get_nthkey(info, n, key, sizeof key, &needed);
         if (rc == UCD_SUCCESS && needed == 0) return success;

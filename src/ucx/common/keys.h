@@ -1,12 +1,12 @@
-// The keys ucd.ucx.* of an info: which there are.
+// The list of info keys ucd.ucx.*, and a check for misspelt ones.
 #pragma once
 
 #include "common/failure.h"
 
 namespace ucd_ucx {
 
-// INVALID_ARG if a key that is set on info begins as libucd-ucx's do and is none of them. Other
-// keys are not looked at: they are libucd's or somebody else's.
+// INVALID_ARG if `info` has a key that begins with libucd-ucx's prefix but does not exist. Other
+// keys are ignored, since they belong to libucd or to other libraries.
 Status check_keys(ucd_info_t info);
 
 } // namespace ucd_ucx

@@ -65,7 +65,7 @@ bool Ledger::may_work_with_lock(ucp_ep_h peer) {
     const std::lock_guard held(lock_);
     Account *account = find(peer);
     if (account == nullptr) return true;
-    // A peer that was quiet for long has no more to spend than another.
+    // The limit keeps a peer from saving up work over a long silence.
     const uint64_t call = call_.load(std::memory_order_relaxed);
     const uint64_t calls = std::min<uint64_t>(call - account->call, INT32_MAX);
     account->call = call;
@@ -75,7 +75,7 @@ bool Ledger::may_work_with_lock(ucp_ep_h peer) {
 }
 
 void Ledger::note_work_with_lock(ucp_ep_h peer, uint64_t steps) {
-    constexpr auto most = int64_t{1} << 40; // a debt that is paid some day
+    constexpr auto most = int64_t{1} << 40; // a bound on the debt, so that a peer can work it off
     const std::lock_guard held(lock_);
     Account *account = find(peer);
     if (account == nullptr) return;

@@ -17,22 +17,22 @@ namespace ucd_ucx {
 
 class Ledger;
 
-// What a charge is for decides how much of a peer's budget it may use. An operation takes its
-// charges in this order, and holds none of a later use while it waits for one of an earlier use. So
-// whoever waits waits for operations that are further on, and each gets its turn.
+// The use of a charge decides how much of a peer's budget is available to it. An operation takes
+// its charges in this order, and while it waits for a charge it holds none of a later use.
+// Operations therefore wait only for operations that are further on, and there is no deadlock.
 enum class Use : uint8_t {
-    // What has arrived and cannot be refused, and answers without data: all of the budget. A peer
-    // for whom this is refused has to be barred. The budget of all peers does not count here; if it
-    // is exceeded, those who keep most have to be barred.
+    // Messages that have arrived and cannot be refused, and answers without data. They may use all
+    // of the budget. A peer that exceeds its budget here has to be barred. The common budget of all
+    // peers is not checked here; if it is exceeded, the peers that hold the most have to be barred.
     message,
-    request, // an operation that waits
+    request, // operations that wait
     type,
-    move,  // transfers, and what a window had before
-    chunk, // of a transfer; and answers with data
+    move,  // transfers, and the previous content of windows
+    chunk, // chunks of transfers, and answers with data
 };
 inline constexpr std::size_t uses = 5;
 
-// Bytes on an account. They are given back at the end. The ledger has to outlive its charges.
+// Bytes on an account. The destructor gives them back. The ledger has to outlive its charges.
 class Charge {
 public:
     Charge() = default;
@@ -46,25 +46,25 @@ public:
         if (account_ != nullptr) give_back();
     }
 
-    // False: it was refused, was given back, or never was any.
+    // False for a charge that was refused, given back or never taken.
     explicit operator bool() const { return account_ != nullptr; }
     uint64_t bytes() const { return bytes_; }
     inline void give_back();
-    // Gives back all but so many bytes.
+    // Keeps this many bytes and gives back the others.
     void shrink_to(uint64_t bytes);
-    // Takes so many bytes, or all that there are, of another charge on the same account for the
-    // same use.
+    // Moves this many bytes, or all if there are fewer, here from another charge on the same
+    // account for the same use.
     void take_from(Charge &other, uint64_t bytes);
 
 private:
     friend class Ledger;
-    // Deleted when no charge is on it and no endpoint has it.
+    // Deleted when it has no charges and its endpoint is closed.
     struct Account {
         uint64_t bytes = 0, charges = 0;
-        uint64_t for_use[uses] = {}; // of the bytes
+        uint64_t for_use[uses] = {}; // the bytes by use
         bool is_open = true;
         bool exceeded = false, barred = false;
-        uint64_t call = 0; // of progress, for which `steps` are
+        uint64_t call = 0; // the call of progress that `steps` belongs to
         int64_t steps = 0;
     };
     Charge(Ledger &ledger, Account &account, Use use, uint64_t bytes)
@@ -81,33 +81,35 @@ private:
     uint64_t bytes_ = 0;
 };
 
-// May be used under any lock: no other lock is taken under its own.
+// Can be used while any other lock is held: no other lock is taken under its own.
 class Ledger {
 public:
     struct Limits { // bytes
         uint64_t peer = 256 << 20;
         uint64_t peers = 1 << 30;
-        uint64_t remembered = 16 << 20; // for all peers, beside those
+        uint64_t remembered = 16 << 20; // for all peers together, in addition to the above
     };
-    // A step is about what it takes to move a segment of up to 32 bytes. So many a peer may cause
-    // in one call of progress; about a millisecond. Who has caused more, by something that cannot
-    // be divided, is served again when later calls have made up for it.
+    // A step is about the work of moving a segment of up to 32 bytes. This is the number of steps
+    // that a peer may cause in one call of progress, which is about a millisecond. If work that
+    // cannot be divided exceeds it, the peer is served again only after later calls have made up
+    // for the excess.
     static constexpr int64_t steps_of_call = 1 << 17;
 
     explicit Ledger(const Limits &limits);
     ~Ledger();
     Ledger(const Ledger &) = delete;
     Ledger &operator=(const Ledger &) = delete;
-    // Before anyone uses it.
+    // Call this before the ledger is used.
     void be_shared_by_threads(bool shared) { lock_.be_needed(shared); }
 
-    // Empty if it is refused, or if there is no peer. Throws std::bad_alloc if this is the peer's
-    // first charge and there is no memory for an account.
+    // Returns an empty charge if it is refused or `peer` is null. Throws std::bad_alloc if this is
+    // the peer's first charge and its account cannot be allocated.
     inline Charge take(ucp_ep_h peer, uint64_t bytes, Use use);
-    // On nobody's account: for what is remembered for whoever comes.
+    // A charge on no peer's account: for types that are remembered for all peers.
     Charge take_remembered(uint64_t bytes);
-    // Bytes of a peer for that use. Chunks have an eighth of the budget, and at least 8 MiB if that
-    // is at most half of it. Of the rest, an eighth is for messages alone.
+    // The bytes of a peer's budget that are available to this use. Chunks have an eighth of the
+    // budget, but at least 8 MiB if that is at most half of it. An eighth of the rest is reserved
+    // for messages.
     static constexpr uint64_t limit_of(Use use, uint64_t peer) {
         constexpr uint64_t for_chunks = 8 << 20;
         const uint64_t chunk = std::max(peer / 8, std::min(peer / 2, for_chunks));
@@ -120,24 +122,24 @@ public:
         }
         return peer;
     }
-    // Whether so many bytes can ever be had.
+    // Whether the limits allow a charge of this size at all.
     bool is_possible(uint64_t bytes, Use use) const {
         return bytes <= for_use_[static_cast<std::size_t>(use)];
     }
     uint64_t remembered_limit() const { return limits_.remembered; }
 
-    // The peer's endpoint is gone. What is still charged to it counts for all peers only, and a
-    // later endpoint at the same address has an account of its own.
+    // To be called when the peer's endpoint is closed. What is still charged to it counts only for
+    // the common budget, and a later endpoint at the same address gets a new account.
     void close(ucp_ep_h peer);
 
-    // The next peer that has to be barred, which it is from then on; null: there is none.
+    // Bars one of the peers that have to be barred and returns it; null if there is none.
     ucp_ep_h bar_next() { return has_to_bar() ? bar_one() : nullptr; }
     bool has_to_bar() const { return exceeded_.load(std::memory_order_relaxed); }
     bool is_barred(ucp_ep_h peer) const { return barred() > 0 && finds_barred(peer); }
-    // How often one was.
+    // The number of peers barred so far.
     uint64_t barred() const { return barred_.load(std::memory_order_relaxed); }
 
-    // What peers may cause in a call of progress begins anew.
+    // Starts a new call of progress, in which peers may cause work again.
     void begin_call() {
         // performance only: of two threads' calls, one may be missed
         call_.store(call_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -145,13 +147,13 @@ public:
     inline bool may_work(ucp_ep_h peer);
     inline void note_work(ucp_ep_h peer, uint64_t steps);
 
-    uint64_t bytes() const; // of all charges
+    uint64_t bytes() const; // the sum of all charges
     uint64_t bytes_of(ucp_ep_h peer) const;
 
 private:
     friend class Charge;
     using Account = Charge::Account;
-    // With the lock:
+    // These need the lock:
     Account *find(ucp_ep_h peer) const {
         return last_account_ != nullptr && last_peer_ == peer ? last_account_ : look_up(peer);
     }
@@ -161,7 +163,7 @@ private:
     inline bool fits_all(uint64_t bytes) const;
     inline Charge hold(Account &account, Use use, uint64_t bytes);
     inline void drop(Account &account, Use use, uint64_t bytes, bool ends);
-    // Without:
+    // These do not:
     inline Account *at_hand(ucp_ep_h peer) const;
     inline void release(Account &account, Use use, uint64_t bytes, bool ends);
     void release_with_lock(Account &account, Use use, uint64_t bytes, bool ends);
@@ -172,14 +174,14 @@ private:
     bool finds_barred(ucp_ep_h peer) const;
 
     const Limits limits_;
-    const uint64_t for_use_[uses]; // of the limit of a peer
+    const uint64_t for_use_[uses]; // the part of a peer's limit
     mutable WorkerLock lock_;
     std::unordered_map<ucp_ep_h, Account *> accounts_;
     mutable ucp_ep_h last_peer_ = nullptr;
-    mutable Account *last_account_ = nullptr; // of last_peer_
+    mutable Account *last_account_ = nullptr; // the account of last_peer_
     Account remembered_;
-    uint64_t bytes_ = 0;                 // of all charges
-    std::atomic<bool> exceeded_ = false; // a peer has to be barred
+    uint64_t bytes_ = 0;                 // the sum of all charges
+    std::atomic<bool> exceeded_ = false; // some peer has to be barred
     std::atomic<uint64_t> barred_ = 0, call_ = 0;
 };
 
@@ -222,7 +224,7 @@ inline void Ledger::release(Account &account, Use use, uint64_t bytes, bool ends
     release_with_lock(account, use, bytes, ends);
 }
 
-// Null: the other way, which looks for it with the lock.
+// Null if the account is not at hand; the caller then looks it up with the lock held.
 inline Ledger::Account *Ledger::at_hand(ucp_ep_h peer) const {
     return !lock_.is_needed() && last_peer_ == peer ? last_account_ : nullptr;
 }
@@ -249,22 +251,22 @@ inline void Ledger::note_work(ucp_ep_h peer, uint64_t steps) {
         note_work_with_lock(peer, steps);
 }
 
-// Steps for all the bytes of a layout.
+// The steps for all bytes of a layout.
 inline uint64_t steps_of(uint64_t bytes, uint64_t segments) {
     constexpr uint64_t most = uint64_t{1} << 60;
     return 1 + bytes / 32 + std::min(segments, most);
 }
-// Steps for so many bytes of a layout that has `segments` segments in `all` bytes.
+// The steps for `bytes` bytes of a layout that has `segments` segments in `all` bytes.
 inline uint64_t steps_of(uint64_t bytes, uint64_t segments, uint64_t all) {
-    constexpr double most = 1e18; // fits
+    constexpr double most = 1e18; // fits uint64_t
     const double for_one =
         all == 0 ? 0 : static_cast<double>(segments) / static_cast<double>(all) + 1.0 / 32;
     const double steps = static_cast<double>(bytes) * for_one;
     return 1 + static_cast<uint64_t>(steps < most ? steps : most);
 }
 
-// How many of those bytes, which take so many steps, to move before looking whether more may be:
-// whole granules.
+// For work of `bytes` bytes and `steps` steps: the number of bytes to move, in whole granules,
+// before checking again whether the peer may cause more work.
 inline uint64_t piece_of(uint64_t bytes, uint64_t steps, uint64_t granule) {
     constexpr uint64_t steps_of_piece = Ledger::steps_of_call / 4;
     if (steps <= steps_of_piece) return bytes;

@@ -1,17 +1,17 @@
-// First in, first out, through T::next: so it takes no memory.
+// An intrusive FIFO queue, linked through T::next: it never allocates.
 #pragma once
 
 #include <utility>
 
 namespace ucd_ucx {
 
-// Of elements that are somebody else's, and in one queue at a time.
+// Does not own its elements. An element can be in one queue at a time.
 template <class T>
 class Queue {
 public:
     Queue() = default;
     Queue(Queue &&other) noexcept { *this = std::move(other); }
-    // What was here is not in any queue then.
+    // The previous elements of this queue are then in no queue.
     Queue &operator=(Queue &&other) noexcept {
         first_ = std::exchange(other.first_, nullptr);
         last_ = std::exchange(other.last_, nullptr);
@@ -26,13 +26,13 @@ public:
         (first_ == nullptr ? first_ : last_->next) = &element;
         last_ = &element;
     }
-    // So that it is the next one.
+    // Makes `element` the next one to be popped.
     void push_front(T &element) {
         element.next = first_;
         if (first_ == nullptr) last_ = &element;
         first_ = &element;
     }
-    // Not of an empty one.
+    // The queue must not be empty.
     T &pop() {
         T &element = *first_;
         first_ = element.next;

@@ -1,4 +1,4 @@
-// Memory of objects that were deleted, for the next ones of their size.
+// Reuses the memory of deleted objects of one size.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace ucd_ucx {
 
-// For operations that are outstanding by the dozen: malloc keeps few of a size at hand (glibc seven
-// for a thread), and beyond them takes longer than all else that a small operation needs. Any
-// thread may call; one that finds another at it uses the heap.
+// For operations of which dozens are outstanding at a time: malloc caches few blocks of a size
+// (glibc: seven per thread), and without a cached block it takes longer than the rest of a small
+// operation. Any thread may call; if another thread is using the cache, it falls back to the heap.
 template <std::size_t size, std::size_t most>
 class RecycledMemory {
 public:
@@ -30,7 +30,7 @@ public:
         return memory != nullptr ? memory : ::operator new(size);
     }
     void give_back(void *memory) {
-#ifndef __SANITIZE_ADDRESS__ // which is to see what is used after it was deleted
+#ifndef __SANITIZE_ADDRESS__ // ASan has to see uses of deleted objects
         if (!busy_.test_and_set(std::memory_order_acquire)) {
             const bool fits = count_ < most;
             if (fits) kept_[count_++] = memory;

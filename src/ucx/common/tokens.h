@@ -9,15 +9,16 @@
 
 namespace ucd_ucx {
 
-// Before anything else here, and before content_id.h. May be called again, by any thread.
+// Must be called before all other functions of this header and of content_id.h. Any thread may call
+// it, also repeatedly.
 Status start_cryptography();
 
 void fill_randomly(void *memory, std::size_t bytes);
 
-// 64 bits that cannot be predicted, and are never 0.
+// An unpredictable 64-bit number that is never 0.
 uint64_t random_token();
 
-// SipHash-2-4 with a key that this process draws once. For tables whose keys peers choose.
+// SipHash-2-4 with a key that this process draws once, for hash tables whose keys peers choose.
 std::size_t keyed_hash(const void *data, std::size_t bytes);
 
 } // namespace ucd_ucx

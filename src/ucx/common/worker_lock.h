@@ -1,14 +1,15 @@
-// A lock for what belongs to a worker.
+// The lock for the objects of a worker.
 #pragma once
 
 #include <mutex>
 
 namespace ucd_ucx {
 
-// Only a worker of UCS_THREAD_MODE_MULTI needs one: all others are called by one thread at a time.
+// Does nothing unless the worker has UCS_THREAD_MODE_MULTI: all other workers are used by one
+// thread at a time.
 class WorkerLock {
 public:
-    // Before anyone uses it.
+    // Call this before the lock is used.
     void be_needed(bool needed) { needed_ = needed; }
     void lock() {
         if (needed_) mutex_.lock();

@@ -14,7 +14,8 @@
 namespace ucd_ucx {
 namespace {
 
-// What UCX calls the context: one for each datatype, read by any number of operations.
+// The context of a generic datatype, in UCX's sense: there is one for each datatype, and any number
+// of operations read it.
 class Context {
 public:
     Status set(ucd_type_t type, ucd_info_t info) {
@@ -52,8 +53,8 @@ private:
     char message_[256] = {};
 };
 
-// One operation. A state that could not be allocated is a number instead, which is odd: the length
-// of the stream, so that the message keeps it.
+// The state of one operation. If it cannot be allocated, an odd number takes the place of the
+// pointer: it encodes the length of the stream, so that the message still has the right length.
 struct State {
     Context *context;
     char *buf;
@@ -121,9 +122,9 @@ void finish(void *state) {
     if (!is_length(state)) delete static_cast<State *>(state);
 }
 
-// UCX does not give the context back, so we remember whose datatype is which.
+// UCX does not return the context of a datatype, so this table maps datatypes to contexts.
 std::mutex table_mutex;
-std::unordered_map<ucp_datatype_t, std::unique_ptr<Context>> table; // under table_mutex
+std::unordered_map<ucp_datatype_t, std::unique_ptr<Context>> table; // protected by table_mutex
 
 Status fail_unknown() {
     return fail(UCD_ERR__INVALID_ARG, "ucp_dt is a generic datatype that libucd-ucx did not make");

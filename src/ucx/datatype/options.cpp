@@ -39,7 +39,7 @@ Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &
     std::string text;
     UCD_UCX_TRY(read_key(info, key, text));
     if (text.empty()) return success;
-    constexpr double max_seconds = 1e9; // fits nanoseconds
+    constexpr double max_seconds = 1e9; // can be expressed in nanoseconds
     double seconds = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||

@@ -1,4 +1,4 @@
-// The keys ucd.ucx.*.
+// Reads the info keys ucd.ucx.*.
 #pragma once
 
 #include "common/failure.h"
@@ -8,29 +8,29 @@
 
 namespace ucd_ucx {
 
-// A whole number from `least` to `most`; left as it is if the key is not set.
+// Reads a whole number from `least` to `most`. If the key is not set, `number` does not change.
 Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
                    uint64_t &number);
 
-// Options of a transfer. How the defaults were measured: docs/guide/ucx.md.
+// The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
 struct TransferOptions {
     static constexpr uint64_t unset = UINT64_MAX;
     uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }
     uint64_t eager = unset; // the default depends on memory and network
     uint64_t chunk = 512 << 10;
     uint64_t depth = 4;
-    // Between devices.
+    // For transfers between devices:
     bool ring = true;
     uint64_t ring_chunk = 8 << 20;
     uint64_t ring_depth = 8;
-    bool ring_copy = false;  // the receiver copies chunks before it unpacks them
-    bool ring_expose = true; // contiguous data is opened where it is
-    // For which nothing of it may move before it ends; 0: for ever.
+    bool ring_copy = false;  // the receiver copies chunks before unpacking them
+    bool ring_expose = true; // contiguous data is exposed in place
+    // The transfer fails if none of its data moves for this long; 0 means never.
     std::chrono::nanoseconds timeout{0};
 };
 inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
-// What it is read from.
+// The keys of TransferOptions.
 inline constexpr const char *transfer_keys[] = {
     "ucd.ucx.eager",     "ucd.ucx.chunk",       "ucd.ucx.depth",
     "ucd.ucx.ring",      "ucd.ucx.ring_chunk",  "ucd.ucx.ring_depth",
@@ -41,8 +41,8 @@ enum class Form : uint8_t { automatic, contiguous, iov, generic };
 
 struct PrepareOptions {
     Form form = Form::automatic;
-    uint64_t iov_segment = 3 << 10; // the least mean segment for iov
-    uint64_t iov_entries = 4096;    // the most segments
+    uint64_t iov_segment = 3 << 10; // iov needs at least this mean segment length
+    uint64_t iov_entries = 4096;    // and has at most this many segments
 };
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options);

@@ -1,4 +1,4 @@
-// Which of UCP's datatypes a layout is given as.
+// Chooses a UCP datatype for a layout.
 
 #include "datatype/datatype.h"
 #include "datatype/options.h"
@@ -31,7 +31,7 @@ Status fail_form(const char *form, const char *why) {
     return fail(UCD_ERR__NOT_SUPPORTED, "ucd.ucx.form is %s, but %s", form, why);
 }
 
-// Unless a hint tells, a buffer that is to be sent or received is looked up.
+// Looks up the memory of a buffer to be sent or received, unless a hint names it.
 Status choose(const Request &r, const PrepareOptions &options, Form &form) {
     form = options.form;
     if (form != Form::automatic) return success;
@@ -44,7 +44,7 @@ Status choose(const Request &r, const PrepareOptions &options, Form &form) {
     for (const std::string &memory : {sent, received})
         if (!memory.empty() && !host_reaches(memory)) return success;
     ucd_advice_t advice;
-    advice.struct_size = offsetof(ucd_advice_t, boxes); // without the time that counting them takes
+    advice.struct_size = offsetof(ucd_advice_t, boxes); // counting boxes takes too long
     UCD_UCX_TRY(
         ucd_ok(ucd_get_advice(r.count, r.type, options.iov_segment, options.iov_entries, &advice)));
     if (advice.form == UCD_FORM__CONTIG)

@@ -72,7 +72,7 @@ bool host_reaches(const std::string &memory) {
 Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
     on_host = host_reaches(memory);
     UCD_UCX_TRY(copy_hints(from, info));
-    // What a host's memory is packed to and unpacked from is the host's, too.
+    // Data in host memory is also packed to, and unpacked from, host memory.
     if (memory == "host" || direction == Direction::send)
         UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
     if (memory == "host" || direction == Direction::receive)
@@ -85,7 +85,7 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
 }
 
 uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
-    // performance only: one message or several bring the same
+    // performance only: one message or several have the same result
     return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
 }
 
@@ -93,7 +93,7 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints) {
     hints = &for_host;
-    if (info == UCD_INFO__NULL) { // as mostly: without a string
+    if (info == UCD_INFO__NULL) { // the common case, which needs no string
         char found[32];
         UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
         if (std::strcmp(found, "host") == 0) return success;
@@ -156,15 +156,15 @@ Status TypedBuffer::unpack(uint64_t offset, const void *from, uint64_t bytes,
     return unpack_by(hints_->info.get(), offset, from, bytes, request);
 }
 
-Status TypedBuffer::pack_near(uint64_t offset, void *to, uint64_t bytes,
-                              ucd_request_t *request) const {
+Status TypedBuffer::pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
+                                       ucd_request_t *request) const {
     uintptr_t moved;
     return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
                             hints_->near.get(), UCD_OP__REPLACE, request));
 }
 
-Status TypedBuffer::unpack_near(uint64_t offset, const void *from, uint64_t bytes,
-                                ucd_request_t *request) const {
+Status TypedBuffer::unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
+                                           ucd_request_t *request) const {
     return unpack_by(hints_->near.get(), offset, from, bytes, request);
 }
 

@@ -1,4 +1,4 @@
-// What is to be sent or received: a buffer, a count and a type, with the hints for moving it.
+// The data of a send or receive: a buffer, a count and a type, with the hints for moving it.
 #pragma once
 
 #include "common/failure.h"
@@ -14,14 +14,14 @@ namespace ucd_ucx {
 
 enum class Direction : uint8_t { send, receive };
 
-// Handles of libucd that end themselves.
+// Owners of libucd's handles.
 class OwnedType {
 public:
     OwnedType() = default;
     ~OwnedType();
     OwnedType(const OwnedType &) = delete;
     OwnedType &operator=(const OwnedType &) = delete;
-    Status keep(ucd_type_t type); // another handle of it
+    Status keep(ucd_type_t type); // duplicates the handle
     Status unflatten(const void *flattened, std::size_t bytes);
     ucd_type_t get() const { return type_; }
 
@@ -36,7 +36,7 @@ public:
     OwnedInfo(const OwnedInfo &) = delete;
     OwnedInfo &operator=(const OwnedInfo &) = delete;
     Status set(const char *key, const char *value);
-    Status copy(ucd_info_t from, const char *key); // if it is set there
+    Status copy(ucd_info_t from, const char *key); // does nothing if `from` lacks the key
     ucd_info_t get() const { return info_; }
 
 private:
@@ -46,71 +46,78 @@ private:
 // The value of a key, or "" if it is not set.
 Status read_key(ucd_info_t info, const char *key, std::string &value);
 
-// Copies the hints of `info` for moving data, but for those on where buffers are.
+// Copies the hints of `info` about moving data, except those that name the buffers' memory.
 Status copy_hints(ucd_info_t info, OwnedInfo &hints);
 
-// Which memory a buffer is in: as the hint for this direction says, else as libucd finds.
+// Finds the memory of a buffer: as the hint for this direction says, or else by asking libucd.
 Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                    Direction direction, std::string &memory);
-// Whether the processor reaches it.
+// Whether the host can access this memory.
 bool host_reaches(const std::string &memory);
 
-// How data of one memory is moved one way. Made once for whatever is moved alike.
+// The hints for moving data in one memory in one direction. One object serves all data that is
+// moved in the same way.
 struct Hints {
-    // The memory's name, and the other hints of `info`.
+    // Sets all hints, from the name of the memory and `info`.
     Status set(const std::string &memory, ucd_info_t info, Direction direction);
 
-    OwnedInfo info;      // where the data is, so that libucd does not look
-    OwnedInfo near;      // of a device: for what is there too
-    bool on_host = true; // the processor reaches it
-    std::string device;  // whose memory it is in, if the processor does not reach it; else ""
+    OwnedInfo info;      // names the memory, so that libucd need not look it up
+    OwnedInfo near;      // for devices: both buffers are in this memory
+    bool on_host = true; // the host can access the memory
+    std::string device;  // the device, if the host cannot access its memory; else ""
 };
 
-// Up to that many bytes, data is one message. The ring is not worth its question for less.
+// Data up to this size is sent as one message. For so little, the ring would not repay the round
+// trip that negotiates it.
 uint64_t direct_limit(const TransferOptions &options, const Hints &hints);
 
-// Of a buffer: `made`, or for host memory of which `info` says nothing, `for_host`.
+// Finds the hints for a buffer: `for_host`, if the buffer is in host memory and `info` has no hints
+// about it; else new ones, which `made` owns.
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints);
 
-// The arguments of a call.
+// The data arguments of a call.
 struct Data {
     const void *buf = nullptr;
     uintptr_t count = 0;
     ucd_type_t type = UCD_TYPE__BYTE;
-    const Hints *hints = nullptr; // if they are known
+    const Hints *hints = nullptr; // null if not known yet
 };
 
 class TypedBuffer {
 public:
-    // What is unpacked is combined with what is there by `op`. The hints are found, by `info`,
-    // unless they are known; then they stay where they are meanwhile, as those for the host do.
+    // Unpacking combines new data with the data in the buffer by `op`. If the hints are not known
+    // yet, they are derived from `info`. Hints that are known must outlive this object, as
+    // `for_host` must.
     Status set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
                ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return bytes_; }
-    // What it takes to move so many of them by the host, as a ledger counts it.
+    // The host's work for moving this many bytes, in steps of the ledger.
     uint64_t steps(uint64_t bytes) const { return steps_of(bytes, segments_, bytes_); }
-    // Those of a message that there is room for.
+    // The number of the message's bytes that fit the buffer.
     uint64_t bytes_of(uint64_t message) const { return std::min(message, bytes()); }
-    // The first byte, if all of them are one segment of memory that UCX may read and write.
+    // The address of the first byte, if the data is one segment of memory that UCX may read and
+    // write; else null.
     char *in_place() const { return in_place_; }
     bool on_host() const { return hints_->on_host; }
     const Hints &hints() const { return *hints_; }
-    // Whose memory it is in, if the processor does not reach it; else "".
+    // The device that the data is on, if the host cannot access its memory; else "".
     const std::string &device() const { return hints_->device; }
-    // As in_place(), of a device's memory.
+    // Same as in_place(), for data in a device's memory.
     char *device_in_place() const { return device_in_place_; }
 
-    // The two calls that move a range of the stream; without a request, they wait.
+    // Pack or unpack a range of the packed stream. Without a request, they block.
     Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
     Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
 
-    // The same, to and from memory that the buffer's device reaches as its own; and a copy there.
-    Status pack_near(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
-    Status unpack_near(uint64_t offset, const void *from, uint64_t bytes,
-                       ucd_request_t *request) const;
+    // Same, for packed data in memory that the buffer's device accesses as its own; copy_near
+    // copies within such memory.
+    Status pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
+                              ucd_request_t *request) const;
+    Status unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
+                                  ucd_request_t *request) const;
     Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
 
 private:
@@ -121,7 +128,7 @@ private:
     uintptr_t count_ = 0;
     OwnedType type_;
     const Hints *hints_ = nullptr;
-    std::unique_ptr<const Hints> own_hints_; // if nobody else has them
+    std::unique_ptr<const Hints> own_hints_; // null if the hints belong to another object
     uint64_t bytes_ = 0, segments_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;

@@ -3,7 +3,7 @@
 namespace ucd_ucx {
 namespace {
 
-// Drivers share whole pages, so blocks have pages of their own: nothing else is shared with them.
+// Drivers share whole pages. Each block has pages of its own, so that no other data is exposed.
 constexpr uint64_t page = 2 << 20;
 
 ucd_ucx_pipeline_params_t functions(void *(*allocate)(std::size_t, void *),
@@ -25,7 +25,7 @@ uint64_t DeviceChunks::bytes_of_shared(uint64_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-// Whole pages are also what counts against the limit.
+// The limit counts whole pages.
 Block DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
     return ring_.take(bytes_of_shared(bytes), urgent);
 }
@@ -38,7 +38,7 @@ void *DeviceChunks::allocate_pinned(std::size_t bytes, void *chunks) {
 }
 
 void DeviceChunks::release_pinned(void *memory, std::size_t, void *) {
-    (void)ucd_memory_free(memory); // it is ours
+    (void)ucd_memory_free(memory); // cannot fail, since the memory was allocated here
 }
 
 void *DeviceChunks::allocate_shared(std::size_t bytes, void *chunks) {
@@ -53,7 +53,7 @@ void *DeviceChunks::allocate_shared(std::size_t bytes, void *chunks) {
             self->handles_[memory] = handle;
             return memory;
         }
-    } catch (const std::bad_alloc &) { // there is no memory then either
+    } catch (const std::bad_alloc &) { // there is no memory for the block either
     }
     (void)ucd_memory_free(memory);
     return nullptr;

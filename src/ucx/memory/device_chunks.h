@@ -1,5 +1,5 @@
-// Memory for chunks that goes with a device: pinned, and on the device itself, where other
-// processes may open it.
+// Chunk memory for one device: pinned host memory, and memory of the device that other processes
+// can open.
 #pragma once
 
 #include "memory/staging.h"
@@ -12,20 +12,20 @@ namespace ucd_ucx {
 
 class DeviceChunks {
 public:
-    // Each of the two kinds has its limit.
+    // Each of the two kinds has its own limit.
     DeviceChunks(const std::string &device, uint64_t pinned_limit, uint64_t ring_limit);
     DeviceChunks(const DeviceChunks &) = delete;
     DeviceChunks &operator=(const DeviceChunks &) = delete;
 
-    // What such a block takes of the device's memory.
+    // The device memory that a shared block of this size takes.
     static uint64_t bytes_of_shared(uint64_t bytes);
-    // A block that other processes may open, as Staging::take says.
+    // Takes a block that other processes can open; for `urgent` see Staging::take.
     Block take_shared(uint64_t bytes, bool urgent);
-    // By what they open it.
+    // The handle with which other processes open the block.
     const ucd_ipc_handle_t &handle_of(const Block &block) const {
         return handles_.at(block.memory());
     }
-    // False once the driver has refused.
+    // False once the driver has refused to share memory.
     bool is_shared() const { return shared_; }
 
 private:
@@ -39,7 +39,7 @@ private:
     std::unordered_map<const void *, ucd_ipc_handle_t> handles_;
 
 public:
-    // Use what is above.
+    // Declared last, because they use the members above.
     Staging pinned;
 
 private:

@@ -21,7 +21,8 @@ Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std
     void *address;
     uintptr_t bytes;
     int rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
-    // Drivers may refuse what is where something was that is still open here, though it has gone.
+    // Drivers may refuse memory at an address where the sender has freed an earlier allocation that
+    // is still open here.
     if (rc != UCD_SUCCESS && close_idle_of(sender))
         rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
     UCD_UCX_TRY(ucd_ok(rc));

@@ -1,4 +1,4 @@
-// Device memory of other processes that is open in this one. To open it takes long, so it stays
+// Device memory of other processes that is open in this process. Opening takes long, so it is kept
 // open.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace ucd_ucx {
 
-// Open for the lifetime of this object.
+// Memory that is open for the lifetime of this object.
 class Mapping {
 public:
     Mapping(void *address, uint64_t bytes)
         : address_(static_cast<char *>(address)), bytes_(bytes) {}
-    ~Mapping() { (void)ucd_ipc_close(address_); } // it is open
+    ~Mapping() { (void)ucd_ipc_close(address_); } // cannot fail, since it is open
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
 
@@ -31,10 +31,10 @@ private:
 
 class Mappings {
 public:
-    // The handle came from that endpoint.
+    // Opens memory by a handle that came from the endpoint `sender`.
     Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                 std::shared_ptr<const Mapping> &mapping);
-    // Closes everything: what is in use when that ends.
+    // Closes all memory that is not in use; the rest closes when its use ends.
     void close_all() { entries_.clear(); }
 
 private:
@@ -43,11 +43,11 @@ private:
         ucd_ipc_handle_t handle;
         std::string device;
         std::shared_ptr<const Mapping> mapping;
-        uint64_t used; // at that time
+        uint64_t used; // the time of the last use
     };
-    static constexpr std::size_t max_idle = 64; // more only as long as all are in use
+    static constexpr std::size_t max_idle = 64; // exceeded only while all are in use
     void make_room();
-    bool close_idle_of(ucp_ep_h sender); // whether there was any
+    bool close_idle_of(ucp_ep_h sender); // returns whether there was any
 
     std::vector<Entry> entries_;
     uint64_t clock_ = 0;

@@ -29,7 +29,7 @@ Block Staging::take(std::size_t bytes, bool urgent) {
         free_.pop_back();
         return {*this, found.memory, found.bytes};
     }
-    // Blocks of other sizes must not keep this one from being had.
+    // Free blocks of other sizes must not make this allocation fail.
     if (allocated_ + bytes > limit_) release_free();
     if (allocated_ + bytes > limit_ && !urgent) return {};
     try {

@@ -13,7 +13,8 @@ namespace ucd_ucx {
 
 class Staging;
 
-// A piece of it, given back at the end; with the charge for it, if a peer asked for it.
+// A block of staging memory, which the destructor gives back, and the charge for it if a peer asked
+// for it.
 class Block {
 public:
     Block() = default;
@@ -45,8 +46,8 @@ public:
     Staging(const Staging &) = delete;
     Staging &operator=(const Staging &) = delete;
 
-    // A block of at least `bytes`; an empty one if there is no memory, or if the limit is reached
-    // and `urgent` is not set.
+    // Takes a block of at least `bytes`. It is empty if there is no memory, or if the limit is
+    // reached and `urgent` is false.
     Block take(std::size_t bytes, bool urgent);
 
 private:
@@ -62,9 +63,9 @@ private:
 
     const ucd_ucx_pipeline_params_t params_;
     const uint64_t limit_;
-    uint64_t allocated_ = 0; // bytes
+    uint64_t allocated_ = 0; // in bytes
     std::size_t blocks_ = 0;
-    std::vector<Free> free_; // has the capacity for all
+    std::vector<Free> free_; // capacity for all blocks, so that giving back never allocates
 };
 
 } // namespace ucd_ucx

@@ -9,10 +9,10 @@
 namespace ucd_ucx {
 namespace {
 
-// Receives data that is not wanted, and deletes itself.
+// Receives and discards data, and deletes itself.
 class Unwanted {
 public:
-    // False if there is no memory for it.
+    // Returns false if there is no memory for it.
     static bool receive(ucd_ucx_pipeline &pipeline, void *data, std::size_t bytes) {
         std::unique_ptr<Unwanted> self(new (std::nothrow) Unwanted(bytes));
         if (self == nullptr || self->memory_ == nullptr) return false;
@@ -41,7 +41,7 @@ private:
 ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t header_bytes, void *data,
                            std::size_t bytes, const ucp_am_recv_param_t *param) {
     auto *pipeline = static_cast<ucd_ucx_pipeline *>(argument);
-    // Without an endpoint it cannot be charged to a peer.
+    // A message without an endpoint cannot be charged to a peer.
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
         return UCS_OK;
     if (pipeline->direct != nullptr) {
@@ -54,7 +54,7 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
     std::memcpy(&h, header, sizeof h);
     if (h.magic != Header::expected_magic || h.kind > last_kind ||
         h.user_header != header_bytes - sizeof h)
-        return UCS_OK; // no pipeline's: dropped
+        return UCS_OK; // not a message of a pipeline
     const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
     if (placed && h.user_header != sizeof(RingPlace)) return UCS_OK;
     Charge charge;
@@ -62,14 +62,15 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
     std::unique_ptr<AmData> am_data =
         made(*pipeline, {static_cast<const char *>(header) + sizeof h, h.user_header});
     if (am_data == nullptr)
-        // The sender of a rendezvous is told. UCX takes no error of any other message.
+        // For a rendezvous, UCX reports the error to the sender. For other messages, UCX accepts no
+        // error.
         return (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
     am_data->header = h;
     am_data->charge = std::move(charge);
     const bool ring = placed || h.kind == Kind::ring_refuse;
     am_data->bytes = !ring ? bytes : am_data->is_ring() ? am_data->place().bytes : 0;
     am_data->pipeline_ = pipeline;
-    const bool fits = !ring || bytes == sizeof(Receipt); // else it is dropped
+    const bool fits = !ring || bytes == sizeof(Receipt); // if not, the data is dropped
     am_data->rendezvous_ = fits && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
     am_data->ep = param->reply_ep;
     const bool may_be_held =
@@ -81,8 +82,9 @@ ucs_status_t AmData::on_am(void *argument, const void *header, std::size_t heade
     return held ? UCS_INPROGRESS : UCS_OK;
 }
 
-// A rendezvous costs UCX a descriptor with our header. One more range may have to be kept for what
-// comes. Without memory for an account, the message is on nobody's, as the spare one is.
+// Includes the descriptor that UCX needs for a rendezvous with our header, and the additional range
+// that may have to be remembered once the data is here. If there is no memory for an account, the
+// message is not charged, and neither is the spare message.
 bool AmData::take_charge(ucd_ucx_pipeline &pipeline, const ucp_am_recv_param_t &param,
                          std::size_t header_bytes, std::size_t data_bytes, Charge &charge) {
     constexpr uint64_t descriptor = 256;
@@ -135,8 +137,8 @@ AmData::~AmData() {
 
 void AmData::drop_data() {
     if (data_ == nullptr || copy_ != nullptr) return;
-    // Of a rendezvous, ucp_am_data_release answers the sender before it locks the worker (in UCX
-    // 1.13 and newer ones), in the way of a thread that makes progress. Receiving does lock.
+    // In UCX 1.13 and newer, ucp_am_data_release of a rendezvous answers the sender before it locks
+    // the worker, and so races with a thread that makes progress. Receiving takes the lock first.
     if (!rendezvous_ || !pipeline_->lock.is_needed() ||
         !Unwanted::receive(*pipeline_, data_, data_bytes_))
         ucp_am_data_release(pipeline_->worker, data_);
@@ -156,8 +158,8 @@ void AmData::on_complete(ucd_ucx_pipeline &pipeline) {
 
 void AmData::take_in(ucd_ucx_pipeline &pipeline) {
     std::unique_ptr<AmData> self(this);
-    // It may have come before its endpoint failed, which is only known now. Then nothing may be
-    // sent back, but the user is still told of a user's message.
+    // The message may have arrived before its endpoint failed, which is only known now. In that
+    // case nothing may be sent back, but the user is still told of a user's message.
     const ucs_status_t failed = pipeline.endpoint_failures.since(ep, since);
     RecvMessage *message;
     Admission admission = Admission::ignore;
@@ -175,7 +177,7 @@ void AmData::take_in(ucd_ucx_pipeline &pipeline) {
     if (failed != UCS_OK) message->on_endpoint_failed(pipeline, failed);
 }
 
-// Throws std::bad_alloc before anything has become of it.
+// If it throws std::bad_alloc, nothing has changed.
 RecvMessage *AmData::find_message(ucd_ucx_pipeline &pipeline, ucs_status_t failed) const {
     const bool users = header.kind == Kind::whole || header.kind == Kind::user_offer;
     if (failed != UCS_OK) {
@@ -234,7 +236,7 @@ void AmData::unpack(ucd_ucx_pipeline &pipeline, const void *from) {
     pipeline.await(*this);
 }
 
-// A piece after the other, as long as the peer may cause work in this call of progress.
+// Unpacks in pieces, as long as the peer may cause work in this call of progress.
 void AmData::unpack_for_peer(ucd_ucx_pipeline &pipeline) {
     const Receiving &receiving = *message_->receiving();
     const TypedBuffer &buffer = receiving.buffer();

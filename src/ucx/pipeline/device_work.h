@@ -1,4 +1,4 @@
-// Work that libucd does for as long as a device takes for it.
+// Work that a device does through libucd, which may still be running when the call returns.
 #pragma once
 
 #include "common/failure.h"
@@ -11,14 +11,14 @@ class DeviceWork {
 public:
     virtual void moved(ucd_ucx_pipeline &pipeline, Status status) = 0;
     ucd_request_t moving = UCD_REQUEST__NULL;
-    DeviceWork *next_moving = nullptr; // in a DeviceQueue
+    DeviceWork *next_moving = nullptr; // link of the DeviceQueue
 
 protected:
     ~DeviceWork() = default;
 };
 
-// Work that is under way. It has no event for its end, so progress polls it. Takes no memory: what
-// the device does already must not be forgotten.
+// Work in progress. UCX has no event for its end, so progress polls it. The queue never allocates,
+// since work that the device has begun must not get lost.
 class DeviceQueue {
 public:
     void await(DeviceWork &work) {
@@ -27,10 +27,10 @@ public:
         last_ = &work;
     }
 
-    // Tells those that are done. Whether there were any.
+    // Calls `moved` for work that is done. Returns whether there was any.
     bool poll(ucd_ucx_pipeline &pipeline) {
         bool any = false;
-        DeviceWork *before = nullptr; // that is not done
+        DeviceWork *before = nullptr; // the last element that is not done
         while (DeviceWork *work = before == nullptr ? first_ : before->next_moving) {
             int done = 0;
             const Status status = ucd_ok(ucd_test(&work->moving, &done));
@@ -40,7 +40,7 @@ public:
             }
             (before == nullptr ? first_ : before->next_moving) = work->next_moving;
             if (last_ == work) last_ = before;
-            work->moved(pipeline, status); // which may add some
+            work->moved(pipeline, status); // may add more work
             any = true;
         }
         return any;

@@ -15,8 +15,8 @@ void *start_unpacking_frame(void *, void *frame, std::size_t) {
     return frame;
 }
 
-// Asked of what is sent, and of the room for what is received: as much as it may be. What does not
-// fit is dropped by unpack, and the header tells.
+// UCX asks for the size of what is sent, and for the room for what is received. A receive has room
+// for any size: the header says how much is coming, and unpack drops what does not fit.
 std::size_t frame_size(void *state) {
     const auto *frame = static_cast<Frame *>(state);
     return frame->direction == Direction::send ? frame->prefix + frame->header.total : SIZE_MAX / 2;
@@ -58,7 +58,7 @@ ucs_status_t unpack_frame(void *state, std::size_t offset, const void *from_argu
             new (std::nothrow) char[frame->buffer->bytes_of(frame->header.total)]);
     frame->began_unpacking = true;
     if (frame->gathered != nullptr) {
-        // A total that is no truth is found by its length, before this is used.
+        // A false total is found later by the message's length, and then this data is not used.
         const uint64_t room = frame->buffer->bytes_of(frame->header.total);
         if (at < room)
             std::memcpy(frame->gathered.get() + at, from + done,

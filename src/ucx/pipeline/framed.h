@@ -1,5 +1,5 @@
-// A header and a packed stream as one message, without a buffer between: a generic UCP datatype
-// whose operations have a Frame for their buffer.
+// A header and a packed stream in one message, without an intermediate buffer: a generic UCP
+// datatype whose buffer is a Frame.
 #pragma once
 
 #include "datatype/typed_buffer.h"
@@ -11,13 +11,13 @@ namespace ucd_ucx {
 
 struct Frame {
     const TypedBuffer *buffer = nullptr;
-    Header header; // to be sent, or received
+    Header header; // the header to send, or room for the received one
     Direction direction = Direction::send;
-    std::size_t prefix = sizeof(Header); // 0: the header goes another way
-    int failure = UCD_SUCCESS;           // of packing or unpacking
+    std::size_t prefix = sizeof(Header); // 0: the header is sent by other means
+    int failure = UCD_SUCCESS;           // the status of packing or unpacking
 
-    // What has come for a device's memory, to be unpacked at once: each fragment would wait for the
-    // device. Empty if the header did not come first, when nothing tells how much there will be.
+    // Data for a device's memory, gathered to be unpacked all at once, because each fragment would
+    // wait for the device. Null if the header did not arrive first, since the size is then unknown.
     std::unique_ptr<char[]> gathered;
     bool began_unpacking = false;
 };

@@ -1,5 +1,5 @@
-// The messages of pipelines. They travel as they are: a peer of the other byte order is refused,
-// because it reads the magic number backwards.
+// The messages of pipelines. They are sent in the byte order of the sender: a peer of the other
+// byte order is refused, because it reads the magic number backwards.
 #pragma once
 
 #include <compare>
@@ -8,8 +8,8 @@
 
 namespace ucd_ucx {
 
-// Names a transfer at both sides. The stream is an unpredictable number that the sender draws for
-// each endpoint, so that only the two ends of an endpoint know it.
+// Identifies a transfer at both sides. The stream is an unpredictable number that the sender draws
+// for each endpoint, so that only the two ends of an endpoint know it.
 struct MessageId {
     uint64_t stream = 0;
     uint64_t number = 0; // counted by the sending pipeline
@@ -17,46 +17,46 @@ struct MessageId {
 };
 
 enum class Kind : uint16_t {
-    whole,      // all bytes follow
-    offer,      // the chunks of a tagged message will come; said by active message
-    opening,    // the tagged message that takes part in the matching for it
-    user_offer, // chunks of a user's active message will come; the user's header follows
+    whole,      // all data follows
+    offer,      // announces the chunks of a tagged message; an active message
+    opening,    // the tagged message of that transfer, which takes part in matching
+    user_offer, // announces the chunks of a user's active message; the user's header follows
     chunk,
     withdraw, // no more chunks will come
-    // Of data in device memory (docs/guide/gpu-ring.md). All have a Receipt, by rendezvous.
-    ring_refuse, // fetched by a receiver that wants chunks as above
-    ring_accept, // or this, if it opens device memory; a RingPlace follows
+    // For data in device memory (docs/guide/gpu-ring.md). All carry a Receipt, by rendezvous.
+    ring_refuse, // the receiver fetches it to ask for chunks of Kind::chunk
+    ring_accept, // or fetches this one, if it can open device memory; a RingPlace follows
     ring_chunk,  // fetched when the memory has been read; a RingPlace follows
 };
 inline constexpr auto last_kind = Kind::ring_chunk;
 
-// Begins every tagged message, and every active message that is a pipeline's.
+// The first bytes of every tagged message and of every active message of a pipeline.
 struct Header {
     static constexpr uint32_t version_1 = 0x55434431;      // "UCD1", which is refused
     static constexpr uint32_t expected_magic = 0x55434432; // "UCD2"
     uint32_t magic = expected_magic;
     Kind kind = Kind::whole;
-    uint16_t status = 0; // of withdraw: the ucs_status_t with its sign taken off
+    uint16_t status = 0; // for withdraw: the negated ucs_status_t
     MessageId id;
     uint64_t total = 0;  // bytes of the transfer
-    uint64_t offset = 0; // of the chunk
+    uint64_t offset = 0; // of the chunk, in the packed stream
     uint32_t user_id = 0;
-    uint32_t user_header = 0; // bytes
+    uint32_t user_header = 0; // bytes of the header that follows this one
 };
 static_assert(sizeof(Header) == 48);
 
-// Whether the magic number is that of a peer that is refused: of version 1, or of the other byte
-// order.
+// Whether the magic number is that of a peer that is refused: one of version 1, or one of the other
+// byte order.
 constexpr bool is_of_refused_peer(uint32_t magic) {
     const uint32_t other_order = __builtin_bswap32(magic);
     return magic == Header::version_1 || other_order == Header::version_1 ||
            other_order == Header::expected_magic;
 }
 
-// A chunk in device memory of the sender's.
+// Where a chunk lies in the sender's device memory.
 struct RingPlace {
     ucd_ipc_handle_t handle = {};
-    uint64_t offset = 0; // into what the handle stands for
+    uint64_t offset = 0; // from the beginning of the handle's memory
     uint64_t bytes = 0;
 };
 struct RingHeader {
@@ -65,10 +65,10 @@ struct RingHeader {
 };
 static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
 
-// What the receiver fetches, so that UCX tells the sender of it.
+// The data that a receiver fetches so that UCX reports the completion to the sender.
 using Receipt = uint64_t;
-// The receipt of a chunk, valid while its sender keeps the chunk's memory. UCX may fetch it by
-// itself after the endpoint has failed at the sender, which then reuses the memory.
+// The receipt of a chunk, which is valid while the sender keeps the chunk's memory. UCX may fetch
+// the receipt after the endpoint has failed at the sender, which then reuses the memory.
 inline Receipt receipt_of(const Header &chunk) {
     return (chunk.id.stream ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
 }

@@ -42,7 +42,7 @@ RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since
     if (ep != nullptr && !admit(ep, header.id.stream, since)) return nullptr;
     Charge charge = ledger_.take(ep, RecvMessage::bytes_of_entry, Use::message);
     if (ep != nullptr && !charge) return nullptr;
-    // It may have been opened: then it is known whose it is from now on.
+    // If a tagged message has opened the transfer already, its endpoint becomes known now.
     const bool may_be_opened = header.kind != Kind::whole && header.kind != Kind::user_offer;
     const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
     std::unique_ptr<RecvMessage> made;
@@ -77,11 +77,11 @@ RecvMessage *MessageTable::open(const Header &opening, ucs_status_t *status) {
         *status = ended->second;
         return nullptr;
     }
-    // A null endpoint: nothing but the opening has come.
+    // The endpoint is null as long as only the opening has arrived.
     auto made = std::make_unique<RecvMessage>(opening.id, opening.total);
     const auto [place, is_new] = messages_.try_emplace({nullptr, opening.id});
     *status = UCS_ERR_INVALID_PARAM;
-    if (!is_new || !made->open(opening.total)) return nullptr; // it is opened already
+    if (!is_new || !made->open(opening.total)) return nullptr; // a second opening
     place->second = std::move(made);
     return place->second.get();
 }

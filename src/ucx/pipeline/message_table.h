@@ -1,4 +1,4 @@
-// The transfers that come to a pipeline, by the endpoint that they come from and their id.
+// The transfers that arrive at a pipeline, by endpoint and id.
 #pragma once
 
 #include "common/ledger.h"
@@ -20,37 +20,38 @@ class RecvMessage;
 
 class MessageTable {
 public:
-    // Each transfer is charged to its endpoint.
+    // Each transfer is charged to its endpoint's account.
     explicit MessageTable(Ledger &ledger);
     ~MessageTable();
     MessageTable(const MessageTable &) = delete;
     MessageTable &operator=(const MessageTable &) = delete;
 
-    // The transfer that an active message belongs to. `get` makes it if this is the first message
-    // of it; null: the endpoint is barred, or is going to be.
+    // The transfer that an active message belongs to. `get` creates it for its first message, and
+    // returns null if the endpoint is or will be barred.
     RecvMessage *find(ucp_ep_h ep, const MessageId &id) const;
     RecvMessage *get(ucp_ep_h ep, const Header &header, uint64_t since);
-    // The transfer that a tagged message opens, made if nothing has come of it yet. Null: it will
-    // not come, and *status says why.
+    // The transfer that a tagged message opens, created if none of its other messages has arrived.
+    // Null if the transfer cannot come any more; *status then says why.
     RecvMessage *open(const Header &opening, ucs_status_t *status);
-    // It is no longer to be found by a tagged message.
+    // Tagged messages no longer find the transfer.
     void close_to_openings(const RecvMessage &message);
-    // It is no longer to be found, and is deleted by the next delete_forgotten.
+    // Messages no longer find the transfer, and the next delete_forgotten deletes it.
     void forget(RecvMessage &message);
-    // Nothing but an opening has come of it, and its receive has ended: it is kept, so that what
-    // comes late is dropped; the oldest of too many of them is forgotten.
+    // For a transfer whose receive has ended before anything but its opening arrived. The entry is
+    // kept so that late messages are dropped; if there are too many such entries, the oldest is
+    // forgotten.
     void keep_for_late(const RecvMessage &message);
     void delete_forgotten();
     void clear();
 
-    // What opens a transfer of this stream later, of which nothing else has come, ends with this.
-    // The transfers of it of which nothing but the opening has come.
+    // From now on, openings of this stream whose transfer is not known end with `status`. Returns
+    // the transfers of the stream of which only the opening has arrived.
     std::vector<RecvMessage *> end_stream(uint64_t stream, ucs_status_t status);
 
     // The transfers of an endpoint.
     std::vector<RecvMessage *> of_endpoint(ucp_ep_h ep) const;
-    // Of an endpoint that is gone, unless it was made after that time: its streams, which are to be
-    // ended; and what is kept of it is removed.
+    // For an endpoint that is gone, unless it was made at or after the time `before`: its streams,
+    // which the caller has to end, and the removal of its entries.
     std::vector<uint64_t> streams_of(ucp_ep_h ep, uint64_t before) const;
     void remove_endpoint(ucp_ep_h ep, uint64_t before);
 
@@ -62,24 +63,24 @@ private:
     };
     struct Peer {
         uint64_t since = 0;
-        std::vector<uint64_t> streams; // the first ones
+        std::vector<uint64_t> streams; // at most max_streams_of_peer
     };
-    // An honest pipeline has one stream for each endpoint, another one after it was made anew.
+    // An honest pipeline uses one stream for each endpoint, and a new one when it is created anew.
     static constexpr std::size_t max_streams_of_peer = 8;
     static constexpr std::size_t max_ended_streams = 1024;
     static constexpr std::size_t max_kept_for_late = 1024;
     bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
 
     Ledger &ledger_;
-    // Ordered, since peers choose the ids.
-    std::map<Key, std::unique_ptr<RecvMessage>> messages_; // of a null endpoint: only opened so far
+    // Ordered maps, since peers choose the ids and could make hashes collide.
+    std::map<Key, std::unique_ptr<RecvMessage>> messages_; // null endpoint: only opened so far
     std::map<MessageId, RecvMessage *> openable_;
     std::unordered_map<ucp_ep_h, Peer> peers_;
-    // Streams of endpoints that are gone or barred; the oldest are forgotten first.
+    // Streams of endpoints that are gone or barred. The oldest are forgotten first.
     std::map<uint64_t, ucs_status_t> ended_streams_;
     std::deque<uint64_t> ended_order_;
     std::deque<MessageId> kept_for_late_;
-    Queue<RecvMessage> forgotten_; // owned
+    Queue<RecvMessage> forgotten_; // owned by this table
 };
 
 } // namespace ucd_ucx

@@ -1,5 +1,5 @@
-// What the user's callbacks are to be told: messages that have come, and endpoints that do not
-// respond.
+// Calls of the user's callbacks that are due, for messages that have arrived and for endpoints that
+// do not respond.
 #pragma once
 
 #include "common/queue.h"
@@ -11,12 +11,12 @@ namespace ucd_ucx {
 
 class RecvMessage;
 
-// Collected under the pipeline's lock. To call back, it is moved to a variable and the lock
-// released.
+// Collected while the pipeline's lock is held. To call the callbacks, progress moves this object to
+// a local variable and releases the lock.
 class Notifications {
 public:
     void add_message(RecvMessage &message);
-    // A transfer waits for the endpoint for longer than its time limit.
+    // A transfer has waited for the endpoint beyond its time limit.
     void add_unresponsive(ucp_ep_h ep);
     void remove_unresponsive(ucp_ep_h ep) { std::erase(unresponsive_, ep); }
     bool empty() const { return messages_.empty() && unresponsive_.empty(); }

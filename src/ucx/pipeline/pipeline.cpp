@@ -41,12 +41,12 @@ Status ucd_ucx_pipeline::open() {
 }
 
 ucd_ucx_pipeline::~ucd_ucx_pipeline() {
-    if (framed == 0) return; // it was never open
+    if (framed == 0) return; // the pipeline was not opened
     ucp_am_handler_param_t handler_params = {};
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
     handler_params.id = params.am_id;
-    (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if open did
-    // No transfer is left, so these are active messages that nothing else knows of.
+    (void)ucp_worker_set_am_recv_handler(worker, &handler_params); // fails only if `open` did
+    // No transfer is left, so the events are active messages that belong to none.
     events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
     messages.clear();
     delete spare.load();
@@ -55,7 +55,8 @@ ucd_ucx_pipeline::~ucd_ucx_pipeline() {
     ucp_dt_destroy(framed);
 }
 
-// Only the two ends of an endpoint know its stream, so no third one can speak of its transfers.
+// Only the two ends of an endpoint know its stream, so that no third process can forge messages of
+// its transfers.
 MessageId ucd_ucx_pipeline::next_id(ucp_ep_h ep) {
     uint64_t &stream = streams_[ep];
     if (stream == 0) stream = random_token();
@@ -80,7 +81,7 @@ Block ucd_ucx_pipeline::take_chunk(const TypedBuffer &buffer, std::size_t bytes,
     return staging.take(bytes, urgent);
 }
 
-// Of longer headers there is no spare.
+// The spare message is not used for longer headers than this.
 void ucd_ucx_pipeline::make_spare() {
     constexpr std::size_t longest = 8 << 10;
     auto made = std::make_unique<AmData>();
@@ -109,7 +110,7 @@ bool ucd_ucx_pipeline::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffe
     return true;
 }
 
-// If there is no memory for a step, the next call takes it.
+// If a step throws bad_alloc, the next call of progress repeats it.
 void ucd_ucx_pipeline::bar_exceeding() {
     for (;;) {
         if (barring_ == nullptr) barring_ = ledger->bar_next();
@@ -118,7 +119,7 @@ void ucd_ucx_pipeline::bar_exceeding() {
             end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
         for (RecvMessage *m : messages.of_endpoint(barring_))
             m->on_endpoint_failed(*this, UCS_ERR_EXCEEDS_LIMIT);
-        messages.delete_forgotten(); // so that no other one is barred for what they took
+        messages.delete_forgotten(); // frees memory, lest another peer is barred for it
         barring_ = nullptr;
     }
 }
@@ -129,9 +130,9 @@ void ucd_ucx_pipeline::end_stream(uint64_t stream, ucs_status_t status) {
 }
 
 void ucd_ucx_pipeline::handle_endpoint_failures() {
-    // Each step may come again, if there was no memory for one behind it.
+    // If a step throws bad_alloc, all steps run again, so each may be repeated.
     endpoint_failures.handle_each([this](const EndpointFailure &f) {
-        mappings.close_all(); // they keep memory of processes that may be gone
+        mappings.close_all(); // the mappings keep memory of processes that may be gone
         streams_.erase(f.ep);
         notifications.remove_unresponsive(f.ep);
         transfers.on_endpoint_failed(*this, f);
@@ -163,21 +164,21 @@ unsigned ucd_ucx_pipeline::progress() {
     const unsigned moved = ucp_worker_progress(worker);
     if (!lock.is_needed()) in_ucx_progress = false;
     std::unique_lock held(lock, std::try_to_lock);
-    if (!held.owns_lock()) return moved + 1; // another thread is at it
-    bool more = with_what_memory_there_is([this] {
+    if (!held.owns_lock()) return moved + 1; // another thread is in progress
+    bool more = retry_on_bad_alloc([this] {
         handle_endpoint_failures();
         const bool any = events.handle_all(*this);
         endpoint_failures.forget();
         return any;
     });
     if (barring_ != nullptr || ledger->has_to_bar())
-        more |= with_what_memory_there_is([this] {
+        more |= retry_on_bad_alloc([this] {
             bar_exceeding();
             return true;
         });
-    more |= with_what_memory_there_is([this] { return moving_.poll(*this); });
-    more |= with_what_memory_there_is([this] { return transfers.advance(*this); });
-    more |= with_what_memory_there_is([this] {
+    more |= retry_on_bad_alloc([this] { return moving_.poll(*this); });
+    more |= retry_on_bad_alloc([this] { return transfers.advance(*this); });
+    more |= retry_on_bad_alloc([this] {
         if (spare.load(std::memory_order_relaxed) == nullptr) make_spare();
         return false;
     });

@@ -29,7 +29,7 @@ void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t
 
 Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask) {
     ucp_request_param_t p = {};
-    // Always by the callback: of a receive that is complete at once, UCX before 1.16 does not tell
+    // A callback even for receives that complete at once, for which UCX before 1.16 does not return
     // the length.
     p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                      UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
@@ -44,7 +44,7 @@ Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_ta
 
 namespace {
 
-// What a tagged message is.
+// Checks the header of a tagged message.
 ucs_status_t check_tagged(const Header &h, std::size_t length) {
     if (length >= sizeof h.magic && is_of_refused_peer(h.magic)) return UCS_ERR_UNSUPPORTED;
     const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
@@ -63,7 +63,7 @@ void Receiving::on_complete(ucd_ucx_pipeline &pipeline) {
     ucs_status_t refused = UCS_OK;
     try {
         if (opens) message_ = pipeline.messages.open(h, &refused);
-    } catch (const std::bad_alloc &) { // nothing has become of it yet
+    } catch (const std::bad_alloc &) { // nothing has changed yet
         pipeline.events.put_back(*this);
         throw;
     }
@@ -100,19 +100,21 @@ void Receiving::advance(ucd_ucx_pipeline &pipeline) {
     if (message_ != nullptr) message_->advance(pipeline);
 }
 
-// A receive that nothing has matched waits for a message, not for a peer.
+// The time limit applies only once a message has matched: until then, a receive does not wait for a
+// peer.
 void Receiving::check_time(ucd_ucx_pipeline &pipeline) {
     if (message_ == nullptr || reported_ || !has_timed_out()) return;
     const ucp_ep_h ep = message_->ep();
     fail(pipeline, UCS_ERR_TIMED_OUT, UCD_SUCCESS);
     reported_ = true;
-    // UCX still writes to the buffer.
+    // If chunks are in progress, the receive cannot end yet: UCX still writes to the buffer.
     if (!is_complete()) pipeline.report_unresponsive(ep);
 }
 
 void Receiving::cancel(ucd_ucx_pipeline &pipeline) {
     if (is_complete()) return;
-    // If it is matched meanwhile, UCX lets it complete, and `on_complete` stops what it opens.
+    // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
+    // the transfer.
     cancelled_ = true;
     if (posted_ != nullptr) return ucp_request_cancel(pipeline.worker, posted_);
     fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);

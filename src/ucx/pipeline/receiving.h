@@ -16,27 +16,28 @@ public:
     Status start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask);
     void start_am(ucd_ucx_pipeline &pipeline, RecvMessage &message);
 
-    void on_complete(ucd_ucx_pipeline &pipeline) override; // the tagged message has come
+    void on_complete(ucd_ucx_pipeline &pipeline) override; // the tagged message has arrived
     void cancel(ucd_ucx_pipeline &pipeline) override;
     void explain() const override;
     void advance(ucd_ucx_pipeline &pipeline);
-    // Ends it, if nothing has come for too long.
+    // Ends the transfer if nothing has arrived for longer than its time limit.
     void check_time(ucd_ucx_pipeline &pipeline);
 
     const TypedBuffer &buffer() const { return buffer_; }
     ucp_ep_h account() const { return terms_.account; }
     uint64_t granule() const { return terms_.granule; }
     uint64_t depth() const { return options_.depth; }
-    // For chunks in device memory.
+    // For chunks in device memory:
     uint64_t ring_depth() const { return options_.ring_depth; }
     bool joins_ring(ucd_ucx_pipeline &pipeline, const AmData &accept) const;
-    // Memory for a copy of a chunk, if chunks are to be copied.
+    // Takes memory to copy a chunk to, if the options ask for copies.
     Block take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const;
     bool has_failed() const { return status_ != UCS_OK; }
 
-    // Ends it with this, as soon as no chunk is on its way into its memory.
+    // Ends the transfer with this status as soon as no chunk is being received into its memory.
     void fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd);
-    // All of its message has come, and was unpacked; or it has failed, and no chunk is on its way.
+    // Ends the transfer: the whole message was received and unpacked, or the transfer has failed
+    // and no chunk is being received.
     void end(ucd_ucx_pipeline &pipeline);
 
 private:
@@ -53,7 +54,7 @@ private:
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message
     RecvMessage *message_ = nullptr;
-    bool reported_ = false; // that its endpoint does not respond
+    bool reported_ = false; // whether the user was told that the endpoint does not respond
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };

@@ -6,7 +6,7 @@
 
 namespace ucd_ucx {
 
-// The tables have a node of two maps for it.
+// Includes a node in each of the message table's two maps.
 const uint64_t RecvMessage::bytes_of_entry = sizeof(RecvMessage) + 192;
 
 void RecvMessage::keep_charge(AmData &am_data) {
@@ -23,8 +23,8 @@ void RecvMessage::bind(ucp_ep_h ep, uint64_t since) {
     if (receiving_ != nullptr) state_.receive();
 }
 
-// No pipeline withdraws what is well; and what is no error of UCX's is no ucs_status_t, which has
-// 8 bits.
+// A sender withdraws only with an error. Other values cannot be cast to ucs_status_t, whose range
+// is 8 bits.
 static ucs_status_t status_of_withdrawal(int status) {
     return status > 0 && status < -int{UCS_ERR_LAST} ? static_cast<ucs_status_t>(-status)
                                                      : UCS_ERR_INVALID_PARAM;
@@ -58,7 +58,7 @@ void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_da
     if (am_data->bytes > 0) add(pipeline, std::move(am_data));
 }
 
-// Its sender is not told, so more of it may come.
+// The sender is not told, so more chunks of the message may arrive.
 void RecvMessage::fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
     settled_ += bytes;
     has_lost_ = true;
@@ -79,7 +79,7 @@ void RecvMessage::announce(ucd_ucx_pipeline &pipeline, AmData &am_data) {
 
 void RecvMessage::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data) {
     if (ended_) return;
-    if (answered_) fetch_ring_offers(pipeline); // the sender has the answer
+    if (answered_) fetch_ring_offers(pipeline); // a chunk proves that the sender knows the answer
     waiting_.push(*am_data.release());
     advance(pipeline); // performance only: progress gives each transfer a turn anyway
 }

@@ -1,5 +1,5 @@
-// A message of several chunks, or a user's active message, at its receiver: what has come of it,
-// and what becomes of that.
+// At the receiver, a message of several chunks or a user's active message: which parts have
+// arrived, and how they are received or dropped.
 #pragma once
 
 #include "pipeline/message.h"
@@ -12,10 +12,10 @@
 
 namespace ucd_ucx {
 
-// An active message that has come, with or without data.
+// An active message that has arrived, with or without data.
 class AmData final : public Event, public DeviceWork {
 public:
-    // Called by UCX; argument is the pipeline.
+    // Called by UCX; `argument` is the pipeline.
     static ucs_status_t on_am(void *argument, const void *header, std::size_t header_bytes,
                               void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
     ~AmData();
@@ -26,30 +26,31 @@ public:
     bool is_ring_offer() const {
         return header.kind == Kind::ring_accept || header.kind == Kind::ring_refuse;
     }
-    RingPlace place() const; // of a ring_accept or ring_chunk
-    // Answers a ring offer: the sender learns that its receipt was fetched.
+    RingPlace place() const; // only for ring_accept and ring_chunk
+    // Answers a ring offer: UCX tells the sender that its receipt was fetched.
     void fetch(ucd_ucx_pipeline &pipeline, RecvMessage &message);
 
-    // Brings the data to where it belongs, by `block` if that is not empty.
+    // Receives the data into the receive buffer; through `block`, if that is not empty.
     void receive(ucd_ucx_pipeline &pipeline, RecvMessage &message, Block block);
-    bool is_here() const { return !rendezvous_; } // no receive is needed
+    bool is_here() const { return !rendezvous_; } // the data has arrived with the message
     bool holds_memory() const { return static_cast<bool>(block_); }
-    // It came with data that there was no memory for.
+    // The data of this message was lost, because there was no memory for it.
     bool has_lost_data() const { return lost_data_; }
 
     Header header;
     std::string user_header; // or a RingPlace
-    uint64_t bytes = 0;      // of the transfer
-    ucp_ep_h ep = nullptr;   // that it came from
-    uint64_t since = 0;      // when it came; see EventQueue::now
-    Charge charge;           // on the account of whom it came from
+    uint64_t bytes = 0;      // bytes of the packed stream in this message
+    ucp_ep_h ep = nullptr;   // the sender's endpoint
+    uint64_t since = 0;      // time of arrival; see EventQueue::now
+    Charge charge;           // on the sender's account
 
 private:
     enum class Stage : uint8_t { new_one, on_its_way };
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *am_data);
-    // From the spare one, if there is no memory. Null: there is no spare one either.
+    // Returns a new object, or the spare one if there is no memory. Null if there is no spare one
+    // either.
     static std::unique_ptr<AmData> made(ucd_ucx_pipeline &pipeline, std::string_view user_header);
-    // Whether it may be kept.
+    // Takes the charge for the message. Returns whether the message may be kept.
     static bool take_charge(ucd_ucx_pipeline &pipeline, const ucp_am_recv_param_t &param,
                             std::size_t header_bytes, std::size_t data_bytes, Charge &charge);
     void take_in(ucd_ucx_pipeline &pipeline);
@@ -60,7 +61,7 @@ private:
     void keep(void *data, std::size_t bytes, bool may_be_held);
     void drop_data();
 
-    // recv_message_ring.cpp
+    // In recv_message_ring.cpp:
     void receive_from_ring(ucd_ucx_pipeline &pipeline);
     void unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from);
     void await_device(ucd_ucx_pipeline &pipeline, Status started);
@@ -70,25 +71,26 @@ private:
 
     ucd_ucx_pipeline *pipeline_ = nullptr;
     Stage stage_ = Stage::new_one;
-    void *data_ = nullptr;         // UCX's, until it is received or released; or the copy
-    std::unique_ptr<char[]> copy_; // of what UCX does not let be held
+    void *data_ = nullptr;         // owned by UCX until it is received or released; or points to
+                                   // copy_
+    std::unique_ptr<char[]> copy_; // a copy of data that UCX lends only to its callback
     std::size_t data_bytes_ = 0;
     bool rendezvous_ = false, lost_data_ = false;
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
     Block block_;
-    // Of what a peer asked for: where the data is that is being unpacked, and how far that is.
+    // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
     const char *unpacking_ = nullptr;
     uint64_t unpacked_ = 0;
-    // Of the ring:
+    // For chunks of the ring:
     std::shared_ptr<const Mapping> mapping_;
     Receipt receipt_ = 0;
-    unsigned under_way_ = 0; // the device's work, and the receipt
+    unsigned under_way_ = 0; // the number of unfinished operations of device and UCX
     bool copying_ = false;
     int ucd_ = UCD_SUCCESS;
 };
 
-// Owned by the message table until all of it was received or dropped and its receive has ended.
+// The message table owns it until all of it was received or dropped and its receive has ended.
 // TransferState decides which messages may change it.
 class RecvMessage {
 public:
@@ -97,50 +99,52 @@ public:
     RecvMessage(const RecvMessage &) = delete;
     RecvMessage &operator=(const RecvMessage &) = delete;
 
-    RecvMessage *next = nullptr; // in a queue
+    RecvMessage *next = nullptr; // link of a queue
     Charge charge;               // of the message itself, on its endpoint's account
     static const uint64_t bytes_of_entry;
     const MessageId &id() const { return id_; }
     uint64_t total() const { return state_.total(); }
-    ucp_ep_h ep() const { return ep_; } // null: only an opening has come
+    ucp_ep_h ep() const { return ep_; } // null: only an opening has arrived
     uint64_t since() const { return since_; }
     const Header &header() const { return header_; }
     const std::string &user_header() const { return user_header_; }
 
-    // For the message table.
+    // Used by the message table:
     void bind(ucp_ep_h ep, uint64_t since);
-    // A receive had it, and has ended.
+    // The message had a receive, which has ended.
     bool is_over() const { return claimed_ && receiving_ == nullptr; }
     bool open(uint64_t total) { return state_.open(total) == Admission::accept; }
 
-    // An active message of it has come. `admit` throws std::bad_alloc before anything has become of
-    // it; then it is taken.
+    // For an active message of this transfer. `admit` decides what to do with it; if that throws
+    // std::bad_alloc, nothing has changed. `take` then does it.
     Admission admit(const AmData &am_data);
     void take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data, Admission admission);
-    // No more will come.
+    // No more messages of this transfer will arrive.
     void end(ucd_ucx_pipeline &pipeline, ucs_status_t status);
-    // Neither will what opens it, which the message table answers from now on.
+    // As `end`; and no opening can arrive either, since the message table answers openings from now
+    // on.
     void on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucs_status_t status);
 
-    // A receive takes it; or it is dropped.
+    // A receive takes the message, or the user drops it.
     void match(ucd_ucx_pipeline &pipeline, Receiving &receiving);
     void drop(ucd_ucx_pipeline &pipeline);
-    // The transfer that it was for has ended, or is to end: what is left of it is dropped.
+    // The receive has ended or is going to end: drops the rest of the message.
     void abandon(ucd_ucx_pipeline &pipeline);
 
-    // Starts as many receives as there is room for.
+    // Starts receiving as many chunks as the receive's depth allows.
     void advance(ucd_ucx_pipeline &pipeline);
     Receiving *receiving() const { return receiving_; }
     unsigned in_use() const { return in_use_; }
-    // A chunk is done with.
+    // A chunk has been received or dropped.
     void settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data, ucs_status_t status,
                 int ucd);
 
 private:
     void announce(ucd_ucx_pipeline &pipeline, AmData &am_data);
-    // What the message keeps of one that goes has to stay charged.
+    // Keeps the charge for the parts of `am_data` that the message takes over before `am_data` is
+    // deleted.
     void keep_charge(AmData &am_data);
-    // There is no memory for a part of so many bytes: its receive fails, and the rest is dropped.
+    // There is no memory for a part of this many bytes: the receive fails, and the rest is dropped.
     void fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes);
     void add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data);
     void take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> ring_offer);
@@ -161,15 +165,15 @@ private:
     uint64_t since_ = 0;
     uint64_t settled_ = 0; // bytes received or dropped
     AmData &first_waiting() const { return static_cast<AmData &>(waiting_.front()); }
-    Queue<Event> waiting_;                    // active messages of its own
-    std::unique_ptr<AmData> refuse_, accept_; // one of them is to be fetched, once it is matched
+    Queue<Event> waiting_;                    // active messages of this transfer, owned
+    std::unique_ptr<AmData> refuse_, accept_; // after the match, one of them is fetched
     bool answered_ = false;
-    unsigned in_use_ = 0, blocks_ = 0; // chunks on their way, and those that hold memory
-    bool claimed_ = false;             // a receive, or the user, has decided what becomes of it
+    unsigned in_use_ = 0, blocks_ = 0; // chunks in progress, and how many of them hold memory
+    bool claimed_ = false;             // a receive or the user has decided how the message ends
     bool ended_ = false, endpoint_failed_ = false;
     bool kept_for_late_ = false;
-    bool has_lost_ = false;        // a part of it
-    ucs_status_t status_ = UCS_OK; // with which it ended
+    bool has_lost_ = false;        // a part of the message
+    ucs_status_t status_ = UCS_OK; // the status with which it ended
     Receiving *receiving_ = nullptr;
 };
 

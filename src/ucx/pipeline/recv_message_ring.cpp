@@ -1,4 +1,5 @@
-// Chunks in device memory of the sender's, at the receiver. See docs/guide/gpu-ring.md.
+// The receiver's side of transfers through chunks in the sender's device memory. See
+// docs/guide/gpu-ring.md.
 
 #include "pipeline/receiving.h"
 #include "pipeline/recv_message.h"
@@ -19,7 +20,7 @@ bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const AmData &accept) con
 Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
     if (!options_.ring_copy || buffer_.device().empty() || buffer_.device_in_place() != nullptr)
         return {};
-    // Without memory for it, chunks are unpacked where they are.
+    // Without memory for a copy, chunks are unpacked from the sender's memory.
     Block block;
     (void)without_exceptions([&] {
         block = pipeline.chunks_of(buffer_.device()).take_shared(bytes, false);
@@ -36,12 +37,12 @@ void RecvMessage::take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<Am
     answer(pipeline);
 }
 
-// Whichever is completed first counts; to drop one completes it, too. The other is kept until the
-// sender is known to have the answer.
+// The offer that is completed first is the answer. Dropping an offer completes it, too, so the
+// other one is kept until the sender is known to have the answer.
 void RecvMessage::answer(ucd_ucx_pipeline &pipeline) {
     if (!claimed_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
     answered_ = true;
-    // What is dropped anyway costs the sender least in the ring.
+    // To a transfer that will be dropped, the ring costs the sender least.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
     fetch(pipeline, receiving_->joins_ring(pipeline, *accept_) ? accept_ : refuse_);
 }
@@ -72,7 +73,7 @@ void AmData::fetch(ucd_ucx_pipeline &pipeline, RecvMessage &message) {
 void AmData::receive_from_ring(ucd_ucx_pipeline &pipeline) {
     const TypedBuffer &buffer = message_->receiving()->buffer();
     std::unique_ptr<AmData> self(this);
-    if (buffer.device().empty()) // it was not offered
+    if (buffer.device().empty()) // the ring was not offered
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     const RingPlace place = this->place();
     const auto open = [&] {
@@ -83,7 +84,7 @@ void AmData::receive_from_ring(ucd_ucx_pipeline &pipeline) {
                                 opened.code());
     if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)
         return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    (void)self.release(); // the device's, or UCX's
+    (void)self.release(); // owned by the device or by UCX from now on
     pipeline.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
     const char *from = mapping_->address() + place.offset;
     if (!block_) return unpack_from_ring(pipeline, from);
@@ -96,7 +97,7 @@ void AmData::unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from) {
     const TypedBuffer &buffer = message_->receiving()->buffer();
     pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
-    await_device(pipeline, buffer.unpack_near(header.offset, from, bytes, &moving));
+    await_device(pipeline, buffer.unpack_from_own_device(header.offset, from, bytes, &moving));
 }
 
 void AmData::await_device(ucd_ucx_pipeline &pipeline, Status started) {
@@ -109,7 +110,7 @@ void AmData::moved_in_ring(ucd_ucx_pipeline &pipeline, Status status) {
     copying_ = false;
     if (!copied) pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     if (!status.ok()) ucd_ = status.code();
-    // The sender's memory is not needed any more. After a failure, to drop the receipt will do.
+    // The sender's memory is no longer needed. After a failure, dropping the receipt is enough.
     if (status.ok() && data_ != nullptr) fetch_receipt(pipeline);
     if (status.ok() && copied && !message_->receiving()->has_failed())
         unpack_from_ring(pipeline, block_.memory());
@@ -132,11 +133,11 @@ void AmData::fetch_receipt(ucd_ucx_pipeline &pipeline) {
     settle_ring(pipeline);
 }
 
-// One of what was under way is over.
+// One of the chunk's unfinished operations has ended.
 void AmData::settle_ring(ucd_ucx_pipeline &pipeline) {
     if (--under_way_ > 0) return;
     if (is_ring() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
-        status_ = UCS_ERR_CONNECTION_RESET; // the sender has not waited: who knows what was read
+        status_ = UCS_ERR_CONNECTION_RESET; // the memory may have been reused while it was read
     message_->settle(pipeline, std::unique_ptr<AmData>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
 }

@@ -14,7 +14,7 @@ Status ucd_ucx_request::set(const TransferOptions &defaults, const ucd_ucx_param
                     "param->struct_size is %u; it must be the size of the struct",
                     param->struct_size);
     ucd_ucx_param_t known = {};
-    if (param->struct_size < sizeof known) { // of a program that was built with an earlier header
+    if (param->struct_size < sizeof known) { // the program was built with an earlier header
         std::memcpy(&known, param, param->struct_size);
         param = &known;
     }
@@ -42,7 +42,7 @@ void ucd_ucx_request::call_back_and_let_go() {
 }
 
 void ucd_ucx_request::let_go() {
-    // The last holder has it for itself.
+    // The last holder need not decrement the count, since nobody else can see it.
     if (holders_.load(std::memory_order_acquire) == 1 ||
         holders_.fetch_sub(1, std::memory_order_acq_rel) == 1)
         delete this;

@@ -1,5 +1,5 @@
-// A sender's offer to send chunks in device memory. It sends two, one for each answer; the receiver
-// answers by fetching the receipt of one of them.
+// A sender's offer to send chunks in device memory. The sender sends two, one for each possible
+// answer; the receiver answers by fetching the receipt of one of them.
 #pragma once
 
 #include "pipeline/sending.h"
@@ -8,7 +8,7 @@ namespace ucd_ucx {
 
 class Sending::RingOffer final : public SendOp {
 public:
-    // `route` is the answer that this one stands for.
+    // The answer is `route` if this offer's receipt is fetched.
     RingOffer(Sending &owner, Route route) : owner_(owner), route_(route) {}
     void send(ucd_ucx_pipeline &pipeline, Kind kind, const RingPlace *place);
     void on_complete(ucd_ucx_pipeline &pipeline) override {

@@ -4,7 +4,7 @@
 
 namespace ucd_ucx {
 
-// See bytes_of_transfer.
+// bytes_of_transfer relies on this.
 constexpr std::size_t bytes_of_chunk = 512 - 16;
 
 void Sending::Chunk::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
@@ -40,7 +40,7 @@ void Sending::Chunk::moved(ucd_ucx_pipeline &pipeline, Status status) {
     owner_.on_sent(pipeline, UCS_OK);
 }
 
-// By rendezvous, so that a chunk waits at its sender until the receiver has room for it.
+// Sent by rendezvous, so that the data waits at the sender until the receiver has room for it.
 void Sending::Chunk::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
     stage_ = Stage::posted;
     pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
@@ -50,7 +50,7 @@ void Sending::Chunk::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
 
 void Sending::Chunk::on_complete(ucd_ucx_pipeline &pipeline) {
     pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
-    receipt_ = 0; // before the memory is used again
+    receipt_ = 0; // invalidates the receipt before the memory is reused
     drop();
     owner_.on_sent(pipeline, status_);
 }
@@ -72,7 +72,8 @@ void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint
     }
     ring_header_.place = {pipeline.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
     pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
-    const Status status = owner_.buffer_.pack_near(offset, block_.memory(), bytes, &moving);
+    const Status status =
+        owner_.buffer_.pack_to_own_device(offset, block_.memory(), bytes, &moving);
     if (!status.ok())
         moved(pipeline, status);
     else

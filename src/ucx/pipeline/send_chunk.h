@@ -1,4 +1,4 @@
-// One place in a sender's window: a chunk that is packed, and given to UCX.
+// One slot of a sender's window: a chunk that is packed and then sent.
 #pragma once
 
 #include "pipeline/sending.h"
@@ -13,10 +13,10 @@ public:
 
     // Packs the bytes into `block`, if that is not empty, and sends them.
     void start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
-    // The same for the ring, but waits as long as the receiver is asked.
+    // Same for the ring, but the packed chunk waits until the receiver has answered the offer.
     void start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
     void post_in_ring(ucd_ucx_pipeline &pipeline);
-    void drop(); // a packed one
+    void drop(); // for a packed chunk
 
     bool is_free() const { return stage_ == Stage::free; }
     bool is_packed() const { return stage_ == Stage::packed; }
@@ -26,15 +26,15 @@ private:
     enum class Stage : uint8_t {
         free,
         packing,
-        packed, // in the ring: the receiver has not answered yet
-        posted, // given to UCX
+        packed, // for the ring: the receiver has not answered yet
+        posted, // sent, not yet completed by UCX
     };
     void post(ucd_ucx_pipeline &pipeline, const void *bytes);
 
     Sending &owner_;
     Stage stage_ = Stage::free;
     Header header_;
-    RingHeader ring_header_; // instead, of a ring_chunk
+    RingHeader ring_header_; // the header of a ring_chunk, instead of header_
     Receipt receipt_ = 0;
     uint64_t bytes_ = 0;
     Block block_;

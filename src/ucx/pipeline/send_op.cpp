@@ -36,8 +36,8 @@ void SendOp::send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_send_am_flags 
     const void *data = args.data;
     std::size_t count = args.count;
     if (protocol == UCP_AM_SEND_FLAG_EAGER && p.datatype == ucp_dt_make_contig(1)) {
-        // As a list of one segment: short messages that have contiguous data, a header and the
-        // reply flag smash the stack in UCX 1.13 with UCX_PROTO_ENABLE=y.
+        // Passed as a list of one segment: UCX 1.13 with UCX_PROTO_ENABLE=y overruns the stack for
+        // short messages with contiguous data, a header and the reply flag.
         segment_ = {const_cast<void *>(data), count};
         p.datatype = ucp_dt_make_iov();
         data = &segment_;

@@ -1,4 +1,4 @@
-// A message given to UCX. Its event says that UCX has sent it.
+// A message that is being sent. The event says that UCX has sent it.
 #pragma once
 
 #include "common/event_queue.h"
@@ -7,9 +7,9 @@
 
 namespace ucd_ucx {
 
-// Arguments of a send. What they point to has to stay valid until the event.
+// The arguments of a send. What they point to must stay valid until the event.
 struct SendArgs {
-    const void *header = nullptr; // of an active message
+    const void *header = nullptr; // for active messages
     std::size_t header_bytes = 0;
     const void *data = nullptr;
     std::size_t count = 0;
@@ -18,8 +18,8 @@ struct SendArgs {
 
 class SendOp : public Event {
 public:
-    // Each starts a send. on_complete is called when UCX is done, which may be before it returns.
-    // `protocol` is UCP_AM_SEND_FLAG_EAGER or UCP_AM_SEND_FLAG_RNDV.
+    // Each starts a send. on_complete is called when UCX is done, which may be before the function
+    // returns. `protocol` is UCP_AM_SEND_FLAG_EAGER or UCP_AM_SEND_FLAG_RNDV.
     void send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_send_am_flags protocol,
                  const SendArgs &args);
     void send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag, const SendArgs &args);

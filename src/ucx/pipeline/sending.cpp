@@ -11,8 +11,8 @@
 namespace ucd_ucx {
 namespace {
 
-// Whether UCX expects less than 5 GB/s: so TCP, but neither shared memory nor RDMA.
-// performance only: it chooses how a message goes, and not what it brings
+// Whether UCX estimates less than 5 GB/s. This is true of TCP, but not of shared memory or RDMA.
+// performance only: it chooses how a message is sent, and not its content
 bool is_slow(ucp_ep_h ep) {
     ucp_ep_evaluate_perf_param_t param = {};
     param.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE;
@@ -23,7 +23,7 @@ bool is_slow(ucp_ep_h ep) {
            attributes.estimated_time * 5e9 > static_cast<double>(param.message_size);
 }
 
-// bytes_of_transfer counts these.
+// bytes_of_transfer includes these.
 static_assert(sizeof(Sending) <= 1536 && sizeof(Receiving) <= 1536);
 
 } // namespace
@@ -41,18 +41,18 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     since_ = pipeline.events.now();
     frame_.buffer = &buffer_;
     frame_.header.total = buffer_.bytes();
-    // performance only: fragments of UCX or packed ones bring the same
+    // performance only: data packed here or by UCX, fragment by fragment, is the same
     slow_ = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
-    // UCX keeps an active message for the receiver, but leaves a long tagged one at the sender.
+    // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
     const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;
     eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
-    if (account_ != nullptr) eager_ = 0; // chunks are charged
+    if (account_ != nullptr) eager_ = 0; // so that all data goes in chunks, which are charged
     if (is_whole()) return set_whole(pipeline);
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
     prepare_ring(pipeline);
     if (route_ != Route::host) return success;
-    // So that what finds no memory does not begin.
+    // Fail now, before the transfer starts, if there is no memory for the first chunk.
     if (account_ == nullptr && buffer_.in_place() == nullptr &&
         !pipeline.take_chunk(buffer_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
@@ -60,8 +60,8 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
     return success;
 }
 
-// What a peer asked for goes in chunks that fit its budget, and that are packed in one call of
-// progress.
+// If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
+// each within one call of progress.
 void Sending::set_chunks(const Ledger &ledger, const TransferTerms &terms) {
     account_ = terms.account;
     uint64_t &bytes = options_.chunk;
@@ -74,11 +74,12 @@ void Sending::set_chunks(const Ledger &ledger, const TransferTerms &terms) {
         *chunk = std::max(terms.granule, *chunk - *chunk % terms.granule);
 }
 
-// What a device may fail to do is done before anything is sent. And where UCX copies, it takes
-// contiguous data in larger fragments than it packs: a network that is not worth a copy gains.
+// Packs a message in advance where this pays or is needed: on a device packing may fail, and
+// nothing may be sent before. And where UCX copies, it sends contiguous data in larger fragments
+// than it packs, which helps on networks that are too slow for zero-copy to pay.
 Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
     if (buffer_.on_host() && !slow_) return success;
-    // Of few sizes, so that blocks are found again: a driver takes its time to make one.
+    // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
     const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
     packed_ = pipeline.take_chunk(buffer_, bytes, true);
     if (!packed_)
@@ -92,7 +93,8 @@ uint64_t Sending::chunk_bytes(uint64_t offset) const {
     return std::min(options_.chunk, buffer_.bytes() - offset);
 }
 
-// Until end_of_start it does not end: UCX may be done with one message before the next is sent.
+// The transfer cannot end before end_of_start: UCX may complete one message before the next one is
+// sent.
 void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
     frame_.header.kind = kind;
     frame_.header.id = pipeline.next_id(ep_);
@@ -105,7 +107,7 @@ void Sending::end_of_start(ucd_ucx_pipeline &pipeline) {
     conclude(pipeline);
 }
 
-// Packed as UCX sends it; or packed already.
+// The message is packed by UCX while it sends, unless it was packed in advance.
 SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
     if (!packed_) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
     std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
@@ -115,13 +117,16 @@ SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
 
 void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
     begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
-    if (!is_whole()) am_header_.reserve(sizeof frame_.header); // before anything is under way
+    if (!is_whole())
+        am_header_.reserve(sizeof frame_.header); // now, because later steps must not
+                                                  // fail
     if (!start_packing(pipeline)) return end_of_start(pipeline);
     if (is_whole()) {
         ++under_way_;
         opening_.send_tagged(pipeline, ep_, tag, whole_message(pipeline));
     } else {
-        // The offer goes first: it tells the receiver from which endpoint the chunks will come.
+        // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
+        // come from.
         Header offer = frame_.header;
         offer.kind = Kind::offer;
         am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
@@ -144,7 +149,7 @@ void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *head
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(bytes);
     frame_.prefix = 0;
-    am_header_.reserve(sizeof frame_.header + bytes); // before anything is under way
+    am_header_.reserve(sizeof frame_.header + bytes); // now, because later steps must not fail
     if (!start_packing(pipeline)) return end_of_start(pipeline);
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
     am_header_.append(static_cast<const char *>(header), bytes);
@@ -174,7 +179,7 @@ bool Sending::advance(ucd_ucx_pipeline &pipeline) {
         std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk &c) { return c.is_free(); });
     if (chunk == chunks_.end()) return false;
     if (account_ != nullptr && !pipeline.ledger->may_work(account_))
-        return true; // in the next call
+        return true; // may work in the next call of progress
     Block block;
     if (buffer_.in_place() == nullptr) {
         if (!pipeline.take_chunk_for(account_, buffer_, chunk_bytes(next_), !holds_memory(),
@@ -205,7 +210,7 @@ void Sending::check_time(ucd_ucx_pipeline &pipeline) {
     if (stage_ == Stage::overdue || !has_timed_out()) return;
     stop(pipeline, UCS_ERR_TIMED_OUT);
     stage_ = Stage::overdue;
-    // UCX still reads the buffer, and takes back no message that it was given.
+    // UCX cannot cancel messages that it is sending, so the buffer is still in use.
     if (!is_complete()) pipeline.report_unresponsive(ep_);
 }
 
@@ -214,7 +219,7 @@ void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd, boo
     status_ = status;
     ucd_ = ucd;
     drop_packed();
-    if (stage_ == Stage::starting) return; // end_of_start concludes
+    if (stage_ == Stage::starting) return; // end_of_start ends the transfer
     stage_ = Stage::stopping;
     if (withdraws && !is_whole()) withdraw(pipeline);
     conclude(pipeline);

@@ -21,31 +21,31 @@ public:
     Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
                const ucd_ucx_param_t *param, Matching matching, const TransferTerms &terms = {});
 
-    // Tells the receiver; then the chunks follow, if it is more than one message.
+    // Send the first message; if the transfer takes more than one message, the chunks follow.
     void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
     void start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header, std::size_t bytes);
 
-    // Gives one more chunk its turn, if there is room for it.
+    // Sends one more chunk, if there is room for it.
     bool advance(ucd_ucx_pipeline &pipeline);
     void cancel(ucd_ucx_pipeline &pipeline) override;
-    // Ends it, if nothing has gone for too long.
+    // Ends the transfer if nothing was sent for longer than its time limit.
     void check_time(ucd_ucx_pipeline &pipeline);
     void on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
                             uint64_t before);
-    // Why it failed to start, once it is complete.
+    // For a complete transfer: why it could not be started.
     Status start_status() const;
 
 private:
     enum class Stage : uint8_t {
-        starting, // its first messages are being sent: it does not end meanwhile
+        starting, // its first messages are being sent, and it cannot end yet
         sending,
-        stopping, // it has failed, and waits for what UCX still sends
-        overdue,  // the same beyond its time limit; the user has been told
+        stopping, // it has failed, and waits for messages that UCX is still sending
+        overdue,  // same, beyond its time limit; the user has been told
     };
-    // How chunks go.
+    // How chunks are sent.
     enum class Route : uint8_t {
         host,
-        undecided, // the receiver is asked
+        undecided, // the receiver is being asked
         ring,      // in device memory that the receiver opens
     };
     // A message without data.
@@ -57,17 +57,17 @@ private:
     private:
         Sending &owner_;
     };
-    class Chunk;     // send_chunk.h
-    class RingOffer; // ring_offer.h
+    class Chunk;     // in send_chunk.h
+    class RingOffer; // in ring_offer.h
 
-    // sending_ring.cpp
+    // In sending_ring.cpp:
     uint64_t ring_block_bytes() const;
-    // Whether a block may be taken, as far as a peer's budget is concerned.
+    // Whether a peer's budget, if one applies, has room for a block of the ring.
     bool charge_ring_block(Ledger &ledger, Charge &charge) const;
     void prepare_ring(ucd_ucx_pipeline &pipeline);
     void ask(ucd_ucx_pipeline &pipeline);
     void on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status);
-    // Whether it has not failed.
+    // Packs a first chunk for the ring. Returns false if the transfer has failed.
     bool start_packing(ucd_ucx_pipeline &pipeline);
     bool advance_in_ring(ucd_ucx_pipeline &pipeline);
     void drop_packed();
@@ -78,7 +78,8 @@ private:
     void begin(ucd_ucx_pipeline &pipeline, Kind kind);
     void end_of_start(ucd_ucx_pipeline &pipeline);
     void on_sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
-    // Ends it with this, once UCX has sent what it was given. `withdraws`: the receiver is told.
+    // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
+    // receiver.
     void stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd = UCD_SUCCESS,
               bool withdraws = true);
     void withdraw(ucd_ucx_pipeline &pipeline);
@@ -94,19 +95,19 @@ private:
     uint64_t since_ = 0;
     TypedBuffer buffer_;
     Frame frame_;
-    Block packed_;          // a whole message that is packed already, after room for a Header
-    std::string am_header_; // a Header and the user's
+    Block packed_;          // a whole message that was packed in advance, behind space for a Header
+    std::string am_header_; // a Header, and the user's header
     Header withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<Chunk> chunks_; // the window; they stay where they are
-    uint64_t next_ = 0;       // byte that no chunk has yet
-    uint64_t under_way_ = 0;  // messages and chunks
+    std::list<Chunk> chunks_; // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;       // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;  // the number of unfinished messages and chunks
     Route route_ = Route::host;
-    std::unique_ptr<RingOffer> refuse_, accept_; // while the receiver may be asked
+    std::unique_ptr<RingOffer> refuse_, accept_; // non-null as long as the receiver may be asked
     std::list<Chunk> ring_chunks_;
-    Block first_block_;             // of the ring
-    bool exposed_ = false;          // the buffer itself is opened
-    ucd_ipc_handle_t offered_ = {}; // of the buffer, or of the first block
+    Block first_block_;             // the first block of the ring
+    bool exposed_ = false;          // the receiver opens the buffer itself
+    ucd_ipc_handle_t offered_ = {}; // the handle of the buffer, or of the first block
     Stage stage_ = Stage::starting;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

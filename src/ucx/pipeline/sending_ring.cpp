@@ -1,4 +1,5 @@
-// Chunks in device memory that the receiver opens, at the sender. See docs/guide/gpu-ring.md.
+// The sender's side of transfers through chunks in device memory that the receiver opens. See
+// docs/guide/gpu-ring.md.
 
 #include "pipeline/sending.h"
 
@@ -9,8 +10,8 @@
 
 namespace ucd_ucx {
 
-// The same for all chunks of a transfer. Many short ones that wait for their receivers must not
-// take the device's memory.
+// All blocks of a transfer have the same size, but no more than it needs: many short transfers that
+// wait for their receivers must not exhaust the device's memory.
 uint64_t Sending::ring_block_bytes() const {
     return std::min(options_.ring_chunk, buffer_.bytes());
 }
@@ -21,7 +22,7 @@ bool Sending::charge_ring_block(Ledger &ledger, Charge &charge) const {
     return static_cast<bool>(charge);
 }
 
-// Without device memory to share, chunks go through the host.
+// If device memory cannot be shared, chunks go through host memory.
 void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     if (!options_.ring || buffer_.device().empty()) return;
     if (const char *memory = buffer_.device_in_place(); options_.ring_expose && memory != nullptr)
@@ -56,7 +57,8 @@ void Sending::RingOffer::send(ucd_ucx_pipeline &pipeline, Kind kind, const RingP
              .count = sizeof receipt_});
 }
 
-// The refusal goes first: where rendezvous is off, UCX completes it without the receiver.
+// The refusal is sent first: where rendezvous is disabled, UCX completes it without the receiver,
+// and the ring is not used.
 void Sending::ask(ucd_ucx_pipeline &pipeline) {
     if (route_ != Route::undecided || status_ != UCS_OK) return;
     refuse_->send(pipeline, Kind::ring_refuse, nullptr);
@@ -68,7 +70,7 @@ void Sending::ask(ucd_ucx_pipeline &pipeline) {
 void Sending::on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status) {
     if (status == UCS_OK && status_ == UCS_OK && route_ == Route::undecided) {
         route_ = route;
-        if (route == Route::host) { // from the start
+        if (route == Route::host) { // all chunks are sent again from the beginning
             drop_packed();
             next_ = 0;
         }
@@ -78,13 +80,14 @@ void Sending::on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t st
     on_sent(pipeline, status);
 }
 
-// Before the first message, since a kernel takes longer to start than a message takes to be sent.
+// Called before the first message is sent, because starting a kernel takes longer than sending a
+// message.
 bool Sending::start_packing(ucd_ucx_pipeline &pipeline) {
     if (route_ == Route::undecided && !exposed_) (void)advance_in_ring(pipeline);
     return status_ == UCS_OK;
 }
 
-// While the receiver is being asked, chunks are packed.
+// Chunks are packed already while the receiver is being asked.
 bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
     const auto chunk = std::find_if(ring_chunks_.begin(), ring_chunks_.end(),
                                     [](const Chunk &c) { return c.is_free(); });

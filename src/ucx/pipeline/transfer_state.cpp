@@ -21,7 +21,7 @@ Admission TransferState::take(const Part &part) {
     if (part.total != total_) return Admission::refuse;
     switch (part.kind) {
     case Kind::whole:
-        // Its data goes to the offset in its header.
+        // The data of a whole message goes to the offset in its header, which must therefore be 0.
         if (part.offset != 0 || part.bytes != total_ || !seen_.add(0, part.bytes))
             return Admission::refuse;
         return take_announcement(Family::user);
@@ -41,13 +41,13 @@ Admission TransferState::take(const Part &part) {
     case Kind::ring_refuse:
     case Kind::ring_accept: {
         bool &may = part.kind == Kind::ring_refuse ? may_refuse_ring_ : may_accept_ring_;
-        // Without rendezvous, UCX has told the sender already that it was fetched.
+        // Without rendezvous, UCX has already told the sender that the offer was fetched.
         if (!std::exchange(may, false) || !part.rendezvous || stage_ == Stage::done)
             return Admission::ignore;
         return Admission::accept;
     }
-    case Kind::withdraw: return Admission::accept; // also of what was dropped: then that is all
-    case Kind::opening: break;                     // it is no active message
+    case Kind::withdraw: return Admission::accept; // also if the transfer was dropped: it then ends
+    case Kind::opening: break;                     // not an active message
     }
     return Admission::refuse;
 }

@@ -8,7 +8,7 @@
 namespace ucd_ucx {
 
 void TransferTable::reserve_sending() {
-    // As much more as push_back would.
+    // Grows geometrically, as push_back would.
     if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
 }
 
@@ -31,7 +31,7 @@ void TransferTable::remove(Receiving &receiving) {
 
 bool TransferTable::advance(ucd_ucx_pipeline &pipeline) {
     bool any = false;
-    // Chunks that arrived first: they free memory.
+    // Receives first, since they free memory for sends.
     for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance(pipeline);
     for (std::size_t i = 0; i < sendings_.size(); ++i) any |= sendings_[i]->advance(pipeline);
     return any;

@@ -1,4 +1,4 @@
-// The transfers of a pipeline that have begun and whose end the user has not been told.
+// The started transfers of a pipeline whose end has not been reported to the user yet.
 #pragma once
 
 #include "common/queue.h"
@@ -14,15 +14,16 @@ class Receiving;
 class Sending;
 struct EndpointFailure;
 
-// Used under the pipeline's lock.
+// The caller holds the pipeline's lock.
 class TransferTable {
 public:
-    // So that the next call of add finds memory: what UCX has must be known here.
+    // Reserves memory for the next call of `add`, which must not fail: a transfer that UCX knows
+    // must be in this table.
     void reserve_sending();
     void add(Sending &sending);
     void add(Receiving &receiving);
-    void remove(Receiving &receiving); // it has not started after all
-    // Inline, so that the result is not copied by way of memory.
+    void remove(Receiving &receiving); // its start has failed
+    // Inline, so that the compiler does not copy the result through memory.
     void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
         request.complete(result);
         if (!request.handed_out) return;
@@ -30,14 +31,14 @@ public:
         --outstanding_;
     }
 
-    // Transfers that are not complete.
+    // The number of transfers that are not complete.
     std::size_t outstanding() const { return outstanding_; }
     bool empty() const { return finished_.empty() && sendings_.empty() && receivings_.empty(); }
 
-    // Gives each transfer a turn. Whether one has sent a chunk.
+    // Gives each transfer a turn. Returns whether any has sent a chunk.
     bool advance(ucd_ucx_pipeline &pipeline);
     void on_endpoint_failed(ucd_ucx_pipeline &pipeline, const EndpointFailure &failure);
-    // Those that are complete, whose callbacks are to be called.
+    // Returns the complete transfers, whose callbacks are to be called.
     Queue<ucd_ucx_request> take_finished();
 
 private:

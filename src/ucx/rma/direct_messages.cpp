@@ -8,16 +8,16 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// Posts that are kept for later, and the longest that are.
+// Limits on the send operations that are kept for reuse: their number, and the size of each.
 constexpr std::size_t max_idle_send_ops = 64;
 constexpr std::size_t max_idle_bytes = 16 << 10;
 constexpr std::size_t least_bytes = 2048;
-// Endpoints whose answers are gathered at once.
+// The limit on endpoints for which answers are gathered at a time.
 constexpr std::size_t max_gathered = 16;
 
 } // namespace
 
-// A message on its way to UCX.
+// A message that UCX is sending.
 class DirectMessages::SendOp final : public Event {
 public:
     explicit SendOp(DirectMessages &owner, std::size_t room)
@@ -42,7 +42,7 @@ public:
     uint32_t number = 0;
     ucs_status_t status = UCS_OK;
     ucp_dt_iov_t segment = {};
-    Charge charge; // of an answer
+    Charge charge; // for an answer
 
 private:
     DirectMessages &owner_;
@@ -119,7 +119,7 @@ DirectMessages::~DirectMessages() {
     delete spare_.load();
 }
 
-// Room for answers that were gathered, and for the beginning of any other message.
+// Has room for gathered answers and for the beginning of any other message.
 void DirectMessages::make_spare() {
     if (spare_.load(std::memory_order_relaxed) == nullptr)
         spare_ = std::make_unique<DirectMessage>(*this, least_bytes).release();
@@ -130,7 +130,8 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
                                                  const ucp_am_recv_param_t &param) {
     try {
         if (header.empty()) {
-            // By rendezvous, a peer would have this side fetch what it may never give.
+            // Rejects rendezvous: this side would have to fetch data that the peer may never
+            // provide.
             if (bytes == 0 || (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_OK;
             DirectMessage message(*this, param.reply_ep, data, bytes);
             const bool may_be_held = (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
@@ -148,7 +149,7 @@ std::optional<ucs_status_t> DirectMessages::take(std::string_view header, void *
         events.put(put, put.since);
         return UCS_OK;
     } catch (const std::bad_alloc &) {
-        // As a pipeline does it.
+        // Same as for messages of the pipeline.
         return (param.recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_NO_MEMORY : UCS_OK;
     }
 }
@@ -164,12 +165,13 @@ ucs_status_t DirectMessages::take(DirectMessage &message, bool may_be_held) {
     message.since = events.now();
     try {
         handler.take_message(message);
-    } catch (const std::bad_alloc &) { // as when it is handled later
+    } catch (const std::bad_alloc &) { // the same as for messages that are handled later
     }
     return UCS_OK;
 }
 
-// Null: there is not even a spare one, or the peer has no budget for it.
+// Returns null if the peer has no budget for it, or if there is no memory and the spare message is
+// in use.
 std::unique_ptr<DirectMessage> DirectMessages::kept(DirectMessage &message, bool may_be_held) {
     std::unique_ptr<DirectMessage> other;
     try {
@@ -196,12 +198,12 @@ std::unique_ptr<DirectMessages::SendOp> DirectMessages::take_send_op(std::size_t
 
 void DirectMessages::give_back(std::unique_ptr<SendOp> send_op) {
     send_op->charge.give_back();
-    // performance only: what is not kept is made anew
+    // performance only: what is not kept is allocated again
     if (idle_.size() < max_idle_send_ops && send_op->room() <= max_idle_bytes)
         idle_.push_back(std::move(send_op));
 }
 
-// The message, and the data packed behind it.
+// Writes the message, and packs the data behind it.
 Status DirectMessages::fill(char *memory, const Encoded &message, const Data &data,
                             uint64_t data_bytes, const char *contiguous) {
     message.write(memory);
@@ -255,7 +257,8 @@ bool DirectMessages::start_gathering(ucp_ep_h ep, Gathered &gathered) {
     return true;
 }
 
-// With room for so many bytes. Null: they are too many, or go alone.
+// Returns the endpoint's gathered answers, with room for `bytes` more. Null if the answer has to be
+// sent alone, because it is too long or too many endpoints have gathered answers.
 DirectMessages::Gathered *DirectMessages::gathered_for(ucp_ep_h ep, std::size_t bytes) {
     if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
     Gathered next = {nullptr, 0, 0};
@@ -291,7 +294,7 @@ Status DirectMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &da
     return success;
 }
 
-// One alone goes as any message.
+// A single answer is sent like any other message.
 Status DirectMessages::send(Gathered &gathered) {
     SendOp &send_op = *gathered.send_op;
     std::string_view message(send_op.memory(), gathered.bytes);
@@ -309,10 +312,10 @@ void DirectMessages::send_gathered() {
     for (Gathered &gathered : gathered_) {
         if (gathered.answers > 0)
             (void)send(gathered);
-        else // their data could not be packed
+        else // the data of the answers could not be packed
             give_back(std::move(gathered.send_op));
     }
-    // For those that are left there was no memory: again with the next call.
+    // The rest could not be sent for lack of memory; the next call tries again.
     std::erase_if(gathered_, [](const Gathered &g) { return g.send_op == nullptr; });
 }
 
@@ -320,7 +323,7 @@ void DirectMessages::forget_gathered(ucp_ep_h ep) {
     std::erase_if(gathered_, [ep](const Gathered &g) { return g.send_op->ep == ep; });
 }
 
-// Leaves *send_op only if there was no memory: then the call may be repeated.
+// Leaves *send_op set only if there was no memory; the call may then be repeated.
 Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::string_view header,
                             std::string_view data) {
     send_op->ep = ep;
@@ -334,8 +337,9 @@ Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::
     ucs_status_ptr_t request =
         ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), data.data(), data.size(), &p);
     if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
-        // UCX 1.13 with UCX_PROTO_ENABLE=y forgets the reply header where it compares lengths with
-        // a transport's shortest messages. A list of one segment goes another way.
+        // Passed as a list of one segment, which takes another code path: UCX 1.13 with
+        // UCX_PROTO_ENABLE=y omits the reply header when it compares the length with the
+        // transport's limit for short messages.
         send_op->segment = {const_cast<char *>(data.data()), data.size()};
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = ucp_dt_make_iov();

@@ -13,8 +13,8 @@ struct Dimension {
     uint64_t stride, count;
 };
 
-// Boxes whose dimensions lie within each other, as in arrays, have no byte twice. `some` only if
-// that is certain.
+// If each dimension fits in a step of the next one, as in arrays, no byte occurs twice. The result
+// is `some` only if that is certain.
 Overlap overlap_of_box(const ucd_layout_t &layout) {
     std::array<Dimension, sizeof layout.box_count / sizeof layout.box_count[0]> dimensions;
     dimensions.fill({UINT64_MAX, 1});
@@ -31,7 +31,7 @@ Overlap overlap_of_box(const ucd_layout_t &layout) {
     uint64_t span = layout.box_block;
     for (std::size_t d = 0; d < dims; ++d) {
         if (dimensions[d].stride < span) return d == 0 ? Overlap::some : Overlap::unknown;
-        // Cannot overflow: bounds fit 63 bits.
+        // This cannot overflow, because bounds fit 63 bits.
         span += dimensions[d].stride * (dimensions[d].count - 1);
     }
     return Overlap::none;
@@ -46,12 +46,12 @@ Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vect
     std::array<iovec, 256> some;
     while (all.size() < segments) {
         uintptr_t got;
-        // No base: displacements are as good as addresses here.
+        // Displacements are enough to find overlap, so the base address is null.
         UCD_UCX_TRY(
             ucd_ok(ucd_iov(nullptr, count, type, all.size(), some.data(), some.size(), &got)));
         if (got == 0) break;
         for (std::size_t i = 0; i < got; ++i) {
-            // Shifted, so that negative displacements keep their order.
+            // Flipping the sign bit orders negative displacements before positive ones.
             const uintptr_t begin = reinterpret_cast<uintptr_t>(some[i].iov_base) ^ uintptr_t { 1 }
                                                                                         << 63;
             all.push_back({begin, begin + some[i].iov_len});

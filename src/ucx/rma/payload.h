@@ -1,4 +1,4 @@
-// The data of a one-sided message that has come: here already, or to be received by a pipeline.
+// The data of a one-sided message: here already, or to be received by a pipeline.
 #pragma once
 
 #include "pipeline/active.h"
@@ -8,12 +8,12 @@
 
 namespace ucd_ucx::rma {
 
-// Dropped at the end, unless it was received.
+// The destructor drops data that was not received.
 class Payload {
 public:
     Payload() = default;
-    // Part of the message, valid as long as the message is; longer after `keep`.
-    // Others may need the rest of it.
+    // The data is part of `message`, and valid as long as that is, or longer after `keep`. With
+    // shares_message, others need the rest of the message, so `keep` copies.
     explicit Payload(DirectMessage &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
     Payload(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, uint64_t bytes)
@@ -38,7 +38,8 @@ public:
     void set_here(std::string_view data) { here_ = data; }
     void keep();
 
-    // By the pipeline, if it is not here. It is ended unless that fails.
+    // Receives the data through the pipeline, if it is not here. Unless that fails, the payload is
+    // then empty.
     Status receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
                    const TransferTerms &terms, ucd_ucx_request_t *request);
 
@@ -53,13 +54,13 @@ private:
     uint64_t bytes_ = 0;
 };
 
-// A message that somebody has to handle.
+// A message to be handled, with its data.
 struct Delivery {
-    std::string_view message; // for as long as the payload, and the call
+    std::string_view message; // valid as long as the payload, and during the call
     ucp_ep_h ep;
-    uint64_t since; // when it came
+    uint64_t since; // time of arrival
     Payload payload;
-    // What follows the message is its data, if that is here.
+    // Sets the data that follows the message, unless a pipeline has to receive it.
     void set_data(std::string_view data) {
         if (payload.is_here()) payload.set_here(data);
     }

@@ -27,7 +27,7 @@ ucd_ucx_rma::ucd_ucx_rma(const Ledger::Limits &budgets, uint64_t peer_operations
       target(*this, peer_operations) {}
 
 ucd_ucx_rma::~ucd_ucx_rma() {
-    // No send operation is left, so these are messages.
+    // No send operation is left, so all events are messages.
     events.drop_all([](Event &event) { delete static_cast<DirectMessage *>(&event); });
 }
 
@@ -78,16 +78,17 @@ void ucd_ucx_rma::on_message(void *argument, unsigned, const void *header, size_
                          reply_ep,
                          self->events.now(),
                          Payload(self->pipeline, data, bytes)};
-    if (reply_ep == nullptr) return; // there is nobody to answer
-    // The pipeline goes on with the next message, come what may.
+    if (reply_ep == nullptr) return; // no answer is possible
+    // Whatever happens here, the pipeline must continue with the next message.
     (void)without_exceptions([&] {
         self->take(delivery, nullptr);
         return success;
     });
 }
 
-// Only workers of one thread: the lock is taken before UCX's else. And not within a call of UCX
-// that a handler makes, where UCX may call back for a worker that sends to itself.
+// Only for workers of one thread: otherwise this lock would be taken while UCX holds its own, the
+// wrong order. And not within a call of UCX by a handler, where UCX may call back for a worker that
+// sends to itself.
 bool ucd_ucx_rma::may_handle_now() {
     return pipeline->in_ucx_progress && !handling_ && !lock.is_needed() &&
            !endpoint_failures_.any_noted();
@@ -110,7 +111,7 @@ void ucd_ucx_rma::take_beginning(DirectMessage &message) {
     if (preamble.verb == Verb::type) target.lose_type(preamble.number, message.ep);
     if (is_answer(preamble.verb))
         origin.take_failure(preamble.number, message.ep, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-    if (preamble.verb == Verb::answers) take_answers(message); // those that are there
+    if (preamble.verb == Verb::answers) take_answers(message); // those that have arrived completely
 }
 
 void ucd_ucx_rma::take_answers(DirectMessage &message) {
@@ -157,8 +158,8 @@ void ucd_ucx_rma::take(Delivery &delivery, DirectMessage *direct_message) {
     }
 }
 
-// Of a peer of the other byte order. Data is not converted, so such peers refuse each other's
-// requests.
+// A message from a peer of the other byte order. Data is not converted, so such peers refuse each
+// other's requests.
 void ucd_ucx_rma::take_foreign(const Preamble &preamble, Delivery &delivery) {
     if (is_request(preamble.verb)) target.refuse(preamble, delivery, Verdict::not_supported);
     if (is_answer(preamble.verb)) take_refusal(preamble, delivery);
@@ -182,7 +183,7 @@ Status ucd_ucx_rma::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {
 }
 
 void ucd_ucx_rma::handle_endpoint_failures() {
-    // Either may come again, if there was no memory.
+    // If one of them throws bad_alloc, both run again, so each may be repeated.
     endpoint_failures_.handle_each([this](const EndpointFailure &f) {
         origin.on_endpoint_failed(f.ep, f.status, f.before);
         target.on_endpoint_failed(f.ep, f.before);
@@ -207,7 +208,7 @@ unsigned ucd_ucx_rma::progress() {
     Queue<ucd_ucx_request> finished;
     {
         const std::lock_guard held(lock);
-        const auto part = [&moved](auto &&body) { moved += with_what_memory_there_is(body); };
+        const auto part = [&moved](auto &&body) { moved += retry_on_bad_alloc(body); };
         part([this] {
             handle_endpoint_failures();
             return handle_events();

@@ -1,5 +1,5 @@
 // A worker that takes part in one-sided operations: a pipeline of its own for long data, direct
-// messages for the rest, and both ends of operations.
+// messages for everything else, and both ends of the operations.
 #pragma once
 
 #include "common/endpoint_failures.h"
@@ -9,9 +9,9 @@
 #include "rma/rma_origin.h"
 #include "rma/rma_target.h"
 
-// Functions are called with the lock held, except where a comment says otherwise. The pipeline's
-// lock is taken within this one, and none of the user's functions is called under it but those for
-// memory.
+// The caller holds the lock, except where a comment says otherwise. The pipeline's lock is taken
+// while this one is held, so of the user's functions only those that allocate memory are called
+// under the pipeline's lock.
 struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
     ucd_ucx_rma(const ucd_ucx::Ledger::Limits &budgets, uint64_t peer_operations);
     virtual ~ucd_ucx_rma();
@@ -20,17 +20,17 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
 
     unsigned progress(); // without the lock
 
-    // Without the lock: may be called where UCX calls back.
+    // Does not need the lock, so callbacks of UCX may call it.
     ucd_ucx::Status on_endpoint_failed(ucp_ep_h ep, ucs_status_t status);
     void handle_endpoint_failures();
-    // In callbacks: what there is no memory for is handled by the next progress.
+    // For callbacks: what fails for lack of memory is left to the next call of progress.
     void try_to_handle_endpoint_failures() noexcept;
 
-    // Data in chunks, as a pipeline's active message.
+    // Sends data in chunks, by an active message of the pipeline.
     ucd_ucx::Status send(ucp_ep_h ep, const std::string &header, const ucd_ucx::Data &data,
                          const ucd_ucx_param_t *param, const ucd_ucx::TransferTerms &terms,
                          ucd_ucx_request_t *request);
-    // Progress polls the device for it.
+    // Progress polls the device until the work is done.
     void await(ucd_ucx::DeviceWork &work) { awaited_.await(work); }
     void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
         finished_.push(request);
@@ -38,7 +38,7 @@ struct ucd_ucx_rma final : private ucd_ucx::rma::DirectHandler {
     }
     void report_unresponsive(ucp_ep_h ep);
 
-    const std::shared_ptr<ucd_ucx::Ledger> ledger; // the pipeline's, too
+    const std::shared_ptr<ucd_ucx::Ledger> ledger; // shared with the pipeline
     ucd_ucx::WorkerLock lock;
     ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
     ucd_ucx::EventQueue events; // of direct messages
@@ -54,7 +54,7 @@ private:
     void take_beginning(ucd_ucx::rma::DirectMessage &message) override;
     void take_old_request(ucp_ep_h ep, std::string_view refusal) override;
     void take_failure(ucp_ep_h ep, uint32_t number, ucs_status_t status) override;
-    // `direct` is where it came from, unless that is a transfer.
+    // `direct` is the message that it came in; null if it came in a transfer.
     void take(ucd_ucx::rma::Delivery &delivery, ucd_ucx::rma::DirectMessage *direct);
     void take_answer(const ucd_ucx::rma::Preamble &preamble, ucd_ucx::rma::Delivery &delivery);
     void take_answers(ucd_ucx::rma::DirectMessage &message);

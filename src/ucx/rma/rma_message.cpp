@@ -10,11 +10,13 @@ namespace ucd_ucx::rma {
 namespace {
 
 constexpr uint8_t no_op = 255;
-constexpr uint8_t form_key = 1; // else a handle; the type's form follows
+// A flag: the window's key follows, not its handle. The TypeForm is in the bits above it.
+constexpr uint8_t form_key = 1;
+                                // TypeForm
 constexpr uint8_t own_version =
     Preamble::version | (std::endian::native == std::endian::big ? Preamble::big_endian : 0);
 
-// Numbers travel with the lowest byte first.
+// Numbers are sent in little-endian order.
 template <class Number>
 Number swapped_if_big_endian(Number number) {
     if constexpr (std::endian::native == std::endian::little || sizeof number == 1) return number;
@@ -169,7 +171,7 @@ bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
     return true;
 }
 
-// Version 1: version, verb, two bytes, a number of 8 bytes.
+// In version 1, messages began with version, verb, two bytes and a number of 8 bytes.
 std::string refusal_of_version_1(std::string_view header) {
     constexpr std::size_t preamble_bytes = 12;
     if (header.size() < sizeof(Header) + preamble_bytes) return {};
@@ -182,7 +184,8 @@ std::string refusal_of_version_1(std::string_view header) {
     Header answer;
     answer.magic = Header::version_1;
     answer.kind = Kind::whole;
-    // Of the sender's namespace in version 1, where nobody else may use it.
+    // In version 1, ids belong to the sender; a random stream keeps this id distinct from all
+    // others.
     answer.id = {random_token(), 1};
     answer.user_header = preamble_bytes;
     std::string bytes(reinterpret_cast<const char *>(&answer), sizeof answer);
@@ -202,7 +205,7 @@ ucs_status_t status_of(Verdict verdict) {
     case Verdict::no_memory: return UCS_ERR_NO_MEMORY;
     case Verdict::failed: break;
     }
-    return UCS_ERR_IO_ERROR; // also for what a later version may say
+    return UCS_ERR_IO_ERROR; // also for verdicts of later versions
 }
 
 const char *text_of(Verdict verdict) {

@@ -1,4 +1,4 @@
-// The messages of one-sided operations. Their bytes: docs/guide/one-sided.md, which this follows.
+// The messages of one-sided operations. docs/guide/one-sided.md defines their bytes.
 #pragma once
 
 #include "common/content_id.h"
@@ -15,11 +15,11 @@ enum class Verb : uint8_t {
     get = 2,
     accumulate = 3,
     get_accumulate = 4,
-    type = 5,      // the flattened type that the target asked for is the data
+    type = 5,      // its data is the flattened type that the target asked for
     answer = 6,    // the operation is done, or refused
-    need_type = 7, // the target does not have the type of that name or index
+    need_type = 7, // the target does not have the type of this content id or index
     answer_with_handle = 8,
-    answers = 9, // several of the two kinds, each behind its length
+    answers = 9, // several messages of the two kinds above, each preceded by its length
 };
 
 // How an operation ended at the target.
@@ -30,25 +30,26 @@ enum class Verdict : uint8_t {
     invalid = 3,
     not_supported = 4,
     no_memory = 5,
-    failed = 6, // a call of libucd; its status is said too
+    failed = 6, // a call of libucd failed; its status follows
 };
 
-// Begins every message.
+// The beginning of every message.
 struct Preamble {
     static constexpr uint8_t version = 2;
-    static constexpr uint8_t big_endian = 128; // with the version: how the sender's data is stored
+    static constexpr uint8_t big_endian = 128; // a flag in the version's byte: the sender's data is
+                                               // big-endian
     static constexpr std::size_t bytes = 8;
     Verb verb = Verb::put;
-    uint8_t first = 0, second = 0; // as the verb has it
-    uint32_t number = 0;           // the operation's, at its origin
+    uint8_t first = 0, second = 0; // depend on the verb
+    uint32_t number = 0;           // of the operation, at its origin
 };
 
-// Stands for a window on one endpoint, whose origin has shown its key there. 0: none.
+// Identifies a window on one endpoint, whose origin has shown its key there before. 0: none.
 using WindowHandle = uint64_t;
 
 // How a request names the target's type.
 enum class TypeForm : uint8_t {
-    known = 0, // by the index that the endpoint has for it
+    known = 0, // by its index on this endpoint
     name = 1,  // by its content id
     flattened = 2,
 };
@@ -62,11 +63,11 @@ struct Request {
     int64_t displacement = 0;
     uint64_t count = 0;
     bool shows_key = false;
-    WindowHandle handle = 0; // or, if it shows the key:
+    WindowHandle handle = 0; // if 0, the key is sent instead:
     ContentId window = {};
     TypeForm form = TypeForm::known;
     uint32_t type_index = no_index;
-    std::string_view type; // flattened, or its content id
+    std::string_view type; // a flattened type, or a content id
 };
 
 struct Answer {
@@ -77,11 +78,11 @@ struct Answer {
 };
 
 bool is_request(Verb verb);
-bool is_answer(Verb verb); // one
+bool is_answer(Verb verb); // a single answer
 bool fetches(Verb verb);
 bool accumulates(Verb verb);
 
-// A message as it is written: all but the packed data. Long types need a text of their own.
+// A message as it is sent, without the packed data. Long types have a string of their own.
 class Encoded {
 public:
     explicit Encoded(const Preamble &preamble);
@@ -100,26 +101,26 @@ private:
 };
 
 enum class Reading : uint8_t { good, malformed, other_version, other_byte_order };
-// Sets `preamble` of a message of the other byte order, too: its numbers are those of any other.
+// Reads the preamble, also of messages of the other byte order: all its numbers are little-endian.
 Reading decode(std::string_view message, Preamble &preamble);
-// What follows the preamble. Sets `data` to what follows the request or answer.
+// Reads what follows the preamble. Sets `data` to the bytes behind the request or answer.
 bool decode(std::string_view message, const Preamble &preamble, Request &request,
             std::string_view &data);
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
 
-// Answers that go as one message: the preamble of all of them, then each behind its length.
+// Several answers in one message: one preamble for all, then each answer preceded by its length.
 inline constexpr std::size_t length_bytes = 4;
 void write_length(std::size_t bytes, char *to);
-// The next of those that are left; empty if there is none, or not the whole of it.
+// Takes the next answer from `left`; empty if there is none, or if it is cut off.
 std::string_view take_answer(std::string_view &left);
 
-// A request of version 1, which was the header of a pipeline's active message; and the answer that
-// refuses it, as version 1 has it. Empty: it is none.
+// If `header` is a request of version 1, in which a request was the header of a pipeline's active
+// message: the answer that refuses it, in the format of version 1. Otherwise empty.
 std::string refusal_of_version_1(std::string_view header);
 
 ucs_status_t status_of(Verdict verdict);
-// As a sentence's end.
+// Words the verdict as the end of a sentence.
 const char *text_of(Verdict verdict);
 
 } // namespace ucd_ucx::rma

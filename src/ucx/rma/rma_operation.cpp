@@ -11,7 +11,7 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// All that a transfer may ask for later, but for hints.
+// Copies all keys that a transfer may read later, except hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
     for (const char *key : transfer_keys) UCD_UCX_TRY(to.copy(from, key));
@@ -79,7 +79,7 @@ Status RmaOperation::set(const Arguments &arguments) {
     if (sends) {
         Data &from = arguments_.sent;
         UCD_UCX_TRY(check_data(from));
-        if (from.type == arguments.target.type) from.type = type_->type.get(); // kept anyway
+        if (from.type == arguments.target.type) from.type = type_->type.get(); // is kept anyway
         sent_bytes_ = bytes_;
         UCD_UCX_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
     }
@@ -101,7 +101,7 @@ Status RmaOperation::set(const Arguments &arguments) {
     return success;
 }
 
-// The origin's data has as many bytes as the target's; and, to be accumulated, the same element.
+// The origin's data must have as many bytes as the target's, and for accumulates the same element.
 Status RmaOperation::check_data(const Data &data) {
     const bool accumulates_it = accumulates(arguments_.verb) && bytes_ > 0;
     uint64_t one = type_->one.bytes, element = type_->element;
@@ -166,11 +166,11 @@ Status RmaOperation::start(Lane &of) {
     return send(Encoded(request), arguments_.sent, sent_bytes_, granule_);
 }
 
-// As one message, or as a transfer of chunks.
+// Sends one message, or a transfer in chunks.
 Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
                           uint64_t granule) {
     if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
-        Charge nobodys; // the user asked for it
+        Charge nobodys; // nothing is charged: the user asked for it
         return origin_.rma.direct.send(ep(), message, data, bytes, number, nobodys,
                                        contiguous_of(data));
     }
@@ -182,12 +182,13 @@ Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t byt
     return success;
 }
 
-// The data, if it is one segment of the host's memory and that is known without asking.
+// The address of the data, if it is one segment of host memory and no driver has to be asked; else
+// null.
 const char *RmaOperation::contiguous_of(const Data &data) const {
     if (data.type != type_->type.get() || data.count != 1 || !type_->one.contiguous ||
         !data.hints->on_host)
         return nullptr;
-    // As a number: the buffer may be far from what is in it.
+    // Computed as an integer, because the buffer may lie far from its data.
     return reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(data.buf) +
                                           static_cast<uintptr_t>(type_->one.low));
 }
@@ -195,8 +196,8 @@ const char *RmaOperation::contiguous_of(const Data &data) const {
 void RmaOperation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
     auto *operation = static_cast<RmaOperation *>(argument);
     const std::lock_guard held(operation->origin_.rma.lock);
-    operation->origin_.rma
-        .try_to_handle_endpoint_failures(); // what waits for this must not be sent there
+    operation->origin_.rma.try_to_handle_endpoint_failures(); // waiting operations must not be sent
+                                                              // to a failed endpoint
     operation->transferred(*result);
 }
 
@@ -239,7 +240,7 @@ void RmaOperation::answered(const Answer &answer, Payload &payload) {
     const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
     if (status_ != UCS_OK) return conclude();
     if (payload.bytes() != (expects_data ? bytes_ : 0)) {
-        verdict_ = Verdict::done; // what is wrong is the answer
+        verdict_ = Verdict::done; // the answer is wrong, not the operation
         return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     }
     if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
@@ -287,7 +288,7 @@ void RmaOperation::fail(ucs_status_t status, int ucd) {
         ucd_ = ucd;
     }
     if (receiving_ != UCD_UCX_REQUEST__NULL)
-        (void)ucd_ucx_cancel(origin_.rma.pipeline, receiving_); // fails for NULL only
+        (void)ucd_ucx_cancel(origin_.rma.pipeline, receiving_); // it fails only for NULL
     conclude();
 }
 

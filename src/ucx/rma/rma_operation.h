@@ -1,4 +1,4 @@
-// One operation at its origin; and a flush, which waits for some.
+// An operation at its origin, and a flush, which waits for operations.
 #pragma once
 
 #include "pipeline/active.h"
@@ -17,14 +17,14 @@ namespace ucd_ucx::rma {
 class Origin;
 struct Lane;
 
-// The arguments of an operation. What it does not have is left as it is.
+// The arguments of an operation. Those that it does not have keep their defaults.
 struct Arguments {
     Verb verb;
     ucp_ep_h ep;
     Data sent, received;
     const ucd_ucx_window_key_t *key;
     intptr_t displacement;
-    Data target; // without a buffer
+    Data target; // has no buffer
     ucd_op_t op = UCD_OP__REPLACE;
     const ucd_ucx_param_t *param;
 };
@@ -35,7 +35,7 @@ public:
     void cancel(ucd_ucx_pipeline &) override {}
     void await_one() { ++remaining_; }
     bool awaits_any() const { return remaining_ > 0; }
-    // True: that was the last one.
+    // Returns true for the last one.
     bool one_ended(const ucd_ucx_result_t &result);
 
 private:
@@ -44,30 +44,30 @@ private:
     int ucd_ = UCD_SUCCESS;
 };
 
-// Under the lock, but for what ucd_ucx_request says.
+// The caller holds the lock, except for the functions where ucd_ucx_request says otherwise.
 class RmaOperation final : public ucd_ucx_request, public DeviceWork {
 public:
     explicit RmaOperation(Origin &origin) : origin_(origin) {}
     static void *operator new(std::size_t bytes);
     static void operator delete(void *memory);
     Status set(const Arguments &arguments);
-    // What is not started before the call returns keeps what it was called with.
+    // For an operation that starts after the call returns: keeps its own copies of the arguments.
     Status hold();
-    // Sends it. A failure leaves nothing under way.
+    // Sends the operation. If it fails, nothing is in progress.
     Status start(Lane &lane);
     void cancel(ucd_ucx_pipeline &) override {}
     void explain() const override;
 
-    // Takes the payload if it needs it for longer.
+    // Takes over the payload if it is needed for longer.
     void answered(const Answer &answer, Payload &payload);
     void type_asked_for();
-    // Ends it with this, as soon as no transfer uses its memory.
+    // Ends the operation with this status as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);
-    // Ends it, if the target has taken too long.
+    // Ends the operation if the target has taken too long.
     void check_time();
 
     ucp_ep_h ep() const { return arguments_.ep; }
-    Lane *lane = nullptr; // once it is started
+    Lane *lane = nullptr; // set once the operation is started
     uint64_t since() const { return since_; }
     uint32_t number = 0;
     std::vector<Flush *> flushes;
@@ -91,18 +91,19 @@ private:
     Origin &origin_;
     Arguments arguments_ = {};
     OwnedType held_type_, received_type_;
-    std::unique_ptr<const Hints> sent_hints_, received_hints_; // those of its own
+    std::unique_ptr<const Hints> sent_hints_, received_hints_; // if the operation has hints of its
+                                                               // own
     OwnedInfo info_;
     TypePtr type_;
     ContentId window_ = {};
-    uint32_t type_index_ = Request::no_index; // that it introduces
+    uint32_t type_index_ = Request::no_index; // of the type that the request introduces
     uint64_t bytes_ = 0;                      // of the packed stream
-    uint64_t sent_bytes_ = 0;                 // of it, that are sent: all or none
+    uint64_t sent_bytes_ = 0;                 // of these, the bytes that are sent: all or none
     uint64_t granule_ = 1;
     uint64_t since_ = 0;
-    unsigned transfers_ = 0; // under way
+    unsigned transfers_ = 0; // the number of transfers in progress
     ucd_ucx_request_t receiving_ = UCD_UCX_REQUEST__NULL;
-    Payload unpacking_; // by a device
+    Payload unpacking_; // data that a device is unpacking
     bool answered_ = false, type_sent_ = false, reported_ = false;
     Verdict verdict_ = Verdict::done;
     ucs_status_t status_ = UCS_OK;

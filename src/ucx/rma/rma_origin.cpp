@@ -37,8 +37,8 @@ Lane &Origin::lane_of(ucp_ep_h ep) {
 
 // Numbers -----------------------------------------------------------------
 
-// Places are used in turn, so that a number comes again only after a quarter of a million others:
-// UCX may deliver an answer late, and for another endpoint that has the address of an old one.
+// Places are used in turn, so that a number is reused only after a quarter of a million others: UCX
+// may deliver an answer late, to a new endpoint with the address of an old one.
 Status Origin::enter(RmaOperation &operation) {
     if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
     if (free_places_.empty()) UCD_UCX_TRY(add_places());
@@ -109,7 +109,7 @@ void Origin::name_window(Lane &lane, const ContentId &window, Request &request) 
 void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
     if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
         const bool is_new = !lane.types.contains(type.id);
-        // An index may be given again only when nothing is under way that uses it.
+        // An index may be reused only when no operation is in progress that uses it.
         if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0) {
             lane.types.clear();
             lane.last_type_use = nullptr;
@@ -187,7 +187,7 @@ Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_
         for (const auto &operation : lane.held)
             if (operation != nullptr && (ep == nullptr || endpoint == ep))
                 awaited.push_back(operation.get());
-    // All memory first: a flush that fails must not be known to any of them.
+    // Reserve all memory first: if that fails, no operation may refer to the flush.
     for (RmaOperation *operation : awaited)
         operation->flushes.reserve(operation->flushes.size() + 1);
     for (RmaOperation *operation : awaited) {
@@ -198,7 +198,7 @@ Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_
     return success;
 }
 
-// Only the target's own answers count.
+// Answers count only if they come from the operation's target.
 void Origin::take_answer(const Answer &answer, Delivery &delivery) {
     RmaOperation *operation = find(answer.number, delivery.ep);
     if (operation != nullptr) operation->answered(answer, delivery.payload);
@@ -230,7 +230,7 @@ void Origin::ended(RmaOperation &operation, const ucd_ucx_result_t &result) {
     if (lane.types.empty()) forget_if_idle(operation.ep());
 }
 
-// The endpoint is not known any more: it has failed.
+// For an endpoint that has failed: its lane is no longer needed.
 void Origin::forget_if_idle(ucp_ep_h ep) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
@@ -272,7 +272,7 @@ void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t befor
     });
     for (RmaOperation *operation : operations_of(ep))
         if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
-    // The last of them may have taken the lane with it.
+    // The lane may have been deleted with its last operation.
     const auto left = lanes_.find(ep);
     if (left == lanes_.end()) return;
     advance(left->second);

@@ -1,4 +1,4 @@
-// The operations that were started here.
+// The operations that were started in this process.
 #pragma once
 
 #include "rma/rma_operation.h"
@@ -10,36 +10,36 @@
 
 namespace ucd_ucx::rma {
 
-// An endpoint at its origin: what the target is known to know, and operations that wait. Behind a
-// fence, which is a null pointer, operations are held.
+// An endpoint at its origin: what the target is known to have, and operations that wait. A null
+// pointer in `held` is a fence; operations behind it are held back.
 struct Lane {
     struct TypeUse {
         uint32_t index = Request::no_index;
-        bool confirmed = false; // by an answer: the index may be used
+        bool confirmed = false; // an answer has confirmed that the index may be used
     };
     struct WindowUse {
-        WindowHandle handle = 0; // 0: not told yet
+        WindowHandle handle = 0; // 0: the target has not sent it yet
     };
-    // More are not remembered, and travel as content ids or keys.
+    // Beyond these limits nothing is remembered, and content ids and keys are sent.
     static constexpr std::size_t max_types = 4096, max_windows = 1024;
 
     uint64_t active = 0;
     std::deque<std::unique_ptr<RmaOperation>> held;
     std::unordered_map<ContentId, TypeUse, HashOfContentId> types;
     std::unordered_map<ContentId, WindowUse, HashOfContentId> windows;
-    // What was used last, to be found without hashing.
+    // The last ones used, which are found without hashing.
     ContentId last_type = {}, last_window = {};
     TypeUse *last_type_use = nullptr;
     WindowUse *last_window_use = nullptr;
 
     void forget();
-    // What an answer tells: the window's handle, unless it is 0; and that the target has that type
-    // by that index, unless it is none.
+    // Learns from an answer: the window's handle, unless it is 0; and that the target knows the
+    // type by this index, unless it is no_index.
     void learn(const ContentId &window, WindowHandle handle, const KnownType &type,
                uint32_t type_index);
 };
 
-// Numbers, first in, first out.
+// A FIFO queue of numbers.
 class Ring {
 public:
     bool empty() const { return count_ == 0; }
@@ -48,7 +48,7 @@ public:
         first_ = first_ + 1 < numbers_.size() ? first_ + 1 : 0;
         --count_;
     }
-    // For so many in all. Only of an empty one.
+    // Makes room for this many numbers. The queue must be empty.
     void reserve(std::size_t numbers) {
         numbers_.resize(numbers);
         first_ = 0;
@@ -63,7 +63,7 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
-// Under the lock.
+// The caller holds the lock.
 class Origin {
 public:
     Origin(ucd_ucx_rma &rma, uint64_t types_limit);
@@ -76,35 +76,36 @@ public:
 
     void take_answer(const Answer &answer, Delivery &delivery);
     void take_question(uint32_t number, ucp_ep_h ep);
-    // The message of that operation was not sent, or its answer was lost here.
+    // The message of that operation could not be sent, or its answer was lost here.
     void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     // Ends operations that have taken too long.
     void check_times();
     bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
 
-    // For operations.
+    // For use by operations:
     ucd_ucx_rma &rma;
     TypesOfOrigin types;
-    // Names the window and the type in the request: by handle and index if the target knows them.
+    // Name the window and the type in the request: by handle and index if the target knows these.
     void name_window(Lane &lane, const ContentId &window, Request &request);
     void name_type(Lane &lane, const KnownType &type, Request &request);
     void ended(RmaOperation &operation, const ucd_ucx_result_t &result);
 
 private:
-    // Operations that were sent, by number: the place here, and how often it was used before.
+    // An operation that was sent. Its number consists of the place in the table and the number of
+    // earlier uses of the place.
     struct Place {
         RmaOperation *operation = nullptr;
         uint32_t number = 0;
     };
     static constexpr uint32_t places_bits = 24;
-    // Gives it a number, and sends it. A failure leaves it as it was.
+    // Gives the operation a number and sends it. If this fails, nothing has changed.
     Status send(RmaOperation &operation, Lane &lane) noexcept;
     Status enter(RmaOperation &operation);
     Status add_places();
     void leave(const RmaOperation &operation);
     RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
-    std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all
+    std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all endpoints
 
     Lane &lane_of(ucp_ep_h ep);
     void fence(Lane &lane);
@@ -115,11 +116,11 @@ private:
     std::vector<Place> places_;
     Ring free_places_; // has room for all
     uint64_t outstanding_ = 0;
-    std::vector<RmaOperation *> timed_; // those that have a limit, and were sent
+    std::vector<RmaOperation *> timed_; // sent operations that have a time limit
     std::unordered_map<ucp_ep_h, Lane> lanes_;
     ucp_ep_h last_ep_ = nullptr;
     Lane *last_lane_ = nullptr;
-    uint64_t held_ = 0; // operations
+    uint64_t held_ = 0; // the number of held operations
 };
 
 } // namespace ucd_ucx::rma

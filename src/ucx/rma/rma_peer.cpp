@@ -23,8 +23,9 @@ template <class T>
 bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
     if (number <= places.capacity()) return true;
     const std::size_t capacity = std::bit_ceil(number);
-    // The old places are there until they have moved.
-    constexpr uint64_t bytes_of_weak_pointer = 32; // what std::shared_ptr makes for one
+    // The new capacity is charged in full, because the old one exists until the elements have
+    // moved.
+    constexpr uint64_t bytes_of_weak_pointer = 32; // its std::shared_ptr's control block
     Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), Use::request);
     if (!more) return false;
     places.reserve(capacity);
@@ -65,7 +66,7 @@ uint64_t Peer::handle_of(ucd_ucx_window &window) {
     }
     if (place >= max_windows) return 0;
     if (place == windows_.size() && !reserve(windows_, place + 1, charge_of_windows_)) return 0;
-    // Unpredictable: a handle of an endpoint that is gone means nothing on one that came after it.
+    // Unpredictable, so that a handle from an earlier endpoint is not valid on a later one.
     const uint64_t handle = (random_token() & ~place_mask) | place;
     if (place == windows_.size()) windows_.push_back({});
     windows_[place] = {handle, &window};

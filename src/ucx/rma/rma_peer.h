@@ -1,5 +1,5 @@
-// What a target keeps of one endpoint: what its origin may name shortly, and what of its operations
-// waits.
+// What a target keeps for one endpoint: types and windows that its origin may name by index and
+// handle, and operations that wait.
 #pragma once
 
 #include "common/queue.h"
@@ -13,44 +13,47 @@ namespace ucd_ucx::rma {
 
 class Task;
 
-// Under the lock.
+// The caller holds the lock.
 class Peer {
 public:
     static constexpr uint32_t max_types = 4096;
     static constexpr std::size_t max_windows = 1024;
-    // Operations that may move data in chunks at a time: each call of progress looks at them.
+    // The limit on operations that move data in chunks at the same time: each call of progress
+    // visits all of them.
     static constexpr unsigned max_transfers = 64;
 
     Peer(Ledger &ledger, ucp_ep_h ep) : ledger_(ledger), ep_(ep) {}
 
     ucp_ep_h ep() const { return ep_; }
-    // On the account of the endpoint. A type that is only kept in case it comes again makes room
-    // for another one.
+    // Takes a charge on the endpoint's account. If there is no room for a type, the type that was
+    // kept only for possible reuse is dropped.
     Charge take(uint64_t bytes, Use use);
 
-    // The type that index stands for. Null: it is not kept any more, and `id` says which it was, or
-    // is all zeros if there never was one. `owner` keeps it, or is null if `types` does.
+    // The type with this index. If it is no longer kept, returns null and sets `id` to its content
+    // id, or to zeros if the index was never used. `owner` keeps the type alive; it is null if
+    // `types` does.
     const KnownType *type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner);
-    // From now on, index stands for it.
+    // Gives the type this index from now on.
     enum class Naming : uint8_t { done, no_such_index, no_budget };
     Naming remember(uint32_t index, const ContentId &id, const TypePtr &type);
-    // A type that is too long to be remembered for all, kept until another one comes.
+    // Keeps a type that is too long to be remembered for all peers, until another one replaces it.
     void keep(TypePtr type) { kept_type_ = std::move(type); }
     TypePtr find_kept(const ContentId &id) const {
         return kept_type_ != nullptr && same(kept_type_->id, id) ? kept_type_ : nullptr;
     }
 
-    // The handle of a window whose key was shown here; 0: there is no room for one.
+    // The handle of a window whose key arrived on this endpoint; 0 if there is no room for one.
     uint64_t handle_of(ucd_ucx_window &window);
-    ucd_ucx_window *window(uint64_t handle) const; // null: there is none
+    ucd_ucx_window *window(uint64_t handle) const; // null if there is none
     void forget(const ucd_ucx_window &window);
 
-    uint64_t operations = 0; // that have come and are not done
-    unsigned transfers = 0;  // of operations
-    // For their turn: for room on the account, a transfer, or work that may be done.
+    uint64_t operations = 0; // have arrived and are not done
+    unsigned transfers = 0;  // operations that move data in chunks
+    // Tasks that wait for room on the account, for a transfer, or until work may be done.
     Queue<Task> waiting;
     bool advancing = false;
-    // Segments that may be looked at for overlap: it grows with what has come.
+    // The number of segments that may still be checked for overlap. It grows with the data
+    // received.
     uint64_t work = uint64_t{1} << 20;
     void earn(uint64_t received) {
         constexpr uint64_t max_work = uint64_t{1} << 22;
@@ -61,15 +64,15 @@ private:
     struct NamedType {
         ContentId id = {};
         std::weak_ptr<const KnownType> type;
-        // In the target's types, until those have forgotten one more.
+        // Valid as long as `forgotten` equals the number that `types` has forgotten.
         const KnownType *kept = nullptr;
         uint64_t forgotten = 0;
     };
     struct NamedWindow {
-        uint64_t handle; // unpredictable but for its lowest bits, which are the place
+        uint64_t handle; // unpredictable, except for the lowest bits, which are the place
         ucd_ucx_window *window;
     };
-    // For so many places in all, if there is a budget for them.
+    // Makes room for `number` places in all, if the budget allows it.
     template <class T>
     bool reserve(std::vector<T> &places, std::size_t number, Charge &charge);
 

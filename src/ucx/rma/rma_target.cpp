@@ -9,7 +9,7 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// A task with its places in tables, beside what comes with it.
+// A task and its entries in tables, without the data of its message.
 constexpr uint64_t bytes_of_task = sizeof(Task) + 256;
 
 bool is_short(const ucd_layout_t &layout) {
@@ -74,7 +74,7 @@ void Target::take_request(const Preamble &preamble, Delivery &delivery) {
     if (!status.ok()) answer(ep, {verdict_of(status.code()), UCD_SUCCESS, preamble.number, 0});
 }
 
-// Throws before it has answered or begun anything. A Task, once it is made, ends by itself.
+// If it throws, it has not answered or begun anything. Once a Task is created, it deletes itself.
 void Target::begin(const Preamble &preamble, Delivery &delivery) {
     Peer *from = peer(delivery.ep);
     if (from == nullptr) return;
@@ -124,7 +124,7 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
     return find_type(request, peer, found);
 }
 
-// Done without a type: it is to be asked for.
+// If the verdict is done but found.type is null, the target has to ask for the type or build it.
 Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
     switch (request.form) {
     case TypeForm::known:
@@ -155,7 +155,7 @@ Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
     return Verdict::no_memory;
 }
 
-// Now, if there is a budget and work may be done.
+// Builds the type now, if the budget and the limit on work allow it.
 Verdict Target::build_type(std::string_view flattened, Peer &peer, Found &found) {
     if (!types.is_possible(flattened.size())) return Verdict::no_memory;
     Charge charge;
@@ -181,8 +181,8 @@ Status Target::learn(std::string_view flattened, Peer &peer, Charge charge, Type
     return success;
 }
 
-// Whether the data is here, or is to go as one message, and the window is the host's: then no Task
-// is needed.
+// Whether the request needs no Task: its data is here or will be sent as one message, and the
+// window is in host memory.
 bool Target::suits_at_once(const Request &request, const Found &found, const Delivery &delivery) {
     if (found.type == nullptr || !delivery.payload.is_here() || !ledger_.may_work(delivery.ep))
         return false;
@@ -191,7 +191,8 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
     if (request.verb == Verb::get)
         return window.to_read.on_host && found.type->measure(request.count, layout).ok() &&
                layout->bytes <= window.eager && is_short(*layout);
-    // What takes longer than a call of progress may is divided. No segment is empty.
+    // Work that is longer than a call of progress allows has to be divided. Segments are never
+    // empty, so there are at most as many as bytes.
     if (delivery.payload.bytes() > Ledger::steps_of_call / 2) return false;
     if (request.verb == Verb::put) return window.to_write.on_host;
     return request.verb == Verb::accumulate && window.to_write.on_host && window.is_idle();
@@ -235,7 +236,7 @@ Status Target::write(const Request &request, const Found &found, const Delivery 
     const ucd_ucx_window &window = *found.window;
     const char *const data = delivery.payload.here().data();
     if (checked.contiguous && request.op == UCD_OP__REPLACE) {
-        // Both together are in the window; each alone may be far from it.
+        // The sum is in the window; each summand alone may point far outside of it.
         std::memcpy(window.at(request.displacement + checked.low), data, checked.bytes);
         return success;
     }
@@ -304,8 +305,9 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
     say(ep, Encoded(answer));
 }
 
-// The endpoint is null if it has failed: then no answer is sent. Nor if there is no room for it on
-// the account: its peer is barred then, since it sends requests and does not take the answers.
+// Sends no answer if the endpoint has failed, that is, if it is null. If its account has no room
+// for the answer, none is sent either, and the peer is barred: it sends requests but does not
+// receive the answers.
 void Target::say(ucp_ep_h ep, const Encoded &message) {
     Charge charge;
     const Status status = without_exceptions([&] {
@@ -319,11 +321,11 @@ void Target::say(ucp_ep_h ep, const Encoded &message) {
 bool Target::try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge) {
     const Status status = without_exceptions(
         [&] { return rma.direct.send(ep, message, {}, 0, no_operation, charge); });
-    // Any other failure is the endpoint's.
+    // Any other failure is that of the endpoint.
     return status.code() != UCD_ERR__OUT_OF_MEM;
 }
 
-// What finds no place either is lost: it is more than were reserved.
+// An answer for which there is no memory is lost: more answers had to wait than were reserved.
 void Target::say_later(ucp_ep_h ep, const Encoded &message, Charge charge) {
     (void)without_exceptions([&] {
         unsent_.push_back({ep, message, std::move(charge)});
@@ -346,7 +348,7 @@ void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict 
 
 void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
     if (peer(ep) == nullptr) return;
-    // A peer that cannot be told is as one that is not.
+    // If the refusal cannot be sent, the peer is treated as if it were not there.
     (void)rma.direct.send_as_header(ep, refusal);
 }
 
@@ -367,7 +369,7 @@ void Target::wait(Task &task, bool first) {
     (void)advance(*of);
 }
 
-// Not by recursion: a task may be over at once.
+// A loop, not recursion, because a task may end at once.
 bool Target::advance(Peer &peer) {
     if (peer.advancing) return false;
     peer.advancing = true;
@@ -411,7 +413,7 @@ void Target::take_out(Peer &peer, Goes &&goes) {
     }
 }
 
-// What is at work ends by itself.
+// Tasks whose data is moving end by themselves.
 void Target::end_tasks_of_barred() {
     const uint64_t barred = ledger_.barred();
     std::vector<Task *> ended;

@@ -1,4 +1,4 @@
-// The windows of this worker, and what others do with them.
+// The windows of this worker, and the operations of other processes on them.
 #pragma once
 
 #include "rma/rma_peer.h"
@@ -11,11 +11,11 @@
 
 namespace ucd_ucx::rma {
 
-// Under the lock.
+// The caller holds the lock.
 class Target {
 public:
     static constexpr uint64_t default_peer_operations = 64 << 10;
-    // As many operations of one endpoint as may be here and not done.
+    // peer_operations limits the unfinished operations of one endpoint.
     Target(ucd_ucx_rma &owner, uint64_t peer_operations);
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
@@ -27,51 +27,53 @@ public:
 
     void take_request(const Preamble &preamble, Delivery &delivery);
     void take_type(uint32_t number, Delivery &delivery);
-    // It has come, but there was no memory for it.
+    // The type has arrived, but there was no memory for it.
     void lose_type(uint32_t number, ucp_ep_h ep);
-    // A request that is not looked at: of a peer of the other byte order, or without memory for it.
+    // Refuses a request unread: its peer has the other byte order, or there is no memory for it.
     void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
-    // A peer of an earlier version.
+    // Answers a request of a peer of an earlier version.
     void refuse_old(ucp_ep_h ep, std::string_view refusal);
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
-    // Goes on with what has waited, and says again what there was no memory for. Whether there was
-    // anything.
+    // Continues tasks that wait, and sends answers for which there was no memory before. Returns
+    // whether there were any.
     bool progress() {
         const bool idle =
             waiting_ == 0 && unfinished_.empty() && unsent_.empty() && barred_ == ledger_.barred();
         return !idle && go_on();
     }
-    // So that there is a place for those, if then there is no memory. Throws std::bad_alloc.
+    // Reserves memory for answers that will have to wait when there is no memory. Throws
+    // std::bad_alloc.
     void reserve_answers();
 
-    // What the target's bytes are.
+    // The target's side of a request, checked.
     struct Checked {
         uint64_t bytes = 0;      // of the packed stream
-        bool contiguous = false; // in the window, from `low` on
+        bool contiguous = false; // in the window, beginning at `low`
         int64_t low = 0;
-        uint64_t element_bytes = 1; // of accumulates
+        uint64_t element_bytes = 1; // for accumulates
         uint64_t segments = 0;
-        bool must_wait = false; // there is no room to find out
+        bool must_wait = false; // there is no memory now to check it
     };
 
-    // For tasks.
+    // For use by tasks:
     ucd_ucx_rma &rma;
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
-    // Whether the request may be done: all of it, before anything is moved.
+    // Checks the whole request before any data is moved.
     Verdict check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
                   ucp_ep_h ep, uint64_t data_bytes, Checked &checked);
-    // For a type of so many flattened bytes, which is on the account of its peer if that may be.
+    // Takes a charge for a type of `flattened` bytes; on the peer's account if that can ever have
+    // room.
     Charge take_for_type(uint64_t flattened, Peer &peer);
-    // Builds a type that a peer has brought.
+    // Builds a type that a peer has sent.
     Status learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type);
-    // It begins when it is its turn among its peer's, which may be before this returns. What is
-    // done but for its answer goes first.
+    // Queues the task among the waiting tasks of its peer. It may start before this returns. A task
+    // that only has to be answered goes first.
     void wait(Task &task, bool first = false);
-    // It has more to move than may be moved in this call of progress.
+    // The task has more to move than is allowed in this call of progress.
     void continue_later(Task &task) { unfinished_.push(task); }
     void end(Task &task);
-    Peer *peer(ucp_ep_h ep); // null: there is none, or it is barred
+    Peer *peer(ucp_ep_h ep); // null if there is none, or if it is barred
 
 private:
     struct Unsent {
@@ -79,15 +81,16 @@ private:
         Encoded message;
         Charge charge;
     };
-    // So many requests may come between two calls of progress, and for none of them memory.
+    // The number of requests that may arrive between two calls of progress without memory for any
+    // answer.
     static constexpr std::size_t reserved_answers = 64;
-    // What a request is about, found and checked.
+    // What a request refers to, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
-        WindowHandle handle = 0;         // to be told
-        const KnownType *type = nullptr; // null: it is to be asked for, or to be built
-        TypePtr owner;                   // of the type; null: `types` keeps it
-        bool is_to_be_built = false;     // later, of what is in the request
+        WindowHandle handle = 0;         // to be sent with the answer
+        const KnownType *type = nullptr; // null if it has to be asked for or built
+        TypePtr owner;                   // keeps the type alive; null if `types` does
+        bool is_to_be_built = false;     // the request contains the type, to be built later
         ContentId type_id = {};
     };
     void begin(const Preamble &preamble, Delivery &delivery);
@@ -95,21 +98,21 @@ private:
     Verdict find_type(const Request &request, Peer &peer, Found &found);
     Verdict build_type(std::string_view flattened, Peer &peer, Found &found);
     bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
-    // False: there is no room for its answer on the account.
+    // Returns false if the account has no room for the answer.
     bool do_at_once(const Request &request, const Found &found, Delivery &delivery);
     Status read(const Request &request, const Found &found, const Delivery &delivery,
                 const Checked &checked, const Answer &result, bool *refused);
     Status write(const Request &request, const Found &found, const Delivery &delivery,
                  const Checked &checked);
     void say(ucp_ep_h ep, const Encoded &message);
-    // False: there is no memory for it.
+    // Returns false if there is no memory for it.
     bool try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge);
     void say_later(ucp_ep_h ep, const Encoded &message, Charge charge);
     void park(Task &task);
-    // Whether anything began, or may begin in the next call of progress.
+    // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
     bool advance_all();
-    // Takes those of a peer's that wait and of which `goes` is true out of its queue.
+    // Removes the waiting tasks of a peer for which `goes` returns true.
     template <class Goes>
     void take_out(Peer &peer, Goes &&goes);
     void end_tasks_of_barred();
@@ -124,11 +127,11 @@ private:
     Peer *last_peer_ = nullptr;
     std::list<Task> tasks_;
     Queue<Task> unfinished_;
-    uint64_t waiting_ = 0; // tasks, in their peers' queues
-    uint64_t barred_ = 0;  // how many peers were, when their tasks were ended
-    // Those whose types are asked for. Ordered, since origins choose the numbers.
+    uint64_t waiting_ = 0; // the number of tasks in the queues of all peers
+    uint64_t barred_ = 0;  // the number of barred peers whose tasks were ended
+    // Tasks that wait for their types. Ordered, since origins choose the numbers.
     std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;
-    std::vector<Unsent> unsent_; // has places beyond those that are used
+    std::vector<Unsent> unsent_; // has capacity for reserved_answers more
 };
 
 Verdict verdict_of(int ucd);

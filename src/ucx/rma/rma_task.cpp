@@ -46,7 +46,7 @@ void Task::receive_type(Delivery delivery) {
     target_.wait(*this);
 }
 
-// False: it has to wait.
+// Returns false if it has to wait.
 bool Task::receive_type_in_chunks(Peer &peer) {
     if (!take_place_of_transfer(peer)) return false;
     const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
@@ -78,7 +78,7 @@ Task::Step Task::learn(Peer &peer) {
     const std::string_view flattened(flattened_.get(), flattened_bytes_);
     const bool is_one = content_id(flattened.data(), flattened.size()) == type_id_;
     if (!is_one) return refuse(Verdict::invalid), Step::over;
-    type_ = target_.types.find(type_id_); // another may have brought it
+    type_ = target_.types.find(type_id_); // another task may have received it
     if (type_ == nullptr) type_ = peer.find_kept(type_id_);
     if (type_ == nullptr) {
         Charge charge = target_.take_for_type(flattened.size(), peer);
@@ -106,8 +106,8 @@ bool Task::start(Peer &peer) {
         }
         if (type_ == nullptr) step = learn(peer);
         if (step == Step::done && !is_checked_) step = check();
-        // Accumulates take the rest when it is their turn in the window's queue, so that they keep
-        // none of it from others while they wait there.
+        // Accumulates take the other charges when it is their turn in the window's queue, so that
+        // waiting there holds nothing that others need.
         if (step != Step::done || (accumulates(request_.verb) && !takes_early_)) return success;
         step = take_moves(peer);
         if (step == Step::done && request_.verb == Verb::get && !take_answer(peer))
@@ -166,12 +166,12 @@ bool Task::take_place_of_transfer(Peer &peer) {
     return true;
 }
 
-// Chunks are charged one by one.
+// Does not include chunks, which are charged one by one.
 Task::Step Task::take_moves(Peer &peer) {
     if (has_moves_) return Step::done;
     const bool sends_chunks = form_of_answer() == AnswerForm::transfer;
     const unsigned transfers = (payload_.is_here() ? 0 : 1) + (sends_chunks ? 1 : 0);
-    // Of accumulates, one at a time is at work on a window.
+    // Accumulates do not count: only one at a time moves data in a window.
     const bool is_limited = transfers > 0 && !accumulates(request_.verb);
     if (is_limited && !take_place_of_transfer(peer)) return Step::waits;
     const uint64_t bytes =
@@ -203,7 +203,7 @@ void Task::take_turn() {
     });
     if (!status.ok()) return refuse(verdict_of(status.code()));
     if (step == Step::over) return;
-    if (step == Step::waits) { // not here, where others wait
+    if (step == Step::waits) { // do not wait in the window's queue, where others wait
         takes_early_ = true;
         window_.leave(*this);
         return target_.wait(*this);
@@ -213,7 +213,7 @@ void Task::take_turn() {
     receive();
 }
 
-// Whether the call has started something that progress has to poll.
+// Returns whether the call has started work that progress has to poll.
 bool Task::await_device(int rc) {
     if (rc != UCD_SUCCESS) moving = UCD_REQUEST__NULL;
     if (moving == UCD_REQUEST__NULL) return false;
@@ -222,7 +222,7 @@ bool Task::await_device(int rc) {
 }
 
 void Task::fetch() {
-    // At least one byte, so that null means that there is none.
+    // At least one byte, so that a null pointer always means failure.
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
     if (window_.to_read.on_host) return move_pieces();
@@ -334,7 +334,7 @@ void Task::send_data(const Data &data, ucd_info_t info) {
     ucd_ucx_request_free(request);
 }
 
-// How it ended the origin sees as well as this side does.
+// The origin learns by itself how the transfer ended.
 void Task::on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *, void *argument) {
     auto *task = static_cast<Task *>(argument);
     const std::lock_guard held(task->target_.rma.lock);

@@ -1,4 +1,4 @@
-// One operation at its target, from its message until it is answered.
+// An operation at its target, from its message until it is answered.
 #pragma once
 
 #include "rma/payload.h"
@@ -16,13 +16,13 @@ namespace ucd_ucx::rma {
 
 class Target;
 
-// Memory that is not touched before it is used.
+// Memory from malloc, which is not initialised.
 struct FreeMemory {
     void operator()(char *memory) const { std::free(memory); }
 };
 using Memory = std::unique_ptr<char, FreeMemory>;
 
-// Under the lock. A task ends itself. It holds what is charged for it.
+// The caller holds the lock. A task deletes itself. It owns the charges for all that it keeps.
 class Task final : public DeviceWork {
 public:
     Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
@@ -30,42 +30,42 @@ public:
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
-    // Its type is known.
+    // The type of the operation is known.
     void set_type(TypePtr type) { type_ = std::move(type); }
-    // Its type has come: these are the bytes.
+    // The type has arrived in this message.
     void receive_type(Delivery delivery);
 
-    // It is its turn among the operations of its peer. False: it has to wait for room on the
-    // account, or for the end of another transfer.
+    // It is the task's turn among those of its peer. Returns false if the task has to wait for room
+    // on the account, or for the end of another transfer.
     bool start(Peer &peer);
-    // It is the first in its window's queue.
+    // The task is the first in its window's queue.
     void take_turn();
-    // Something is under way that needs it.
+    // Something is in progress that uses the task.
     bool at_work() const { return at_work_; }
-    // Moves data of the host, as long as its peer may cause work in this call of progress.
+    // Moves data in host memory, as long as the peer may cause work in this call of progress.
     void move_pieces();
 
     void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
-    // Its origin is gone.
+    // The origin's endpoint has failed.
     void on_endpoint_failed();
 
     ucd_ucx_window &window() const { return window_; }
     ucp_ep_h ep() const { return ep_; }
     uint32_t number() const { return request_.number; }
     uint64_t since() const { return since_; }
-    bool has_transfer() const { return has_transfer_; } // counts among its peer's
-    std::list<Task>::iterator place;                    // among the target's
-    Task *next = nullptr;                               // in a queue
+    bool has_transfer() const { return has_transfer_; } // counts towards its peer's limit
+    std::list<Task>::iterator place;                    // in the target's list
+    Task *next = nullptr;                               // link of a queue
 
 private:
-    // How data goes back: as one message, or in chunks.
+    // How data is returned: in one message, or in chunks.
     enum class AnswerForm : uint8_t { none, message, transfer };
     static void on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
     static void on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
     static void on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *task);
     bool receive_type_in_chunks(Peer &peer);
     bool copy_type(std::string_view flattened);
-    // What has become of a part of `start`.
+    // The result of a step of `start`.
     enum class Step : uint8_t { done, waits, over };
     Step learn(Peer &peer);
     Step check();
@@ -77,7 +77,7 @@ private:
     void received(const ucd_ucx_result_t &result);
     void fetch();
     void fetched(Status status);
-    // The device's part that is under way.
+    // The device has moved the data.
     void moved(ucd_ucx_pipeline &, Status status) override;
     bool await_device(int rc);
     void send_data(const Data &data, ucd_info_t info);
@@ -85,30 +85,31 @@ private:
 
     Target &target_;
     ucd_ucx_window &window_;
-    Request request_; // but for the type
+    Request request_; // except the type
     const WindowHandle handle_;
     const ContentId type_id_;
     Payload payload_;
-    ucp_ep_h ep_; // null: there is nobody to answer
+    ucp_ep_h ep_; // null: nobody to answer
     const uint64_t since_;
-    Charge charge_;              // of the task and what came with it
-    Charge charge_of_type_;      // of a type's bytes
-    Charge charge_of_transfers_; // and of what a window had
-    Charge charge_of_answer_;    // with data, as one message
+    Charge charge_;              // for the task and its message
+    Charge charge_of_type_;      // for the bytes of a flattened type
+    Charge charge_of_transfers_; // and for the window's previous content
+    Charge charge_of_answer_;    // for an answer with data in one message
     TypePtr type_;
-    Payload type_data_;      // a type that is to be received,
-    Memory flattened_, old_; // and one that was; what a window had
+    Payload type_data_;      // a flattened type that is to be received
+    Memory flattened_, old_; // a received flattened type; the window's previous content
     uint64_t flattened_bytes_ = 0;
     uint64_t bytes_ = 0; // of the packed stream
     uint64_t segments_ = 0;
     uint64_t granule_ = 1;
-    uint64_t moved_ = 0; // of the bytes that the host moves
+    uint64_t moved_ = 0; // bytes that the host has moved so far
     bool is_checked_ = false, has_transfer_ = false;
-    bool has_moves_ = false;   // or needs none
-    bool takes_early_ = false; // it had its turn in the window's queue, and had to wait
-    bool is_done_ = false;     // but for its answer
+    bool has_moves_ = false;   // has the charges for its moves
+    bool takes_early_ = false; // has waited in the window's queue, so takes the charges before it
+                               // enters again
+    bool is_done_ = false;     // except for its answer
     bool at_work_ = false;
-    bool unpacking_ = false; // that is what is done; else it fetches
+    bool unpacking_ = false; // whether the host unpacks or fetches
 };
 
 } // namespace ucd_ucx::rma

@@ -20,9 +20,10 @@ Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
     return ucd_ok(ucd_get_layout(count, type, &layout));
 }
 
-// Stands for a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
+// Encodes a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
 Status element_signature(ucd_type_t element, uint64_t &signature) {
-    // By handle: predefined types are small numbers. Each is worked out once, or once by a thread.
+    // A cache by handle: predefined types are small numbers. Threads may compute the same entry
+    // twice.
     static std::atomic<uint64_t> known[64];
     const auto handle = reinterpret_cast<uintptr_t>(element);
     const bool keeps = handle < std::size(known);
@@ -48,7 +49,8 @@ Status look_at(KnownType &type) {
 
 constexpr uint64_t expanded = 64 << 10, bytes_of_segment = 16;
 
-// The same, once its layout is known: a box is not expanded, and a few segments to little.
+// Same, once the layout is known: a box needs no list of segments, and a few segments need a short
+// one.
 uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
     const bool plain = layout.contiguous != 0 || layout.box_dims > 0;
     const uint64_t segments = std::min(layout.segments, expanded / bytes_of_segment);
@@ -74,7 +76,7 @@ bool KnownType::takes(ucd_op_t op) const {
     if ((asked_ops_ & bit) == 0) {
         int supported = 0; // left so if there is no such op
         (void)ucd_op_is_supported(op, one.element, "seq", &supported);
-        asked_ops_ |= bit; // performance only: it would be asked again
+        asked_ops_ |= bit; // performance only: otherwise libucd is asked again
         if (supported != 0) known_ops_ |= bit;
     }
     return (known_ops_ & bit) != 0;
@@ -90,12 +92,12 @@ Status KnownType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, ui
     found = overlap_of(*layout);
     if (found == Overlap::unknown && layout->segments <= work) {
         const uint64_t bytes = layout->segments * bytes_of_listed_segment;
-        if (!ledger.is_possible(bytes, Use::chunk)) return success; // as if it took too much work
+        if (!ledger.is_possible(bytes, Use::chunk)) return success; // as for too much work
         const Charge listed = ledger.take(peer, bytes, Use::chunk);
         *refused = !listed;
         if (*refused) return success;
         work -= layout->segments;
-        constexpr uint64_t steps_of_segment = 8; // it is listed and sorted
+        constexpr uint64_t steps_of_segment = 8; // each is listed and sorted
         ledger.note_work(peer, steps_of_segment * layout->segments);
         UCD_UCX_TRY(find_overlap_by_list(count, type.get(), *layout, found));
     }
@@ -119,8 +121,9 @@ Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     return success;
 }
 
-// A byte of a type may become an object of some dozens of bytes, both in the type and in its layout
-// (docs/reference/flatten-format.md); measured are at most 48 times the bytes.
+// The limit of a type's memory. A byte of a flattened type may become an object of several dozen
+// bytes, both in the type and in its layout (docs/reference/flatten-format.md). The largest factor
+// measured is 48.
 uint64_t TypesOfTarget::bytes_of_type(uint64_t flattened) {
     constexpr uint64_t fixed = 1 << 10, for_byte = 64;
     return flattened > UINT64_MAX / 2 / for_byte ? UINT64_MAX
@@ -129,7 +132,7 @@ uint64_t TypesOfTarget::bytes_of_type(uint64_t flattened) {
 
 Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &type,
                             bool *remembered) {
-    // Not by make_shared: a name that is left of it must not keep the memory of all of it.
+    // Not make_shared: weak pointers that outlive the type must not keep its memory allocated.
     const std::shared_ptr<KnownType> made(new KnownType);
     UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
     UCD_UCX_TRY(look_at(*made));
@@ -139,7 +142,7 @@ Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &
     made->charge = std::move(charge);
     *remembered = recent_.add(made->id, made);
     if (*remembered) {
-        made->charge.give_back(); // it may be what was taken there
+        made->charge.give_back(); // first, because it may have come from what is remembered
         made->charge = ledger_.take_remembered(made->cost);
     }
     type = made;

@@ -1,4 +1,4 @@
-// Types that origin and target remember, so that an index or a content id stands for them.
+// Types that origins and targets remember, so that an index or a content id is enough to name them.
 #pragma once
 
 #include "common/content_id.h"
@@ -16,37 +16,36 @@
 namespace ucd_ucx::rma {
 
 struct KnownType {
-    // Of so many of it; quick for 1, and for the count that was asked for last. What is found stays
-    // until another count is asked for.
+    // The layout of `count` of the type. It is cached for a count of 1, and for the last other
+    // count, and stays valid until yet another count is asked for.
     Status measure(uint64_t count, const ucd_layout_t *&found) const;
-    // Whether its element takes an op on the host.
+    // Whether the host can apply the op to the type's element.
     bool takes(ucd_op_t op) const;
-    // Whether so many of it have bytes twice: for a peer that may cause so much work, and on its
-    // account. *refused: there is no room there now.
+    // Whether `count` of the type contain bytes more than once. The memory is charged to `peer`,
+    // and `work` limits the segments to check. *refused: the account has no room at present.
     Status find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
                         Overlap &found, bool *refused) const;
 
     OwnedType type;
-    std::string flattened; // kept by the origin only
+    std::string flattened; // only at the origin
     ContentId id = {};
-    uint64_t cost = 0; // bytes of memory, at most
-    // At a target: on the account of the peer that brought it, or of what is remembered.
+    uint64_t cost = 0; // an upper limit of its memory in bytes
+    // At a target: on the account of the peer that sent the type, or of remembered types.
     mutable Charge charge;
     ucd_layout_t one = {};
-    // Of the one predefined type that it is made of: what stands for it, or 0 if there is none; and
-    // its size.
+    // If the type consists of one predefined type: the signature of this type and its size. Else 0.
     uint64_t element = 0, element_bytes = 0;
 
 private:
-    mutable uint32_t asked_ops_ = 0, known_ops_ = 0;      // bits
+    mutable uint32_t asked_ops_ = 0, known_ops_ = 0;      // one bit for each op
     mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none
     mutable ucd_layout_t last_ = {};
     mutable Overlap overlap_ = Overlap::unknown;
 };
 using TypePtr = std::shared_ptr<const KnownType>;
 
-// What was used last, up to a limit on the cost of all together. What somebody else still uses
-// counts as used last if `keeps_used` is set: then the limit holds for all that exists of it.
+// A least-recently-used cache of types with a limit on their total cost. With keeps_used, types in
+// use count as recently used and are not dropped, so that the limit holds for all types that exist.
 template <class Key, class Hash, bool keeps_used = false>
 class Recent {
 public:
@@ -60,7 +59,7 @@ public:
         return found->second->second;
     }
 
-    // Whether it was added.
+    // Returns whether the type was added.
     bool add(const Key &key, TypePtr type) {
         if (type->cost > limit_ || places_.contains(key) || !make_room(type->cost)) return false;
         const uint64_t cost = type->cost;
@@ -75,7 +74,7 @@ public:
         return true;
     }
 
-    // Whether there is room for so much more; something is forgotten for it.
+    // Drops types to make room for one of this cost. Returns whether there is room.
     bool make_room(uint64_t cost) {
         for (std::size_t left = order_.size(); cost > limit_ || cost_ > limit_ - cost; --left) {
             if (left == 0) return false;
@@ -92,7 +91,8 @@ public:
         return true;
     }
 
-    // How many were forgotten. While it is the same, all that was found is still here.
+    // The number of types dropped so far. While it is unchanged, all types found earlier are still
+    // here.
     uint64_t forgotten() const { return forgotten_; }
 
 private:
@@ -103,7 +103,7 @@ private:
     std::unordered_map<Key, typename Order::iterator, Hash> places_;
 };
 
-// By handle. No other type gets the handle's value while a duplicate of it is kept here.
+// By handle. Each entry keeps a duplicate of its handle, so that no other type gets the same value.
 class TypesOfOrigin {
 public:
     explicit TypesOfOrigin(uint64_t limit) : recent_(limit) {}
@@ -113,25 +113,27 @@ private:
     Recent<ucd_type_t, std::hash<ucd_type_t>> recent_;
 };
 
-// By content. Each type that exists is charged: to what is remembered, or to the peer that brought
-// it if there is no room for it there.
+// By content. Each type that exists is charged to the remembered types, or if these have no room,
+// to the peer that sent it.
 class TypesOfTarget {
 public:
     explicit TypesOfTarget(Ledger &ledger) : ledger_(ledger), recent_(ledger.remembered_limit()) {}
     TypePtr find(const ContentId &id) { return recent_.find(id); }
     uint64_t forgotten() const { return recent_.forgotten(); }
-    // What libucd may take for a type that comes as so many bytes, with all that it makes of it.
+    // The memory that libucd may need for a type of this flattened size, including all that is
+    // derived from it.
     static uint64_t bytes_of_type(uint64_t flattened);
-    // Whether there may ever be a budget for it.
+    // Whether the limits allow such a type at all.
     bool is_possible(uint64_t flattened) const {
         const uint64_t bytes = bytes_of_type(flattened);
         return ledger_.is_possible(bytes, Use::type) || bytes <= ledger_.remembered_limit();
     }
-    // In place of types that nobody uses.
+    // Takes a charge; types that are not in use make room for it.
     Charge take_remembered(uint64_t bytes) {
         return recent_.make_room(bytes) ? ledger_.take_remembered(bytes) : Charge();
     }
-    // From anyone's bytes, whose charge it takes over. *remembered: others find it from now on.
+    // Builds a type from untrusted bytes and takes over the charge. *remembered: other peers can
+    // find it.
     Status learn(std::string_view flattened, Charge charge, TypePtr &type, bool *remembered);
 
 private:

@@ -60,13 +60,13 @@ bool ucd_ucx_window::has(int64_t displacement, int64_t low, int64_t high) const 
     return first >= 0 && first <= end && static_cast<uint64_t>(end) <= bytes;
 }
 
-// Only a type's own displacements may bring it back into the window.
+// The address may be outside of the window; the type's displacements then lead back into it.
 char *ucd_ucx_window::at(int64_t displacement) const {
     return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(base) +
                                     static_cast<uintptr_t>(displacement));
 }
 
-// The task may be over on return.
+// The task may have ended when this returns.
 bool ucd_ucx_window::enqueue(Task &task) {
     const Status status = without_exceptions([&] {
         queue_.push_back(&task);
@@ -81,7 +81,7 @@ void ucd_ucx_window::leave(Task &task) {
     advance();
 }
 
-// Not by recursion: each turn may be over at once.
+// A loop, not recursion, because each turn may end at once.
 void ucd_ucx_window::advance() {
     if (advancing_) return;
     advancing_ = true;

@@ -1,4 +1,4 @@
-// Memory that others may write and read, and the accumulates that wait for their turn on it.
+// Memory that other processes may write and read, and the queue of accumulates on it.
 #pragma once
 
 #include "common/content_id.h"
@@ -11,37 +11,37 @@ namespace ucd_ucx::rma {
 
 class Task;
 
-// INVALID_ARG: no window has such a key.
+// INVALID_ARG if this cannot be a window's key.
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name);
 ucd_ucx_window_key_t window_key(const ContentId &name);
 
 } // namespace ucd_ucx::rma
 
-// Under the lock.
+// The caller holds the lock.
 struct ucd_ucx_window {
     ucd_ucx_window(ucd_ucx_rma &owner, void *memory, uint64_t size)
         : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
-    // Whether displacement + [low, high) is all within it.
+    // Whether all of displacement + [low, high) is in the window.
     bool has(int64_t displacement, int64_t low, int64_t high) const;
     char *at(int64_t displacement) const;
 
-    // Accumulates are done one after the other.
-    // False: there is no memory for its place, and it has none.
+    // Accumulates are done one after the other. Returns false if there is no memory to queue the
+    // task; the task is then not in the queue.
     bool enqueue(ucd_ucx::rma::Task &task);
-    void leave(ucd_ucx::rma::Task &task);           // it is through, or is not to be done
-    bool is_idle() const { return queue_.empty(); } // no accumulate waits or is at work
+    void leave(ucd_ucx::rma::Task &task);           // the task is done, or was refused
+    bool is_idle() const { return queue_.empty(); } // no accumulate waits or is in progress
 
     ucd_ucx_rma &rma;
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
-    ucd_ucx::OwnedInfo info;          // keys of transfers
-    uint64_t eager = 0;               // bytes that are read and sent as one message
-    uint64_t transfer_bytes = 0;      // what a transfer of its data takes
-    ucd_ucx::Hints to_read, to_write; // its memory
-    ucd_ucx::OwnedInfo fetch_info;    // as to_read, to memory of the library's
+    ucd_ucx::OwnedInfo info;          // keys for transfers
+    uint64_t eager = 0;               // the limit in bytes for reading and sending as one message
+    uint64_t transfer_bytes = 0;      // the memory that a transfer of window data takes
+    ucd_ucx::Hints to_read, to_write; // hints for the window's memory
+    ucd_ucx::OwnedInfo fetch_info;    // like to_read, but with packed data in the library's memory
 
 private:
     void advance();

@@ -273,11 +273,11 @@ public:
     BackendState probe() override { return state_; }
     const BackendState &inspect() override { return state_; }
 
-    Status find(const void *address, MemoryLocation &place) const override {
+    Status find(const void *address, MemoryLocation &location) const override {
         ++mock::counts.queries;
         if (is_failing_one(mock::knobs.failing_query))
             return fail(UCD_ERR__DEVICE, "mock: the question failed, as it was told to");
-        if (mock::find(address, place)) place.owner = this;
+        if (mock::find(address, location)) location.owner = this;
         return success;
     }
 
@@ -287,8 +287,8 @@ public:
         return success;
     }
 
-    bool reaches(int device, const MemoryLocation &place) const override {
-        return place.owner == this && mock::reaches(device, place.kind, place.device);
+    bool reaches(int device, const MemoryLocation &location) const override {
+        return location.owner == this && mock::reaches(device, location.kind, location.device);
     }
 
     bool supports(Op op, Element element) const override {

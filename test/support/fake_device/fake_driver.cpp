@@ -238,11 +238,11 @@ bool find(const void *address, Allocation &allocation) {
     return true;
 }
 
-bool find(const void *address, ucd::MemoryLocation &place) {
+bool find(const void *address, ucd::MemoryLocation &location) {
     Allocation a;
     if (!find(address, a)) return false;
     const auto begin = reinterpret_cast<uintptr_t>(a.address);
-    place = {a.kind, a.device, nullptr, begin, begin + a.bytes, knobs.pools};
+    location = {a.kind, a.device, nullptr, begin, begin + a.bytes, knobs.pools};
     return true;
 }
 

@@ -93,7 +93,7 @@ void publish_incoherent();
 void release(void *address);
 bool find(const void *address, Allocation &allocation);
 // But for the owner.
-bool find(const void *address, ucd::MemoryLocation &place);
+bool find(const void *address, ucd::MemoryLocation &location);
 
 // Device memory for other processes: by the number of its file in the process that allocated it.
 struct Shared {

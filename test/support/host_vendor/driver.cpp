@@ -42,9 +42,9 @@ std::string name_of(int) {
     return "threads of the host";
 }
 
-Status find(const void *address, MemoryLocation &place) {
+Status find(const void *address, MemoryLocation &location) {
     ++mock::counts.queries;
-    (void)mock::find(address, place);
+    (void)mock::find(address, location);
     return success;
 }
 
@@ -64,8 +64,8 @@ bool has_element(Element) {
     return true;
 }
 
-bool has_access(int device, const MemoryLocation &place) {
-    return mock::reaches(device, place.kind, place.device);
+bool has_access(int device, const MemoryLocation &location) {
+    return mock::reaches(device, location.kind, location.device);
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {

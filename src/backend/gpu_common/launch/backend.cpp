@@ -1,4 +1,4 @@
-// The backend of a GPU vendor.
+// The Backend class for a GPU vendor.
 
 #include "backend.h"
 #include "per_thread.h"
@@ -22,7 +22,7 @@ namespace ucd {
 namespace UCD_GPU {
 namespace {
 
-// A launch under way in a lane.
+// The completion of a launch in a lane.
 class LaneEvent final : public Event {
 public:
     Status poll(bool &completed) override { return lane_->poll(number_, completed); }
@@ -38,8 +38,8 @@ private:
     uint64_t number_ = 0;
 };
 
-// If a launch fails halfway, waits for what was started before: on return, the buffers are the
-// caller's again.
+// If a launch fails halfway, waits for the part that was started, because on return the buffers
+// belong to the caller again.
 class DrainUnlessDone {
 public:
     DrainUnlessDone(gpuStream_t stream, const LaunchNeeds &needs)
@@ -62,14 +62,15 @@ public:
     GpuPreparedLaunch(int on_device, uint64_t about_bytes)
         : device(on_device), bytes(about_bytes) {}
     const int device;
-    const uint64_t bytes; // that it moves, about
+    const uint64_t bytes; // about as many as it moves
     LaunchNeeds needs;
     LaunchSteps steps;
 };
 
 constexpr uint64_t large_launch = uint64_t{1} << 20;
 
-// Of many moves, about: more than a lane puts behind one mark.
+// The approximate bytes of a list. Lists of several moves count as large, so that the lane sets a
+// mark behind each.
 uint64_t bytes_of(const MoveList &list) {
     if (list.moves.size() + list.copies.size() != 1) return large_launch;
     return list.copies.empty() ? list.moves.front().length : list.copies.front().length;
@@ -82,7 +83,7 @@ public:
             while (kept.sweep(1)) std::this_thread::yield();
         });
         GivenUp::instance().clear();
-        kept_for_good_.clear(); // while devices are there
+        kept_for_good_.clear(); // now, while the devices still exist
         for (const auto &device : devices_) {
             if (device == nullptr) continue;
             const driver::Current current(device->index());
@@ -100,9 +101,9 @@ public:
         return driver::use_context(context, device);
     }
 
-    Status find(const void *address, MemoryLocation &place) const override {
-        UCD_TRY(driver::find(address, place));
-        if (place.kind != MemoryKind::host) place.owner = this;
+    Status find(const void *address, MemoryLocation &location) const override {
+        UCD_TRY(driver::find(address, location));
+        if (location.kind != MemoryKind::host) location.owner = this;
         return success;
     }
 
@@ -111,11 +112,13 @@ public:
         return driver::check_unknown(address);
     }
 
-    bool reaches(int device, const MemoryLocation &place) const override {
-        if (place.owner != this || place.kind == MemoryKind::host) return false;
-        if (place.device == device) return true;
-        if (place.kind != MemoryKind::device) return driver::shares_host_memory(device, place);
-        return place.own_access ? driver::has_access(device, place) : is_peer(device, place.device);
+    bool reaches(int device, const MemoryLocation &location) const override {
+        if (location.owner != this || location.kind == MemoryKind::host) return false;
+        if (location.device == device) return true;
+        if (location.kind != MemoryKind::device)
+            return driver::shares_host_memory(device, location);
+        return location.own_access ? driver::has_access(device, location)
+                                   : is_peer(device, location.device);
     }
 
     bool supports(Op op, Element element) const override {
@@ -232,16 +235,16 @@ public:
 
     void release(int index, MemoryKind kind, void *memory) override {
         const driver::Current current(index);
-        // Failures are ignored: at exit, the driver may have been unloaded before.
+        // Ignore failures: at exit, the driver may have been unloaded already.
         (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
     }
 
     Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
-        MemoryLocation place;
-        UCD_TRY(find(address, place));
-        if (place.kind != MemoryKind::device)
+        MemoryLocation location;
+        UCD_TRY(find(address, location));
+        if (location.kind != MemoryKind::device)
             return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
-        const driver::Current current(place.device);
+        const driver::Current current(location.device);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::export_memory(address, bytes, handle);
     }
@@ -255,12 +258,12 @@ public:
 
     void close_memory(int index, void *allocation) override {
         const driver::Current current(index);
-        // Failures are ignored: at exit, the driver may have been unloaded before.
+        // Ignore failures: at exit, the driver may have been unloaded already.
         (void)gpuIpcCloseMemHandle(allocation);
     }
 
 private:
-    // The device, opened at its first use; it is current.
+    // The device, which is opened at its first use. It must be current.
     Status open(int index, Device *&device) {
         auto &slot = opened_[static_cast<std::size_t>(index)];
         device = slot.load(std::memory_order_acquire);
@@ -274,7 +277,7 @@ private:
         return success;
     }
 
-    // Starts what body() puts into a stream.
+    // Starts the work that body() enqueues in a stream.
     template <class Body>
     Status start(int index, uint64_t bytes, std::unique_ptr<Event> &done, Body body) {
         const driver::Current current(index);
@@ -285,7 +288,7 @@ private:
         auto event = std::make_unique<LaneEvent>();
         LaunchTurn turn;
         UCD_TRY(device->begin_launch(bytes, turn));
-        // Destroyed before the event and what it keeps.
+        // Destroyed before the event and everything that it keeps.
         DrainUnlessDone drain(turn.stream(), event->needs);
         UCD_TRY(body(*device, turn.stream(), event->needs));
         drain.done();
@@ -294,8 +297,8 @@ private:
         return success;
     }
 
-    // The same in a caller's stream; body() gets the submission. `needs_table`: the launch may need
-    // something besides `keep`.
+    // Same, in a caller's stream; body() gets the submission. `needs_table` says that the launch
+    // may need something besides `keep`.
     template <class Body>
     Status start_in(const NativeStream &native, std::shared_ptr<const void> keep, bool needs_table,
                     Body body) {
@@ -310,7 +313,7 @@ private:
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
         if (captured || (keep == nullptr && !needs_table)) {
-            LaunchNeeds needs; // what a graph has prepared stays anyway
+            LaunchNeeds needs; // prepared for graphs, so kept without an event
             return body({*device, stream, mode, needs});
         }
         Kept &kept = sweep_kept();
@@ -321,8 +324,8 @@ private:
         return body({*device, stream, mode, launch.needs()});
     }
 
-    // Keeps it until the graph goes that the stream is being captured into. Where graphs of the
-    // driver do not tell of that, as long as this lives.
+    // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the
+    // driver does not report that, keeps it as long as this backend lives.
     Status keep_with_graph(gpuStream_t stream, std::shared_ptr<const void> keep) {
         if (keep == nullptr) return success;
         auto held = std::make_shared<KeptByGraph>(keep);
@@ -333,7 +336,7 @@ private:
         return success;
     }
 
-    // Frees what this thread's launches in callers' streams need no more.
+    // Frees what this thread's launches in callers' streams no longer need.
     Kept &sweep_kept() {
         constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
         Kept &kept = kept_.own();
@@ -345,7 +348,8 @@ private:
 
     enum class Peer : uint8_t { unknown, yes, no };
 
-    // Asked for each pair of devices until there is an answer.
+    // Whether kernels on `device` can access memory of `other`. The driver is asked until it has
+    // answered once.
     bool is_peer(int device, int other) const {
         if (device < 0 || device >= max_devices || other < 0 || other >= max_devices) return false;
         auto &known = peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(other)];

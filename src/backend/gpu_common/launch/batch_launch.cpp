@@ -15,8 +15,8 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// A builder with the memory that one before it has grown to: what is fresh from the system costs
-// more than what is written there.
+// A pooled builder, which reuses the memory of an earlier builder: page faults in new memory cost
+// more than writing the table.
 class PooledBuilder {
 public:
     PooledBuilder() {
@@ -34,7 +34,7 @@ private:
         static constexpr std::size_t max_kept = 4;
         Pool() { reserve(max_kept); }
     };
-    // Never destroyed.
+    // Never destroyed, since work may end at exit.
     static Pool &pool() {
         static Pool *pool = new Pool;
         return *pool;
@@ -43,7 +43,8 @@ private:
     std::unique_ptr<BatchTableBuilder> builder_;
 };
 
-// A batch whose table goes to device memory, written where it is uploaded from for one launch.
+// A batch whose table goes to device memory. The table of a single launch is written directly to
+// the memory that it is uploaded from.
 class LargeBatch {
 public:
     Status begin(const Submission &to, std::size_t members) {
@@ -61,10 +62,11 @@ public:
     }
     BatchTableBuilder &builder() const { return *builder_; }
 
-    // `move` is one of the batch, and decides for all whether host memory is involved: few batches
-    // mix memories.
+    // `move` is any of the batch. It decides for all whether host memory is involved, because few
+    // batches mix kinds of memory.
     Status launch(const Submission &to, const Move &move) {
-        // performance only: a kernel searches from any start; what is launched again has more
+        // performance only: a kernel's search may begin anywhere; tables that are read repeatedly
+        // have more starts
         builder_->finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
         return launch_table(to, *builder_, batch_kernel(move.direction),
                             max_blocks(to.device, move), std::move(use_));
@@ -72,7 +74,7 @@ public:
 
 private:
     BatchUse use_;
-    std::unique_ptr<char[]> own_; // in place of that, if the table is read again
+    std::unique_ptr<char[]> own_; // instead of use_, if the table is read repeatedly
     PooledBuilder builder_;
 };
 
@@ -84,7 +86,8 @@ Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const
     return success;
 }
 
-// Moves that fit one launch. A few that share shapes travel with it.
+// Launches moves that fit in one launch. If they are few and share shapes, the table is a kernel
+// parameter.
 Status launch_batch(const Submission &to, std::span<const Move> moves) {
     const Move &move = moves.front();
     if (is_small_batch(moves.size())) {
@@ -108,11 +111,11 @@ Status launch_batch(const Submission &to, std::span<const Move> moves) {
     return batch.launch(to, move);
 }
 
-// Writes the table as the moves are made. `fits` stays false if they must be a list; `move` is the
-// last one.
+// Writes the table while the moves are made. `fits` stays false if they do not fit in one table and
+// must be made as a list. `move` is the last move.
 Status write_as_made(const Submission &to, MoveMaker &maker, BatchTableBuilder &builder, Move &move,
                      bool &fits) {
-    std::array<MoveAddresses, 64> at; // few enough to stay in the cache
+    std::array<MoveAddresses, 64> at; // small enough to stay in the cache
     for (std::size_t first = 0, made = 1; made > 0;) {
         UCD_TRY(maker.make(first, move, at, made));
         if (move.length >= max_positions) return success;
@@ -123,13 +126,13 @@ Status write_as_made(const Submission &to, MoveMaker &maker, BatchTableBuilder &
     return success;
 }
 
-// The members that one thread makes, which become a launch of their own.
+// The members that one thread makes; each part is a launch of its own.
 struct MadePart {
     LargeBatch batch;
     Move move;
     bool fits = false;
     Status status;
-    LastError error; // if that failed
+    LastError error; // the message, if `status` is a failure
 
     void write(const Submission &to, MoveMaker &maker) {
         status = write_as_made(to, maker, batch.builder(), move, fits);

@@ -1,4 +1,4 @@
-// Packs or unpacks of any layouts as one launch, by a table of them.
+// Launches packs or unpacks of any layouts together, by a table of them.
 #pragma once
 
 #include "launch/submission.h"
@@ -9,17 +9,17 @@
 
 namespace ucd::UCD_GPU {
 
-// Moves that join batches, of one direction: one launch, or as many as it takes.
+// Launches moves that join batches and have one direction, in as few launches as possible.
 Status launch_batches(const Submission &to, std::span<const Move> moves);
 
-// Whether a table of so many members travels with the launch, if they share a few shapes.
+// Whether the table of this many members fits in kernel parameters if they share a few shapes.
 bool is_small_batch(std::size_t members);
 
-// Writes the table as the moves are made. `launched` stays false, and nothing has started, if they
-// must be a list.
+// Writes the table while the moves are made. If they must be made as a list, `launched` stays
+// false, and nothing was started.
 Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched);
 
-// Loads the kernels, so that launches can be captured.
+// Loads the kernels, because graphs cannot load them during capture.
 Status prepare_batches();
 
 } // namespace ucd::UCD_GPU

@@ -11,17 +11,18 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// Lists stay where they are, since members share them: only strides are skipped.
+// The number of strides to skip. Lists are never skipped, because members share them.
 uint64_t skipped_strides(const Shape &shape, uint64_t offset) {
     const bool skips = offset > 0 && shape.level[0].kind == LevelKind::strided;
     return skips ? skipped_bytes(shape, offset) : 0;
 }
 
-constexpr unsigned index_bits = 24; // of a plan's hint
+constexpr unsigned index_bits = 24; // bits for the shape's index in a plan's hint
 
 } // namespace
 
-// The plan remembers which of the shapes is its own, as long as no other table is built with it.
+// Each plan has a hint with the index of its shape, which is valid until another table is built
+// with the plan.
 Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32_t &index) {
     const auto shift = static_cast<unsigned>(std::countr_zero(word));
     auto &hint = plan_->batch_shape[shift];
@@ -82,7 +83,8 @@ Status BatchTableBuilder::add(const Submission &to, const Move &move,
                ? add_each(move, at,
                           [&, start = start + move.offset](uintptr_t typed, uintptr_t packed,
                                                            BatchMember &member) {
-                              // Both sides may be unaligned alike.
+                              // Words are as wide as the relative alignment of the sides allows,
+                              // even if both are unaligned.
                               member.typed = typed + start - member.head;
                               member.first_word = 0;
                               return shape_of(to, common_alignment(typed + start - packed),
@@ -135,7 +137,7 @@ void BatchTableBuilder::finish(Starts starts_wanted) {
         starts_.resize(starts);
         fill_starts(first, sections_.granule, starts_.data());
     }
-    // Several vectors per thread where there are more than the device has threads.
+    // A thread moves several vectors if there are more vectors than threads on the device.
     sections_.per_thread = vectors_ >= tuning.many_threads ? max_batch_vectors_per_thread : 1;
     const uint32_t tile = threads_per_block * sections_.per_thread;
     sections_.tiles = (sections_.vectors + tile - 1) / tile;

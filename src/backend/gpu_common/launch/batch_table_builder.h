@@ -1,4 +1,4 @@
-// The table that a kernel for moves reads, made of a batch's moves.
+// Builds the table that a batch's kernel reads from the batch's moves.
 #pragma once
 
 #include "launch/gpu_plan.h"
@@ -19,35 +19,36 @@ namespace ucd::UCD_GPU {
 inline constexpr std::size_t max_batch_members = std::size_t{1}
                                                  << 24; // offsets in the table have 32 bits
 
-// Whether the move is for batches of moves.
+// Whether the move may be launched in a batch.
 inline bool joins_batches(const Move &move) {
-    // Words of one block are counted in 32 bits.
+    // The words of a member are counted in 32 bits.
     return move.op == Op::replace && move.limits.engine != Engine::dma &&
            move.length < max_positions;
 }
 
-// Vectors of the move, or one or two more.
+// The number of vectors of the move, or one or two more.
 inline uint64_t batch_vectors_of(const Move &move) {
     return move.length / vector_bytes + 2;
 }
 
-// Where a kernel's search for the member of a vector may begin.
+// The entries of a table at which a kernel's search for the member of a vector may begin.
 enum class Starts : uint8_t {
-    few,  // one to two members: little to make, for a table that is read once
-    many, // four to a member: most vectors of members that are alike need no search
+    few,  // one to two members apart: quick to make, for a table that is read once
+    many, // four for each member: with members of equal size, most vectors need no search
 };
 
 class BatchTableBuilder final : public TableBuilder {
 public:
-    // The part of a table that is written member by member, for at most so many members.
+    // The size of the part of a table that is written member by member, for up to this many
+    // members.
     static std::size_t bytes_of_members(std::size_t members);
 
-    // What was built before is forgotten. The members are written to `memory`, and as much of the
-    // rest as has room; write() puts all of it into a table, which may be there.
+    // Begins a new table. The members are written to `memory`, and as much of the rest as fits.
+    // write() puts the whole table into memory, which may be the same.
     void begin(std::size_t members, std::span<char> memory);
-    // Moves that join batches. Up to max_batch_vectors in all.
+    // Adds moves that join batches; at most max_batch_vectors in all.
     Status add(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
-    // At least one was added.
+    // Completes the table. At least one move must have been added.
     void finish(Starts starts);
 
     std::size_t members() const { return members_; }
@@ -57,7 +58,7 @@ public:
 private:
     static constexpr uint32_t unknown_shape = UINT32_MAX;
 
-    // Adds members, of which `describe` says how each one's typed side is walked.
+    // Adds members. `describe` fills in how the typed side of a member is walked.
     template <class Describe>
     Status add_each(const Move &move, std::span<const MoveAddresses> at, Describe describe) {
         for (const MoveAddresses &each : at) {
@@ -75,24 +76,24 @@ private:
     }
     Status describe_nest(const Submission &to, const Move &move, uintptr_t typed, uintptr_t packed,
                          BatchMember &member);
-    // Of the last plan, for words of this width.
+    // The index of the last plan's shape for words of this width.
     Status shape_of(const Submission &to, uint32_t word, uint32_t &index) {
         index = shape_[static_cast<unsigned>(std::countr_zero(word))];
         return index != unknown_shape ? success : find_shape(to, word, index);
     }
     Status find_shape(const Submission &to, uint32_t word, uint32_t &index);
 
-    const GpuPlan *plan_ = nullptr;   // the last one
-    std::array<uint32_t, 5> shape_{}; // its, by the width of words
+    const GpuPlan *plan_ = nullptr;   // the plan of the last member
+    std::array<uint32_t, 5> shape_{}; // its shapes, by the width of words
 
     std::span<char> memory_;
-    std::size_t written_ = 0;   // of the table, to the memory
-    uint32_t *first_ = nullptr; // of each member's vectors
+    std::size_t written_ = 0;   // bytes of the table that are in `memory`
+    uint32_t *first_ = nullptr; // of each member: its first vector
     BatchMember *member_ = nullptr;
     std::size_t members_ = 0;
     uint64_t vectors_ = 0;
-    uint64_t number_ = 0;          // of this table among all
-    std::vector<uint32_t> starts_; // if they had no room
+    uint64_t number_ = 0;          // identifies this table, for the plans' hints
+    std::vector<uint32_t> starts_; // used if they did not fit in `memory`
     std::vector<TableShape> shapes_;
     std::vector<NestList> lists_;
 };

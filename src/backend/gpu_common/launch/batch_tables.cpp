@@ -8,12 +8,12 @@
 namespace ucd::UCD_GPU {
 
 BatchStore &BatchStore::instance() {
-    static BatchStore *store = new BatchStore; // work may end at exit
+    static BatchStore *store = new BatchStore; // never destroyed, since work may end at exit
     return *store;
 }
 
 void BatchStore::release(BatchTable &table) {
-    // Failures are ignored: at exit, the driver may have been unloaded before.
+    // Ignore failures: at exit, the driver may have been unloaded already.
     if (table.memory_ != nullptr) (void)gpuFree(table.memory_);
     if (table.pinned_ != nullptr) (void)gpuHostFree(table.pinned_);
     table.memory_ = table.pinned_ = nullptr;
@@ -48,8 +48,8 @@ bool is_idle(const std::atomic<unsigned> &uses) {
 
 } // namespace
 
-// A table that is in no use and has so much room: the last one used, whose memory may still be in a
-// cache.
+// Takes an unused table with at least this capacity. Prefers the one used last, whose memory may
+// still be in a cache.
 bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
     std::shared_ptr<BatchTable> best;
     for (const auto &table : on.tables)
@@ -62,7 +62,7 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
     return true;
 }
 
-// Memory is given back as late as possible, since that waits for the device.
+// Frees memory as late as possible, because that waits for the device.
 Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) {
     const std::lock_guard lock(mutex_);
     OnDevice &on = devices_[static_cast<std::size_t>(device.index())];

@@ -1,6 +1,6 @@
-// Memory for the tables of single launches, on the device and where they are uploaded from. It
-// stays after its launch is done, for the next one. The store outlives backends, because what is
-// under way at their end may let go of it later.
+// Memory for the tables of single launches: on the device, and pinned on the host for uploads.
+// After a launch, the memory stays for the next one. The store outlives the backends, because work
+// that is in progress when they end may release memory later.
 #pragma once
 
 #include "runtime/device.h"
@@ -17,15 +17,15 @@ class BatchTable {
 private:
     friend class BatchStore;
     friend class BatchUse;
-    // Memory of the store, for any table up to the capacity.
+    // Memory for any table up to the capacity.
     char *memory_ = nullptr, *pinned_ = nullptr;
     std::size_t capacity_ = 0;
 
-    std::atomic<unsigned> uses_{0}; // work under way
+    std::atomic<unsigned> uses_{0}; // the number of launches in progress that use it
     uint64_t used_at_ = 0;
 };
 
-// Keeps it while a launch needs it.
+// Keeps a table as long as a launch needs it.
 class BatchUse {
 public:
     BatchUse() = default;
@@ -41,7 +41,7 @@ public:
         if (table_ != nullptr) --table_->uses_;
     }
     char *memory() const { return table_->memory_; }
-    // Host memory for the table, before it is uploaded.
+    // The host memory that the table is written to and uploaded from.
     char *pinned() const { return table_->pinned_; }
     std::size_t capacity() const { return table_->capacity_; }
     explicit operator bool() const { return table_ != nullptr; }
@@ -53,13 +53,13 @@ private:
 
 class BatchStore {
 public:
-    // Never destroyed.
+    // Never destroyed, since work may end at exit.
     static BatchStore &instance();
 
-    // Memory for a table of so many bytes. The device is current.
+    // Takes memory for a table of this size. The device must be current.
     Status take(const Device &device, std::size_t bytes, BatchUse &use);
 
-    // Gives all memory of a device back to the driver. No work is under way.
+    // Frees all memory of a device. No work may be in progress.
     void close(const Device &device);
 
 private:

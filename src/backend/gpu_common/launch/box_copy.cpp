@@ -20,10 +20,10 @@ Boxes boxes_of(const Move &move) {
     return {plan.host.layout, plan.boxes(), move.count, plan.host.extent};
 }
 
-// The one copy that the move's range is; false if it is several.
+// Whether the move's range is a single copy, which is then in `copy`.
 bool is_one_copy(const Move &move, PitchedCopy &copy) {
     const LayoutPlan &plan = static_cast<const GpuPlan &>(*move.plan).host;
-    // Many segments of a list are hardly ever a box: no index is made to find that out.
+    // Lists with many segments are hardly ever one box, so the index that would tell is not made.
     constexpr uint64_t many = 64;
     const bool is_list = plan.shape.levels > 0 && plan.shape.level[0].kind != LevelKind::strided;
     if (is_list && move.length / many > longest_segment(plan.layout.top().segments)) return false;
@@ -35,8 +35,7 @@ bool is_one_copy(const Move &move, PitchedCopy &copy) {
 
 bool is_engine_faster(const CopyEngines &engines, const Move &move) {
     const Layout &layout = static_cast<const GpuPlan &>(*move.plan).host.layout;
-    if (layout.has_reference())
-        return false; // where its blocks are, the host may not be able to read
+    if (layout.has_reference()) return false; // the host may not be able to read the list
     const bool to_host =
         (move.packed_kind == MemoryKind::pinned) == (move.direction == Direction::pack);
     const uint64_t shortest = shortest_segment(layout.top().segments);

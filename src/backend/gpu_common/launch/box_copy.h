@@ -1,4 +1,4 @@
-// Boxes moved by copy engines, which use no processors of the device.
+// Moves boxes by copy engines, which leave the device's processors free.
 #pragma once
 
 #include "launch/submission.h"
@@ -9,11 +9,11 @@
 
 namespace ucd::UCD_GPU {
 
-// A copy of the vendor's for each that the moves' boxes are.
+// Starts one copy of the vendor's API for each pitched copy in the moves' boxes.
 Status copy_boxes(const Submission &to, std::span<const Move> moves);
 
-// Whether an engine is done with the move sooner than a kernel, by these figures. One side is
-// device memory, and the other one pinned.
+// Whether the engine is estimated to finish the move sooner than a kernel. One side must be device
+// memory, and the other one pinned.
 bool is_engine_faster(const gpu::CopyEngines &engines, const Move &move);
 
 } // namespace ucd::UCD_GPU

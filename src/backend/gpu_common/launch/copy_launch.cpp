@@ -17,13 +17,13 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// One side of a copy.
+// One side of a copy, the source or the target.
 struct Side {
     const GpuPlan &gpu_plan;
-    const LayoutPlan &plan; // the same, without its lists
+    const LayoutPlan &plan; // gpu_plan without its lists
     uint64_t count;
-    uint64_t offset; // the byte of its stream that the range begins with
-    uintptr_t typed; // where the origin of the layout is
+    uint64_t offset; // where the range begins in this side's stream
+    uintptr_t typed; // address of the layout's origin
 
     explicit Side(const CopyMove::Side &side)
         : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
@@ -38,8 +38,8 @@ struct Copy {
     const Submission &submission;
     const CopyMove &move;
     Side from, to;
-    MemberTables *tables; // that it becomes members of; null: it is a launch
-    bool one_of_many;     // that are more words than the device has threads, together
+    MemberTables *tables; // the tables that members are added to; null: launch directly
+    bool one_of_many;     // a member of a batch with more words than the device has threads
 
     template <class Params>
     Status launch(const CopyKernel &kernel, uint64_t tiles, Params &params) const {
@@ -48,13 +48,13 @@ struct Copy {
     }
 };
 
-// Several words per thread where there are more than the device has threads.
+// A thread copies several words if there are more words than threads on the device.
 template <class Params>
 void share_words(const Copy &copy, uint64_t words, Params &params) {
     constexpr uint64_t several = uint64_t{threads_per_block} * copy_words_per_thread;
     const bool many = words >= tuning.many_threads || (copy.one_of_many && words >= several);
     params.words = static_cast<uint32_t>(words);
-    // performance only: any number of words for a thread will do
+    // performance only: a thread may copy any number of words
     params.per_thread = many ? copy_words_per_thread : 1;
     const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((words + share - 1) / share);
@@ -62,7 +62,7 @@ void share_words(const Copy &copy, uint64_t words, Params &params) {
 
 // Strided on both sides ----------------------------------------------------------
 
-// A nest at its places.
+// A nest with its addresses.
 struct PlacedNest {
     CopyNest nest;
     uintptr_t from, to;
@@ -80,7 +80,8 @@ struct PlacedNest {
     }
 };
 
-// `each`: words or tiles of the innermost one's child.
+// Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
+// the innermost level.
 void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
     for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
         to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
@@ -99,7 +100,8 @@ Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
     return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
-// `placed` is sorted by source; `row` is what is closest in the target.
+// Copies in tiles. `placed` is sorted by source strides; `row` is the level with the smallest
+// stride in the target.
 Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
                     const CopyNest::Level &row) {
     CopyNest::Levels outer = placed.nest.levels;
@@ -125,8 +127,8 @@ Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
     return copy.launch(copy_tiles_kernel(word), params.tiles, params);
 }
 
-// The order in which the words of a warp are closest; or tiles, if each side has its own
-// order.
+// Orders the levels so that the words of a warp are as close together as possible; if the best
+// orders differ between the sides, copies in tiles.
 Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
     const uint32_t word = placed.word();
@@ -149,12 +151,12 @@ Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
     }
     const bool to_target = target_jumps <= source_jumps;
     PlacedNest &rows = to_target ? by_target : by_source;
-    // performance only: in another order the same words are copied
+    // performance only: any order copies the same words
     keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);
     return launch_rows(copy, rows, word);
 }
 
-// Positions have 31 bits: a larger nest is cut along its longest level.
+// Positions have 31 bits, so a larger nest is divided along its longest level.
 Status launch_nest(const Copy &copy, const PlacedNest &placed) {
     const uint64_t words = placed.bytes() / placed.word();
     if (words < max_positions) return launch_ordered(copy, placed);
@@ -182,23 +184,23 @@ Status launch_nest(const Copy &copy, const PlacedNest &placed) {
     return launch_nest(copy, second);
 }
 
-// Whether it is nests, which are worth a launch each.
+// Whether the copy consists of nests on both sides that are large enough for a launch each.
 bool are_nests(const Copy &copy, CopyNests &nests) {
     if (!join_strides({copy.from.plan.layout, copy.from.top(), copy.from.offset},
                       {copy.to.plan.layout, copy.to.top(), copy.to.offset}, copy.move.length,
                       nests))
         return false;
-    constexpr std::size_t added = 2; // for the words of a block, and where a level is cut
+    constexpr std::size_t added = 2; // for the words of a block, and for a divided level
     const bool fit = std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
         return placed.nest.levels.size() + added <= max_copy_levels;
     });
-    // performance only: what is not cut goes word by word in the order of the stream
+    // performance only: otherwise the words are copied one by one in stream order
     return fit && (nests.size() == 1 || copy.move.length >= tuning.min_cut_copy);
 }
 
 // Anything else ----------------------------------------------------------
 
-// Bytes of both streams: where they begin in each, and how many they are.
+// A range of both streams: where it begins in each, and its length.
 struct CopyRange {
     uint64_t from, to, length;
 };
@@ -208,7 +210,8 @@ bool fits_places(const Side &side, Slice range, uint32_t word) {
     return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, range.offset), range, word);
 }
 
-// A side's entry of the table, and where words are counted from: which of them is the first.
+// Fills in a side's entry of the table, the address that its words are counted from, and the number
+// of the word at which the range begins.
 Status describe_places(const Copy &copy, const Side &side, uint64_t offset, uint32_t word,
                        TableShape &shape, std::vector<NestList> &lists, uint64_t &typed,
                        uint32_t &first) {
@@ -262,7 +265,7 @@ Status launch_interpreters(const Copy &copy, const CopyRange &range, uint32_t wo
     return copy.launch(copy_interpreters_kernel(), (params.bytes + share - 1) / share, params);
 }
 
-// In the order of the stream.
+// Copies a range in stream order.
 Status launch_range(const Copy &copy, const CopyRange &range) {
     if (range.length == 0) return success;
     const Side &from = copy.from, &to = copy.to;
@@ -279,9 +282,9 @@ Status launch_in_order(const Copy &copy) {
     const CopyRange all{from.offset, to.offset, copy.move.length};
     const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
                                            (all.from - all.to));
-    // performance only: without cuts, all words are as narrow as those at the ends
+    // performance only: if it is not divided, all words are as narrow as those at the ends
     if (all.length < tuning.min_cut_copy) return launch_range(copy, all);
-    // Wide words, and what is before and behind them.
+    // The wide words, and the bytes before and after them.
     const uint64_t head = (word - all.from % word) % word;
     const uint64_t words = (all.length - head) / word * word;
     UCD_TRY(launch_range(copy, {all.from, all.to, head}));
@@ -300,7 +303,7 @@ Status launch_copy(const Copy &copy) {
     return success;
 }
 
-// Loads the kernels that such a plan may need, one for each width of words.
+// Loads the kernels that a copy with such a plan may need, one for each width of words.
 template <class Kernel>
 Status load_copy_kernels(uint32_t most, Kernel kernel) {
     for (uint32_t width = 1; width <= most; width *= 2) {
@@ -326,13 +329,14 @@ Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
 }
 
 Status prepare_copies(const GpuPlan &plan) {
-    // They are many, and which of them a copy takes depends on both of its sides.
+    // These kernels are many, and the choice depends on both sides of the copy, so they are loaded
+    // only where captures need them.
     if constexpr (!captures_streams) return success;
     UCD_TRY(load_copy_kernels(plan.host.word, copy_places_kernel));
     const auto interpreters = [](uint32_t) { return copy_interpreters_kernel(); };
     UCD_TRY(load_copy_kernels(1, interpreters));
     if (is_listed(plan.host.shape)) return success;
-    // Words of joined nests are wider where blocks touch.
+    // Joined nests may have wider words than the plan, where blocks are contiguous.
     UCD_TRY(load_copy_kernels(vector_bytes, copy_rows_kernel));
     return load_copy_kernels(vector_bytes, copy_tiles_kernel);
 }

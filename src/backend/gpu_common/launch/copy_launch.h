@@ -1,4 +1,4 @@
-// From copies between layouts to kernels.
+// Launches the kernels for copies between layouts.
 #pragma once
 
 #include "launch/gpu_plan.h"
@@ -9,11 +9,11 @@
 
 namespace ucd::UCD_GPU {
 
-// Several are a launch for each kernel that they need.
+// Launches the copies. Several copies take one launch for each kernel that they need.
 Status launch_copies(const Submission &to, std::span<const CopyMove> copies);
 
-// Loads the kernels that copies from or to such a layout may need, if they can be captured: a graph
-// cannot load them on the way.
+// Loads the kernels that copies from or to such a layout may need, if the vendor's streams can be
+// captured: kernels cannot be loaded during a capture.
 Status prepare_copies(const GpuPlan &plan);
 
 } // namespace ucd::UCD_GPU

@@ -1,4 +1,4 @@
-// The backend, for whatever introduces it to the registry.
+// Creates the backend, for a plugin or for the registry.
 #pragma once
 
 #include "backend.h"

@@ -24,7 +24,7 @@ bool GpuPlan::may_need_interpreter(uint64_t count) const {
     return shape.levels == 0 || host.size * count + vector_bytes >= max_positions;
 }
 
-// Without lists, a kernel has all it needs in its parameters.
+// Without lists, all data is in the kernel's parameters.
 bool GpuPlan::is_needed_by(const Move &move) const {
     if (move.op != Op::replace) return true;
     if (host.contiguous) return false;

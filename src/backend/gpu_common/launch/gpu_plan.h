@@ -1,5 +1,5 @@
-// A layout prepared for the devices of a vendor: the plan of plan/layout_plan.h, and its lists on
-// devices. Nothing else in it belongs to one device.
+// A layout prepared for a vendor's devices: the vendor-independent plan of plan/layout_plan.h, and
+// its lists on devices. Apart from the lists, nothing depends on the device.
 #pragma once
 
 #include "backend.h"
@@ -16,11 +16,11 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// What most plans never need; made when it is first needed.
+// A part of a plan that is rarely needed, and made when it is first needed.
 template <class T>
 class Lazy {
 public:
-    // make() gives what a T is made of.
+    // make() returns the argument for T's constructor.
     template <class Make>
     T &get(Make make) {
         if (T *made = peek()) return *made;
@@ -31,7 +31,7 @@ public:
         }
         return *owner_;
     }
-    // Null if it has not been needed.
+    // Null if it was not needed yet.
     T *peek() const { return made_.load(std::memory_order_acquire); }
 
 private:
@@ -40,7 +40,7 @@ private:
     std::unique_ptr<T> owner_;
 };
 
-// A layout for the kernels that walk any.
+// A layout in the form that the interpreter kernels read.
 struct Interpreter {
     explicit Interpreter(InterpreterLists made) : host(std::move(made)), lists(host.bytes) {}
     const InterpreterLists host;
@@ -55,26 +55,26 @@ public:
     std::size_t memory() const override;
     bool is_needed_by(const Move &move) const override;
 
-    // For what the shape cannot do.
+    // For moves for which the shape cannot be used.
     Interpreter &interpreter() const {
         return interpreter_.get([this] { return host.interpreter_lists(); });
     }
-    // The elements of the packed stream, which are always the same for a plan.
+    // Interprets the elements of the packed stream. `elements` must be the same in each call.
     Interpreter &interpreter_of(const Elements &elements) const {
         return elements_interpreter_.get(
             [&] { return lists_of_elements(elements.runs, elements.extent); });
     }
 
-    // For copy engines.
+    // For copy engines:
     const BoxIndex &boxes() const {
         return boxes_.get([this]() -> const Layout & { return host.layout; });
     }
 
-    // Whether some range of so many repetitions may be too far from its start for a nest, whatever
-    // the alignment.
+    // Whether for this count some range could lie too far from its start for a nest, with the worst
+    // alignment.
     bool may_need_interpreter(uint64_t count) const;
 
-    // Whether a launch on the device needs no more than what is there.
+    // Whether everything that a launch on the device needs has been loaded and uploaded.
     bool is_prepared(int device, Op op = Op::replace) const {
         return (prepared_[static_cast<unsigned>(op)].load(std::memory_order_acquire) >> device &
                 1) != 0;
@@ -85,15 +85,15 @@ public:
     }
 
     const LayoutPlan host;
-    const std::unique_ptr<DeviceLists> lists;          // of the shape; null: none
-    const std::unique_ptr<DeviceLists> aligned_stores; // null: none
+    const std::unique_ptr<DeviceLists> lists;          // of the shape; null: it has none
+    const std::unique_ptr<DeviceLists> aligned_stores; // null: it has none
 
-    // A hint of the last table of a batch that was built: which of its shapes is this plan's, by
-    // the word's width.
+    // A hint about the batch table that was built last: the index of this plan's shape in it, for
+    // each word width.
     mutable std::array<std::atomic<uint64_t>, 5> batch_shape{};
 
 private:
-    // By op, a bit per device.
+    // By op; one bit per device.
     mutable std::array<std::atomic<uint32_t>, static_cast<unsigned>(Op::count_)> prepared_{};
     mutable Lazy<Interpreter> interpreter_, elements_interpreter_;
     mutable Lazy<BoxIndex> boxes_;

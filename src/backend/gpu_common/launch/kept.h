@@ -1,4 +1,4 @@
-// What launches in callers' streams, and graphs of them, need, and who lets go of it.
+// Keeps what launches in callers' streams, and graphs of them, need, and releases it in time.
 #pragma once
 
 #include "launch/submission.h"
@@ -15,12 +15,12 @@
 
 namespace ucd::UCD_GPU {
 
-// What launches in callers' streams need, until they are done; of one thread.
+// Keeps what launches in callers' streams need until they are done. Each thread has its own.
 class Kept {
 public:
     struct Item {
         std::shared_ptr<const void> what;
-        LaunchNeeds needs; // destroyed before `what`: they are lists of plans
+        LaunchNeeds needs; // destroyed before `what`, because its lists belong to plans
         PooledEvent done;
     };
     // Items are allocated before their launch, so that add() cannot fail.
@@ -31,15 +31,15 @@ public:
         items_.splice(items_.end(), items);
     }
 
-    // Checks the next few items, up to the first that is not done, and frees those that are. The
-    // next time begins with another one: one stream must not hold up what others have. Whether any
-    // are left.
+    // Checks up to `most` items, stops at the first that is not done, and frees those that are.
+    // That item is moved to the end, so that one busy stream does not keep the items of other
+    // streams. Returns whether any items are left.
     bool sweep(std::size_t most) {
-        Items done; // destroyed outside the lock: freeing a type may take a while
+        Items done; // destroyed outside the lock, because freeing a type may take long
         const std::lock_guard lock(mutex_);
         for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
             const auto next = items_.begin();
-            // A failure also shows in the stream, where its owner sees it. The work is over.
+            // A failure means that the work is over. The stream reports it to its owner.
             if (gpuEventQuery(next->done.get()) == gpuErrorNotReady) {
                 items_.splice(items_.end(), items_, next);
                 break;
@@ -49,7 +49,8 @@ public:
         return !items_.empty();
     }
 
-    // Now and then a thread sweeps another's: that one may have ended.
+    // Whether this call should also sweep the items of another thread, `part`: that thread may have
+    // ended.
     bool is_time_for_others(std::size_t &part) {
         constexpr std::size_t often = 64;
         const std::size_t call = calls_.fetch_add(1, std::memory_order_relaxed);
@@ -63,15 +64,15 @@ private:
     std::atomic<std::size_t> calls_{1};
 };
 
-// A launch that is being put into a caller's stream. Even if the call fails, what is in the stream
-// by then needs its lists and tables until it is done.
+// Represents a launch while it is put into a caller's stream. Even if the call fails, the work that
+// is in the stream by then needs its lists and tables until it is done.
 class StreamLaunch {
 public:
     StreamLaunch(Kept &kept, gpuStream_t stream, Kept::Items item)
         : kept_(kept), stream_(stream), item_(std::move(item)) {}
     ~StreamLaunch() {
         const LastError error = last_error();
-        // Without the event, only waiting tells when it is done.
+        // Without the event, only waiting shows when the work is done.
         if (!check(gpuEventRecord(item_.front().done.get(), stream_), "recording an event").ok())
             (void)gpuStreamSynchronize(stream_);
         kept_.add(item_);
@@ -87,13 +88,13 @@ private:
     Kept::Items item_;
 };
 
-// What graphs needed. The driver tells in a thread of its own that a graph goes, where nothing may
-// be freed that calls the driver: that is left to the library's next call.
+// What destroyed graphs had kept. The driver reports the end of a graph in a thread of its own,
+// which must not free anything that calls the driver. The next call of the library does it.
 class GivenUp {
 public:
     using Items = std::list<std::shared_ptr<const void>>;
 
-    // Never destroyed: graphs may go at exit.
+    // Never destroyed, since graphs may be destroyed at exit.
     static GivenUp &instance() {
         static GivenUp *given_up = new GivenUp;
         return *given_up;
@@ -106,7 +107,7 @@ public:
     void clear() {
         if (!any_.load(std::memory_order_relaxed)) [[likely]]
             return;
-        Items freed; // outside the lock
+        Items freed; // destroyed outside the lock
         const std::lock_guard lock(mutex_);
         freed.swap(items_);
         any_.store(false, std::memory_order_relaxed);

@@ -29,15 +29,16 @@ Status copy_range(const LaunchContext &launch, uintptr_t place) {
 
 // Nests --------------------------------------------------------------
 
-// Several where that saves time: where places come from a list of long runs; for whole vectors also
-// with any list, and while the data comes from a cache. One where the device's memory limits the
-// rate. Several again where the bus to host memory does: fewer instructions leave more to kernels
-// that compute meanwhile.
+// The number of vectors that each thread moves. Several save time if displacements come from a list
+// of long runs; and for whole vectors, also with any other list, and as long as the data comes from
+// a cache. If the device's memory limits the rate, one is best. If the bus to host memory limits
+// it, several are better again: fewer instructions leave more of the device to kernels that compute
+// at the same time.
 uint32_t vectors_per_thread(const LaunchContext &launch) {
     const bool by_bus = touches_host_memory(launch.move);
     const bool listed = is_listed(launch.plan.shape);
     const ShapeLevel &outermost = launch.plan.shape.level[0];
-    // performance only: kernels move as many vectors in each thread as they are told
+    // performance only: threads move as many vectors as they are told
     const bool long_runs = outermost.kind == LevelKind::indexed &&
                            outermost.each << outermost.granule >= tuning.long_run_bytes;
     if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
@@ -55,10 +56,10 @@ Status launch_nest(const LaunchContext &launch) {
     params.per_thread = vectors_per_thread(launch);
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
-    // Narrow loads across the bus would cost more than what stores close together gain.
+    // With pinned memory, narrow loads across the bus would cost more than adjacent stores gain.
     params.neighbours = launch.move.packed_kind != MemoryKind::pinned;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
-    // Where runs end, that way counts in words of 32 bits.
+    // The kernel for this case counts the words of a run in 32 bits.
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
                    innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
     const NestKernel &kernel =
@@ -69,13 +70,13 @@ Status launch_nest(const LaunchContext &launch) {
 
 // Transposes --------------------------------------------------------------
 
-// False if the range is too small for tiles: they would read much more than it has.
+// Returns false if the range is too small for tiles, which would read much more than the range.
 bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
     const Shape &shape = launch.plan.shape;
     const unsigned column = shape.levels - 1, row = launch.plan.matrix.row;
     const ShapeLevel &columns = shape.level[column];
     if (launch.word < columns.each) return false;
-    // Of the outermost level, only the children that the range touches.
+    // At the outermost level, only the children in the range are counted.
     const uint64_t each = shape.level[0].each;
     const uint64_t skipped = launch.move.offset / each;
     const uint64_t end = launch.move.offset + launch.move.length;
@@ -122,14 +123,14 @@ Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
 
 // Aligned stores --------------------------------------------------------------
 
-// False if the buffer is not aligned for it, or the range has too many stores.
+// Returns false if the buffer's alignment does not allow it, or if the range has too many stores.
 bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &params) {
     const LayoutPlan &plan = launch.plan;
     if (plan.aligned_stores.empty() || launch.move.direction != Direction::unpack ||
         launch.typed % max_store_bytes != 0)
         return false;
     const uint64_t each = plan.shape.level[0].each;
-    const uint64_t skipped = launch.move.offset / each; // of the outermost level's children
+    const uint64_t skipped = launch.move.offset / each; // children of the outermost level
     params = {};
     params.begin = launch.move.offset - skipped * each;
     params.end = params.begin + launch.move.length;
@@ -155,7 +156,8 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
 Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
     UCD_TRY(launch.use(*launch.gpu_plan.aligned_stores, params.list));
     const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
-    // No cap for host memory, which would make it slower: a store is little work.
+    // Not limited to few blocks for host memory, which would be slower: each thread does little
+    // work.
     return launch_kernel(launch.to, aligned_stores_kernel(), blocks, launch.move.limits.max_blocks,
                          params);
 }
@@ -166,7 +168,7 @@ Status launch_interpreter(const LaunchContext &launch) {
     InterpreterParams params{};
     UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
     params.layout.typed = launch.typed;
-    // performance only: without it, words are moved byte by byte
+    // performance only: a width of 1 gives the same result
     params.width = launch.word;
     const Vectors vectors(launch.packed, launch.move.length);
     params.packed = vectors.start;
@@ -181,7 +183,7 @@ Status launch_interpreter(const LaunchContext &launch) {
 
 // Copy engines --------------------------------------------------------------
 
-// A captured copy would do, too, but need not be the faster one when it is replayed.
+// Captured copies would give the same result, but are not always faster when replayed.
 bool is_faster_by_copy_engine(const Device &device, const Move &move) {
     const bool to_host =
         (move.typed_kind == MemoryKind::device) != (move.packed_kind == MemoryKind::device) &&

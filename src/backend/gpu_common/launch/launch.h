@@ -1,4 +1,4 @@
-// From a move to a kernel: the alignment of its buffers, its range, a grid.
+// Launches a kernel for a move, according to its alignment, range and size.
 #pragma once
 
 #include "launch/gpu_plan.h"
@@ -7,11 +7,11 @@
 
 namespace ucd::UCD_GPU {
 
-// Puts the move into the stream of the submission. For a graph, its plan has been prepared.
+// Puts the move into the submission's stream. For a graph, its plan must have been prepared.
 Status launch_move(const Submission &to, const Move &move);
 
-// Loads and uploads everything that any launch_move() without an op, of up to so many repetitions,
-// would load or upload first.
+// Loads and uploads everything that launch_move() may need for any move without an op, up to this
+// count.
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count);
 
 } // namespace ucd::UCD_GPU

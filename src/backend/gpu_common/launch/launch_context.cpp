@@ -29,7 +29,7 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
     params.tail = vectors.tail;
-    // A whole number of words; negative where vector 0 starts before the stream does.
+    // A multiple of the word's size; negative if vector 0 begins before the stream.
     const auto position =
         static_cast<int64_t>(launch.move.offset - skipped) - static_cast<int64_t>(vectors.head);
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(launch.word));

@@ -1,4 +1,4 @@
-// A move that is about to be launched, and what all kinds of launches share.
+// The data of a move that is being launched, and functions that all kinds of launches share.
 #pragma once
 
 #include "launch/gpu_plan.h"
@@ -13,14 +13,14 @@ struct LaunchContext {
     const Submission &to;
     const Move &move;
     const LayoutPlan &plan;
-    const GpuPlan &gpu_plan; // the same, with its lists
-    uintptr_t typed;         // where the origin of the layout is
-    uintptr_t packed;        // where the first byte of the range is or goes
-    uint32_t word;           // that everything is a multiple of, addresses included
+    const GpuPlan &gpu_plan; // plan with its lists
+    uintptr_t typed;         // address of the layout's origin
+    uintptr_t packed;        // address of the range's first byte
+    uint32_t word;           // divides all sizes, strides and addresses
 
     uintptr_t stream_base() const {
         return packed - move.offset;
-    } // stream byte 0, maybe fictitious
+    } // the address of stream byte 0, which may be outside of the buffer
 
     Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
@@ -35,10 +35,10 @@ inline LaunchContext make_context(const Submission &to, const Move &move) {
     return {to, move, plan, gpu_plan, typed, packed, word};
 }
 
-// A nest's numbers, all but how tiles are given out.
+// Fills in a nest's parameters, except how tiles are divided among blocks.
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
 
-// A layout for the interpreter, but for its place.
+// Prepares a layout for the interpreter, except its address.
 Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
                        InterpretedLayout &layout);
 
@@ -46,27 +46,28 @@ inline bool touches_host_memory(const Move &move) {
     return move.typed_kind == MemoryKind::pinned || move.packed_kind == MemoryKind::pinned;
 }
 
-// The cap on a kernel's blocks. A move in host memory waits for the bus, which a few blocks on each
-// processor saturate: more would occupy the device and only wait. Reductions may be limited by
-// arithmetic, and have as many blocks as there is work for.
+// The limit on a kernel's blocks. A move in host memory waits for the bus, which a few blocks on
+// each processor saturate; more would only occupy the device. Reductions may be limited by
+// arithmetic, and get as many blocks as there is work for.
 inline uint32_t max_blocks(const Device &device, const Move &move) {
     const bool waits_for_bus = touches_host_memory(move) && move.op == Op::replace;
     if (move.limits.max_blocks > 0 || !waits_for_bus) return move.limits.max_blocks;
     return tuning.host_blocks * device.processors();
 }
 
-// Loads a kernel ahead of its first launch.
+// Loads a kernel before its first launch.
 inline Status load_kernel(const void *kernel) {
     gpuFuncAttributes attributes;
     return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
 }
 
-// `tiles`: what the kernel gives out to its blocks.
+// `tiles` is the number of units that the kernel divides among its blocks.
 template <class Params>
 Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, uint32_t max_blocks,
                      Params &params) {
     static_assert(sizeof(Params) <= tuning.parameter_bytes);
-    static_assert(alignof(Params) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__); // that of a step's memory
+    // as the memory of a launch step is aligned
+    static_assert(alignof(Params) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     const uint32_t blocks = grid_for(tiles, max_blocks);
     if (to.prepared == nullptr) return run_kernel(to.stream, kernel, blocks, &params);
     UCD_TRY(load_kernel(kernel));
@@ -75,7 +76,7 @@ Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, u
     return success;
 }
 
-// Tiles in a row of elements.
+// The number of tiles in a row of elements.
 inline uint64_t tiles_along(uint64_t elements) {
     return (elements + tuning.tile_side - 1) / tuning.tile_side;
 }

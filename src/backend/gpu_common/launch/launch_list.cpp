@@ -16,7 +16,7 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// What of a list is launched together.
+// The kinds of moves that are launched together.
 enum class Together : uint8_t { packs, unpacks, reductions, boxes, nothing, count_ };
 
 Together together_with(const Move &move) {
@@ -26,8 +26,7 @@ Together together_with(const Move &move) {
     return move.op != Op::replace ? Together::reductions : Together::nothing;
 }
 
-// The moves of a list by what they are launched with. Most lists are of one kind, and stay as they
-// are.
+// The moves of a list, sorted by kind. A list of one kind, which is the common case, is not copied.
 class Sorted {
 public:
     explicit Sorted(std::span<const Move> moves) {
@@ -54,7 +53,7 @@ bool is_prepared(const Submission &to, const KernelPlan *plan, Op op) {
     return static_cast<const GpuPlan *>(plan)->is_prepared(to.device.index(), op);
 }
 
-// Whether a graph can have all of the list.
+// Whether everything in the list has been prepared for a graph.
 bool are_prepared(const Submission &to, const MoveList &list) {
     return std::all_of(list.moves.begin(), list.moves.end(),
                        [&](const Move &move) { return is_prepared(to, move.plan, move.op); }) &&

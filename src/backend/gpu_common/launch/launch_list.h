@@ -1,4 +1,4 @@
-// How lists of moves are launched.
+// Launches lists of moves.
 #pragma once
 
 #include "launch/submission.h"
@@ -6,10 +6,10 @@
 
 namespace ucd::UCD_GPU {
 
-// Puts all of the list into the stream of the submission.
+// Puts the whole list into the submission's stream.
 Status launch_list(const Submission &to, const MoveList &list);
 
-// The same for moves that are made in the call. Not for launches that are prepared.
+// Same, for moves that are made during the call. Not for launches that are being prepared.
 Status launch_made(const Submission &to, MoveMaker &maker);
 
 } // namespace ucd::UCD_GPU

@@ -60,7 +60,7 @@ Status run_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool cap
 Status LaunchSteps::run(gpuStream_t stream, bool captured) const {
     for (const auto &step : steps_) {
         if (const auto *kernel = std::get_if<KernelStep>(&step)) {
-            // The runtime only reads them.
+            // The runtime only reads the parameters.
             UCD_TRY(run_kernel(stream, kernel->kernel, kernel->blocks,
                                const_cast<char *>(kernel->params.data())));
         } else if (const auto *rows = std::get_if<PitchedStep>(&step)) {

@@ -1,5 +1,5 @@
-// What launches put into streams: kernels, and copies by engines. Kept, it can be put into streams
-// again and again.
+// The contents of a launch: kernels, and copies by engines. A prepared launch keeps them, and puts
+// them into streams repeatedly.
 #pragma once
 
 #include "pitched_copies.h"
@@ -21,14 +21,14 @@ struct KernelStep {
     std::vector<char> params;
 };
 
-// Rows, or planes of rows, of which one side is packed.
+// Rows, or planes of rows; one side is packed.
 struct PitchedStep {
     PitchedCopy copy;
     char *typed, *packed; // of the first row
     bool pack;
 };
 
-using PlainStep = std::vector<PlainCopy>; // unordered among each other
+using PlainStep = std::vector<PlainCopy>; // in no particular order
 
 Status run_kernel(gpuStream_t stream, const void *kernel, uint32_t blocks, void *params);
 Status run_pitched(gpuStream_t stream, const PitchedStep &step);
@@ -36,7 +36,7 @@ Status run_plain(gpuStream_t stream, std::span<const PlainCopy> copies, bool cap
 
 class LaunchSteps {
 public:
-    // In the order in which they run. A kernel has been loaded.
+    // Steps run in the order in which they are added. Kernels must have been loaded.
     template <class Step>
     void add(Step step) {
         steps_.emplace_back(std::move(step));

@@ -1,5 +1,5 @@
-// The table of a kernel that runs a batch whose members have parameters of their own: the same that
-// a launch of one such member has.
+// The table for batches whose members have individual parameters: for each member, those with which
+// it would be launched alone.
 #pragma once
 
 #include "launch/table_builder.h"
@@ -16,8 +16,9 @@ public:
     explicit MemberTableBuilder(const void *kernel) : kernel_(kernel) {}
     const void *kernel() const { return kernel_; }
 
-    // The member's parameters, and the tiles that a launch of it would give out to blocks. All
-    // members have parameters of the kernel's type. False if there is no room for it.
+    // Adds a member with its parameters, and the number of tiles that a launch of it would divide
+    // among blocks. All members have the kernel's type of parameters. Returns false if there is no
+    // room.
     template <class Params>
     bool add(const Params &params, uint64_t tiles) {
         static_assert(std::is_trivially_copyable_v<Params>);
@@ -25,7 +26,7 @@ public:
     }
     std::size_t members() const { return members_; }
 
-    // Once all members are there.
+    // Called once, after all members were added.
     void arrange();
     void write(char *table) const override;
 

@@ -1,4 +1,4 @@
-// The backend as a library of its own, which libucd loads if it is there.
+// The entry point of the backend as a plugin.
 #include "plugin.h"
 #include "launch/create_backend.h"
 

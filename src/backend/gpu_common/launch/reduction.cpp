@@ -31,11 +31,11 @@ const ReduceKernel *reduce_kernel(Op op, Element element) {
 
 namespace {
 
-// The parameters of a kernel for a move.
+// The parameters of a reduction's kernel, which is one of two.
 struct ReductionNumbers {
     const ReduceKernel *own; // for elements of this kind; null: the kernel for any elements
-    ReduceParams elements;   // its parameters
-    ReduceAnyParams any;     // those of the other
+    ReduceParams elements;   // for `own`
+    ReduceAnyParams any;     // for the kernel for any elements
 
     uint64_t tiles() const {
         const uint64_t threads = own != nullptr ? elements.nest.vectors : any.vectors;
@@ -43,7 +43,7 @@ struct ReductionNumbers {
     }
 };
 
-// What the addresses of both sides are multiples of, and all that the layout consists of.
+// The largest word that divides the addresses of both sides and all numbers of the layout.
 uint32_t alignment_of(const LaunchContext &launch) {
     return launch.plan.contiguous ? common_alignment(launch.typed | launch.stream_base())
                                   : launch.word;
@@ -51,7 +51,7 @@ uint32_t alignment_of(const LaunchContext &launch) {
 
 // Elements of one kind --------------------------------------------------------------
 
-// How a kernel for this element would do it; false if it cannot.
+// Chooses how a kernel for this element loads; false if the alignment does not allow any.
 bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uint32_t &word) {
     const uint32_t alignment = alignment_of(launch);
     by = alignment == vector_bytes ? ReduceBy::vectors : ReduceBy::elements;
@@ -180,7 +180,7 @@ Status prepare_reduction(Device &device, const Move &move) {
     const auto &plan = static_cast<const GpuPlan &>(*move.plan);
     ListStore &store = ListStore::instance();
     if (plan.host.size > 0) {
-        // Which kernel it will be depends on addresses, too.
+        // The choice of the kernel also depends on addresses, so all of them are prepared.
         UCD_TRY(load_kernel(reduce_any_kernel()));
         UCD_TRY(load_kernel(reduce_any_batch_kernel()));
         if (!plan.host.contiguous) UCD_TRY(store.prepare(plan.interpreter().lists, device));

@@ -1,4 +1,4 @@
-// From a reducing move to a kernel.
+// Launches a kernel for a move with a reduction.
 #pragma once
 
 #include "kernels/reduce_kernels.h"
@@ -9,13 +9,13 @@
 
 namespace ucd::UCD_GPU {
 
-// Puts it into its stream.
+// Puts the reduction into its stream.
 Status launch_reduction(const LaunchContext &launch);
 
-// Several: a launch for each kernel that they need.
+// Same, for several moves, with one launch for each kernel that they need.
 Status launch_reductions(const Submission &to, std::span<const Move> moves);
 
-// Loads and uploads everything that any launch of such a move would load or upload first.
+// Loads and uploads everything that any launch of such a move may need.
 Status prepare_reduction(Device &device, const Move &move);
 
 } // namespace ucd::UCD_GPU

@@ -1,4 +1,4 @@
-// The backend, as a registry asks for it that has it in its own library.
+// Registers the backend when it is linked into libucd.
 #include "launch/create_backend.h"
 
 #define UCD_GPU_JOIN_(a, b, c) a##b##c

@@ -1,4 +1,4 @@
-// Where a launch goes, and what it needs until it is done.
+// Where a launch goes, and what it keeps until it is done.
 #pragma once
 
 #include "launch/batch_tables.h"
@@ -16,29 +16,30 @@ namespace ucd::UCD_GPU {
 struct LaunchNeeds {
     std::vector<ListUse> lists;
     std::vector<BatchUse> batches;
-    std::vector<std::shared_ptr<const void>> tables; // of prepared launches
-    // While moves are made: if that fails, there is nothing in the stream to be waited for.
+    std::vector<std::shared_ptr<const void>> tables; // for prepared launches
+    // Set while moves are made: if that fails, nothing in the stream has to be waited for.
     bool nothing_started = false;
 };
 
-// The device is current.
+// The device must be current.
 struct Submission {
     Device &device;
     gpuStream_t stream;
     LaunchMode mode;
     LaunchNeeds &needs;
-    // Set while threads of this call take lists into use, for whom the device is not current: a
-    // vendor's streams, and the needs, are for one thread at a time.
+    // Set while several threads of this call take lists into use, because streams and needs are not
+    // thread-safe. The device is not current in these threads.
     std::mutex *shared = nullptr;
-    // Set while a launch is prepared: gets the steps, and nothing starts.
+    // Set while a launch is prepared: receives the steps, and nothing is started.
     LaunchSteps *prepared = nullptr;
 
-    // Every launch takes lists into use by this function: the work that comes next in the stream
-    // finds them at `address`, until the needs go.
+    // All launches take lists into use by this function. The next work in the stream finds them at
+    // `address`, as long as the needs live.
     Status use(DeviceLists &lists, uint64_t &address) const {
         if (shared == nullptr) return use_alone(lists, address);
         const std::lock_guard lock(*shared);
-        // Only here: a thread's first call of a driver takes longer than most of its work.
+        // Only here, because a thread's first call of a driver takes longer than most of the
+        // thread's work.
         const driver::Current current(device.index());
         UCD_TRY(current.status);
         return use_alone(lists, address);

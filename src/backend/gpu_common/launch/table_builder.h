@@ -1,4 +1,4 @@
-// What a batch's kernel reads from device memory.
+// The table that a batch's kernel reads from device memory.
 #pragma once
 
 #include "params/batch.h"
@@ -10,7 +10,7 @@ namespace ucd::UCD_GPU {
 
 using namespace gpu;
 
-// The table of one launch, in the making.
+// Builds the table of one launch.
 class TableBuilder {
 public:
     virtual ~TableBuilder() = default;
@@ -22,7 +22,7 @@ protected:
     static constexpr std::size_t whole_vectors(std::size_t bytes) {
         return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
     }
-    // Gives a section its place.
+    // Allocates a section of the table.
     void place(uint32_t &section, std::size_t bytes) {
         section = static_cast<uint32_t>(bytes_);
         bytes_ += whole_vectors(bytes);

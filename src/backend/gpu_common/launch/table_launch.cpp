@@ -11,7 +11,8 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// A table of a graph or of a prepared launch: lists as any, in memory of their own.
+// The table of a graph or of a prepared launch: a list on devices, like any other, in its own
+// memory.
 class LastingTable {
 public:
     explicit LastingTable(const TableBuilder &builder)
@@ -26,7 +27,7 @@ public:
 private:
     std::vector<char> bytes_;
     DeviceLists lists_;
-    ListUse use_; // ends first
+    ListUse use_; // declared last, because its destructor uses lists_
 };
 
 Status upload_lasting(const Submission &to, const TableBuilder &builder, uint64_t &address) {
@@ -44,8 +45,7 @@ Status launch_table(const Submission &to, const TableBuilder &builder, const voi
                     uint32_t max_blocks, BatchUse built_in) {
     BatchParams params{builder.sections(), 0, 0};
     if (to.mode == LaunchMode::now) {
-        // Room for its entry in the needs comes first: after the upload has started, nothing may
-        // fail.
+        // Reserve the entry first, because nothing may fail after the upload was started.
         to.needs.batches.reserve(to.needs.batches.size() + 1);
         BatchUse table;
         if (built_in && builder.bytes() <= built_in.capacity())

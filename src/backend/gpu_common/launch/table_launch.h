@@ -1,4 +1,4 @@
-// Launches of kernels that read a table in device memory.
+// Launches kernels that read a table in device memory.
 #pragma once
 
 #include "launch/member_table_builder.h"
@@ -10,19 +10,19 @@
 
 namespace ucd::UCD_GPU {
 
-// Uploads what was built, and launches the kernel that reads it. `built_in`: the memory for uploads
-// that the builder has used, if it has.
+// Uploads the table and launches the kernel that reads it. `built_in` is the upload memory that the
+// builder wrote to, if it did.
 Status launch_table(const Submission &to, const TableBuilder &builder, const void *kernel,
                     uint32_t max_blocks, BatchUse built_in = {});
 
-// Batches whose members have parameters of their own: a table for each kernel.
+// Batches whose members have individual parameters: one table for each kernel.
 class MemberTables {
 public:
-    // Whether so many members become a table. An upload takes as long as a launch, but a launch
-    // that is prepared has none.
+    // Whether a table pays for this many members. An upload takes as long as a launch, but prepared
+    // launches need no upload.
     static bool pay(const Submission &to, std::size_t members);
 
-    // False if it must be a launch of its own.
+    // Returns false if the member must be launched on its own.
     template <class Params>
     bool add(const void *kernel, const Params &params, uint64_t tiles) {
         return table_of(kernel).add(params, tiles);
