@@ -16,8 +16,7 @@ Submission::Submission(Context &context, Op op, const Hints &hints, const Stream
     all_reached_ = find_route_in_stream(nullptr, nullptr, Direction::pack, route).ok();
 }
 
-// ---- members that one device moves together
-// ------------------------------------------------------
+// ---- members that one device moves together -----------------------------------------------------
 
 bool Submission::go_one_way(Direction direction, Dispatch &dispatch) {
     if (hints_.limits.engine == Engine::dma || hints_.inbuf == nullptr || hints_.outbuf == nullptr)
@@ -64,7 +63,7 @@ bool Submission::goes_one_way_elsewhere(Direction direction, const char *typed, 
     has_dispatch_ = true;
     alike_typed_ = typed_at;
     alike_packed_ = packed_at;
-    // What a hint says holds for any address.
+    // A hint applies to all addresses.
     const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
     if (of_typed != nullptr) everywhere(alike_typed_);
     if (of_packed != nullptr) everywhere(alike_packed_);
@@ -152,7 +151,7 @@ Status Submission::find_route_of(const CheckedCopy &c, const char *first_in, con
     return success;
 }
 
-// The host moves the typed side in place of a device that does not reach the lists.
+// If a device cannot access the lists, the host moves the typed side instead.
 Status Submission::route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
                                   const Type &type, Route &route) {
     if (route.kind != RouteKind::direct || !typed.host_reachable()) return success;
@@ -181,7 +180,7 @@ Status Submission::check_reached(const LocationHint *hint, const char *address,
     const Executor &executor = stream_->executor;
     MemoryLocation location;
     UCD_TRY(locations_.find(hint, address, location));
-    // A hint for pinned or managed memory means that of the stream's backend.
+    // A hint for pinned or managed memory means memory of the stream's backend.
     if (location.kind != MemoryKind::host && location.owner == nullptr) {
         location.owner = executor.backend;
         location.device = executor.device;
@@ -212,8 +211,8 @@ Status Submission::bring_lists(const Executor &executor, const Type *&type) {
     return lists_->bring(locations_, executor, type);
 }
 
-// Of a type that is needed until the move is started: in the call, unless lists must be brought
-// first, or the move comes again.
+// For a type that is needed until the move is started. That is within the call, unless lists have
+// to be brought first or the move is repeated.
 void Submission::keep_if_later(const Type &type) {
     if (reuse_ == Reuse::again || lists_ != nullptr)
         members_.types.add(type);
@@ -223,7 +222,7 @@ void Submission::keep_if_later(const Type &type) {
 
 // ---- what a member becomes ----------------------------------------------------------------------
 
-// What a device may refuse.
+// Checks what a device may not support.
 Status Submission::check_device(const Executor &writer, const Type &type,
                                 const CopyMove::Side &side, uint64_t length) const {
     if (hints_.limits.engine == Engine::dma) UCD_TRY(check_copy_engines(type, side, length, op_));
@@ -237,7 +236,7 @@ Status Submission::add_stretch(CheckedMove &m, const char *first_byte) {
     UCD_TRY(bring_lists(route.typed, m.type));
     if (route.kind == RouteKind::host) {
         keep_if_later(*m.type);
-        // A first use may need no plan.
+        // At a first use, no plan may be needed.
         if (reuse_ == Reuse::again || !may_be_first_use(*m.type))
             UCD_TRY(complete(m, host_executor(context_)));
         members_.on_host.push_back(m);
@@ -251,7 +250,7 @@ Status Submission::add_stretch(CheckedMove &m, const char *first_byte) {
     return complete(staged.move, m, staged.from, staged.to, members_.types);
 }
 
-// One executor reaches both sides.
+// For moves of which one executor can access both sides.
 Status Submission::add_launch(CheckedMove &m, const Route &route) {
     m.typed_kind = route.typed_kind;
     m.packed_kind = route.packed_kind;
@@ -271,15 +270,16 @@ Status Submission::add_launch(CheckedMove &m, const Route &route) {
 
 namespace {
 
-// Whether the output may have elements behind those that are copied which are of another kind. An
-// unpack would ask whether the op is there for these, too.
+// Whether the output may have elements of other kinds behind the copied ones. An unpack would
+// require that the op supports these, too.
 bool may_have_other_elements(const CheckedCopy &c) {
     return c.length < c.to_type->size * c.to.count && elements_of(*c.to_type).kind == Element::none;
 }
 
 } // namespace
 
-// A side in one piece is itself the packed buffer of the other: a copy is then a pack or an unpack.
+// If one side is consecutive, it serves as the packed buffer of the other, so the copy is a pack or
+// an unpack.
 bool Submission::as_one_move(const CheckedCopy &c, CheckedMove &m) const {
     char *address;
     if (is_contiguous(*c.to_type, c.to, c.length, address)) {
@@ -324,7 +324,7 @@ Status Submission::add_stretch(CheckedCopy &c, const char *first_in, const char 
         launch_on(writer).copies.push_back(c);
         return success;
     }
-    // A device that reaches both sides does both halves, by way of chunks of its own.
+    // A device that can access both sides does both halves, through chunks in its memory.
     RoutedMembers::Staged &staged = members_.staged.emplace_back();
     staged.from = route.typed;
     staged.to = writer;
@@ -343,7 +343,7 @@ Launch &Submission::launch_on(const Executor &executor) {
 
 namespace {
 
-// Does a part of the work, unless something of it has failed already.
+// Does a part of the work, unless another part has failed.
 template <class Body>
 void attempt(AsyncTransfer &work, Body &&body) {
     if (!work.failed()) work.attempt(body);
@@ -354,7 +354,7 @@ void launch_all(const RoutedMembers &members, AsyncTransfer &work) {
         attempt(work, [&] { return work.launch(launch); });
 }
 
-// Adds what goes through chunks, and gets the first of these. Starts nothing.
+// Adds the moves that go through chunks, and takes their first chunks. Starts nothing.
 Status add_pipelines(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                      AsyncTransfer &work) {
     for (const RoutedMembers::Staged &s : members.staged)
@@ -370,7 +370,7 @@ Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, co
                        bool &ran) {
     for (const CheckedMove &m : members.on_host) {
         CheckedMove move = m;
-        // At a first use, its plan may still have to be made.
+        // At a first use, the plan may not have been made yet.
         UCD_TRY(move.plan == nullptr ? run_on_host(context, move) : run_complete(context, move));
         ran = true;
     }
@@ -386,7 +386,7 @@ Status start_members(Context &context, const RoutedMembers &members, Op op, cons
                      std::unique_ptr<AsyncOperation> &operation) {
     UCD_TRY(add_pipelines(context, members, op, limits, *work));
     launch_all(members, *work);
-    if (!members.staged.empty()) (void)work->progress(); // gets the first chunks going
+    if (!members.staged.empty()) (void)work->progress(); // starts filling the first chunks
     bool ran_on_host = false;
     attempt(*work, [&] { return run_all_on_host(context, members, op, limits, ran_on_host); });
     return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
@@ -415,7 +415,7 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     if (members_.kept != nullptr) work->keep(std::move(members_.kept));
     if (lists_ == nullptr)
         return start_members(context_, members_, op_, hints_.limits, std::move(work), operation);
-    // Once the lists are there, everything else.
+    // Everything else starts when the lists have arrived.
     UCD_TRY(add_pipelines(context_, members_, op_, hints_.limits, *work));
     auto rest = [&context = context_, op = op_, limits = hints_.limits,
                  members = std::make_shared<RoutedMembers>(std::move(members_))](AsyncTransfer &w) {
@@ -427,8 +427,8 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
 }
 
-// In a stream, a device that copies in two steps does so by way of memory of its own, which all
-// steps share: they follow each other.
+// In a stream, a device copies in two steps through memory of its own. All steps can share it,
+// because they run one after the other.
 Status Submission::find_steps() {
     if (members_.staged.empty()) return success;
     const Executor &device = stream_->executor;
@@ -442,12 +442,13 @@ Status Submission::find_steps() {
     void *memory = nullptr;
     UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
                                              bytes, memory));
-    members_.memory_of_steps = std::shared_ptr<const void>(memory, [number = context_.number](
-                                                                       void *address) {
-        Context *const context = running_context.load(std::memory_order_acquire);
-        if (context != nullptr && context->number == number) // else it has gone with its context
-            (void)context->device_memory->release(address);
-    });
+    members_.memory_of_steps =
+        std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
+            Context *const context = running_context.load(std::memory_order_acquire);
+            if (context != nullptr && context->number == number) // otherwise it was freed with its
+                                                                 // context
+                (void)context->device_memory->release(address);
+        });
     std::vector<Part> parts;
     std::vector<Move> moves;
     while (!loader.all_loaded()) {

@@ -12,7 +12,6 @@ namespace {
 constexpr uint8_t no_op = 255;
 // A flag: the window's key follows, not its handle. The TypeForm is in the bits above it.
 constexpr uint8_t form_key = 1;
-                                // TypeForm
 constexpr uint8_t own_version =
     Preamble::version | (std::endian::native == std::endian::big ? Preamble::big_endian : 0);
 

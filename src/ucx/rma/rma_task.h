@@ -89,7 +89,7 @@ private:
     const WindowHandle handle_;
     const ContentId type_id_;
     Payload payload_;
-    ucp_ep_h ep_; // null: nobody to answer
+    ucp_ep_h ep_; // null: it has failed, so no answer is sent
     const uint64_t since_;
     Charge charge_;              // for the task and its message
     Charge charge_of_type_;      // for the bytes of a flattened type

@@ -313,7 +313,7 @@ private:
         UCD_TRY(is_captured(stream, captured));
         const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
         if (captured || (keep == nullptr && !needs_table)) {
-            LaunchNeeds needs; // prepared for graphs, so kept without an event
+            LaunchNeeds needs; // dropped: what is prepared for graphs stays anyway
             return body({*device, stream, mode, needs});
         }
         Kept &kept = sweep_kept();
