@@ -195,6 +195,16 @@ bool equal_lengths(const A &a, const B &...b) {
     return ((a.size() == b.size()) && ...);
 }
 
+/* Fails with the lengths of arrays that must be equal and are not. */
+template <class P, class T>
+typename P::template of<T> unequal(Lengths arrays) {
+    std::string message = "ucd.hpp: arrays of one call differ in length:";
+    for (const auto &[name, length] : arrays)
+        message.append(" ").append(name).append(" has ").append(std::to_string(length)).append(",");
+    message.pop_back();
+    return P::template fail<T>(UCD_ERR__INVALID_ARG, message.c_str());
+}
+
 /* Calls a function whose last argument is its one output of type Raw, and gives it as a T. */
 template <class P, class T, class Raw = T, class F, class... A>
 typename P::template of<T> call(F function, A... args) {
@@ -521,15 +531,7 @@ private:
     }
     template <class P>
     static Made<P> unequal(detail::Lengths arrays) {
-        std::string message = "ucd.hpp: arrays of one call differ in length:";
-        for (const auto &[name, length] : arrays)
-            message.append(" ")
-                .append(name)
-                .append(" has ")
-                .append(std::to_string(length))
-                .append(",");
-        message.pop_back();
-        return P::template fail<Type>(UCD_ERR__INVALID_ARG, message.c_str());
+        return detail::unequal<P, Type>(arrays);
     }
     template <class P, class F, class... A>
     static Made<P> make(F create, A... args) {
@@ -734,7 +736,8 @@ public:
     typename P::template of<Nothing> rebase(uintptr_t first, List<const void *> inbufs,
                                             List<void *> outbufs) {
         if (!detail::equal_lengths(inbufs, outbufs))
-            return P::template fail<Nothing>(UCD_ERR__INVALID_ARG, detail::unequal);
+            return detail::unequal<P, Nothing>(
+                {{"inbufs", inbufs.size()}, {"outbufs", outbufs.size()}});
         return P::template give<Nothing>(
             ucd_plan_rebase(plan_, first, inbufs.size(), inbufs.data(), outbufs.data()), Nothing());
     }
