@@ -1,8 +1,8 @@
 // The words of the language: constructors with their parameters, and predefined types. One table
-// drives parser, printer and messages.
+// drives parser, builder, printer, manual and messages. It is made from ucd.h.
 #pragma once
 
-#include <ucd.h>
+#include <ucd.hpp>
 
 #include <cstdint>
 #include <span>
@@ -12,25 +12,7 @@
 
 namespace ucdtool {
 
-enum class Kind : uint8_t {
-    contig,
-    dup,
-    vector,
-    hvector,
-    indexed_block,
-    hindexed_block,
-    indexed,
-    hindexed,
-    structure,
-    subarray,
-    darray,
-    ndarray,
-    resized,
-    bounds,    // resized, but implicit
-    aligned,   // another alignment
-    element,   // a data representation that no predefined type here has
-    flattened, // a file that ucd_flatten wrote
-};
+class Arguments;
 
 enum class Part : uint8_t {
     number,
@@ -49,19 +31,22 @@ struct Parameter {
 };
 
 struct Constructor {
-    Kind kind;
     const char *name;
+    const char *meaning; // in a sentence
     std::span<const Parameter> parameters;
+    ucd::Type (*make)(const Arguments &);
 };
 
+// Those of ucd.h in its order, then the language's own.
+std::span<const Constructor> constructors();
 const Constructor *constructor_named(std::string_view name); // null if there is none
-const Constructor &constructor_of(Kind kind);
 
 struct PredefinedName {
     const char *name; // that of the constant without UCD_TYPE__, in small letters
     ucd_type_t type;
 };
 
+// In the order of the values.
 std::span<const PredefinedName> predefined_names();
 const PredefinedName *predefined_named(std::string_view name); // null if there is none
 const char *name_of(ucd_type_t predefined);
