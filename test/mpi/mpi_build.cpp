@@ -220,7 +220,7 @@ private:
                     mpi_order(node.order), build(node.old));
     }
     // As nested hvectors, which is what it is.
-    MPI_Datatype create(const NdArray &node) {
+    MPI_Datatype create(const Ndarray &node) {
         MPI_Datatype type = call(MPI_Type_dup, build(node.old));
         for (std::size_t i = node.shape.size(); i-- > 0;) {
             MPI_Datatype inner = type;

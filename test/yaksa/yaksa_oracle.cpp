@@ -256,7 +256,7 @@ std::vector<ucd_type_t> yaksa_elements() {
 
 bool fits_yaksa(const Recipe &recipe) {
     if (std::holds_alternative<Darray>(recipe.node) ||
-        std::holds_alternative<NdArray>(recipe.node) ||
+        std::holds_alternative<Ndarray>(recipe.node) ||
         std::holds_alternative<IndexedBlockRef>(recipe.node))
         return false;
     const std::vector<RecipePtr> old = children(recipe);
