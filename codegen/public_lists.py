@@ -68,7 +68,7 @@ class Constructor:
 
 @dataclass
 class Constant:
-    """name: after UCD_TYPE__ or UCD_OP__. word: the same in small letters, as the type language has it."""
+    """name: after UCD_TYPE__ or UCD_OP__. word: the same in lower case, as the type language has it."""
 
     name: str
 

@@ -7,7 +7,7 @@
 namespace ucdtool {
 namespace {
 
-// Lists that a constructor takes side by side.
+// Requires equal lengths of the lists that a constructor takes in parallel.
 void require_equal_lengths(const Node &node) {
     std::size_t length = SIZE_MAX, first = 0;
     for (std::size_t i = 0; i < node.arguments.size(); ++i) {

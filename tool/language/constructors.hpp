@@ -1,5 +1,6 @@
-// The words of the language: constructors with their parameters, and predefined types. One table
-// drives parser, builder, printer, manual and messages. It is made from ucd.h.
+// The words of the language: constructors with their parameters, and predefined types. The parser,
+// the builder, the printer, the manual and the messages use the same table, which is generated from
+// ucd.h.
 #pragma once
 
 #include <ucd.hpp>
@@ -32,7 +33,7 @@ struct Parameter {
 
 struct Constructor {
     const char *name;
-    const char *meaning; // in a sentence
+    const char *meaning; // a sentence that says what it makes
     std::span<const Parameter> parameters;
     ucd::Type (*make)(const Arguments &);
 };
@@ -42,16 +43,16 @@ std::span<const Constructor> constructors();
 const Constructor *constructor_named(std::string_view name); // null if there is none
 
 struct PredefinedName {
-    const char *name; // that of the constant without UCD_TYPE__, in small letters
+    const char *name; // the constant's name without UCD_TYPE__, in lower case
     ucd_type_t type;
 };
 
-// In the order of the values.
+// Ordered by value.
 std::span<const PredefinedName> predefined_names();
 const PredefinedName *predefined_named(std::string_view name); // null if there is none
 const char *name_of(ucd_type_t predefined);
 
-// The names of constructors and predefined types.
+// All names of constructors and predefined types.
 std::vector<std::string> words_of_the_language();
 
 } // namespace ucdtool

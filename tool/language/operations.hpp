@@ -1,4 +1,4 @@
-// The operations by name.
+// The names of the operations.
 #pragma once
 
 #include <ucd.h>
@@ -8,11 +8,11 @@
 namespace ucdtool {
 
 struct OperationName {
-    const char *name; // that of the constant without UCD_OP__, in small letters
+    const char *name; // the constant's name without UCD_OP__, in lower case
     ucd_op_t op;
 };
 
-// In the order of the values.
+// Ordered by value.
 std::span<const OperationName> operation_names();
 
 } // namespace ucdtool

@@ -10,7 +10,7 @@
 namespace ucdtool {
 namespace {
 
-constexpr intptr_t max_alignment = 1 << 15; // of the flattened form
+constexpr intptr_t max_alignment = 1 << 15; // the limit of the flattened form
 
 uint8_t log_of_alignment(const Arguments &a, std::size_t i) {
     const intptr_t value = a.number(i);
@@ -20,7 +20,7 @@ uint8_t log_of_alignment(const Arguments &a, std::size_t i) {
     return static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(value)));
 }
 
-// The same type but for what `change` makes of its header.
+// Returns the same type with a header that `change` has modified.
 template <class Change>
 ucd::Type with_header(ucd::TypeRef old, Change change) {
     const std::vector<std::byte> flat = ucd::flatten(old);
@@ -42,7 +42,8 @@ ucd::Type aligned(const Arguments &a) {
     return with_header(a.type(0), [&](FlatHeader &h) { h.alignment = log_of_alignment(a, 1); });
 }
 
-// An element alone: what ucd_flatten writes for a predefined type of that representation.
+// A single element, in the form that ucd_flatten writes for a predefined type of this
+// representation.
 ucd::Type element(const Arguments &a) {
     for (const std::size_t i : {0, 1})
         if (a.number(i) < 0 || a.number(i) > UINT8_MAX)
@@ -50,8 +51,9 @@ ucd::Type element(const Arguments &a) {
     const uint8_t log = log_of_alignment(a, 2);
     const std::byte bytes[] = {std::byte{1}, static_cast<std::byte>(a.number(0)),
                                static_cast<std::byte>(a.number(1)), static_cast<std::byte>(log)};
-    // Padding in memory is known from the true extent of the first reading.
-    FlatHeader header{.version = 2, .alignment = log, .nodes = 1}; // has all classes
+    // The true extent of the type without padding tells how much padding it needs.
+    // version 2 has all element classes
+    FlatHeader header{.version = 2, .alignment = log, .nodes = 1};
     const ucd::Type bare = ucd::unflatten(write_flat(header, bytes));
     const intptr_t mask = a.number(2) - 1;
     header.extent = (bare.true_extent().extent + mask) & ~mask;
