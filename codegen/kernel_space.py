@@ -45,12 +45,12 @@ LEAVES = {
 BLOCK_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form != "run")
 RUN_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form == "run")
 
-OPS = ("max", "min", "sum", "prod", "land", "lor", "lxor", "band", "bor", "bxor", "maxloc", "minloc")
 ORDER = ("max", "min")
 SUMS = ("sum", "prod")
 LOGICAL = ("land", "lor", "lxor")
 BITWISE = ("band", "bor", "bxor")
 LOC = ("maxloc", "minloc")
+OPS = ORDER + SUMS + LOGICAL + BITWISE + LOC
 
 
 @dataclass(frozen=True)

@@ -195,6 +195,7 @@ bool equal_lengths(const A &a, const B &...b) {
     return ((a.size() == b.size()) && ...);
 }
 
+/* Fails with the lengths of arrays that must be equal and are not. */
 template <class P, class T>
 typename P::template of<T> unequal(Lengths arrays) {
     std::string message = "ucd.hpp: arrays of one call differ in length:";

@@ -2,6 +2,8 @@
 // that means the same kind of thing, so that a good part of the texts are types.
 #include "inputs.hpp"
 
+#include "support/oracle/recipe.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -30,34 +32,14 @@ std::vector<Token> tokens_of(const FlatBytes &text) {
 }
 
 constexpr std::string_view predefined[] = {"int", "double", "byte", "short_int", "float"};
-constexpr std::string_view words[] = {"contig",
-                                      "dup",
-                                      "vector",
-                                      "hvector",
-                                      "indexed_block",
-                                      "hindexed_block",
-                                      "indexed",
-                                      "hindexed",
-                                      "struct",
-                                      "resized",
-                                      "subarray",
-                                      "darray",
-                                      "ndarray",
-                                      "a",
-                                      "C",
-                                      "FORTRAN",
-                                      "BLOCK",
-                                      "CYCLIC",
-                                      "NONE",
-                                      "DFLT",
-                                      "(",
-                                      ")",
-                                      "[",
-                                      "]",
-                                      ",",
-                                      ":",
-                                      ";",
-                                      "="};
+constexpr std::string_view other_words[] = {
+    "a", "C", "FORTRAN", "BLOCK", "CYCLIC", "NONE", "DFLT", "(", ")", "[", "]", ",", ":", ";", "="};
+
+std::string_view drawn_word(Rng &rng) {
+    const std::size_t n = rng.below(constructor_names.size() + std::size(other_words));
+    return n < constructor_names.size() ? constructor_names[n]
+                                        : other_words[n - constructor_names.size()];
+}
 
 std::string replacement(Rng &rng, const FlatBytes &text, const Token &token) {
     const bool number = std::isdigit(text[token.at]) != 0 || text[token.at] == '-';
@@ -68,7 +50,7 @@ std::string replacement(Rng &rng, const FlatBytes &text, const Token &token) {
     const bool is_type = std::ranges::find(predefined, old) != std::end(predefined);
     if (is_type ? rng.chance(80) : rng.chance(10))
         return std::string(predefined[rng.below(std::size(predefined))]);
-    return std::string(words[rng.below(std::size(words))]);
+    return std::string(drawn_word(rng));
 }
 
 } // namespace

@@ -220,7 +220,7 @@ private:
                     mpi_order(node.order), build(node.old));
     }
     // As nested hvectors, which is what it is.
-    MPI_Datatype create(const NdArray &node) {
+    MPI_Datatype create(const Ndarray &node) {
         MPI_Datatype type = call(MPI_Type_dup, build(node.old));
         for (std::size_t i = node.shape.size(); i-- > 0;) {
             MPI_Datatype inner = type;
@@ -229,6 +229,17 @@ private:
             MPI_Type_free(&inner);
         }
         return type;
+    }
+    // What else MPI has no constructor for: copies of the old type where the oracle places them.
+    template <class Node>
+    MPI_Datatype create(const Node &node) {
+        const MPI_Datatype old = build(node.old);
+        const TypeMap &one = maps_.at(node.old.get());
+        const TypeMap all = type_map(Recipe{node}, {&one});
+        Ints displs;
+        for (std::size_t i = 0; i < all.entries.size(); i += one.entries.size())
+            displs.push_back(all.entries[i].displ - one.entries[0].displ);
+        return call(Mpi::hindexed_block, length(displs), count(1), all_bytes(displs).data(), old);
     }
     MPI_Datatype create(const Resized &node) {
         return call(Mpi::resized, build(node.old), bytes(node.lb), bytes(node.extent));

@@ -54,99 +54,68 @@ public:
     }
 
 private:
-    static std::string text(std::intptr_t n) { return std::to_string(n); }
-    template <class T>
-    static std::string text(const std::vector<T> &list) {
-        std::string all;
-        for (std::size_t i = 0; i < list.size() && i < 16; ++i)
-            all += (i == 0 ? "" : ",") + std::to_string(list[i]);
-        return '[' + all + (list.size() > 16 ? ",...]" : "]");
-    }
-    static std::string text(const std::string &word) { return word; }
-    static std::string order(int order) { return order == UCD_ORDER__C ? "C" : "FORTRAN"; }
+    // What a description says of a constructor's arguments, and the types that it does not say
+    // there.
+    struct Arguments {
+        std::string text;
+        std::vector<RecipePtr> below;
 
-    template <class... Arguments>
-    void constructor(const char *name, const Arguments &...arguments) {
-        std::string all;
-        ((all += (all.empty() ? "" : ", ") + text(arguments)), ...);
-        lines.push_back(indentation_ + name + '(' + all + ')');
-    }
+        void number(std::intptr_t n) { add(std::to_string(n)); }
+        template <class T>
+        void list(const std::vector<T> &values) {
+            std::string all;
+            for (std::size_t i = 0; i < values.size() && i < 16; ++i)
+                all += (i == 0 ? "" : ",") + std::to_string(values[i]);
+            add('[' + all + (values.size() > 16 ? ",...]" : "]"));
+        }
+        void distribution_args(const Ints &values) { list(values); }
+        void distributions(const std::vector<int> &values) {
+            std::string all;
+            for (const int distrib : values)
+                all += std::string(all.empty() ? "" : ",") +
+                       (distrib == UCD_DISTRIBUTE__BLOCK    ? "BLOCK"
+                        : distrib == UCD_DISTRIBUTE__CYCLIC ? "CYCLIC"
+                                                            : "NONE");
+            add('[' + all + ']');
+        }
+        void order(int order) { add(order == UCD_ORDER__C ? "C" : "FORTRAN"); }
+        void type(const RecipePtr &old) { below.push_back(old); }
+        void types(const std::vector<RecipePtr> &old) { below = old; }
+        void add(const std::string &argument) { text += (text.empty() ? "" : ", ") + argument; }
+    };
 
-    void say(const Leaf &l, std::size_t) { lines.push_back(indentation_ + word_for(l.type)); }
-    void say(const Contig &c, std::size_t depth) {
-        constructor("contig", c.count);
-        add(c.old, depth);
-    }
-    void say(const Dup &d, std::size_t depth) {
-        constructor("dup");
-        add(d.old, depth);
-    }
-    void say(const Vector &v, std::size_t depth) {
-        constructor("vector", v.count, v.blocklength, v.stride);
-        add(v.old, depth);
-    }
-    void say(const HVector &v, std::size_t depth) {
-        constructor("hvector", v.count, v.blocklength, v.stride);
-        add(v.old, depth);
-    }
-    void say(const IndexedBlock &b, std::size_t depth) {
-        constructor("indexed_block", b.blocklength, b.displs);
-        add(b.old, depth);
-    }
-    void say(const HIndexedBlock &b, std::size_t depth) {
-        constructor("hindexed_block", b.blocklength, b.displs);
-        add(b.old, depth);
-    }
-    void say(const IndexedBlockRef &b, std::size_t depth) {
-        char address[32];
-        std::snprintf(address, sizeof address, "%p", b.memory.get());
-        constructor("indexed_block_ref", static_cast<std::intptr_t>(b.indices.size()),
-                    b.blocklength, std::string(address), word_for(b.index_type), b.unit, b.lb,
-                    b.extent);
-        add(b.old, depth);
-    }
-    void say(const Indexed &b, std::size_t depth) {
-        constructor("indexed", b.blocklengths, b.displs);
-        add(b.old, depth);
-    }
-    void say(const HIndexed &b, std::size_t depth) {
-        constructor("hindexed", b.blocklengths, b.displs);
-        add(b.old, depth);
-    }
-    void say(const Struct &s, std::size_t depth) {
-        constructor("struct", s.blocklengths, s.displs);
+    void constructor(const char *name, const Arguments &arguments, std::size_t depth) {
+        lines.push_back(indentation_ + name + '(' + arguments.text + ')');
         const auto same = [](const RecipePtr &a, const RecipePtr &b) {
             const Leaf *one = std::get_if<Leaf>(&a->node), *other = std::get_if<Leaf>(&b->node);
             return a == b || (one != nullptr && other != nullptr && one->type == other->type);
         };
-        for (std::size_t i = 0, next; i < s.types.size(); i = next) {
+        const std::vector<RecipePtr> &below = arguments.below;
+        for (std::size_t i = 0, next; i < below.size(); i = next) {
             next = i + 1;
-            while (next < s.types.size() && same(s.types[i], s.types[next])) ++next;
-            add(s.types[i], depth, next - i);
+            while (next < below.size() && same(below[i], below[next])) ++next;
+            add(below[i], depth, next - i);
         }
     }
-    void say(const Subarray &s, std::size_t depth) {
-        constructor("subarray", s.sizes, s.subsizes, s.starts, order(s.order));
-        add(s.old, depth);
+
+    template <class Node>
+    void say(const Node &node, std::size_t depth) {
+        Arguments arguments;
+        visit_arguments(node, arguments);
+        constructor(Node::name, arguments, depth);
     }
-    void say(const Darray &d, std::size_t depth) {
-        std::string distribs;
-        for (const int distrib : d.distribs)
-            distribs += std::string(distribs.empty() ? "" : ",") +
-                        (distrib == UCD_DISTRIBUTE__BLOCK    ? "BLOCK"
-                         : distrib == UCD_DISTRIBUTE__CYCLIC ? "CYCLIC"
-                                                             : "NONE");
-        constructor("darray", std::intptr_t{d.size}, std::intptr_t{d.rank}, d.gsizes,
-                    '[' + distribs + ']', d.dargs, d.psizes, order(d.order));
-        add(d.old, depth);
-    }
-    void say(const NdArray &a, std::size_t depth) {
-        constructor("ndarray", a.shape, a.byte_strides);
-        add(a.old, depth);
-    }
-    void say(const Resized &r, std::size_t depth) {
-        constructor("resized", r.lb, r.extent);
-        add(r.old, depth);
+    void say(const Leaf &l, std::size_t) { lines.push_back(indentation_ + word_for(l.type)); }
+    void say(const IndexedBlockRef &b, std::size_t depth) {
+        char address[32];
+        std::snprintf(address, sizeof address, "%p", b.memory.get());
+        Arguments arguments;
+        arguments.number(static_cast<std::intptr_t>(b.indices.size()));
+        arguments.number(b.blocklength);
+        arguments.add(address);
+        arguments.add(word_for(b.index_type));
+        for (const std::intptr_t n : {b.unit, b.lb, b.extent}) arguments.number(n);
+        arguments.type(b.old);
+        constructor("indexed_block_ref", arguments, depth);
     }
 
     std::string indentation_;

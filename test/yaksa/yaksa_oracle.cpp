@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace ucdtest {
 namespace {
@@ -165,11 +166,7 @@ private:
     std::optional<std::intptr_t> low_, high_;
 };
 
-template <class Node>
-void place_all(Placing &, const Node &) {
-    throw std::logic_error("yaksa has no such constructor");
-}
-
+// An overload for each constructor that yaksa has.
 void place_all(Placing &map, const Contig &node) {
     map.place_block(yaksa_map(*node.old), node.count, 0);
 }
@@ -235,6 +232,11 @@ void place_all(Placing &map, const Subarray &node) {
     map.set_bounds(0, elements * old.extent);
 }
 
+template <class Node>
+concept InYaksa = std::is_same_v<Node, Leaf> || requires(Placing &map, const Node &node) {
+    place_all(map, node);
+};
+
 } // namespace
 
 std::span<const YaksaLeaf> yaksa_leaves() {
@@ -255,10 +257,8 @@ std::vector<ucd_type_t> yaksa_elements() {
 }
 
 bool fits_yaksa(const Recipe &recipe) {
-    if (std::holds_alternative<Darray>(recipe.node) ||
-        std::holds_alternative<NdArray>(recipe.node) ||
-        std::holds_alternative<IndexedBlockRef>(recipe.node))
-        return false;
+    const auto known = []<class Node>(const Node &) { return InYaksa<Node>; };
+    if (!std::visit(known, recipe.node)) return false;
     const std::vector<RecipePtr> old = children(recipe);
     return std::all_of(old.begin(), old.end(),
                        [](const RecipePtr &child) { return fits_yaksa(*child); });
@@ -267,7 +267,14 @@ bool fits_yaksa(const Recipe &recipe) {
 TypeMap yaksa_map(const Recipe &recipe) {
     if (std::holds_alternative<Leaf>(recipe.node)) return type_map(recipe);
     Placing map;
-    std::visit([&](const auto &node) { place_all(map, node); }, recipe.node);
+    std::visit(
+        [&]<class Node>(const Node &node) {
+            if constexpr (InYaksa<Node> && !std::is_same_v<Node, Leaf>)
+                place_all(map, node);
+            else
+                throw std::logic_error("yaksa has no such constructor");
+        },
+        recipe.node);
     return map.finish(std::holds_alternative<Resized>(recipe.node) ||
                       std::holds_alternative<Dup>(recipe.node));
 }

@@ -22,8 +22,7 @@ std::string joined(const std::vector<std::string> &words) {
 
 std::vector<std::string> words_for_types() {
     std::vector<std::string> words;
-    for (std::size_t i = 0; i <= static_cast<std::size_t>(Kind::flattened); ++i)
-        words.push_back(constructor_of(static_cast<Kind>(i)).name + std::string("("));
+    for (const Constructor &c : constructors()) words.push_back(c.name + std::string("("));
     for (const PredefinedName &p : predefined_names()) words.emplace_back(p.name);
     return words;
 }

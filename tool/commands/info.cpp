@@ -77,7 +77,7 @@ Json backends() {
         }
         j["devices"] = d.devices;
         j["version"] = d.version;
-        for (const OperationName &o : operation_names) {
+        for (const OperationName &o : operation_names()) {
             if (o.op == UCD_OP__REPLACE) continue;
             std::string name = o.name;
             for (char &c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

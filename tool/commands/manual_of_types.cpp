@@ -10,37 +10,6 @@
 namespace ucdtool {
 namespace {
 
-// A sentence that says what a constructor makes.
-const char *meaning(Kind kind) {
-    switch (kind) {
-    case Kind::contig: return "count elements, each one extent after the last.";
-    case Kind::dup: return "The same type again.";
-    case Kind::vector: return "count blocks of blocklength elements, stride extents apart.";
-    case Kind::hvector: return "count blocks of blocklength elements, stride bytes apart.";
-    case Kind::indexed_block: return "Blocks of blocklength elements, at displs extents.";
-    case Kind::hindexed_block: return "Blocks of blocklength elements, at displs bytes.";
-    case Kind::indexed: return "Blocks of blocklengths elements, at displs extents.";
-    case Kind::hindexed: return "Blocks of blocklengths elements, at displs bytes.";
-    case Kind::structure: return "Blocks of blocklengths elements of types, at displs bytes.";
-    case Kind::subarray:
-        return "The part of subsizes elements from starts on of an array of sizes; order is C or "
-               "FORTRAN.";
-    case Kind::darray:
-        return "What process rank of size has of an array of gsizes that is distributed over a "
-               "grid "
-               "of psizes; distribs are BLOCK, CYCLIC or NONE, dargs block sizes or DFLT.";
-    case Kind::ndarray: return "An array by its shape and its strides in bytes, of any sign.";
-    case Kind::resized: return "The same bytes with bounds lb and lb + extent, explicitly.";
-    case Kind::bounds: return "The same bytes with other bounds that stay implicit.";
-    case Kind::aligned: return "The same type with another alignment.";
-    case Kind::element:
-        return "A data representation that no predefined type has here, by the classes of the "
-               "flattened form.";
-    case Kind::flattened: return "The type in a file that ucd flatten wrote.";
-    }
-    return "";
-}
-
 std::string signature(const Constructor &c) {
     std::string text = fmt::format("\\fB{}\\fR(", c.name);
     for (std::size_t i = 0; i < c.parameters.size(); ++i) {
@@ -67,10 +36,8 @@ std::string manual_of_types() {
         "\\fBrow = contig(4,int); struct([1,1],[0,64],[row,row])\\fR. A # starts a comment.\n"
         ".SH CONSTRUCTORS\n",
         UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
-    for (std::size_t i = 0; i <= static_cast<std::size_t>(Kind::flattened); ++i) {
-        const Constructor &c = constructor_of(static_cast<Kind>(i));
-        text += fmt::format(".TP\n{}\n{}\n", signature(c), roff(meaning(c.kind)));
-    }
+    for (const Constructor &c : constructors())
+        text += fmt::format(".TP\n{}\n{}\n", signature(c), roff(c.meaning));
     text += ".SH PREDEFINED TYPES\n";
     for (const PredefinedName &p : predefined_names()) text += fmt::format("{},\n", p.name);
     text.replace(text.size() - 2, 1, ".");

@@ -11,7 +11,7 @@ namespace {
 const std::map<std::string, ucd_op_t> &operations() {
     static const auto by_name = [] {
         std::map<std::string, ucd_op_t> map;
-        for (const OperationName &o : operation_names) map.emplace(o.name, o.op);
+        for (const OperationName &o : operation_names()) map.emplace(o.name, o.op);
         return map;
     }();
     return by_name;

@@ -1,8 +1,9 @@
 // The words of the language: constructors with their parameters, and predefined types. The parser,
-// the printer and the messages use the same table.
+// the builder, the printer, the manual and the messages use the same table, which is generated from
+// ucd.h.
 #pragma once
 
-#include <ucd.h>
+#include <ucd.hpp>
 
 #include <cstdint>
 #include <span>
@@ -12,25 +13,7 @@
 
 namespace ucdtool {
 
-enum class Kind : uint8_t {
-    contig,
-    dup,
-    vector,
-    hvector,
-    indexed_block,
-    hindexed_block,
-    indexed,
-    hindexed,
-    structure,
-    subarray,
-    darray,
-    ndarray,
-    resized,
-    bounds,    // like resized, but not explicit
-    aligned,   // another alignment
-    element,   // an element representation that no predefined type has on this machine
-    flattened, // a file written by ucd_flatten
-};
+class Arguments;
 
 enum class Part : uint8_t {
     number,
@@ -49,19 +32,22 @@ struct Parameter {
 };
 
 struct Constructor {
-    Kind kind;
     const char *name;
+    const char *meaning; // a sentence that says what it makes
     std::span<const Parameter> parameters;
+    ucd::Type (*make)(const Arguments &);
 };
 
+// Those of ucd.h in its order, then the language's own.
+std::span<const Constructor> constructors();
 const Constructor *constructor_named(std::string_view name); // null if there is none
-const Constructor &constructor_of(Kind kind);
 
 struct PredefinedName {
     const char *name; // the constant's name without UCD_TYPE__, in lower case
     ucd_type_t type;
 };
 
+// Ordered by value.
 std::span<const PredefinedName> predefined_names();
 const PredefinedName *predefined_named(std::string_view name); // null if there is none
 const char *name_of(ucd_type_t predefined);

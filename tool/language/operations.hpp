@@ -3,6 +3,8 @@
 
 #include <ucd.h>
 
+#include <span>
+
 namespace ucdtool {
 
 struct OperationName {
@@ -11,11 +13,6 @@ struct OperationName {
 };
 
 // Ordered by value.
-inline constexpr OperationName operation_names[] = {
-    {"replace", UCD_OP__REPLACE}, {"max", UCD_OP__MAX},   {"min", UCD_OP__MIN},
-    {"sum", UCD_OP__SUM},         {"prod", UCD_OP__PROD}, {"land", UCD_OP__LAND},
-    {"lor", UCD_OP__LOR},         {"lxor", UCD_OP__LXOR}, {"band", UCD_OP__BAND},
-    {"bor", UCD_OP__BOR},         {"bxor", UCD_OP__BXOR}, {"maxloc", UCD_OP__MAXLOC},
-    {"minloc", UCD_OP__MINLOC}};
+std::span<const OperationName> operation_names();
 
 } // namespace ucdtool

@@ -71,12 +71,13 @@ private:
         return {id, ucd::TypeRef(type).extent().extent, 1, id};
     }
     template <class... A>
-    Shape make(Kind kind, A... arguments) {
-        return add({.constructor = &constructor_of(kind), .arguments = {Argument(arguments)...}});
+    Shape make(const char *constructor, A... arguments) {
+        return add(
+            {.constructor = constructor_named(constructor), .arguments = {Argument(arguments)...}});
     }
     intptr_t extent_of(NodeId id) const { return ucd::TypeRef(builder_.at(id)).extent().extent; }
 
-    void empty() { make(Kind::contig, intptr_t{0}, leaf(UCD_TYPE__BYTE).id); }
+    void empty() { make("contig", intptr_t{0}, leaf(UCD_TYPE__BYTE).id); }
 
     Shape leaf(ucd_type_t type) {
         const auto [known, is_new] = leaves_.try_emplace(type);
@@ -99,7 +100,7 @@ private:
     Shape element(const FlatNode &n) {
         const auto known = representations().find({n.element_class, n.packed_bytes, n.alignment});
         if (known != representations().end()) return leaf(known->second);
-        return make(Kind::element, intptr_t{n.element_class}, intptr_t{n.packed_bytes},
+        return make("element", intptr_t{n.element_class}, intptr_t{n.packed_bytes},
                     intptr_t{1} << n.alignment);
     }
 
@@ -108,7 +109,7 @@ private:
         const auto &levels = n.levels;
         const bool dense = levels.back().stride == child.extent;
         if (levels.size() == 1 && dense) {
-            Shape s = make(Kind::contig, levels[0].count, child.id);
+            Shape s = make("contig", levels[0].count, child.id);
             s.length = levels[0].count;
             s.of = child.id;
             return s;
@@ -116,15 +117,15 @@ private:
         if (levels.size() == 1 || (levels.size() == 2 && dense)) {
             const intptr_t block = dense ? levels[1].count : 1, stride = levels[0].stride;
             if (child.extent > 0 && stride % child.extent == 0)
-                return make(Kind::vector, levels[0].count, block, stride / child.extent, child.id);
-            return make(Kind::hvector, levels[0].count, block, stride, child.id);
+                return make("vector", levels[0].count, block, stride / child.extent, child.id);
+            return make("hvector", levels[0].count, block, stride, child.id);
         }
         std::vector<intptr_t> shape, strides;
         for (const FlatNode::Level &l : levels) {
             shape.push_back(l.count);
             strides.push_back(l.stride);
         }
-        return make(Kind::ndarray, Ints::of(shape), Ints::of(strides), child.id);
+        return make("ndarray", Ints::of(shape), Ints::of(strides), child.id);
     }
 
     static std::vector<intptr_t> shifted(const FlatNode &n, intptr_t start) {
@@ -146,24 +147,24 @@ private:
     Shape indexed_block(const FlatNode &n, intptr_t start) {
         const Shape child = shapes_[n.children[0]];
         std::vector<intptr_t> displs = shifted(n, start);
-        const Kind kind =
-            in_extents(displs, extent_of(child.of)) ? Kind::indexed_block : Kind::hindexed_block;
-        return make(kind, child.length, Ints::of(std::move(displs)), child.of);
+        const char *const name =
+            in_extents(displs, extent_of(child.of)) ? "indexed_block" : "hindexed_block";
+        return make(name, child.length, Ints::of(std::move(displs)), child.of);
     }
 
     Shape indexed(const FlatNode &n, intptr_t start) {
         Shape child = shapes_[n.children[0]];
         if (child.extent != n.stride) child = with_extent(child, n.stride);
         std::vector<intptr_t> displs = shifted(n, start);
-        const Kind kind = in_extents(displs, child.extent) ? Kind::indexed : Kind::hindexed;
+        const char *const name = in_extents(displs, child.extent) ? "indexed" : "hindexed";
         std::vector<intptr_t> lengths(n.lengths.begin(), n.lengths.end());
-        return make(kind, Ints::of(std::move(lengths)), Ints::of(std::move(displs)), child.id);
+        return make(name, Ints::of(std::move(lengths)), Ints::of(std::move(displs)), child.id);
     }
 
     // Bounds of inner types need not be explicit, unless the type as a whole has explicit ones.
     Shape with_extent(const Shape &child, intptr_t extent) {
-        if (explicit_) return make(Kind::resized, child.id, intptr_t{0}, extent);
-        return make(Kind::bounds, child.id, intptr_t{0}, extent);
+        if (explicit_) return make("resized", child.id, intptr_t{0}, extent);
+        return make("bounds", child.id, intptr_t{0}, extent);
     }
 
     Shape structure(const FlatNode &n, intptr_t start) {
@@ -179,27 +180,26 @@ private:
             std::ranges::fill(lengths, 1);
             for (std::size_t i = 0; i < types.size(); ++i) types[i] = shapes_[n.children[i]].id;
         }
-        return make(Kind::structure, Ints::of(std::move(lengths)), Ints::of(shifted(n, start)),
+        return make("struct", Ints::of(std::move(lengths)), Ints::of(shifted(n, start)),
                     std::move(types));
     }
 
     // Lists include the start in their displacements.
     void place(const Shape &root, FlatNode::Kind kind) {
         const bool list = kind != FlatNode::Kind::element && kind != FlatNode::Kind::nest;
-        if (start_ != 0 && !list)
-            make(Kind::hindexed_block, intptr_t{1}, Ints::of({start_}), root.id);
+        if (start_ != 0 && !list) make("hindexed_block", intptr_t{1}, Ints::of({start_}), root.id);
     }
 
     void set_bounds(const FlatHeader &wanted) {
         const auto last = [&] { return e_.nodes.size() - 1; };
         const auto found = [&] { return read_header(ucd::flatten(builder_.at(last()))); };
         if (explicit_) {
-            make(Kind::resized, last(), wanted.lb, wanted.extent);
+            make("resized", last(), wanted.lb, wanted.extent);
         } else if (const FlatHeader h = found(); h.lb != wanted.lb || h.extent != wanted.extent) {
-            make(Kind::bounds, last(), wanted.lb, wanted.extent);
+            make("bounds", last(), wanted.lb, wanted.extent);
         }
         if (found().alignment != wanted.alignment)
-            make(Kind::aligned, last(), intptr_t{1} << wanted.alignment);
+            make("aligned", last(), intptr_t{1} << wanted.alignment);
     }
 
     // Defines types that are used several times, so that the text is no longer than the flattened

@@ -67,7 +67,7 @@ ucd_op_t op_of(nb::handle op) {
     if (op.is_none()) return UCD_OP__REPLACE;
     if (PyUnicode_Check(op.ptr())) {
         std::string names;
-        for (const ucdtool::OperationName &known : ucdtool::operation_names) {
+        for (const ucdtool::OperationName &known : ucdtool::operation_names()) {
             if (PyUnicode_CompareWithASCIIString(op.ptr(), known.name) == 0) return known.op;
             names += std::string(" ") + known.name;
         }

@@ -44,21 +44,9 @@ std::string block_lengths(const Type &t) {
 }
 
 std::string_view name_of(Combiner combiner) {
-    constexpr std::string_view names[] = {"predefined",
-                                          "contig",
-                                          "dup",
-                                          "vector",
-                                          "hvector",
-                                          "indexed_block",
-                                          "hindexed_block",
-                                          "indexed_block_ref",
-                                          "indexed",
-                                          "hindexed",
-                                          "struct",
-                                          "subarray",
-                                          "darray",
-                                          "ndarray",
-                                          "resized"};
+#define UCD_NAMED(identifier, name) name,
+    constexpr std::string_view names[] = {"predefined", UCD_EACH_CONSTRUCTOR(UCD_NAMED)};
+#undef UCD_NAMED
     return names[static_cast<unsigned>(combiner)];
 }
 
@@ -117,8 +105,12 @@ std::string arguments_of(const Type &t) {
                ", " + order_name(g[4 * n]);
     }
     case Combiner::ndarray: return list(a + 1, a[0]) + ", " + list(a + 1 + a[0], a[0]);
+    default: break;
     }
-    return "";
+    // Numbers, all of which are kept.
+    std::string text;
+    for (uint32_t i = 0; i < t.argument_count; ++i) text += (i > 0 ? ", " : "") + number(a[i]);
+    return text;
 }
 
 // The child that the user passed to a constructor which adds strides of its own around it.

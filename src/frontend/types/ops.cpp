@@ -2,14 +2,24 @@
 
 #include "types/predefined.h"
 
+#include <iterator>
+#include <public_lists.h>
 #include <string>
+#include <ucd.h>
 
 namespace ucd {
 
+// Op has the values of the constants.
+#define UCD_SAME_VALUE(CONSTANT, op)                                                               \
+    static_assert(static_cast<ucd_op_t>(Op::op) == UCD_OP__##CONSTANT);
+UCD_EACH_OP(UCD_SAME_VALUE)
+#undef UCD_SAME_VALUE
+
 std::string_view op_name(Op op) {
-    constexpr std::string_view names[] = {"REPLACE", "MAX",    "MIN",   "SUM",  "PROD",
-                                          "LAND",    "LOR",    "LXOR",  "BAND", "BOR",
-                                          "BXOR",    "MAXLOC", "MINLOC"};
+#define UCD_NAMED(CONSTANT, op) #CONSTANT,
+    constexpr std::string_view names[] = {UCD_EACH_OP(UCD_NAMED)};
+#undef UCD_NAMED
+    static_assert(std::size(names) == static_cast<std::size_t>(Op::count_));
     return names[static_cast<unsigned>(op)];
 }
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cwchar>
+#include <iterator>
 #include <new>
+#include <public_lists.h>
 #include <type_traits>
 
 namespace ucd {
@@ -58,7 +60,7 @@ consteval Element of_long_double(Element x87, Element quad, Element plain) {
 
 using ld = long double;
 
-// In the order of the handle values, which are part of the ABI.
+// What each predefined type is, in the order of the handle values, which are part of the ABI.
 constexpr Entry table[predefined_count + 1] = {
     {},
     scalar<bool>("_bool", Element::bool8),
@@ -127,6 +129,17 @@ constexpr Entry table[predefined_count + 1] = {
     scalar<uint8_t>("float8_e4m3", Element::float8_e4m3),
     scalar<uint8_t>("float8_e5m2", Element::float8_e5m2),
 };
+
+// Every constant of ucd.h stands at its value, and there are no others.
+#define UCD_NAMED(CONSTANT, word) word,
+constexpr std::string_view names_of_ucd_h[] = {"", UCD_EACH_PREDEFINED(UCD_NAMED)};
+#undef UCD_NAMED
+consteval bool has_the_names_of_ucd_h() {
+    for (unsigned value = 0; value <= predefined_count; ++value)
+        if (table[value].name != names_of_ucd_h[value]) return false;
+    return std::size(names_of_ucd_h) == predefined_count + 1;
+}
+static_assert(has_the_names_of_ucd_h());
 
 // Storage without a destructor, so that the types stay valid in any order of destruction at exit.
 alignas(Type) std::byte storage[sizeof(Type) * (predefined_count + 1)];

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <public_lists.h>
 #include <vector>
 
 namespace ucd {
@@ -30,23 +31,9 @@ struct CachedOnType {
 };
 
 // The constructor that the user called.
-enum class Combiner : uint8_t {
-    predefined,
-    contig,
-    dup,
-    vector,
-    hvector,
-    indexed_block,
-    hindexed_block,
-    indexed_block_ref,
-    indexed,
-    hindexed,
-    structure,
-    subarray,
-    darray,
-    ndarray,
-    resized,
-};
+#define UCD_COMBINER(identifier, name) identifier,
+enum class Combiner : uint8_t { predefined, UCD_EACH_CONSTRUCTOR(UCD_COMBINER) };
+#undef UCD_COMBINER
 
 // The forms that constructors are reduced to. Bounds, normalisation and flattening know only these.
 enum class Form : uint8_t {

@@ -12,11 +12,6 @@
 namespace ucdtest {
 namespace {
 
-template <class Node>
-RecipePtr make(Node node) {
-    return std::make_shared<const Recipe>(Recipe{std::move(node)});
-}
-
 template <class T>
 std::string list(const std::vector<T> &values) {
     std::string text = "{";
@@ -56,73 +51,54 @@ std::string darg_names(const Ints &dargs) {
     return text + "}";
 }
 
-// One overload per constructor: its name and arguments, up to where the old type is named.
-std::string opening(const Leaf &node) {
-    return std::string("leaf(UCD_TYPE__") + predefined(node.type).name;
-}
-std::string opening(const Contig &node) {
-    return "contig(" + number(node.count) + ", ";
-}
-std::string opening(const Dup &) {
-    return "dup(";
-}
-template <class Node>
-std::string vector_opening(const char *name, const Node &node) {
-    return std::string(name) + "(" + number(node.count) + ", " + number(node.blocklength) + ", " +
-           number(node.stride) + ", ";
-}
-std::string opening(const Vector &node) {
-    return vector_opening("vector", node);
-}
-std::string opening(const HVector &node) {
-    return vector_opening("hvector", node);
-}
-std::string opening(const IndexedBlock &node) {
-    return "indexed_block(" + number(node.blocklength) + ", " + list(node.displs) + ", ";
-}
-std::string opening(const HIndexedBlock &node) {
-    return "hindexed_block(" + number(node.blocklength) + ", " + list(node.displs) + ", ";
-}
-std::string opening(const IndexedBlockRef &node) {
-    return "indexed_block_ref(" + number(node.blocklength) + ", " + list(node.indices) +
-           ", UCD_TYPE__" + predefined(node.index_type).name + ", " + number(node.unit) + ", " +
-           number(node.lb) + ", " + number(node.extent) + ", ";
-}
-std::string opening(const Indexed &node) {
-    return "indexed(" + list(node.blocklengths) + ", " + list(node.displs) + ", ";
-}
-std::string opening(const HIndexed &node) {
-    return "hindexed(" + list(node.blocklengths) + ", " + list(node.displs) + ", ";
-}
-std::string opening(const Struct &node) {
-    return "structure(" + list(node.blocklengths) + ", " + list(node.displs) + ", {";
-}
-std::string opening(const Subarray &node) {
-    return "subarray(" + list(node.sizes) + ", " + list(node.subsizes) + ", " + list(node.starts) +
-           ", " + order_name(node.order) + ", ";
-}
-std::string opening(const Darray &node) {
-    return "darray(" + number(node.size) + ", " + number(node.rank) + ", " + list(node.gsizes) +
-           ", " + distribution_names(node.distribs) + ", " + darg_names(node.dargs) + ", " +
-           list(node.psizes) + ", " + order_name(node.order) + ", ";
-}
-std::string opening(const NdArray &node) {
-    return "ndarray(" + list(node.shape) + ", " + list(node.byte_strides) + ", ";
-}
-std::string opening(const Resized &) {
-    return "resized(";
-}
+// Collects arguments as C++ text.
+class Text {
+public:
+    void number(std::intptr_t value) { add(std::to_string(value)); }
+    template <class T>
+    void list(const std::vector<T> &values) {
+        add(ucdtest::list(values));
+    }
+    void order(int order) { add(order_name(order)); }
+    void distributions(const std::vector<int> &distribs) { add(distribution_names(distribs)); }
+    void distribution_args(const Ints &dargs) { add(darg_names(dargs)); }
+    void predefined_type(ucd_type_t type) {
+        add(std::string("UCD_TYPE__") + predefined(type).name);
+    }
+    void type(const RecipePtr &old) { add(to_text(*old)); }
+    void types(const std::vector<RecipePtr> &old) {
+        std::string all;
+        for (const RecipePtr &child : old) all += (all.empty() ? "" : ", ") + to_text(*child);
+        add("{" + all + "}");
+    }
+    std::string call_of(const char *maker) const { return std::string(maker) + "(" + all_ + ")"; }
 
-// …and what follows the old type.
+private:
+    void add(const std::string &argument) { all_ += (all_.empty() ? "" : ", ") + argument; }
+    std::string all_;
+};
+
 template <class Node>
-std::string closing(const Node &) {
-    return ")";
+std::string text_of(const Node &node) {
+    Text text;
+    visit_arguments(node, text);
+    return text.call_of(Node::maker);
 }
-std::string closing(const Struct &) {
-    return "})";
+std::string text_of(const Leaf &node) {
+    Text text;
+    text.predefined_type(node.type);
+    return text.call_of("leaf");
 }
-std::string closing(const Resized &node) {
-    return ", " + number(node.lb) + ", " + number(node.extent) + ")";
+std::string text_of(const IndexedBlockRef &node) {
+    Text text;
+    text.number(node.blocklength);
+    text.list(node.indices);
+    text.predefined_type(node.index_type);
+    text.number(node.unit);
+    text.number(node.lb);
+    text.number(node.extent);
+    text.type(node.old);
+    return text.call_of("indexed_block_ref");
 }
 
 } // namespace
@@ -131,26 +107,6 @@ namespace recipes {
 
 RecipePtr leaf(ucd_type_t type) {
     return make(Leaf{type});
-}
-RecipePtr contig(std::intptr_t count, RecipePtr old) {
-    return make(Contig{count, std::move(old)});
-}
-RecipePtr dup(RecipePtr old) {
-    return make(Dup{std::move(old)});
-}
-RecipePtr vector(std::intptr_t count, std::intptr_t blocklength, std::intptr_t stride,
-                 RecipePtr old) {
-    return make(Vector{count, blocklength, stride, std::move(old)});
-}
-RecipePtr hvector(std::intptr_t count, std::intptr_t blocklength, std::intptr_t stride,
-                  RecipePtr old) {
-    return make(HVector{count, blocklength, stride, std::move(old)});
-}
-RecipePtr indexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old) {
-    return make(IndexedBlock{blocklength, std::move(displs), std::move(old)});
-}
-RecipePtr hindexed_block(std::intptr_t blocklength, Ints displs, RecipePtr old) {
-    return make(HIndexedBlock{blocklength, std::move(displs), std::move(old)});
 }
 RecipePtr indexed_block_ref(std::intptr_t blocklength, std::vector<std::int64_t> indices,
                             ucd_type_t index_type, std::intptr_t unit, std::intptr_t lb,
@@ -165,31 +121,6 @@ RecipePtr indexed_block_ref(std::intptr_t blocklength, std::vector<std::int64_t>
     return make(IndexedBlockRef{blocklength, std::move(indices), index_type, unit, lb, extent,
                                 std::move(old), std::move(memory)});
 }
-RecipePtr indexed(Ints blocklengths, Ints displs, RecipePtr old) {
-    return make(Indexed{std::move(blocklengths), std::move(displs), std::move(old)});
-}
-RecipePtr hindexed(Ints blocklengths, Ints displs, RecipePtr old) {
-    return make(HIndexed{std::move(blocklengths), std::move(displs), std::move(old)});
-}
-RecipePtr structure(Ints blocklengths, Ints displs, std::vector<RecipePtr> types) {
-    return make(Struct{std::move(blocklengths), std::move(displs), std::move(types)});
-}
-RecipePtr subarray(Ints sizes, Ints subsizes, Ints starts, int order, RecipePtr old) {
-    return make(
-        Subarray{std::move(sizes), std::move(subsizes), std::move(starts), order, std::move(old)});
-}
-RecipePtr darray(int size, int rank, Ints gsizes, std::vector<int> distribs, Ints dargs,
-                 std::vector<int> psizes, int order, RecipePtr old) {
-    return make(Darray{size, rank, std::move(gsizes), std::move(distribs), std::move(dargs),
-                       std::move(psizes), order, std::move(old)});
-}
-RecipePtr ndarray(Ints shape, Ints byte_strides, RecipePtr old) {
-    return make(NdArray{std::move(shape), std::move(byte_strides), std::move(old)});
-}
-RecipePtr resized(RecipePtr old, std::intptr_t lb, std::intptr_t extent) {
-    return make(Resized{std::move(old), lb, extent});
-}
-
 } // namespace recipes
 
 std::vector<RecipePtr> children(const Recipe &recipe) {
@@ -198,7 +129,7 @@ std::vector<RecipePtr> children(const Recipe &recipe) {
             using Node = std::decay_t<decltype(node)>;
             if constexpr (std::is_same_v<Node, Leaf>) {
                 return {};
-            } else if constexpr (std::is_same_v<Node, Struct>) {
+            } else if constexpr (requires { node.types; }) {
                 return node.types;
             } else {
                 return {node.old};
@@ -221,18 +152,7 @@ std::vector<std::byte> bytes_of_indices(const std::vector<std::int64_t> &indices
 }
 
 std::string to_text(const Recipe &recipe) {
-    return std::visit(
-        [&](const auto &node) {
-            std::string text = opening(node);
-            const char *separator = "";
-            for (const RecipePtr &child : children(recipe)) {
-                text += separator;
-                text += to_text(*child);
-                separator = ", ";
-            }
-            return text + closing(node);
-        },
-        recipe.node);
+    return std::visit([](const auto &node) { return text_of(node); }, recipe.node);
 }
 
 } // namespace ucdtest

@@ -234,7 +234,7 @@ void place_all(MapBuilder &map, const Darray &node, const ChildMaps &old) {
     place_global_array(map, node.gsizes, owned, node.order, *old[0]);
 }
 
-void place_all(MapBuilder &map, const NdArray &node, const ChildMaps &old) {
+void place_all(MapBuilder &map, const Ndarray &node, const ChildMaps &old) {
     for_each_index(node.shape, [&](const Ints &index) {
         std::intptr_t at = 0;
         for (std::size_t k = 0; k < index.size(); ++k) at += index[k] * node.byte_strides[k];
