@@ -240,6 +240,25 @@ def test_device_memory_without_a_backend(no_driver):
     assert batch.run() == host.nbytes
 
 
+def test_a_rebase_while_another_one_reads_its_arrays():
+    outs = [np.zeros(3) for _ in range(4)]
+    batch = ucd.Batch.pack([(A[:, 0, i], out) for i, out in enumerate(outs[:2])])
+
+    class Array:
+        @property
+        def __array_interface__(self):
+            batch.rebase([(None, outs[3])], 1)
+            return outs[2].__array_interface__
+
+    batch.rebase([(None, Array())])
+    kept, outs[3] = weakref.ref(outs[3]), None
+    gc.collect()
+    assert kept() is not None
+    batch.run()
+    assert not outs[0].any() and not outs[1].any()
+    assert (outs[2] == A[:, 0, 0]).all() and (kept() == A[:, 0, 1]).all()
+
+
 def test_threads_that_rebase_a_batch():
     """Each run moves whole arrays to whole arrays, whichever thread gave them last."""
     outs = [np.zeros(5000) for _ in range(2)]
