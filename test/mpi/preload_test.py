@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PLANS PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 NAME, VERSION, LAUNCHER = sys.argv[1:4]
-EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PLANS, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
@@ -199,6 +199,46 @@ class WithAnotherTool(unittest.TestCase):
             statistics, counted = self.counted(COLLECTIVES, *preload)
             self.assertEqual(counted['Bcast'][0], sum(statistics['Bcast']))
             self.assertGreater(sum(taken for taken, _ in statistics.values()), 50)
+
+
+class Plans(unittest.TestCase):
+    """Persistent requests hold plans: for what they pack, and for what they unpack."""
+    COUNT = re.compile(r'plans: (\d+) made, (\d+) starts, (\d+) freed')
+
+    def counted(self, program, *arguments, libraries=f'{PLANS}:{PRELOAD}', **environment):
+        text = run('env', f'LD_PRELOAD={libraries}', program, *arguments, UCD_MPI_STATS='1', **environment)
+        self.assertRegex(text, 'all messages arrived|all results agree')
+        counts = [[int(number) for number in line] for line in self.COUNT.findall(text)]
+        return [sum(column) for column in zip(*counts)] or [0, 0, 0], taken_over(text)
+
+    def test_of_messages(self):
+        # Most starts are those of seven requests of either process, started sixty times in turns.
+        (made, starts, freed), _ = self.counted(EXCHANGE, '0')
+        self.assertEqual(freed, made)
+        self.assertGreater(starts, 2 * 300)
+        self.assertGreater(starts, 8 * made)
+
+    def test_of_messages_in_device_memory(self):
+        (made, starts, freed), _ = self.counted(EXCHANGE, '0', libraries=f'{PLANS}:{UCD_ON_THREADS}:{PRELOAD}',
+                                                UCD_TEST_DEVICE='hostgpu:0')
+        self.assertEqual(freed, made)
+        self.assertGreater(starts, 2 * 300)
+
+    @unittest.skipUnless(KEEPS_TYPES, 'this MPI library frees the types of persistent collective calls')
+    def test_of_collective_calls(self):
+        (made, starts, freed), taken = self.counted(COLLECTIVES, '300')
+        persistent = sum(count for call, count in taken.items() if call.endswith('_init'))
+        self.assertEqual(freed, made)
+        # A side each, or two; a request that only sends has nothing to unpack.
+        self.assertGreater(made, persistent / 2)
+        self.assertLessEqual(made, 2 * persistent)
+        self.assertEqual(starts, 4 * made)
+
+    def test_none_can_be_made(self):
+        for program in (EXCHANGE, COLLECTIVES):
+            counts, taken = self.counted(program, '40', UCD_TEST_PLANS='refuse')
+            self.assertEqual(counts, [0, 0, 0])
+            self.assertGreater(sum(taken.values()), 100)
 
 
 class Forms(unittest.TestCase):
