@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PLANS PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PLANS EXTENSION PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 NAME, VERSION, LAUNCHER = sys.argv[1:4]
-EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PLANS, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
@@ -289,6 +289,28 @@ class Fortran(unittest.TestCase):
             for call in ('Pack', 'Unpack', 'Send', 'Ssend', 'Isend', 'Send_init', 'Recv', 'Irecv', 'Recv_init', 'Allgather',
                          'Iallgather', 'Bcast', 'Sendrecv_replace'):
                 self.assertGreater(taken.get(call, 0), 0, call)
+
+
+class MpiOfTheProgram(unittest.TestCase):
+    """The library uses the MPI library that the program loads, and loads none itself."""
+
+    @unittest.skipIf(NAME == 'openmpi', 'the constants of Open MPI must be there when the library is loaded')
+    def test_no_other_is_loaded(self):
+        needed = subprocess.run(['readelf', '-d', PRELOAD], capture_output=True, text=True, check=True).stdout
+        self.assertIn('libucd.so', needed)
+        self.assertNotIn('libmpi', needed)
+
+    def test_programs_without(self):
+        # Such as children of MPI programs.
+        done = subprocess.run(['/bin/true'], env=os.environ | {'LD_PRELOAD': PRELOAD}, capture_output=True, text=True,
+                              check=False, timeout=30)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ''))
+
+    def test_interpreters(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', sys.executable, '-c',
+                   f'import ctypes; assert ctypes.CDLL({EXTENSION!r}).use_mpi() == 0', processes=1, UCD_MPI_STATS='1')
+        self.assertIn('all elements are right', text)
+        self.assertGreater(taken_over(text)['Pack'], 0)
 
 
 class Run(unittest.TestCase):
