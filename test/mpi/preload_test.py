@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 NAME, VERSION, LAUNCHER = sys.argv[1:4]
 EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
@@ -341,6 +342,34 @@ class Run(unittest.TestCase):
         self.assertGreater(taken_over(text).get('Isend', 0), 10)
         for program in FORTRAN:
             self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
+
+    def renamed(self, program):
+        """A copy of the program that needs its MPI library by another name, and that name in a folder of its own."""
+        loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout
+        own = re.search(r'(libmpi[a-z_]*\.so\.\d+) => (\S+)', loaded)
+        ucd = re.search(r'libucd\.so\S* => (\S+)/', loaded) # which the copy does not find by its own path
+        name = own.group(1).encode()
+        copy = self.library / 'renamed'
+        copy.write_bytes(pathlib.Path(program).read_bytes().replace(
+            b'\0' + name + b'\0', b'\0' + b'libmpi.so.12'.ljust(len(name), b'\0') + b'\0'))
+        copy.chmod(0o755)
+        folder = self.library / 'other'
+        folder.mkdir()
+        (folder / 'libmpi.so.12').symlink_to(own.group(2))
+        return copy, {'LD_LIBRARY_PATH': f'{folder}:{ucd.group(1)}'}
+
+    @unittest.skipUnless(NAME == 'mpich', 'other MPI libraries have one name')
+    def test_mpich_by_its_own_name(self):
+        # That of Intel MPI, too; Debian has another.
+        program, environment = self.renamed(EXCHANGE)
+        text = run(self.run_script, program, '5', UCD_MPI_STATS='1', **environment)
+        self.assertIn('all messages arrived', text)
+        self.assertGreater(taken_over(text).get('Isend', 0), 10)
+        # Open MPI 1 had it, too.
+        (self.library / 'other/libmpi.so.12').unlink()
+        (self.library / 'other/libmpi.so.12').write_bytes(pathlib.Path(PLANS).read_bytes() + b'ompi_mpi_comm_world')
+        with unittest.mock.patch.dict(os.environ, environment):
+            self.assertIn('uses Open MPI 1', self.refused(program))
 
     def test_refuses_with_a_reason(self):
         self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))
