@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE COUNTER PLANS EXTENSION PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
 """
 
 import os
@@ -10,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 NAME, VERSION, LAUNCHER = sys.argv[1:4]
-EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+EXCHANGE, COLLECTIVES, STRESS, LARGE, COUNTER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
@@ -201,6 +202,46 @@ class WithAnotherTool(unittest.TestCase):
             self.assertGreater(sum(taken for taken, _ in statistics.values()), 50)
 
 
+class Plans(unittest.TestCase):
+    """Persistent requests hold plans: for what they pack, and for what they unpack."""
+    COUNT = re.compile(r'plans: (\d+) made, (\d+) starts, (\d+) freed')
+
+    def counted(self, program, *arguments, libraries=f'{PLANS}:{PRELOAD}', **environment):
+        text = run('env', f'LD_PRELOAD={libraries}', program, *arguments, UCD_MPI_STATS='1', **environment)
+        self.assertRegex(text, 'all messages arrived|all results agree')
+        counts = [[int(number) for number in line] for line in self.COUNT.findall(text)]
+        return [sum(column) for column in zip(*counts)] or [0, 0, 0], taken_over(text)
+
+    def test_of_messages(self):
+        # Most starts are those of seven requests of either process, started sixty times in turns.
+        (made, starts, freed), _ = self.counted(EXCHANGE, '0')
+        self.assertEqual(freed, made)
+        self.assertGreater(starts, 2 * 300)
+        self.assertGreater(starts, 8 * made)
+
+    def test_of_messages_in_device_memory(self):
+        (made, starts, freed), _ = self.counted(EXCHANGE, '0', libraries=f'{PLANS}:{UCD_ON_THREADS}:{PRELOAD}',
+                                                UCD_TEST_DEVICE='hostgpu:0')
+        self.assertEqual(freed, made)
+        self.assertGreater(starts, 2 * 300)
+
+    @unittest.skipUnless(KEEPS_TYPES, 'this MPI library frees the types of persistent collective calls')
+    def test_of_collective_calls(self):
+        (made, starts, freed), taken = self.counted(COLLECTIVES, '300')
+        persistent = sum(count for call, count in taken.items() if call.endswith('_init'))
+        self.assertEqual(freed, made)
+        # A side each, or two; a request that only sends has nothing to unpack.
+        self.assertGreater(made, persistent / 2)
+        self.assertLessEqual(made, 2 * persistent)
+        self.assertEqual(starts, 4 * made)
+
+    def test_none_can_be_made(self):
+        for program in (EXCHANGE, COLLECTIVES):
+            counts, taken = self.counted(program, '40', UCD_TEST_PLANS='refuse')
+            self.assertEqual(counts, [0, 0, 0])
+            self.assertGreater(sum(taken.values()), 100)
+
+
 class Forms(unittest.TestCase):
     """Each form of each call, once: with MPI_Count, and of Fortran."""
     BOTH_WAYS = {'Sendrecv', 'Sendrecv_replace'}
@@ -251,6 +292,28 @@ class Fortran(unittest.TestCase):
                 self.assertGreater(taken.get(call, 0), 0, call)
 
 
+class MpiOfTheProgram(unittest.TestCase):
+    """The library uses the MPI library that the program loads, and loads none itself."""
+
+    @unittest.skipIf(NAME == 'openmpi', 'the constants of Open MPI must be there when the library is loaded')
+    def test_no_other_is_loaded(self):
+        needed = subprocess.run(['readelf', '-d', PRELOAD], capture_output=True, text=True, check=True).stdout
+        self.assertIn('libucd.so', needed)
+        self.assertNotIn('libmpi', needed)
+
+    def test_programs_without(self):
+        # Such as children of MPI programs.
+        done = subprocess.run(['/bin/true'], env=os.environ | {'LD_PRELOAD': PRELOAD}, capture_output=True, text=True,
+                              check=False, timeout=30)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ''))
+
+    def test_interpreters(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', sys.executable, '-c',
+                   f'import ctypes; assert ctypes.CDLL({EXTENSION!r}).use_mpi() == 0', processes=1, UCD_MPI_STATS='1')
+        self.assertIn('all elements are right', text)
+        self.assertGreater(taken_over(text)['Pack'], 0)
+
+
 class Run(unittest.TestCase):
     def setUp(self):
         # As it is installed.
@@ -279,6 +342,34 @@ class Run(unittest.TestCase):
         self.assertGreater(taken_over(text).get('Isend', 0), 10)
         for program in FORTRAN:
             self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
+
+    def renamed(self, program):
+        """A copy of the program that needs its MPI library by another name, and that name in a folder of its own."""
+        loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout
+        own = re.search(r'(libmpi[a-z_]*\.so\.\d+) => (\S+)', loaded)
+        ucd = re.search(r'libucd\.so\S* => (\S+)/', loaded) # which the copy does not find by its own path
+        name = own.group(1).encode()
+        copy = self.library / 'renamed'
+        copy.write_bytes(pathlib.Path(program).read_bytes().replace(
+            b'\0' + name + b'\0', b'\0' + b'libmpi.so.12'.ljust(len(name), b'\0') + b'\0'))
+        copy.chmod(0o755)
+        folder = self.library / 'other'
+        folder.mkdir()
+        (folder / 'libmpi.so.12').symlink_to(own.group(2))
+        return copy, {'LD_LIBRARY_PATH': f'{folder}:{ucd.group(1)}'}
+
+    @unittest.skipUnless(NAME == 'mpich', 'other MPI libraries have one name')
+    def test_mpich_by_its_own_name(self):
+        # That of Intel MPI, too; Debian has another.
+        program, environment = self.renamed(EXCHANGE)
+        text = run(self.run_script, program, '5', UCD_MPI_STATS='1', **environment)
+        self.assertIn('all messages arrived', text)
+        self.assertGreater(taken_over(text).get('Isend', 0), 10)
+        # Open MPI 1 had it, too.
+        (self.library / 'other/libmpi.so.12').unlink()
+        (self.library / 'other/libmpi.so.12').write_bytes(pathlib.Path(PLANS).read_bytes() + b'ompi_mpi_comm_world')
+        with unittest.mock.patch.dict(os.environ, environment):
+            self.assertIn('uses Open MPI 1', self.refused(program))
 
     def test_refuses_with_a_reason(self):
         self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))

@@ -185,7 +185,7 @@ struct Unrooted {
 // Decides what this library packs for one call, or for each start of a persistent request. Returns
 // null if MPI moves all the data.
 template <class Send, class Receive>
-CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
+CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, const Receive &receive,
                               int root, MPI_Comm comm, Use use) {
     if (!settings().messages) return nullptr;
     const bool devices = has_devices();
@@ -220,7 +220,7 @@ CollectivePtr plan_collective(Call call, Pattern pattern, const Send &send, cons
 template <class Send, class Receive>
 CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
                               int root, MPI_Comm comm) {
-    CollectivePtr data = plan_collective(call, pattern, send, receive, root, comm, Use::once);
+    CollectivePtr data = collective_data(call, pattern, send, receive, root, comm, Use::once);
     if (data == nullptr || data->failed || data->pack() == UCD_SUCCESS) return data;
     if (!data->on_device) return nullptr;
     data->failed = true;
@@ -335,7 +335,7 @@ int collective_init(Call call, Next next, Pattern pattern, const Send &send, con
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(info, request)));
         },
-        plan_collective(call, pattern, send, receive, where.root, where.comm, Use::again),
+        collective_data(call, pattern, send, receive, where.root, where.comm, Use::again),
         where.comm, request);
 }
 
@@ -379,7 +379,7 @@ int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype
         [&](const CollectiveData *data) {
             return pass_on_broadcast(next, data, all, root, comm, info, request);
         },
-        plan_collective(call, Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
+        collective_data(call, Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

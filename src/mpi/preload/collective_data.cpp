@@ -1,13 +1,6 @@
 #include "preload/collective_data.h"
 
 namespace ucd_mpi {
-namespace {
-
-std::byte *at(const PackedMemory &memory, std::uintptr_t offset) {
-    return static_cast<std::byte *>(memory.data()) + offset;
-}
-
-} // namespace
 
 void BlocksInView::add(const Block &block) {
     if (block.count != 0 && block.repeated != 0) taken_ = take(block) && taken_;
@@ -69,31 +62,26 @@ bool PackedBlocks::has_predefined_items() const {
     return true;
 }
 
-int PackedBlocks::pack() const {
-    for (const Part &part : parts_) {
-        const int rc = part.typed ? part.typed.pack(at(memory_, part.offset)) : UCD_SUCCESS;
-        if (rc != UCD_SUCCESS) return rc;
-    }
-    return UCD_SUCCESS;
+void *PackedBlocks::at(std::uintptr_t offset) const {
+    return static_cast<std::byte *>(memory_.data()) + offset;
 }
 
-int PackedBlocks::pack_one(std::size_t process) const {
+void PackedBlocks::add(const Part &part, std::vector<PackedRange> &ranges) const {
+    if (part.typed) ranges.push_back({&part.typed, at(part.offset), 0, part.typed.bytes()});
+}
+
+void PackedBlocks::add_all(std::vector<PackedRange> &ranges) const {
+    for (const Part &part : parts_) add(part, ranges);
+}
+
+void PackedBlocks::add_one(std::size_t process, std::vector<PackedRange> &ranges) const {
     if (parts_.size() != 1) {
-        const Part &part = parts_[process];
-        return part.typed ? part.typed.pack(at(memory_, part.offset)) : UCD_SUCCESS;
+        add(parts_[process], ranges);
+        return;
     }
     const std::uintptr_t bytes = bytes_ / static_cast<std::uintptr_t>(repeated_);
     const std::uintptr_t offset = bytes * process;
-    return parts_.front().typed.pack(at(memory_, offset), offset, bytes);
-}
-
-int PackedBlocks::unpack() const {
-    for (const Part &part : parts_) {
-        if (!part.typed) continue;
-        const int rc = part.typed.unpack(at(memory_, part.offset), part.typed.bytes());
-        if (rc != UCD_SUCCESS) return rc;
-    }
-    return UCD_SUCCESS;
+    ranges.push_back({&parts_.front().typed, at(offset), offset, bytes});
 }
 
 bool CollectiveData::has_predefined_items() const {
@@ -101,15 +89,21 @@ bool CollectiveData::has_predefined_items() const {
            (!received || received.blocks.has_predefined_items());
 }
 
-int CollectiveData::pack() const {
-    const int rc = sent ? sent.blocks.pack() : UCD_SUCCESS;
-    if (rc != UCD_SUCCESS || !received) return rc;
-    switch (participation.kept) {
-    case Participation::Kept::all: return received.blocks.pack();
-    case Participation::Kept::own:
-        return received.blocks.pack_one(static_cast<std::size_t>(participation.rank));
-    default: return UCD_SUCCESS;
-    }
+std::vector<PackedRange> CollectiveData::to_pack() const {
+    std::vector<PackedRange> ranges;
+    if (sent) sent.blocks.add_all(ranges);
+    if (!received) return ranges;
+    if (participation.kept == Participation::Kept::all)
+        received.blocks.add_all(ranges);
+    else if (participation.kept == Participation::Kept::own)
+        received.blocks.add_one(static_cast<std::size_t>(participation.rank), ranges);
+    return ranges;
+}
+
+std::vector<PackedRange> CollectiveData::to_unpack() const {
+    std::vector<PackedRange> ranges;
+    if (received) received.blocks.add_all(ranges);
+    return ranges;
 }
 
 } // namespace ucd_mpi

@@ -1,8 +1,8 @@
 // The packed data of a collective call.
 #pragma once
 
-#include "preload/message.h"
 #include "preload/participation.h"
+#include "preload/planned_moves.h"
 
 #include <memory>
 #include <type_traits>
@@ -52,18 +52,19 @@ public:
     bool has_predefined_items() const;
     std::uintptr_t offset(std::size_t block) const { return parts_[block].offset; }
 
-    // These return statuses of ucd.h.
-    int pack() const;
-    // Packs the part that one process sends, whether there is a block for each process or one block
-    // that is repeated.
-    int pack_one(std::size_t process) const;
-    int unpack() const;
+    void add_all(std::vector<PackedRange> &ranges) const;
+    // Adds the part of one process, whether there is a block for each process or one block that is
+    // repeated.
+    void add_one(std::size_t process, std::vector<PackedRange> &ranges) const;
 
 private:
     struct Part {
         TypedBuffer typed; // empty if the block has no data
         std::uintptr_t offset = 0;
     };
+
+    void *at(std::uintptr_t offset) const;
+    void add(const Part &part, std::vector<PackedRange> &ranges) const;
 
     std::vector<Part> parts_;
     int repeated_ = 1;
@@ -99,10 +100,13 @@ struct CollectiveData {
     bool failed = false;    // MPI cannot move the data, and neither can this library
 
     bool has_predefined_items() const;
-    // Called before MPI: packs the data to send, and the part of the receive buffer that MPI may
-    // read or leave unchanged. Returns a status of ucd.h.
-    int pack() const;
-    int unpack() const { return received ? received.blocks.unpack() : UCD_SUCCESS; }
+    // What is packed before MPI is called: the data to send, and the part of the receive buffer
+    // that MPI may read or leave unchanged.
+    std::vector<PackedRange> to_pack() const;
+    std::vector<PackedRange> to_unpack() const;
+    // Pack or unpack that. Return statuses of ucd.h.
+    int pack() const { return move_once(Direction::pack, to_pack()); }
+    int unpack() const { return move_once(Direction::unpack, to_unpack()); }
 };
 using CollectivePtr = std::unique_ptr<CollectiveData>;
 

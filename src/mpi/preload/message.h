@@ -109,6 +109,8 @@ public:
     }
 
     const ExternalForm *external() const { return type_->external(); }
+    Call call() const { return call_; }
+    int statistics_row() const { return type_->statistics_row(); }
 
     // The same as `count` items, each of the same size and without gaps.
     MPI_Datatype item_datatype() const { return type_->item_datatype(); }
@@ -128,6 +130,27 @@ public:
             return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
                               type_->type(), 0, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
         });
+    }
+
+    // The moves of pack and unpack, for a plan.
+    ucd_move_t packing(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
+        ucd_move_t move = {};
+        move.inbuf = buffer_;
+        move.incount = static_cast<std::uintptr_t>(count_);
+        move.intype = type_->type();
+        move.inoffset = offset;
+        move.outbuf = packed;
+        move.outcount = move.bytes = bytes;
+        return move;
+    }
+    ucd_move_t unpacking(const void *packed, std::uintptr_t bytes) const {
+        ucd_move_t move = {};
+        move.inbuf = packed;
+        move.incount = move.bytes = bytes;
+        move.outbuf = buffer_;
+        move.outcount = static_cast<std::uintptr_t>(count_);
+        move.outtype = type_->type();
+        return move;
     }
 
 private:

@@ -1,14 +1,14 @@
 // Finds the next definition of a function after this library's, in another tool or in MPI itself.
-// There always is one, because this library is linked with the MPI library.
 #pragma once
-
-#include <dlfcn.h>
 
 namespace ucd_mpi {
 
+// Null if MPI has no function of that name.
+void *find_next(const char *name);
+
 template <class Function>
 Function *next_of(const char *name) {
-    return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, name));
+    return reinterpret_cast<Function *>(find_next(name));
 }
 
 } // namespace ucd_mpi

@@ -36,6 +36,23 @@ void keep_freed(FreedRequests added) {
     freed_count.store(freed.size(), std::memory_order_release);
 }
 
+// MPI needs the buffers to be there when a request is started, not when it is created. So plans are
+// made at the first start.
+void make_plans(Operation &operation) {
+    operation.planned = true;
+    if (operation.collective != nullptr) {
+        operation.packs = PlannedMoves(Direction::pack, operation.collective->to_pack());
+        operation.unpacks = PlannedMoves(Direction::unpack, operation.collective->to_unpack());
+        return;
+    }
+    const PackedRange whole = {&operation.typed, operation.packed.data(), 0,
+                               operation.typed.bytes()};
+    if (operation.receives)
+        operation.unpacks = PlannedMoves(Direction::unpack, {whole});
+    else
+        operation.packs = PlannedMoves(Direction::pack, {whole});
+}
+
 } // namespace
 
 void add_operation(MPI_Request request, OperationPtr operation) {
@@ -62,6 +79,8 @@ bool has_operations() {
 int prepare_start(Operation &operation) {
     operation.active = true;
     operation.delivered = false;
+    if (!operation.planned) make_plans(operation);
+    if (operation.packs) return operation.packs.run();
     if (operation.collective != nullptr) return operation.collective->pack();
     return operation.receives ? UCD_SUCCESS : operation.typed.pack(operation.packed.data());
 }
@@ -72,7 +91,7 @@ int deliver(Operation &operation, MPI_Status &status) {
     // MPICH does not set the status of a collective call or of MPI_Isendrecv, so the status is not
     // used for these.
     if (operation.collective != nullptr) {
-        rc = operation.collective->unpack();
+        rc = operation.unpacks ? operation.unpacks.run() : operation.collective->unpack();
     } else if (operation.keeps) {
         rc = operation.typed.unpack(operation.packed.data(), operation.typed.bytes());
     } else {
@@ -80,8 +99,11 @@ int deliver(Operation &operation, MPI_Status &status) {
         PMPI_Test_cancelled(&status, &cancelled);
         if (cancelled != 0) return MPI_SUCCESS;
         // After an error, the status may give more bytes than the buffer has room for.
-        rc = operation.typed.unpack(operation.packed.data(),
-                                    std::min(received_bytes(status), operation.typed.bytes()));
+        const std::uintptr_t bytes = std::min(received_bytes(status), operation.typed.bytes());
+        // The plan moves whole messages only.
+        rc = operation.unpacks && bytes == operation.typed.bytes()
+                 ? operation.unpacks.run()
+                 : operation.typed.unpack(operation.packed.data(), bytes);
     }
     operation.delivered = true;
     return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);

@@ -18,6 +18,10 @@ struct Operation {
     bool keeps = false; // packed starts with the contents of the receive buffer: no status is
                         // needed to unpack it
     bool persistent = false;
+    // For each start of a persistent request. Empty before the first start, if there is nothing to
+    // move, and if libucd could not make a plan.
+    PlannedMoves packs, unpacks;
+    bool planned = false;   // whether that was tried
     bool active = true;     // started, and not known to be complete
     bool delivered = false; // what was received is in the user's buffer
 };
