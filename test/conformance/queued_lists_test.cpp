@@ -1,0 +1,95 @@
+// Lists of moves and plans in streams, and work that the device holds back; on devices that are
+// threads.
+#include "support/catch.hpp"
+
+#include "support/moves/listed_moves.hpp"
+#include "support/moves/scattered.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
+
+TEST_CASE("lists and plans in streams") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    run_cases("lists in streams", 200, [&](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_op_t op = random_device_op(rng);
+        Listed list{one, op, {}};
+        for (std::size_t i = rng.below(8); i > 0; --i) {
+            ListedMove m = random_member(one, op, {device0, pinned, managed});
+            if (!m.what.subject.map->by_reference) list.members.push_back(std::move(m));
+        }
+        list.set_up();
+        std::vector<ucd_move_t> moves = list.descs();
+        one.succeed(ucd_move_stream(moves.data(), moves.size(), UCD_INFO__NULL, op, native(stream)),
+                    "ucd_move_stream");
+        stream.synchronise();
+        list.check(moves);
+        ucd_plan_t plan = UCD_PLAN__NULL;
+        one.succeed(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, op, &plan),
+                    "ucd_plan_create");
+        for (int round = 0; round < 2; ++round) {
+            list.set_up();
+            one.succeed(ucd_plan_start_stream(plan, native(stream)), "ucd_plan_start_stream");
+            if (round == 1) one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
+            stream.synchronise();
+            if (!stream.failure().empty()) one.fail(stream.failure());
+            list.check(moves);
+        }
+    });
+}
+
+// The host moves the first member, too, only when the indices of the second one are there.
+TEST_CASE("types of a list may be freed while indices are on their way") {
+    DeviceSession session;
+    static const std::int32_t places[] = {3, 1, 0, 2};
+    static const double values[] = {1, 2, 3, 4};
+    double found[4] = {};
+    void *const indices = mock::allocate(ucd::MemoryKind::device, 0, sizeof places);
+    mock::write(indices, places, sizeof places);
+    ucd_type_t type = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 32,
+                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    StridedMove first("first", 200, pageable, pageable);
+    set_up_pack(first.move());
+    std::vector<ucd_move_t> moves = {
+        pack_of(first.move()),
+        {values, 1, type, 0, found, sizeof found, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {}}};
+    ucd_request_t request = UCD_REQUEST__NULL;
+    mock::hold();
+    REQUIRE(ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    REQUIRE(request != UCD_REQUEST__NULL);
+    first.free_type();
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    mock::let_go();
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    first.check();
+    for (int i = 0; i < 4; ++i) CHECK(found[i] == values[places[i]]);
+    mock::release(indices);
+}
+
+TEST_CASE("a stream's device must reach all parts of an object") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Scattered near({device0, pinned, device0}, true), far({device0, pinned, pageable}, true);
+    DeviceBuffer packed(near.one.rng(), {0, static_cast<std::intptr_t>(near.bytes)}, device0);
+    std::uintptr_t actual = 0;
+    near.set(3);
+    const std::vector<int> expected = near.stream();
+    REQUIRE(ucd_pack_stream(nullptr, 1, near.type, 0, packed.real_base(), near.bytes, &actual,
+                            UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    stream.synchronise();
+    packed.fetch();
+    CHECK(std::memcmp(packed.actual(0), expected.data(), near.bytes) == 0);
+    if (mock::backend.remembers) return; // may reach pageable memory
+    actual = 7;
+    CHECK(ucd_pack_stream(nullptr, 1, far.type, 0, packed.real_base(), far.bytes, &actual,
+                          UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(actual == 7);
+}

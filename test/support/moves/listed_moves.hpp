@@ -1,0 +1,110 @@
+// Lists of random moves of all kinds, between all memories.
+#pragma once
+
+#include "support/moves/device_moves.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ucdtest {
+
+// A member of a list, and its two buffers.
+struct ListedMove {
+    enum class Kind { pack, unpack, copy };
+    Kind kind;
+    ReducedSubject what; // and its typed buffer, or the source
+    ReducedSubject target;
+    Memory first_memory, second_memory;
+    std::unique_ptr<DeviceBuffer> first, second;
+    std::size_t offset = 0, length = 0;
+    CopyRange range;
+
+    TouchedRange second_range() const {
+        if (kind == Kind::copy) return target.subject.range;
+        return {0, static_cast<std::intptr_t>(what.subject.size())};
+    }
+    void allocate(Rng &rng) {
+        first = std::make_unique<DeviceBuffer>(rng, what.subject.range, first_memory);
+        second = std::make_unique<DeviceBuffer>(rng, second_range(), second_memory);
+    }
+    DeviceMove move(Case &one, ucd_op_t op) const {
+        return {one, op, what, *first, *second, offset, length};
+    }
+    DeviceCopy copy(Case &one, ucd_op_t op) const {
+        return {one, op, what, *first, target, *second, range};
+    }
+    void set_up(Case &one, ucd_op_t op) const {
+        if (kind == Kind::copy) return set_up_copy(copy(one, op));
+        (kind == Kind::pack ? set_up_pack : set_up_unpack)(move(one, op));
+    }
+    ucd_move_t desc(Case &one, ucd_op_t op) const {
+        if (kind == Kind::copy) return copy_of(copy(one, op));
+        return (kind == Kind::pack ? pack_of : unpack_of)(move(one, op));
+    }
+    std::size_t bytes() const { return kind == Kind::copy ? range.bytes : length; }
+    void check(Case &one, ucd_op_t op) const {
+        if (kind == Kind::copy) return check_result(copy(one, op));
+        check_result(move(one, op));
+    }
+};
+
+inline ListedMove random_member(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
+    Rng &rng = one.rng();
+    ListedMove m;
+    m.kind = static_cast<ListedMove::Kind>(rng.below(3));
+    RecipeOptions options = device_options(op);
+    options.max_bytes = 512;
+    m.what = with_elements(random_subject(one, options, 3, "member"));
+    m.first_memory = memories[rng.below(memories.size())];
+    m.second_memory = memories[rng.below(memories.size())];
+    const std::size_t elements = m.what.elements.size();
+    const std::size_t first = rng.below(elements + 1),
+                      last = first == elements ? first : first + 1 + rng.below(elements - first);
+    m.offset = m.what.offset_of(first);
+    m.length = m.what.offset_of(last) - m.offset;
+    if (m.kind == ListedMove::Kind::copy) {
+        // To another place in the same type: the elements are the same there.
+        m.target =
+            with_elements(make_subject(one, m.what.subject.recipe, m.what.subject.count, "target"));
+        m.range = {true, m.offset, m.offset, m.length, m.length};
+        if (op == UCD_OP__REPLACE)
+            m.range = random_range(rng, m.what.subject.size(), m.target.subject.size());
+    }
+    m.allocate(rng);
+    return m;
+}
+
+struct Listed {
+    Case &one;
+    ucd_op_t op;
+    std::vector<ListedMove> members;
+
+    std::vector<ucd_move_t> descs() const {
+        std::vector<ucd_move_t> moves;
+        for (const ListedMove &m : members) moves.push_back(m.desc(one, op));
+        return moves;
+    }
+    void set_up() const {
+        for (const ListedMove &m : members) m.set_up(one, op);
+    }
+    void check(const std::vector<ucd_move_t> &moves) const {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (moves[i].actual_bytes != members[i].bytes())
+                one.fail("member ", i, " moved ", moves[i].actual_bytes, " bytes, not ",
+                         members[i].bytes());
+            members[i].check(one, op);
+        }
+    }
+};
+
+inline Listed random_list(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
+    Listed list{one, op, {}};
+    for (std::size_t i = one.rng().below(one.rng().chance(10) ? 60 : 8); i > 0; --i)
+        list.members.push_back(random_member(one, op, memories));
+    return list;
+}
+
+inline const std::vector<Memory> everywhere(std::begin(all_memories), std::end(all_memories));
+
+} // namespace ucdtest
